@@ -1,4 +1,4 @@
-/** `tracejury/agent-trace`: agent traces by hand, from messages and from spans, and what a program reads out of them. */
+/** `tracejury/agent-trace`: makes agent traces by hand, from messages and from spans, and reads values from them. */
 import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
@@ -11,7 +11,7 @@ import type { Span } from '../model/span.ts';
 import { assemble } from '../pipeline/assembly/assemble.ts';
 import { tokensOf } from '../pipeline/assembly/model-calls.ts';
 
-/** What the agent did, as far as the checks need it. Absent means unknown; structured values are taken as JSON has them. */
+/** The parts of a run that evaluators read. Absent means unknown; structured values are JSON values. */
 interface AgentTraceInput {
   readonly agent?: string;
   readonly input?: string;
@@ -21,7 +21,7 @@ interface AgentTraceInput {
   readonly sessionId?: string;
   /** In the order in which they were made. */
   readonly toolCalls?: readonly ToolCall[];
-  /** The tools that the model may call: definitions of ours, or tools as the OpenAI API takes them. */
+  /** The tools of the model: tool definitions, or tools in the form of the OpenAI API. */
   readonly tools?: readonly (ToolDefinition | OpenAiTool)[];
   readonly tasks?: readonly string[];
   readonly constraints?: string;
@@ -29,7 +29,7 @@ interface AgentTraceInput {
   readonly reasoningSteps?: readonly string[];
   readonly modelCalls?: readonly ModelCall[];
   readonly messages?: readonly TraceMessage[];
-  /** The sum over the model calls when left out. */
+  /** Default: the sum over the model calls. */
   readonly tokens?: NonNullable<AgentTrace['tokens']>;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
@@ -57,9 +57,9 @@ export function agentTrace(given: AgentTraceInput): AgentTrace {
 }
 
 interface ToolCallInput {
-  /** What the tool returned; null: nothing. Left out: unknown. */
+  /** The result; null when the tool returned nothing. Absent: unknown. */
   readonly result?: unknown;
-  /** What went wrong, as a text or with its type. */
+  /** The error, as a text or with its type. */
   readonly error?: string | Pick<ToolError, 'message' | 'type'>;
   /** The model's id of this call. */
   readonly id?: string;
@@ -71,11 +71,11 @@ interface ToolCallInput {
   readonly turn?: number;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
-  /** Notes of your own on the call: latency, tokens, anything that JSON can hold. */
+  /** Own notes on the call as JSON: latency, tokens and so on. */
   readonly metadata?: object;
 }
 
-/** Arguments are an object, or the text that the model wrote: a text that holds no object is kept as such. */
+/** Arguments are an object, or the text of the model; a text without an object stays a text. */
 export function toolCall(name: string, args: object | string | null = {}, given: ToolCallInput = {}): ToolCall {
   const { result, error, executed = true, metadata, ...rest } = given;
   const returned = jsonOf(result);
@@ -99,17 +99,17 @@ function argumentsOf(args: object | string | null): Pick<ToolCall, 'arguments' |
   return { arguments: null, argumentsText: typeof args === 'string' ? args : JSON.stringify(args) };
 }
 
-/** A blank text is no arguments; a text that is not JSON stays what it is. */
+/** A blank text counts as no arguments; a text that is not JSON stays a text. */
 function parsed(text: string): JsonValue {
   return text.trim() === '' ? null : (parseJson(text) ?? text);
 }
 
-/** Without members that are there but undefined. */
+/** Removes members that are `undefined`. */
 function present<Members extends object>(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
 }
 
-/** What a run came to, as one JSON object. */
+/** Writes a run as one JSON object. */
 export function toOutput({ finalResponse, toolCalls, reasoningSteps }: AgentTrace): JsonObject {
   return {
     output: finalResponse ?? null,
@@ -125,14 +125,14 @@ export function toOutput({ finalResponse, toolCalls, reasoningSteps }: AgentTrac
   };
 }
 
-/** A run with everything that evaluators may ask for besides what the agent did. */
+/** A run with everything that evaluators may read beside the trace. */
 interface TestCase {
   readonly input: string | undefined;
   readonly output: JsonObject;
   readonly tools: readonly ToolDefinition[];
   readonly tasks: readonly string[] | undefined;
   readonly constraints: string | undefined;
-  /** The trace, completed by what was given: this is what `evaluate` takes. */
+  /** The complete trace for `evaluate`. */
   readonly trace: AgentTrace;
 }
 
@@ -153,7 +153,7 @@ export { fromMessages, fromOpenAiTools, toOpenAiTools, type FromMessages, type O
 export type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError } from '../model/agent-trace.ts';
 export type { JsonObject, JsonValue } from '../model/json.ts';
 
-/** One agent trace a turn, in order; a trace that carries no messages is one turn. What stands before the first question belongs to it. */
+/** Splits a trace into one trace for each turn, in order. Messages before the first question belong to the first turn. */
 export function turns(trace: AgentTrace): readonly AgentTrace[] {
   const messages = trace.messages ?? [];
   const starts = messages.flatMap(({ role }, at) => (role === 'user' && messages[at - 1]?.role !== 'user' ? [at] : []));
@@ -179,9 +179,7 @@ function turnOf(trace: AgentTrace, from: number, to: number): AgentTrace {
   };
 }
 
-// Arguments and results read back as typed values: the schema is checked, and the type follows from it.
-
-/** The type of the values that a JSON Schema accepts, as far as its keywords determine it, else `JsonValue`. */
+/** The type of the values that a JSON Schema accepts, or `JsonValue` when its keywords do not determine it. */
 export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
   ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] }
@@ -217,8 +215,8 @@ type ObjectOf<Schema> = Schema extends { readonly properties: infer Properties }
 type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
 /**
- * What the tool returned; null where it returned nothing: null, a blank text or the text `null`, unless the schema takes such a text. A text is also tried as the JSON that it
- * holds. Throws a TypeError where the result is not known, and one that says where it does not fit.
+ * Reads the result of a call by a schema; null for null, a blank text or the text `null`, unless the schema accepts such a text. Also parses a
+ * text as JSON. Throws a TypeError when the result is unknown, and one with the place when it does not fit the schema.
  */
 export function readResult<const Schema extends object>(
   call: ToolCall,
@@ -238,7 +236,7 @@ export function readResult<const Schema extends object>(
   );
 }
 
-/** The arguments of a call. Throws a TypeError that says where they do not fit. */
+/** Reads the arguments of a call by a schema. Throws a TypeError with the place when they do not fit. */
 export function readArguments<const Schema extends object>(
   call: ToolCall,
   schema: Schema,
@@ -252,7 +250,7 @@ export function readArguments<const Schema extends object>(
   return sent as FromSchema<Schema>;
 }
 
-/** The place and what is wrong there, to follow `does not fit the schema`; undefined: it fits. */
+/** The place and the fault, for a message that ends with `does not fit the schema`; `undefined` when the value fits. */
 function misfit(value: JsonValue, schema: object, context: EvaluationContext): string | undefined {
   const compiled = context.schema(schema as JsonObject);
   if (compiled === undefined || compiled.faults.length > 0)
@@ -264,9 +262,7 @@ function misfit(value: JsonValue, schema: object, context: EvaluationContext): s
   return `${first.path.length === 0 ? '' : ` at ${first.path.join('.')}`}: ${first.message}`;
 }
 
-// Agent traces out of the spans that an instrumented agent recorded in this process, for example with an in-memory exporter.
-
-/** All runs in order of start time, an agent before its sub-agents. Empty: no agent, model or tool span is among them. */
+/** Reads the runs in spans of this process, by start, an agent before its sub-agents. Empty without agent, model and tool spans. */
 export function fromSpans(spans: readonly SdkSpan[]): readonly AgentTrace[] {
   const read = spans.map(spanOf).filter((span) => span !== undefined);
   return [...Map.groupBy(read, ({ traceId }) => traceId).values()]

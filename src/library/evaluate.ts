@@ -1,4 +1,4 @@
-/** One run through evaluators in this process: rules at once, judge evaluators through a judge that is handed in. */
+/** Evaluates one run in this process: rules at once, judge evaluators with a given judge. */
 import type { ConfiguredEvaluator, ConfiguredRule } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { AnyEvaluator, Answer, EmbeddingRequest, EvaluationContext, Question } from '../../evaluators/evaluator.ts';
@@ -9,33 +9,33 @@ import { askOf, runJudge, type Call } from '../pipeline/jury/judge-driver.ts';
 import { readyEvaluator } from './factory.ts';
 import { turnsOf, worstOf, type TurnGrouping, type TurnVerdicts } from '../../evaluators/evidence/conversation.ts';
 
-/** Made by a factory, or any object of the evaluator contract, which then has its defaults. */
+/** Made by a factory, or any object of the evaluator contract with its defaults. */
 export type UsableEvaluator = ConfiguredEvaluator | AnyEvaluator;
 
 export interface Expected {
-  /** What is expected of this run. */
+  /** The expectation of this run. */
   readonly expect?: Expectation;
 }
 
 export interface UsableJudge {
-  /** Resolves, never rejects: a fault is an answer of kind `failed`. */
+  /** Never rejects: a fault is an answer of the kind `failed`. */
   ask(question: Question): Promise<Answer>;
   embed?(request: EmbeddingRequest): Promise<Answer>;
 }
 
 export interface EvaluateWith {
-  /** Anything that answers questions: `scriptedJudge`, or an object of your own. With `embed` it gives the vectors of texts as well. */
+  /** Answers questions: `scriptedJudge`, or an own object. With `embed` it also gives embeddings. */
   readonly judge?: UsableJudge;
   /** Sends a document to an endpoint and gives its JSON answer, for evaluators over HTTP. */
   readonly call?: Call;
-  /** Caches of compiled schemas, to be shared between many calls; a fresh one each time when left out. */
+  /** Caches of compiled schemas, to share between calls. Default: new ones for each call. */
   readonly context?: EvaluationContext;
 }
 
-/** The service's own limit. */
+/** The limit of the service. */
 const questionsMax = 50;
 
-/** One verdict an evaluator, in their order. Rejects when an evaluator is set up wrongly or lacks its judge. */
+/** Resolves with one verdict for each evaluator, in their order. Rejects when an evaluator has wrong settings or no judge. */
 export async function evaluate(
   trace: AgentTrace,
   { expect = {} }: Expected,
@@ -72,12 +72,12 @@ export function refuseUnanswered(
 }
 
 export interface ExpectedByTurn extends Expected {
-  /** What is expected of each turn, by its place; further turns have no expectation. */
+  /** The expectation of each turn by its position; further turns have none. */
   readonly byTurn?: readonly Expectation[];
 }
 
 export interface EvaluateTurnsWith extends EvaluateWith {
-  /** `user_turn` when left out. */
+  /** Default: `user_turn`. */
   readonly grouping?: TurnGrouping;
 }
 
@@ -86,7 +86,7 @@ export interface NamedTurnVerdicts extends TurnVerdicts {
   readonly name: string;
 }
 
-/** For each evaluator a verdict on every turn, one on the whole, and which turn is the worst. A trace without messages is one turn. */
+/** Gives each evaluator's verdict on every turn and on the whole, and its worst turn. A trace without messages is one turn. */
 export async function evaluateTurns(
   trace: AgentTrace,
   { expect = {}, byTurn = [] }: ExpectedByTurn,

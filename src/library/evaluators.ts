@@ -1,6 +1,6 @@
 /**
- * `tracejury/evaluators`: every evaluator as a factory, and `evaluate`, for unit tests and programs. A new evaluator is an import and a
- * line here. Calls are marked as pure, so that a bundler keeps only the evaluators that are used.
+ * `tracejury/evaluators`: a factory for every evaluator, and `evaluate`, for unit tests and programs. Calls are marked as pure, so that a
+ * bundler keeps only used evaluators.
  */
 import {
   analysisClarity as analysisClarityMember,

@@ -1,4 +1,4 @@
-/** `tracejury/experiment`: an agent over a dataset, every run scored, and a report. */
+/** `tracejury/experiment`: runs an agent over a dataset, scores every run, and reports. */
 import { createHash } from 'node:crypto';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
@@ -27,7 +27,7 @@ import type { Verdict } from '../model/verdict.ts';
 import type { Call } from '../pipeline/jury/judge-driver.ts';
 
 interface Experiment {
-  /** Resolves with the report, whatever the agent does. Rejects only for what is wrong with the experiment itself. */
+  /** Resolves with the report, whatever the agent does. Rejects only for faults of the experiment itself. */
   run(): Promise<Report>;
 }
 
@@ -142,12 +142,15 @@ function withTools(trace: AgentTrace, { tools }: Pick<Example<unknown>, 'tools'>
   return { ...trace, toolDefinitions: [...trace.toolDefinitions, ...fromOpenAiTools(tools).filter(({ name }) => !known.has(name))] };
 }
 
-/** An evaluator of the user's own without declared checks: it may check anything. Ours are made by factories. */
+/** A user's own evaluator without declared checks may check anything. */
 function isUndeclared(one: UsableEvaluator): boolean {
   return !('evaluator' in one) && one.checks === undefined && one.expectationSchema === undefined;
 }
 
-/** The evaluators of each example by its id: its own or the common ones, and those that its expectation switches on. Throws where only a judge could check it and there is none. */
+/**
+ * The evaluators of each example by its id: its own or the common ones, and those that its expectation switches on. Throws when an expectation
+ * needs a judge and there is none.
+ */
 function coveredExamples<Input>(
   { dataset, judge }: ExperimentOptions<Input>,
   ids: readonly string[],
@@ -173,7 +176,7 @@ function coveredExamples<Input>(
 
 const uncheckedMax = 20;
 
-/** Parts of an expectation on which every evaluator that checks them gave no score. */
+/** Parts of an expectation without a score of any evaluator that checks them. */
 function partsWithoutScore(
   expected: Expectation,
   evaluators: readonly ConfiguredEvaluator[],
@@ -187,7 +190,7 @@ function partsWithoutScore(
     });
 }
 
-/** One failure is enough; a broken judge is no pass, nor is an expectation without a score. */
+/** One failure fails the example; a judge without an answer or an expectation without a score prevents a pass. */
 function statusOf(verdicts: readonly Verdict[], withoutScore: readonly ExpectedPart[]): ExampleResult['status'] {
   if (verdicts.some((verdict) => verdict.kind === 'scored' && verdict.passed === false)) return 'failed';
   if (verdicts.some(({ kind }) => kind === 'failed')) return 'error';
@@ -196,7 +199,7 @@ function statusOf(verdicts: readonly Verdict[], withoutScore: readonly ExpectedP
 
 export type { EvaluatorResult, ExampleResult, NamedVerdict, Report, Tally } from './report.ts';
 
-/** Places in the dataset, in its order: at least one of them, and in all a share that is rounded up. A larger share holds all of a smaller one. */
+/** The sampled positions of the dataset, in order: a share that is rounded up, at least one. A larger share includes a smaller one. */
 function sampledPlaces(ids: readonly string[], percent: number): readonly number[] {
   const places = ids.map((_, at) => at);
   const size = Math.min(ids.length, Math.max(1, Math.ceil((ids.length * percent) / 100)));
@@ -207,22 +210,20 @@ function sampledPlaces(ids: readonly string[], percent: number): readonly number
   return places.filter((at) => chosen.has(at));
 }
 
-// What is wrong with an experiment as it was written, one sentence a fault. Types find most of it; programs without types, and data from files, have none.
-
 export interface Example<Input = string> {
-  /** Names it in the report; its place in the dataset, from 1, when left out. */
+  /** Its name in the report. Default: its position in the dataset, from 1. */
   readonly id?: string;
   readonly input: Input;
   readonly expect?: Expectation;
-  /** What the agent may call, besides the definitions in its trace. */
+  /** Tools of the agent, beside the definitions in its trace. */
   readonly tools?: readonly (ToolDefinition | OpenAiTool)[];
-  /** What is to be done; wins over `expect.tasks`. */
+  /** Tasks of the run; overrides `expect.tasks`. */
   readonly tasks?: readonly string[];
-  /** Wins over `expect.constraints`. */
+  /** Overrides `expect.constraints`. */
   readonly constraints?: string;
-  /** Instead of the experiment's. */
+  /** Replaces the evaluators of the experiment. */
   readonly evaluators?: readonly UsableEvaluator[];
-  /** Wins over the experiment's. */
+  /** Overrides that of the experiment. */
   readonly timeoutMs?: number;
   /** A note for the maintainers of the dataset; no evaluator reads it. */
   readonly tags?: readonly string[];
@@ -241,13 +242,13 @@ interface ExperimentOptions<Input> {
   /** Runs the agent once. The signal is aborted when its time is over. */
   readonly task: (input: Input, run: { readonly id: string; readonly signal: AbortSignal }) => AgentTrace | Promise<AgentTrace>;
   readonly evaluators: readonly UsableEvaluator[];
-  /** Examples at the same time; 4 when left out. */
+  /** Concurrent examples. Default: 4. */
   readonly concurrency?: number;
-  /** Of one example, the agent's run and its evaluation together; 30 s when left out. An example that is not done by then has failed. */
+  /** Of one example with its evaluation; a later example fails. Default: 30 s. */
   readonly timeoutMs?: number;
-  /** No further example is begun after the first that failed. */
+  /** Starts no further example after the first failed one. */
   readonly failFast?: boolean;
-  /** Runs this share of the examples, at least one, the same ones each time; a larger share holds all of a smaller one. All when left out. */
+  /** Runs this share of the examples, at least one, always the same ones; a larger share includes a smaller one. Default: all. */
   readonly samplePercentage?: number;
   readonly judge?: UsableJudge;
   readonly call?: Call;
@@ -366,9 +367,9 @@ export const switchable: readonly AnyEvaluator[] = [
   contains,
 ];
 
-/** Time-outs of an experiment. Tests hand in timers of their own. */
+/** Time-outs of an experiment; tests pass their own. */
 export interface Timers {
-  /** Calls back once after so many milliseconds, unless the function it gives is called before. */
+  /** Calls back once after the milliseconds, unless the returned function is called before. */
   after(ms: number, callback: () => void): () => void;
 }
 
@@ -379,10 +380,10 @@ const machineTimers: Timers = {
   },
 };
 
-/** Given in place of a result that came too late. */
+/** Replaces a late result. */
 const outOfTime: unique symbol = Symbol('out of time');
 
-/** The result of the work, or `outOfTime` when it takes longer; the signal aborts the work, and its late result is dropped. */
+/** Resolves with the result of the work, or with `outOfTime`; the signal then aborts the work. */
 async function withinTime<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   ms: number,

@@ -1,4 +1,4 @@
-/** Factories: an evaluator as a function that sets it up in code. The engine is the one that reads the configuration. */
+/** Factories of evaluators for programs, with the engine of the configuration. */
 import {
   configuredEvaluator,
   type ConfiguredEvaluator,
@@ -14,21 +14,21 @@ import { didYouMean } from '../model/did-you-mean.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 
-/** What an entry of `evaluators:` may say besides the options. */
+/** The keys of an entry of `evaluators:` beside the options. */
 export interface EvaluatorSetting {
-  /** Distinguishes several of one kind; the evaluator's id when left out. */
+  /** Distinguishes several of one kind. Default: the evaluator's id. */
   readonly name?: string;
-  /** Null: a raw metric without pass or fail. Left out: the evaluator's own. */
+  /** Null makes a raw metric without pass or fail. Default: that of the evaluator. */
   readonly threshold?: number | null;
-  /** What is expected of every run; what `evaluate` is given for one run wins, member by member. */
+  /** The expectation of every run; the one of `evaluate` overrides it, member by member. */
   readonly expect?: Expectation;
-  /** False leaves the sentences out of the verdicts. */
+  /** False omits the explanations of verdicts. */
   readonly includeExplanation?: boolean;
-  /** Of a rule: the run is scored turn by turn, and its worst turn counts; `expect.byTurn` says what is expected of each. */
+  /** For rules: scores each turn, and the worst turn counts; `expect.byTurn` has the expectation of each. */
   readonly turns?: TurnGrouping;
 }
 
-/** Options with everything optional that has a default: all of them, at any depth. */
+/** Options with all members optional, at any depth. */
 export type Given<Options> = Options extends readonly unknown[] | ((...given: never[]) => unknown)
   ? Options
   : Options extends object
@@ -39,7 +39,7 @@ type OptionsOf<Member> = Member extends { evaluate(subject: Subject, options: in
   ? Options
   : never;
 
-/** Sets an evaluator up. Throws a TypeError that names everything that is wrong with what was given. */
+/** Sets an evaluator up. Throws a TypeError that lists all faults. */
 export type Factory<Member> = Member extends { readonly kind: 'judge' }
   ? (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredJudge
   : Member extends { readonly kind: 'http' }
@@ -48,19 +48,19 @@ export type Factory<Member> = Member extends { readonly kind: 'judge' }
       ? RuleOrJudgeFactory<Given<OptionsOf<Member>>>
       : (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredRule;
 
-/** A rule of which a judge finds more, when the setting asks for it. */
+/** A rule that a judge can extend. */
 export interface RuleOrJudgeFactory<Options> {
   (options: Options, setting: EvaluatorSetting & { readonly withJudge: true }): ConfiguredJudge;
   (options?: Options, setting?: EvaluatorSetting): ConfiguredRule;
 }
 
-/** The factory of an evaluator: one of ours, or one that satisfies the same contract. */
+/** Makes the factory of a built-in evaluator, or of another one with the same contract. */
 export function factory<Member extends AnyEvaluator>(evaluator: Member): Factory<Member> {
   const make = (options: object = {}, setting: Setting = {}): ConfiguredEvaluator => configured(evaluator, options, setting);
   return make as Factory<Member>;
 }
 
-/** An evaluator with its defaults, or one that is set up already as it is. */
+/** Sets an evaluator up with its defaults, unless it is set up already. */
 export function readyEvaluator(evaluator: ConfiguredEvaluator | AnyEvaluator): ConfiguredEvaluator {
   return 'evaluator' in evaluator ? evaluator : configured(evaluator, {}, {});
 }
@@ -101,7 +101,7 @@ function configured(evaluator: AnyEvaluator, options: object, setting: Setting):
   throw new TypeError(`${evaluator.id}: ${[...unknown, ...faults].join('; ')}`);
 }
 
-/** A misspelled threshold would leave the default in force. */
+/** Refuses unknown settings: a misspelled threshold would leave the default in force. */
 function unknownSettings(setting: object): readonly string[] {
   const known = Object.keys(settingNames);
   return Object.keys(setting)

@@ -1,4 +1,4 @@
-/** An agent trace out of the messages of a conversation, as the OpenAI chat API writes them. */
+/** Reads agent traces from messages, and tool definitions from and to the form of the OpenAI API. */
 import { definitionsMax, readDefinitions } from '../../collectors/parsing/definitions.ts';
 import { readMessages } from '../../evaluators/expectation/messages.ts';
 import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
@@ -6,11 +6,11 @@ import { isJsonArray, jsonDepthMax, type JsonValue } from '../model/json.ts';
 
 export interface FromMessages {
   readonly trace: AgentTrace;
-  /** Results that answer none of the calls. */
+  /** Results without a call. */
   readonly orphanResults: number;
 }
 
-/** The trace of the whole conversation: its input is what the user said last. Throws at the first message that is none. */
+/** Reads a conversation of the OpenAI chat API; the input is the last message of the user. Throws at the first invalid message. */
 export function fromMessages(messages: JsonValue, members: Partial<AgentTrace> = {}): FromMessages {
   const read = readMessages(messages);
   const [fault] = read.faults;
@@ -42,9 +42,7 @@ function lastText(messages: NonNullable<AgentTrace['messages']>, roles: readonly
   return messages.findLast(({ role, text }) => roles.includes(role) && text !== undefined)?.text;
 }
 
-// Tool definitions from and to the form of the OpenAI API.
-
-/** A tool of the chat API, or flat as the Responses API takes it. */
+/** A tool of the chat API, or of the flat Responses API. */
 export type OpenAiTool =
   | {
       readonly type: 'function';
@@ -63,7 +61,7 @@ export type OpenAiTool =
       readonly strict?: boolean | null;
     };
 
-/** Definitions of either form. Throws a TypeError for what is no definition, or for more than a model is ever offered. */
+/** Reads definitions of either form. Throws a TypeError for an invalid definition, or for too many. */
 export function fromOpenAiTools(tools: readonly (ToolDefinition | OpenAiTool)[]): readonly ToolDefinition[] {
   if (tools.length > definitionsMax) throw new TypeError(`There are more than ${definitionsMax} tools.`);
   return tools.map((tool, at) => {
@@ -84,9 +82,10 @@ export function toOpenAiTools(definitions: readonly ToolDefinition[]): readonly 
   }));
 }
 
-// Values of a program as JSON values: what JSON.stringify makes of them, with big integers kept exact.
-
-/** Undefined where JSON has nothing: undefined itself, functions, symbols. Throws a TypeError for values nested without end. */
+/**
+ * Converts a value as JSON.stringify does, with exact big integers; `undefined` for functions, symbols and `undefined`. Throws a TypeError for
+ * endless nesting.
+ */
 export function jsonOf(value: unknown): JsonValue | undefined {
   return read(value, '', 0);
 }
@@ -111,7 +110,7 @@ function read(given: unknown, key: string, depth: number): JsonValue | undefined
 function container(value: object, depth: number): JsonValue {
   const list: readonly unknown[] | undefined = Array.isArray(value) ? value : undefined;
   if (list !== undefined) return list.map((item, at) => read(item, String(at), depth + 1) ?? null);
-  // Maps are how programs hold arguments with names from outside.
+  // Programs keep arguments with foreign names in maps.
   const entries: readonly (readonly [unknown, unknown])[] = value instanceof Map ? [...value] : Object.entries(value);
   return Object.fromEntries(
     entries.flatMap(([name, item]) => {
@@ -121,7 +120,7 @@ function container(value: object, depth: number): JsonValue {
   );
 }
 
-/** Dates and the like say themselves how they are written. */
+/** Dates and similar objects have `toJSON`. */
 function written(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || isJsonArray(value) || !('toJSON' in value) || typeof value.toJSON !== 'function')
     return value;

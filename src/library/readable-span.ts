@@ -1,10 +1,10 @@
-/** Spans of the OpenTelemetry JavaScript SDK, as the rest of the product sees spans. */
+/** Converts spans of the OpenTelemetry JavaScript SDK. */
 import type { Attributes, HrTime, Link } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { parseSpanId, parseTraceId } from '../model/ids.ts';
 import type { Attributed, AttributeValue, Scope, Span, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
 
-/** Version 1 of the SDK names the parent and the scope in another way. */
+/** Version 1 of the SDK has other names for the parent and the scope. */
 export type SdkSpan = Omit<ReadableSpan, 'instrumentationScope'> & {
   readonly parentSpanId?: string;
   readonly instrumentationScope?: ReadableSpan['instrumentationScope'];
@@ -14,11 +14,11 @@ export type SdkSpan = Omit<ReadableSpan, 'instrumentationScope'> & {
 /** The SDK counts kinds from 0, OTLP from 1. */
 const kinds: readonly SpanKind[] = [1, 2, 3, 4, 5];
 const statusCodes: readonly SpanStatus['code'][] = ['unset', 'ok', 'error'];
-/** OTLP span flags: bit 8 says that bit 9 is known, bit 9 that the parent is in another process. */
+/** OTLP span flags: bit 8 means that bit 9 is known, bit 9 that the parent is in another process. */
 const remoteIsKnown = 0x100;
 const isRemote = 0x200;
 
-/** Undefined for a span without valid ids: one that was never recorded. */
+/** `undefined` for a span that was never recorded: it has no valid ids. */
 export function spanOf(from: SdkSpan): Span | undefined {
   const { traceId: trace, spanId: id, traceFlags, traceState } = from.spanContext();
   const [traceId, spanId] = [parseTraceId(trace), parseSpanId(id)];

@@ -1,4 +1,4 @@
-/** Verdicts counted. What was skipped, and what failed for want of a judge, counts neither as passed nor as failed. */
+/** Counts verdicts. Skipped verdicts and those without a judge count neither as passed nor as failed. */
 import type { ExpectedPart } from '../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { PartVerdict, Verdict } from '../model/verdict.ts';
@@ -9,9 +9,9 @@ export interface Tally {
   /** Scores of raw metrics, which neither pass nor fail. */
   readonly raw: number;
   readonly skipped: number;
-  /** The judge, or the evaluator itself, broke off. */
+  /** Errors of the judge or the evaluator. */
   readonly errors: number;
-  /** Sum of the scores of all that were scored. */
+  /** Sum of all scores. */
   readonly scoreSum: number;
 }
 
@@ -32,17 +32,15 @@ export function tallyOf(verdicts: Iterable<Verdict>): Tally {
   return counts;
 }
 
-/** How many verdicts were scores. */
+/** Number of verdicts with a score. */
 export function scoredCount({ passed, failed, raw }: Tally): number {
   return passed + failed + raw;
 }
 
-/** Share that passed of those that passed or failed; undefined when there is none of either. */
+/** Passed share of the verdicts that passed or failed; `undefined` without any. */
 export function passedShare({ passed, failed }: Tally): number | undefined {
   return passed + failed === 0 ? undefined : passed / (passed + failed);
 }
-
-// What came out of an experiment: each example, and the evaluators over all of them.
 
 export interface NamedVerdict {
   /** The configured name. */
@@ -55,27 +53,30 @@ export interface NamedVerdict {
 export interface ExampleResult {
   readonly id: string;
   readonly input: unknown;
-  /** failed: a verdict did not pass, the agent broke off, or its time was over. error: a judge gave no usable answer. skipped: nothing could be scored, or an expectation has no score. */
+  /**
+   * failed: a verdict did not pass, the agent threw, or its time was over. error: a judge gave no usable answer. skipped: nothing could be scored,
+   * or an expectation has no score.
+   */
   readonly status: 'passed' | 'failed' | 'error' | 'skipped';
   readonly error?: { readonly kind: 'timed_out' | 'task_failed'; readonly message: string };
   readonly trace?: AgentTrace;
   readonly verdicts: readonly NamedVerdict[];
-  /** Parts of the expectation whose evaluators gave no score; absent: each has one. */
+  /** Parts of the expectation without a score; absent when each has one. */
   readonly expectationsWithoutScore?: readonly ExpectedPart[];
 }
 
 export interface EvaluatorResult extends Tally {
   readonly name: string;
   readonly evaluator: string;
-  /** In the order of the dataset; only of what was scored. */
+  /** In the order of the dataset, without unscored ones. */
   readonly scores: readonly { readonly id: string; readonly score: number }[];
 }
 
 /** Counts are of examples. */
 export interface Report {
-  /** Examples of the dataset; fewer were run when the first failure ended it, or a sample was drawn. */
+  /** Examples of the dataset; `failFast` or a sample runs fewer. */
   readonly total: number;
-  /** Examples that were left out of the sample; absent when none were. */
+  /** Examples outside the sample, if any. */
   readonly sampledOut?: number;
   readonly passed: number;
   readonly failed: number;
@@ -112,10 +113,10 @@ function evaluatorResults(examples: readonly ExampleResult[]): readonly Evaluato
   }));
 }
 
-/** The verdict on one tool call in a line, with the name and the place of the call. */
+/** Writes the verdict on one tool call in a line, with the name and the position of the call. */
 export function partText({ index, tool, explanation, spanId }: PartVerdict): string {
   const place = `(call ${index + 1})`;
-  // Most explanations name the call themselves.
+  // Most explanations name the call.
   const named = explanation.includes(place) ? explanation : `${tool} ${place}: ${explanation}`;
   return spanId === undefined ? named : `${named} (span ${spanId})`;
 }

@@ -1,4 +1,4 @@
-/** `tracejury/vitest`: matchers. `expect.extend(matchers)` once, in a setup file or at the top of a test. */
+/** `tracejury/vitest`: matchers. Call `expect.extend(matchers)` once, in a setup file or at the top of a test. */
 import type {} from 'vitest';
 import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
@@ -16,20 +16,20 @@ export interface ToPassWith extends EvaluateWith {
 }
 
 export interface NoFailuresWith {
-  /** What has no score counts as no failure: nothing scored, expectations without a score, and judges that broke off. */
+  /** Accepts missing scores: nothing scored, expectations without a score, and judges without an answer. */
   readonly allowUnscored?: boolean;
 }
 
 export interface TracejuryMatchers<R = unknown> {
   /**
-   * The run passes the evaluator: it was scored, and the score reaches the threshold. What was skipped or failed has not passed, and
-   * has not not passed either: `.not.toPass` wants a score below the threshold. With a judge it has to be awaited.
+   * The evaluator scores the run, and the score reaches the threshold. `.not.toPass` needs a score below the threshold: a skipped or failed
+   * verdict satisfies neither. Await it with a judge.
    */
   toPass(evaluator: ConfiguredJudge, run: ToPassWith & { readonly judge: UsableJudge }): Promise<void>;
   toPass(evaluator: ConfiguredEvaluator | AnyEvaluator, run?: ToPassWith): R;
   /**
-   * No example failed, every judge gave its verdict, every expectation has a score, and something was scored. `.not` wants an example that
-   * failed: where nothing did and something has no score, neither holds.
+   * No example failed, every judge answered, every expectation has a score, and something was scored. `.not` needs a failed example: missing
+   * scores satisfy neither.
    */
   toHaveNoFailures(options?: NoFailuresWith): R;
 }
@@ -46,7 +46,7 @@ interface Matched {
   readonly message: () => string;
 }
 
-/** What a matcher is called with, as far as it is used here. */
+/** The used part of a matcher's context. */
 interface MatcherState {
   readonly isNot?: boolean;
 }
@@ -67,7 +67,7 @@ function toPass(
   return evaluate(trace, expected, [ready], run).then(([verdict]) => matched(verdict));
 }
 
-/** What is expected here is meant for this evaluator: one that checks none of it would pass whatever is expected. */
+/** Refuses an expectation that the evaluator does not check: the matcher would pass with any expectation. */
 function refuseUnchecked({ name, checks }: ConfiguredEvaluator, expected: Expectation): void {
   const [stated, checked] = [statedParts(expected), checks?.(expected)];
   if (stated.length === 0 || checked === undefined || stated.some((part) => checked.includes(part))) return;
@@ -102,7 +102,7 @@ function toHaveNoFailures(this: MatcherState, received: unknown, { allowUnscored
   );
   const nothing = report.examples.every(({ status }) => status === 'skipped');
   if (allowUnscored || (open.length === 0 && !nothing)) return { pass: true, message: () => `expected failures, but ${sum}` };
-  // Nothing failed, and nothing shows that all is well: neither the matcher nor its opposite holds.
+  // Without failures but with missing scores neither the matcher nor its opposite holds.
   return {
     pass: this.isNot === true,
     message: () =>

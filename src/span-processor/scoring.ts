@@ -1,4 +1,4 @@
-/** The whole flow of the service in an agent's own process: ended spans in, evaluation spans out. */
+/** Scores runs in the process of the agent: reads ended spans and makes evaluation spans. */
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { collectors } from '../../collectors/index.ts';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
@@ -25,52 +25,52 @@ import { type ProcessTimers, sentSpans, type SentSpans } from './sending.ts';
 export interface SpanProcessorOptions {
   /** Made by factories of `tracejury/evaluators`, or objects of the evaluator contract. Default: the rules that are on without a configuration. */
   readonly evaluators?: readonly UsableEvaluator[];
-  /** Who answers judge evaluators, such as `openAiCompatibleJudge` of `tracejury/judges`. */
+  /** The judge of judge evaluators, such as `openAiCompatibleJudge` of `tracejury/judges`. */
   readonly judge?: UsableJudge;
   /** Sends a document to an endpoint and gives its JSON answer, for evaluators over HTTP. */
   readonly call?: Call;
-  /** What stands on an evaluation span, as `detail` of the service's exporter `span_events`. Default: `lean`. */
+  /** Content of an evaluation span, as `detail` of the exporter `span_events`. Default: `lean`. */
   readonly detail?: SpanDetail;
   /** Share of runs, 0 to 1, that evaluators with a judge or an endpoint score. Default: 1. */
   readonly sample?: number;
-  /** Default: OTLP over HTTP as the `OTEL_EXPORTER_OTLP_…` variables say. The processor shuts it down. */
+  /** Default: OTLP over HTTP by the `OTEL_EXPORTER_OTLP_…` variables. The processor shuts it down. */
   readonly exporter?: SpanExporter;
   /** Milliseconds from the end of a complete run to its score, and from the last span of an incomplete one. Default: 500 and 5,000. */
   readonly settleMs?: number;
   readonly quietMs?: number;
-  /** Ended spans that wait for their turn. Later ones are dropped and counted. Default: 20,000. */
+  /** Most waiting spans; the processor drops and counts later ones. Default: 20,000. */
   readonly spansMax?: number;
   /** Bytes of open traces, estimated. Beyond them the oldest close early. Default: 64 MiB. */
   readonly bytesMax?: number;
-  /** Evaluation spans that wait for the exporter. Later ones are dropped and counted. Default: 2,048. */
+  /** Most evaluation spans that wait for the exporter; the processor drops and counts later ones. Default: 2,048. */
   readonly exportsMax?: number;
-  /** Runs that wait for a judge. Later ones are counted and get no question. Default: 100. */
+  /** Most runs that wait for a judge; the processor counts later ones and asks no question. Default: 100. */
   readonly judgeQueueMax?: number;
-  /** Runs that are judged at one time. Default: 4. */
+  /** Concurrent runs with a judge. Default: 4. */
   readonly judgeConcurrency?: number;
-  /** How long `forceFlush` and `shutdown` take at most, in milliseconds. Default: 10,000. */
+  /** Deadline of `forceFlush` and `shutdown` in milliseconds. Default: 10,000. */
   readonly deadlineMs?: number;
-  /** Receives each scored run, and each verdict of a judge. What it throws is counted. */
+  /** Receives each scored run, and each verdict of a judge. The processor counts its errors. */
   readonly onScored?: (item: ScoredRun) => void;
 }
 
 export interface SpanProcessorStats {
-  /** `taken`: given to the gathering. `invalid`: never recorded, broken, or an evaluation span. `dropped`: too many waited, or the processor was shut down. */
+  /** `taken`: gathered. `invalid`: never recorded, broken, or an evaluation span. `dropped`: beyond the limit, or after the shutdown. */
   readonly spans: { readonly taken: number; readonly invalid: number; readonly dropped: number };
   readonly runs: { readonly scored: number };
   readonly judges: { readonly asked: number; readonly overloaded: number };
   readonly exports: { readonly sent: number; readonly failed: number; readonly dropped: number };
-  /** Faults that were caught, instead of reaching the agent. */
+  /** Caught errors. */
   readonly faults: number;
 }
 
-/** The service's own limit. */
+/** The limit of the service. */
 const questionsMax = 50;
 /** Of one turn of the event loop. */
 const sliceMs = 5;
 const sliceSpans = 200;
 const piecesPerSlice = 20;
-/** What a span costs without its attributes, and an attribute without its text. */
+/** Estimated bytes of a span without attributes, and of an attribute without its text. */
 const spanBytes = 200;
 const attributeBytes = 16;
 
@@ -117,7 +117,7 @@ export function processScoring(
     ask: judge,
   });
 
-  /** Whatever goes wrong here is never the agent's. */
+  /** Errors of the processor never reach the agent. */
   function safely(work: () => void): void {
     try {
       work();
@@ -163,7 +163,7 @@ export function processScoring(
     }
   }
 
-  /** One slice: spans that wait go in, and what is due is scored. */
+  /** Works on one slice: gathers waiting spans and scores due runs. */
   function work(untilMs: number): void {
     while (waiting.length > 0 && clock.nowMs() < untilMs) takeSome();
     if (waiting.length === 0)
@@ -206,12 +206,12 @@ export function processScoring(
     if (dueMs !== undefined && stopped === undefined) cancelDue = timers.after(Math.max(1, dueMs - clock.nowMs()), plan);
   }
 
-  /** A judge has answered, or no score waits any more: the waiting flushes check again. */
+  /** After an answer of a judge or the last export, waiting flushes check again. */
   function progress(): void {
     for (const proceed of flushes) proceed();
   }
 
-  /** Until judges have answered and scores are sent. */
+  /** Resolves when judges have answered and scores are sent. */
   async function drained(untilMs: number): Promise<void> {
     while ((asking > 0 || toAsk.length > 0 || sending.isBusy()) && clock.nowMs() < untilMs) {
       await new Promise<void>((resolve) => {
@@ -226,10 +226,10 @@ export function processScoring(
     }
   }
 
-  /** A caller waits for it, so the process stays alive meanwhile. */
+  /** Keeps the process alive while a caller waits. */
   const pause = (ms: number): Promise<void> => new Promise((resolve) => void timers.after(ms, resolve, true));
 
-  /** Slice after slice, with turns of the agent in between. */
+  /** Works slice by slice, with turns of the agent in between. */
   async function workAll(untilMs: number): Promise<void> {
     for (;;) {
       work(clock.nowMs() + sliceMs);
@@ -241,7 +241,7 @@ export function processScoring(
   async function flush(): Promise<void> {
     const untilMs = clock.nowMs() + deadlineMs;
     await workAll(untilMs);
-    // A complete run waits so long for a straggler.
+    // A complete run waits this long for late spans.
     if (flow.nextDueMs() !== undefined) await pause(Math.min(settleMs + 1, deadlineMs));
     await workAll(untilMs);
     await drained(untilMs);
@@ -300,7 +300,7 @@ const defaults = {
   deadlineMs: 10_000,
 } as const;
 
-/** Throws a TypeError that names everything that is wrong. */
+/** Throws a TypeError that lists all faults. */
 function checked({ evaluators, judge, call, sample = 1, detail = 'lean', ...numbers }: SpanProcessorOptions): CheckedOptions {
   const faults: string[] = [];
   if (!spanDetails.includes(detail)) faults.push(`detail must be ${spanDetails.join(' or ')}, not ${String(detail)}.`);
@@ -331,7 +331,7 @@ function checked({ evaluators, judge, call, sample = 1, detail = 'lean', ...numb
   };
 }
 
-/** What a span holds, roughly: the SDK does not say. */
+/** Estimates the bytes of a span: the SDK does not report them. */
 function bytesOf(span: Span): number {
   let bytes = spanBytes + span.name.length;
   for (const part of [span, ...span.events])

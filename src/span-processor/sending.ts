@@ -1,4 +1,4 @@
-/** Time as the scoring needs it. Tests hand in a clock of their own. */
+/** The clock and timers of the processor; tests pass their own. */
 import { type Attributes, context, type HrTime, type SpanContext, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import { suppressTracing } from '@opentelemetry/core';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
@@ -7,9 +7,9 @@ import { isJsonArray, jsonText, type JsonValue } from '../model/json.ts';
 import { type OutgoingSpan, scopeName } from '../otlp/write/outgoing-items.ts';
 
 export interface ProcessTimers {
-  /** Calls back once, unless the function it gives is called before. It keeps the process alive only with `keepsAlive`. */
+  /** Calls back once, unless the returned function is called before. It keeps the process alive only with `keepsAlive`. */
   after(ms: number, callback: () => void, keepsAlive?: boolean): () => void;
-  /** Calls back once, when the turn of the event loop that runs now has ended. It never keeps the process alive. */
+  /** Calls back once after the current turn of the event loop. It never keeps the process alive. */
   soon(callback: () => void): void;
 }
 
@@ -24,13 +24,11 @@ export const machineTimers: ProcessTimers = {
   },
 };
 
-// Evaluation spans on their way to an exporter of the SDK.
-
 interface SentSpansOptions {
   readonly exporter: SpanExporter;
   readonly waitingMax: number;
   readonly timers: ProcessTimers;
-  /** Called when nothing waits any more. */
+  /** Called when no span waits any more. */
   readonly onIdle: () => void;
 }
 
@@ -42,7 +40,7 @@ export interface SentSpans {
 }
 
 const batchMax = 128;
-/** An exporter that does not call back by then has failed. The OTLP exporters end after 10 s by themselves. */
+/** Deadline of an export. The OTLP exporters end after 10 s themselves. */
 const exportMs = 30_000;
 
 export function sentSpans({ exporter, waitingMax, timers, onIdle }: SentSpansOptions): SentSpans {
@@ -66,7 +64,7 @@ export function sentSpans({ exporter, waitingMax, timers, onIdle }: SentSpansOpt
     };
     const cancel = timers.after(exportMs, () => over(false));
     try {
-      // Instrumentations of the agent make no spans of these requests.
+      // Suppresses spans of instrumentations for these requests.
       context.with(suppressTracing(context.active()), () => exporter.export(batch, ({ code }) => over(code === 0)));
     } catch {
       over(false);
@@ -85,7 +83,7 @@ export function sentSpans({ exporter, waitingMax, timers, onIdle }: SentSpansOpt
   };
 }
 
-/** As the SDK has a span that has ended. */
+/** Converts an evaluation span to an ended span of the SDK. */
 function readable(span: OutgoingSpan): ReadableSpan {
   const [startTime, endTime] = [timeOf(span.startUnixNano), timeOf(span.endUnixNano)];
   const context = contextOf(span.traceId, span.spanId);
@@ -122,7 +120,7 @@ function contextOf(traceId: string, spanId: string): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED };
 }
 
-/** The SDK has no objects as values. */
+/** The SDK supports no objects as values. */
 function attributesOf(values: OutgoingSpan['attributes']): Attributes {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, attributeOf(value)]));
 }

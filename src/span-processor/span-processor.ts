@@ -1,4 +1,4 @@
-/** `tracejury/span-processor`: scores the runs of agents in their own process, by the spans that the OpenTelemetry SDK makes there. No service is needed. */
+/** `tracejury/span-processor`: scores runs in the process of the agent from spans of the OpenTelemetry SDK, without a service. */
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base';
@@ -6,7 +6,7 @@ import { processScoring, type SpanProcessorOptions, type SpanProcessorStats } fr
 import { machineTimers } from './sending.ts';
 
 /**
- * A span processor of the SDK. It gathers ended spans, closes runs as the service does, scores them, and sends the evaluation span by the exporter.
+ * A span processor of the SDK. It gathers ended spans, closes runs as the service does, scores them, and sends evaluation spans by the exporter.
  * It never throws into the agent and works between the agent's turns. Throws a TypeError from its constructor when an option is wrong.
  */
 export class TracejurySpanProcessor implements SpanProcessor {
@@ -25,12 +25,12 @@ export class TracejurySpanProcessor implements SpanProcessor {
     this.#scoring.ended(span);
   }
 
-  /** Scores what is complete, and resolves when its scores are sent or the deadline is over. */
+  /** Scores complete runs, and resolves when their scores are sent or the deadline is over. */
   async forceFlush(): Promise<void> {
     await this.#scoring.flush();
   }
 
-  /** Scores everything, complete or not, sends it, and shuts the exporter down. May be called twice. */
+  /** Scores all runs, sends the scores, and shuts the exporter down. May be called twice. */
   async shutdown(): Promise<void> {
     await this.#scoring.shutdown();
   }
@@ -41,7 +41,7 @@ export class TracejurySpanProcessor implements SpanProcessor {
   }
 }
 
-/** As the OTLP variables say. The protocol is HTTP, with JSON only where they ask for it. */
+/** The exporter of the OTLP variables: HTTP with protobuf, or with JSON if they ask for it. */
 function otlpExporter(): SpanExporter {
   const protocol = process.env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? process.env['OTEL_EXPORTER_OTLP_PROTOCOL'];
   return protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
