@@ -3,14 +3,14 @@ import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } fr
 
 /** The same messages with roles; others as they are. */
 export function withRoles(list: readonly JsonValue[]): readonly JsonValue[] {
-  return list.some((item) => partsOf(item) !== undefined) ? list.flatMap(messagesOf) : list;
+  // One form writes all messages of a list, so the first tells.
+  return list[0] !== undefined && partsOf(list[0]) !== undefined ? list.flatMap(messagesOf) : list;
 }
 
 function partsOf(item: JsonValue): readonly JsonValue[] | undefined {
   const parts = isJsonObject(item) ? member(item, 'parts') : undefined;
-  return isJsonArray(parts) && parts.some((part) => isJsonObject(part) && typeof member(part, 'part_kind') === 'string')
-    ? parts
-    : undefined;
+  const first = isJsonArray(parts) ? parts[0] : undefined;
+  return isJsonArray(parts) && isJsonObject(first) && typeof member(first, 'part_kind') === 'string' ? parts : undefined;
 }
 
 function messagesOf(item: JsonValue): readonly JsonValue[] {
