@@ -10,7 +10,7 @@ import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
 import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
 import { onlyContent, unwrapped } from './parsing/framed-value.ts';
-import { graphAgent } from './parsing/graph-agent.ts';
+import { agentNodes, graphAgent } from './parsing/graph-agent.ts';
 import { readSystemPrompt } from './parsing/conventions.ts';
 import { definitionsOf, isBare } from './parsing/definition-evidence.ts';
 import { readDefinitions, unitedDefinitions } from './parsing/definitions.ts';
@@ -113,6 +113,10 @@ function isNode(span: Span, evidence: KeyEvidence): boolean {
   return span.parentSpanId !== undefined && graphText(span, evidence, 'langgraph_node') !== undefined;
 }
 
+function isNamedAsNode(span: Span, evidence: KeyEvidence): boolean {
+  return span.parentSpanId !== undefined && agentNodes.has(firstText(span, evidence, 'agentName') ?? '');
+}
+
 /** Facts of the request or call, where the span stands for a single event of it. */
 function eventOf(span: Span, evidence: KeyEvidence): SpanFacts['event'] {
   const name = evidence.keys.toolName === undefined ? eventNameOf(span) : undefined;
@@ -141,7 +145,10 @@ function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefine
   for (const word of [...own, ...(own.length === 0 ? words('nearKind') : []), ...words('operation')]) {
     const role = kindIn(word);
     // A node of a graph is a step of its agent, even one that is called agent.
-    if (role === 'agent' && keys.agentName === undefined && isNode(span, { keys, lists })) return 'step';
+    if (role === 'agent' && (keys.agentName === undefined ? isNode(span, { keys, lists }) : isNamedAsNode(span, { keys, lists })))
+      return 'step';
+    // An agent that is called as a tool.
+    if (role === 'agent' && keys.toolName !== undefined && firstText(span, { keys, lists }, 'toolName') === spanName(span)) return 'tool';
     // A chain inside something is a stage of it; the outermost one stands for the run.
     if (role !== undefined) return role === 'chain' ? (span.parentSpanId === undefined ? 'workflow' : 'step') : role;
   }
@@ -150,14 +157,17 @@ function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefine
   if (!asksModel && (hasText('toolName') || hasText('callId'))) return 'tool';
   const hasMessages =
     (keys.inputMessages ?? keys.outputMessages ?? lists.inputMessages ?? lists.outputMessages) !== undefined ||
-    (keys.input !== undefined && keys.output !== undefined);
+    (keys.input !== undefined && keys.output !== undefined) ||
+    (asksModel && inEvents(span, ['inputMessages', 'outputMessages', 'input', 'output']) !== undefined);
   // An agent's own span may sum up what its requests used.
   const isRequest = !hasText('agentName') || span.kind === clientKind || REQUEST.test(span.name);
   if (asksModel) return hasMessages && isRequest ? 'model' : undefined;
   // A span that says what it is, in a word that nobody knows, is something else.
   const isSilent = own.length === 0 && (keys.nearKind ?? keys.operation ?? keys.model) === undefined;
   if (isSilent && isDescribed(span, { keys, lists })) return 'agent';
-  return isSilent && offersTools({ keys, lists }) && !SETUP.test(span.name) ? 'agent' : undefined;
+  const isAgents =
+    offersTools({ keys, lists }) || (keys.input !== undefined && firstText(span, { keys, lists }, 'agentName') === span.name);
+  return isSilent && isAgents && !SETUP.test(span.name) ? 'agent' : undefined;
 }
 
 /** The input is what the agent is made of. */
@@ -183,7 +193,7 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
       const tool = toolFacts(span, evidence, known.tool ?? {});
       const target = known.tool === undefined ? (firstText(span, evidence, 'handoffTo') ?? HANDOFF.exec(tool.name ?? '')?.[1]) : undefined;
       if (target !== undefined) return { role: 'step', handoffTo: target };
-      if (known.tool !== undefined || !isNoCall(tool.name ?? '')) return { role, tool };
+      if (known.tool !== undefined || !(kindIn(tool.name) !== undefined || isNoCall(tool.name ?? ''))) return { role, tool };
       return { role: 'step', ...(tool.description === undefined ? {} : { toolDefinitions: [definitionIn(tool)] }) };
     }
     case 'model':
@@ -223,11 +233,11 @@ function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow
     name: span.name,
     input:
       (saying(known.inputMessages) ?? known.input ?? known.inputDump) === undefined
-        ? unwrapped(first(span, evidence, ['input', 'inputMessages', 'arguments']))
+        ? unwrapped(first(span, evidence, ['input', 'inputMessages', 'arguments']) ?? inEvents(span, ['input', 'inputMessages']))
         : undefined,
     output:
       (saying(known.outputMessages) ?? known.output ?? known.outputDump) === undefined
-        ? unwrapped(first(span, evidence, ['output', 'outputMessages']))
+        ? unwrapped(first(span, evidence, ['output', 'outputMessages']) ?? inEvents(span, ['output', 'outputMessages']))
         : undefined,
   });
   const isAskedInEvents = (input ?? saying(known.inputMessages) ?? known.input) === undefined && span.events.length > 0;
@@ -251,7 +261,9 @@ function namedAgent(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow
   const guess = spanName(span);
   // A name of several words says what a workflow is about, and a traced function has the function's.
   const isTitle = role === 'workflow' && guess !== undefined && (guess.includes(' ') || isTracedFunction(span, evidence));
-  return guess === undefined || isTitle || FRAMEWORK_NAME.test(guess) ? {} : { agentName: guess, agentNameIsGuess: true };
+  return guess === undefined || isTitle || FRAMEWORK_NAME.test(guess) || kindIn(guess) !== undefined
+    ? {}
+    : { agentName: guess, agentNameIsGuess: true };
 }
 
 function isTracedFunction(span: Span, evidence: KeyEvidence): boolean {
@@ -282,7 +294,7 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const facts: Mutable<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
-  const given = [firstText(span, evidence, 'toolName'), known.name, firstText(span, evidence, 'ownName'), spanName(span)].find(
+  const given = [ownToolName(span, evidence), known.name, firstText(span, evidence, 'ownName'), spanName(span)].find(
     (one) => one !== undefined && isToolName(one),
   );
   const name = given ?? read?.toolName ?? known.name ?? spanName(span) ?? span.name;
@@ -301,6 +313,13 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const failed = known.failed === undefined ? failureOf(span, evidence) : undefined;
   if (failed !== undefined) facts.failed ??= failed;
   return facts;
+}
+
+/** Of two names, the one without the server before it: `mcp__shop__find` is `find`. */
+function ownToolName(span: Span, evidence: KeyEvidence): string | undefined {
+  const name = firstText(span, evidence, 'toolName');
+  const others = (evidence.keys.toolName ?? []).map((key) => textAttribute(span, key) ?? '');
+  return others.find((other) => other !== '' && name?.endsWith(`__${other}`) === true) ?? name;
 }
 
 /** The forms in which model APIs give ids to calls. */
@@ -393,7 +412,8 @@ function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts:
   // A request in words may hold several messages run together: where a convention reads the span, it says what it is.
   const isSaid = (raw: AttributeValue | undefined): boolean =>
     known.role === undefined || typeof raw !== 'string' || parseContainer(raw) !== undefined;
-  const [given, returned] = [first(span, evidence, ['inputMessages', 'input']), first(span, evidence, ['output', 'outputMessages'])];
+  const given = first(span, evidence, ['inputMessages', 'input']) ?? inEvents(span, ['inputMessages', 'input']);
+  const returned = first(span, evidence, ['output', 'outputMessages']) ?? inEvents(span, ['output', 'outputMessages']);
   const observed = observedModel({
     name: span.name,
     input: isSaid(given) ? unwrapped(given) : undefined,
@@ -407,7 +427,7 @@ function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts:
   const outputMessages = mostTelling([
     flattenedMessages(span, evidence, 'outputMessages', 'assistant'),
     observed.outputMessages,
-    readMessages(first(span, evidence, ['outputMessages']), 'assistant'),
+    readMessages(first(span, evidence, ['outputMessages']) ?? inEvents(span, ['outputMessages']), 'assistant'),
     events.output,
     listed.output,
   ]);

@@ -1,7 +1,7 @@
 /** The agent that a step of a LangGraph graph works for, as LangChain's metadata tell it on every span of a graph, whatever writes them. */
 
 /** Nodes of a prebuilt agent. A subgraph with such a node is an agent. Source: `create_agent`, `create_react_agent`. */
-const agentNodes: ReadonlySet<string> = new Set(['agent', 'model', 'tools']);
+export const agentNodes: ReadonlySet<string> = new Set(['agent', 'model', 'tools']);
 
 /**
  * `text` gives a member of the metadata. `lc_agent_name` is the name itself; older versions tell it only as the node that holds the subgraph:

@@ -272,10 +272,10 @@ export function keyEvidenceOf(from: Attributed): KeyEvidence {
   return from.keyShape?.().keep(madeOnce, ofShape) ?? evidenceOf(from.attributeKeys());
 }
 
-/** True: some key holds the kind of the span, whatever it is called. */
+/** True: some key holds the kind of the span, or its operation, whatever it is called. What the conventions call an operation may stand beside other names. */
 export function saysKind(from: Attributed): boolean {
-  const { kind, nearKind } = keyEvidenceOf(from).keys;
-  return kind !== undefined || nearKind !== undefined;
+  const { kind, nearKind, operation } = keyEvidenceOf(from).keys;
+  return kind !== undefined || nearKind !== undefined || operation?.some((key) => key !== 'gen_ai.operation.name') === true;
 }
 
 /** Tells this module's findings about a shape from those of others. */

@@ -204,9 +204,10 @@ function isAgents({ reading: { facts } }: Node): boolean {
   return facts.role === 'agent' || facts.role === 'workflow';
 }
 
-/** A graph or chain without a name, inside an agent that has one, is a stage of its work. */
+/** A span without a name, inside an agent that has one, is a stage of its work. */
 function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
-  if (node.reading.facts.role !== 'workflow' || givenAgentName(node.reading.facts) !== undefined) return false;
+  const { role, agentName } = node.reading.facts;
+  if (role === 'agent' ? agentName !== undefined : givenAgentName(node.reading.facts) !== undefined) return false;
   let at = node.parent;
   for (let depth = 0; at !== undefined && depth < agentDepthMax; depth++) {
     if (agents.has(at)) return at.reading.facts.role === 'agent' && givenAgentName(at.reading.facts) !== undefined;

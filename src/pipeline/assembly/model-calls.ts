@@ -3,7 +3,7 @@ import type { RequestedCall, SpanFacts, ToolFacts } from '../../../collectors/co
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
 import { joined } from './span-facts.ts';
 import { sortedBy } from '../../model/nano-time.ts';
-import { textAttribute } from '../../model/span.ts';
+import { textAttribute, type Span } from '../../model/span.ts';
 import { byStart, type Node } from './span-tree.ts';
 
 interface Enclosed {
@@ -11,11 +11,14 @@ interface Enclosed {
   readonly outer: Node | undefined;
   /** Number of model spans around it. */
   readonly depth: number;
+  /** The node itself, where it is a request. */
+  readonly self: Node | undefined;
 }
 
 /**
  * Removes duplicates of requests. A single model span inside another is the same request, reported by two instrumentations; it completes
- * the outer one. Several inside one are the requests of a loop. `all` has parents before their children.
+ * the outer one. So do several at once that use as many tokens. Several others are the requests of a loop. `all` has parents before their
+ * children.
  */
 export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
   return withoutGuesses(unnested(withLaterMessages(withoutDuplicates(all))));
@@ -23,12 +26,13 @@ export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
 
 function unnested(own: readonly Node[]): readonly Node[] {
   if (!own.some(isInsideModel)) return own;
-  const enclosed = new Map<Node, Enclosed>();
+  // By span: a node that another one fills in is not the one that its children know.
+  const enclosed = new Map<Span, Enclosed>();
   const requests = new Map<Node, Node[]>();
   const dropped = new Set<Node>();
   for (const node of own) {
-    const around = enclosedBy(node.parent, enclosed);
-    enclosed.set(node, around);
+    const around = enclosedBy(node, enclosed);
+    enclosed.set(node.span, isModel(node) ? { ...around, self: node } : around);
     if (!isModel(node) || around.outer === undefined) continue;
     if (around.depth > 1) dropped.add(node);
     else {
@@ -39,9 +43,9 @@ function unnested(own: readonly Node[]): readonly Node[] {
   }
   const better = new Map<Node, SpanFacts>();
   for (const [outer, inner] of requests) {
-    const only = inner.length === 1 ? inner[0] : undefined;
-    better.set(outer, only === undefined ? { role: 'step' } : joined(outer.reading.facts, only.reading.facts));
-    if (only !== undefined) dropped.add(only);
+    const isOne = inner.length === 1 || inner.every((node) => usesAsMuch(outer, node) && isAtOnce(inner[0] ?? node, node));
+    better.set(outer, isOne ? inner.reduce((facts, node) => joined(facts, node.reading.facts), outer.reading.facts) : { role: 'step' });
+    if (isOne) for (const node of inner) dropped.add(node);
   }
   return own
     .filter((node) => !dropped.has(node))
@@ -49,6 +53,16 @@ function unnested(own: readonly Node[]): readonly Node[] {
       const facts = better.get(node);
       return facts === undefined ? node : { ...node, reading: { ...node.reading, facts } };
     });
+}
+
+/** Requests of a loop follow one another. */
+function isAtOnce({ span: first }: Node, { span }: Node): boolean {
+  return span.startUnixNano < first.endUnixNano && first.startUnixNano < span.endUnixNano;
+}
+
+/** What a loop uses is the sum of its requests. */
+function usesAsMuch({ reading: { facts: outer } }: Node, { reading: { facts: inner } }: Node): boolean {
+  return outer.inputTokens !== undefined && outer.inputTokens === inner.inputTokens && outer.outputTokens === inner.outputTokens;
 }
 
 /**
@@ -80,14 +94,16 @@ function withoutGuesses(own: readonly Node[]): readonly Node[] {
 function withoutDuplicates(own: readonly Node[]): readonly Node[] {
   const models = modelSpans(own);
   const duplicates = new Map<Node, Node>();
-  for (const [at, node] of models.entries()) {
-    const before = models[at - 1];
+  const latest = new Map<Node | undefined, Node>();
+  for (const node of models) {
+    const before = latest.get(node.parent);
+    latest.set(node.parent, node);
     if (before !== undefined && !duplicates.has(before) && areDuplicates(before, node)) duplicates.set(before, node);
   }
   if (duplicates.size === 0) return own;
   const dropped = new Set(duplicates.values());
   return own
-    .filter((node) => !dropped.has(node))
+    .filter((node) => !dropped.has(node) && !(isModel(node) && node.parent !== undefined && dropped.has(node.parent)))
     .map((node) => {
       const duplicate = duplicates.get(node);
       return duplicate === undefined ? node : { ...node, reading: { ...node.reading, facts: joinedDuplicates(node, duplicate) } };
@@ -108,8 +124,16 @@ function areDuplicates(a: Node, b: Node): boolean {
 }
 
 function isOneResponse(a: Node, b: Node): boolean {
-  const id = textAttribute(a.span, 'gen_ai.response.id');
-  return id !== undefined && id !== '' && id === textAttribute(b.span, 'gen_ai.response.id');
+  const id = responseId(a.span);
+  return id !== undefined && id !== '' && id === responseId(b.span);
+}
+
+/** Under whatever prefix: `acme.response.id`. */
+const RESPONSE_ID = /(?:^|[._])response[._]id$/;
+
+function responseId(span: Span): string | undefined {
+  const key = span.attributeKeys().find((one) => RESPONSE_ID.test(one));
+  return key === undefined ? undefined : textAttribute(span, key);
 }
 
 /** The span that began later is nearer to the API, so its token counts win. */
@@ -196,12 +220,15 @@ function isStreamBegin(a: Node, b: Node): boolean {
   );
 }
 
-function enclosedBy(parent: Node | undefined, enclosed: ReadonlyMap<Node, Enclosed>): Enclosed {
-  const above = parent === undefined ? undefined : enclosed.get(parent);
+/** `enclosed` holds the spans around it that are the agent's own. */
+function enclosedBy({ parent }: Node, enclosed: ReadonlyMap<Span, Enclosed>): Enclosed {
+  const above = parent === undefined ? undefined : enclosed.get(parent.span);
   // What a tool asks of a model is a request of its own.
-  if (parent === undefined || above === undefined || parent.reading.facts.role === 'tool') return { outer: undefined, depth: 0 };
-  return isModel(parent) ? { outer: above.outer ?? parent, depth: above.depth + 1 } : above;
+  if (parent === undefined || above === undefined || parent.reading.facts.role === 'tool') return nowhere;
+  return above.self === undefined ? above : { outer: above.outer ?? above.self, depth: above.depth + 1, self: undefined };
 }
+
+const nowhere: Enclosed = { outer: undefined, depth: 0, self: undefined };
 
 /** A model span inside another one implies a node whose parent is a model span. */
 function isInsideModel({ parent }: Node): boolean {

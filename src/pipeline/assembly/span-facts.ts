@@ -176,11 +176,12 @@ export function isFrameworkName(name: string): boolean {
 
 /** The name that developers gave a span; `undefined` for names that frameworks give to any run. */
 export function ownName(span: Span | undefined): string | undefined {
-  return span === undefined || OPERATION_NAME.test(span.name) ? undefined : span.name.replace(FRAME_NAME, '');
+  return span === undefined || OPERATION_NAME.test(span.name) || isFrameworkName(span.name) ? undefined : span.name.replace(FRAME_NAME, '');
 }
 
 /** Names of operations, such as `ai.generateText`, `tool.run.start-3`, `invocation`. Sources: AI SDK, BeeAI, Agent Development Kit. */
-const OPERATION_NAME = /^(?:[a-z]\w*(?:\.[a-z][\w-]*)+|invocation)$/;
+const OPERATION_NAME =
+  /^(?:[a-z]\w*(?:\.[a-z][\w-]*)+|invocation|(?:invoke|execute|run|call|create)_[a-z]+(?: .*)?|(?:chat|workflow|task) .*)$/;
 /** `AxGen > order_support`. */
 const FRAME_NAME = /^\w{1,100} > (?=\S)/;
 

@@ -50,7 +50,7 @@ export function takeovers(own: readonly Node[]): readonly Takeover[] {
   return participants.slice(1).flatMap(({ via, name, requests, tools }) => {
     const [node] = requests;
     // A tool may ask a model without being an agent.
-    const isAgent = via === 'handoff' || tools.length > 0;
+    const isAgent = via === 'handoff' || tools.length > 0 || requests.some((request) => askedBy(request).length > 0);
     return node !== undefined && isAgent
       ? [{ via, name, node, own: own.filter((one) => requests.includes(one) || tools.includes(one)) }]
       : [];

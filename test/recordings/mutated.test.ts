@@ -1,0 +1,96 @@
+/** Recordings as a stranger might have written them are read equal, or with fields missing, and never wrong. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { isClaimed } from './claimed.ts';
+import { claimsOf } from './claims.ts';
+import { byEvidence } from './left-out.ts';
+import { mutated, mutations, type Mutation } from './mutate.ts';
+import { ownRecordings, play, type Recording } from './read.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mutated-recordings-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** One scenario of each instrumentation, the hardest that it has. */
+const scenarios = ['handoff', 'agent-as-tool', 'toolerror', 'parallel', 'sequential', 'trip', 'loop'];
+const recordings = [
+  ...Map.groupBy(
+    ownRecordings().filter(({ expected }) => isClaimed(expected)),
+    ({ name }) => name.split('/')[0],
+  ).values(),
+].flatMap(
+  (group) => scenarios.map((scenario) => group.find(({ name }) => name.endsWith(`/${scenario}`))).find((one) => one !== undefined) ?? [],
+);
+
+/** What such a copy says wrong after all; nothing else may be. */
+const knownWrong: readonly { readonly mutation: string; readonly recordings: readonly string[]; readonly because: string }[] = [
+  {
+    mutation: 'underlines instead of dots',
+    recordings: ['langsmith-langgraph-supervisor/handoff', 'langsmith-langgraph-swarm/handoff'],
+    because: 'the root is in error, as LangGraph hands over by an exception, and no key tells its answer',
+  },
+  {
+    mutation: 'underlines instead of dots',
+    recordings: ['langfuse-langgraph-supervisor/handoff', 'langfuse-langgraph-swarm/handoff', 'langsmith-openai-agents/handoff'],
+    because: 'nothing but the names of spans says who works',
+  },
+  {
+    mutation: 'underlines instead of dots',
+    recordings: ['js-traceloop-langgraph/handoff'],
+    because: 'the frame around a function, which tells that the span is named after it, is not found',
+  },
+  {
+    mutation: 'underlines instead of dots',
+    recordings: ['litellm-otel/toolerror'],
+    because: 'the requests of a loop have no key that says so; the span around them holds what the last one used',
+  },
+  {
+    mutation: 'underlines instead of dots',
+    recordings: ['respan-openai-agents/handoff'],
+    because: 'calls without ids take the results in their order',
+  },
+  {
+    mutation: 'messages in flattened lists',
+    recordings: ['genai-dspy/sequential', 'openlit-crewai/handoff'],
+    because: 'the question stands in a prompt of the framework; the agent tells it only in the list',
+  },
+  {
+    mutation: 'content in an event',
+    recordings: ['traceai-google-adk/handoff'],
+    because: 'the prompt is told without what the framework writes after it, and the recording expects it with that',
+  },
+  {
+    mutation: 'a client’s span inside each request',
+    recordings: ['js-openinference-beeai/agent-as-tool'],
+    because: 'a span of an event has no client below it',
+  },
+];
+
+function wrongIn(recording: Recording, runs: ReturnType<typeof play>['runs']): readonly string[] {
+  return claimsOf(recording.expected, runs).flatMap(({ field, state, detail }) =>
+    // A failure without its message claims no other message.
+    state === 'wrong' && !detail.endsWith(', told ') ? [`${recording.name} ${field}: ${detail}`] : [],
+  );
+}
+
+function playMutated(recording: Recording, list: readonly Mutation[]): ReturnType<typeof play> {
+  for (const { file, bytes } of mutated(recording, list)) writeFileSync(join(folder, file), bytes);
+  const files = recording.expected.files
+    .filter(({ kind }) => kind === 'traces')
+    .map((file) => ({ ...file, file: file.file.replace(/\.gz$/, '') }));
+  return play({ ...recording, folder, expected: { ...recording.expected, files } });
+}
+
+const before = new Map(recordings.map((recording) => [recording, new Set(wrongIn(recording, play(recording, byEvidence).runs))]));
+
+test.each(mutations.map((list) => [list.map(({ name }) => name).join(', '), list] as const))('mutated: %s', (_name, list) => {
+  const known = new Set(knownWrong.filter(({ mutation }) => list.some(({ name }) => name === mutation)).flatMap((one) => one.recordings));
+  const wrong = recordings
+    .filter(({ name }) => !known.has(name))
+    .flatMap((recording) =>
+      // What the reader by evidence says wrong of the recording itself is counted in the docs.
+      wrongIn(recording, playMutated(recording, list).runs).filter((one) => before.get(recording)?.has(one) !== true),
+    );
+  expect(wrong).toEqual([]);
+});
