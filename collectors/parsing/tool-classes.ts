@@ -1,11 +1,12 @@
 /** Names that frameworks give to the span of any tool: the name of none. */
 
-/** Classes that frameworks make tools of. Source: LangChain in Python and JavaScript, LlamaIndex, AutoGen. */
+/** Classes that frameworks make tools of. Source: LangChain in Python and JavaScript, LlamaIndex, AutoGen, smolagents. */
 const toolClasses: ReadonlySet<string> = new Set([
   'DynamicStructuredTool',
   'DynamicTool',
   'StructuredTool',
   'FunctionTool',
+  'SimpleTool',
   'BaseTool',
   'Tool',
 ]);
