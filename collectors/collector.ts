@@ -5,6 +5,7 @@
 import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Attributed, LogRecord, Span } from '../src/model/span.ts';
+import type { SpanEvidence } from '../src/model/evidence.ts';
 
 /**
  * agent: one agent at work. workflow: encloses agents and is none itself. model: one request to a model. tool: one execution of a tool.
@@ -162,12 +163,16 @@ export interface Collector {
   readonly id: string;
   /** True: it reads names that many instrumentations write, so that the reader by evidence may add to what it tells. */
   readonly isConvention?: boolean;
+  /** True: an entry of `dialects` describes it. */
+  readonly isConfigured?: boolean;
   /** One line for the dialect page. */
   readonly summary: string;
   readonly recognisedBy: Recognition;
   readonly wants: Wants;
   /** `known`: what the collectors before it in the table read of the span. */
   read(span: Span, repeats?: Repeats, known?: SpanFacts): SpanFacts;
+  /** For the reader by evidence alone: how it knows what it told, where the collectors before it told `before`. */
+  evidenceOf?(span: Span, told: SpanFacts, before: SpanFacts): SpanEvidence;
   /**
    * Whether `read` would tell the role of an agent or a workflow; undefined: it would tell no role. For dialects that know it without reading the
    * span: every span is asked when it comes, and most are read only when their run closes.

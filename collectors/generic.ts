@@ -10,6 +10,7 @@ import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
 import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
 import { onlyContent, unwrapped } from './parsing/framed-value.ts';
+import { evidenceOf } from './parsing/evidence-class.ts';
 import { agentNodes, graphAgent } from './parsing/graph-agent.ts';
 import { readSystemPrompt } from './parsing/conventions.ts';
 import { definitionsOf, isBare } from './parsing/definition-evidence.ts';
@@ -49,6 +50,7 @@ export const generic: Collector = {
     tokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
   },
   read,
+  evidenceOf,
   isAgents,
 };
 

@@ -58,6 +58,7 @@ export function configuredCollector(settings: DialectSettings): Collector {
     id: name,
     // The entry says what is particular; the reader by evidence may add what it leaves out.
     isConvention: true,
+    isConfigured: true,
     summary: 'A dialect of the configuration.',
     recognisedBy: recognition(match),
     wants: {

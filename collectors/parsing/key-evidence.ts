@@ -342,6 +342,11 @@ function lastWordOf(key: string): string {
   return key.slice(start).toLowerCase();
 }
 
+/** True: a field has the key by several words, such as `tool name`; false: by one, such as `args`. */
+export function isExplicitKey(key: string): boolean {
+  return endings[fieldOf(key)?.rank ?? endings.length]?.[0].includes(' ') === true;
+}
+
 function fieldOf(key: string): { readonly field: ScalarField; readonly rank: number } | undefined {
   const whole = wholeKeys.get(key);
   if (whole !== undefined) return { field: whole, rank: endings.length };

@@ -1,4 +1,5 @@
 /** One run of one agent, reconstructed from its spans or built by hand. */
+import type { RunEvidence } from './evidence.ts';
 import type { SpanId, Tenant, TraceId } from './ids.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 
@@ -153,6 +154,10 @@ export interface Run extends RunKey {
   readonly spanTraceId?: TraceId;
   readonly trace: AgentTrace;
   readonly dialects: readonly string[];
+  /** The first of them that the configuration describes. */
+  readonly configuredDialect?: string;
+  /** Absent: no collector but those of SDKs and conventions read it. */
+  readonly evidence?: RunEvidence;
   readonly service?: string;
   readonly serviceVersion?: string;
   readonly resourceAttributes: JsonObject;

@@ -1,6 +1,7 @@
 /** The JSON form of a run in all interfaces: snake_case, times in RFC 3339 with microseconds, without verdicts. */
 import type { AgentTrace, Run, ToolCall } from './agent-trace.ts';
 import { callEnd } from './error-signs.ts';
+import { confidences, runConfidence, type RunEvidence } from './evidence.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { timeText } from './timestamp.ts';
 
@@ -21,6 +22,7 @@ export function runJson(trace: AgentTrace, run?: Run): JsonObject {
     status: trace.status,
     error_message: trace.errorMessage ?? null,
     dialects: run === undefined ? null : [...run.dialects],
+    evidence: run?.evidence === undefined ? null : evidenceJson(run.evidence),
     parent: run?.parent === undefined ? null : { trace_id: run.parent.traceId, span_id: run.parent.spanId },
     system_prompt: trace.systemPrompt ?? null,
     input: trace.input ?? null,
@@ -45,6 +47,14 @@ export function runJson(trace: AgentTrace, run?: Run): JsonObject {
       input_schema: tool.inputSchema ?? null,
       truncated: tool.truncated ?? false,
     })),
+  };
+}
+
+function evidenceJson(evidence: RunEvidence): JsonObject {
+  return {
+    provenance: evidence.provenance,
+    confidence: runConfidence(evidence),
+    fields: Object.fromEntries(Object.entries(evidence.fields).map(([field, by]) => [field, { class: by, confidence: confidences[by] }])),
   };
 }
 

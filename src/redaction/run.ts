@@ -130,6 +130,8 @@ export const changedRun: Change<Run> = members<Run>({
   spanId: kept,
   trace: agentTrace,
   dialects: kept,
+  configuredDialect: kept,
+  evidence: kept,
   service: text,
   serviceVersion: text,
   resourceAttributes: jsonObject,

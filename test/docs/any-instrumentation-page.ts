@@ -1,18 +1,54 @@
 /** `docs/reference/any-instrumentation.md`: what is read by evidence, measured over all recordings without the collectors of SDKs. */
 import { ownRecordings } from '../recordings/read.ts';
 import { firstContactTable } from '../recordings/first-contact.ts';
-import { leaveOneOutTables, measured } from '../recordings/left-out.ts';
+import { confidenceTable, leaveOneOutTables, measured } from '../recordings/left-out.ts';
 
 export function anyInstrumentationPage(): string {
-  return [opening, ...leaveOneOutTables(measured(ownRecordings())), '', firstContact, '', ...firstContactTable(), ''].join('\n');
+  const all = measured(ownRecordings());
+  return [
+    confidence,
+    '',
+    ...confidenceTable(all),
+    '',
+    opening,
+    '',
+    ...leaveOneOutTables(all),
+    '',
+    firstContact,
+    '',
+    ...firstContactTable(),
+    '',
+  ].join('\n');
 }
 
-const opening = `# Any instrumentation
+const confidence = `# Any instrumentation
 
 <!-- Written by npm run docs from the recordings. -->
 
 Spans of an SDK that no [collector](dialects.md) names are read by evidence. The collectors of general conventions read what they know, and the collector
 [generic](dialects.md#generic) adds what kinds, names, messages, arguments and results say under any prefix.
+
+## How sure a value is
+
+A run names what it has by evidence: \`evidence\` in [the API](api.md), in \`tracejury inspect --format json\`, and *by evidence* in its text. It is null where
+collectors of SDKs or conventions told all. Scores do not depend on it.
+
+\`\`\`json
+{ "provenance": "generic", "confidence": 0.97, "fields": { "input": { "class": "shape", "confidence": 0.97 } } }
+\`\`\`
+
+The fields are \`agent\`, \`input\`, \`final_response\`, \`tool_calls\` and \`model_calls\`. Of calls the least sure counts, and of a run the least sure field.
+
+- \`kind_and_key\`: a known word says what the span is, and a key of several words what the value is: \`acme.span.kind\`, \`acme.tool.name\`.
+- \`key\`: such a key alone.
+- \`ending\`: a single word at the end of a key: \`acme.input\`.
+- \`shape\`: the form of the value: a flattened list, messages in an event, a member of a dump.
+- \`guess\`: the name of the span.
+
+The confidence is the share of values that are right, measured as below and rounded down. The rules were written with these recordings at hand, so an SDK
+that none of them shows is read worse: see [first contact](#first-contact).`;
+
+const opening = `## How far it goes
 
 The tables measure how far that goes. Every recording of a real SDK is played without the collectors of SDKs, and the runs are compared with what the
 agent really did. \`npm run test:leave-one-out\` prints them, and with \`-- wrong\` each wrong claim.

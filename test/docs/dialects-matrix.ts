@@ -220,7 +220,7 @@ function rowsOf(recordings: readonly Recording[]): readonly Row[] {
     const own: Row = {
       folder,
       source: expected.source,
-      dialects: runs.map((run) => mainDialect(run.dialects)),
+      dialects: runs.map((run) => mainDialect(run)),
       names: [scenario],
       cells,
       switches: new Set(

@@ -2,6 +2,7 @@
  * What reconstructed runs claim of what an agent did, value by value, and whether it is so. A claim is a value that is told; a value that is
  * not told is no claim. What a recording excuses is excused here too.
  */
+import type { EvidenceClass } from '../../src/model/evidence.ts';
 import type { Run, ToolCall } from '../../src/model/agent-trace.ts';
 import { plainText, type JsonValue } from '../../src/model/json.ts';
 import { modelNames } from '../../evaluators/pricing/prices.ts';
@@ -35,14 +36,16 @@ export interface Claim {
   readonly state: 'right' | 'wrong' | 'not claimed';
   /** What was expected and what is told, for who looks for the cause. */
   readonly detail: string;
+  /** How the reader by evidence knows it; absent: others told it, or nobody. */
+  readonly by?: EvidenceClass;
 }
 
-type Say = (field: ClaimField, state: Claim['state'], expected?: unknown, told?: unknown) => void;
+type Say = (field: ClaimField, state: Claim['state'], expected?: unknown, told?: unknown, by?: EvidenceClass) => void;
 
 export function claimsOf(expected: ExpectedRecording, runs: readonly Run[]): readonly Claim[] {
   const claims: Claim[] = [];
-  const say: Say = (field, state, wanted, told) =>
-    claims.push({ field, state, detail: `${field}: expected ${show(wanted)}, told ${show(told)}` });
+  const say: Say = (field, state, wanted, told, by) =>
+    claims.push({ field, state, detail: `${field}: expected ${show(wanted)}, told ${show(told)}`, ...(by === undefined ? {} : { by }) });
   for (const other of expected.other_otlp_traces)
     if (runs.some((run) => run.traceId === other.otlp_trace_id)) say('runs', 'wrong', 'no run', other.root_spans);
   for (const trace of expected.traces) {
@@ -59,10 +62,11 @@ export function claimsOf(expected: ExpectedRecording, runs: readonly Run[]): rea
 
 function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole: readonly Run[], say: Say): void {
   const trace = whole[0]?.trace;
+  const evidence: { readonly [field: string]: EvidenceClass | undefined } = whole[0]?.evidence?.fields ?? {};
   const text = (field: ClaimField, wanted: unknown, told: JsonValue | undefined): void => {
     if (wanted === null || wanted === undefined) return;
     const isTold = told !== undefined && told !== '';
-    say(field, isTold ? (isEqual(wanted, told) ? 'right' : 'wrong') : 'not claimed', wanted, told);
+    say(field, isTold ? (isEqual(wanted, told) ? 'right' : 'wrong') : 'not claimed', wanted, told, evidence[sources[field] ?? '']);
   };
   text('agent_name', expected.agent_name, trace?.agent);
   text('session_id', expected.session_id, trace?.sessionId);
@@ -78,7 +82,7 @@ function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whol
     const excuse = excuseOf(recording, path);
     if (told === undefined) return say(field, 'not claimed', wanted, told);
     const isExcused = excuse === 'not_carried' || (excuse === 'partly_carried' && told <= wanted);
-    say(field, isExcused || told === wanted ? 'right' : 'wrong', wanted, told);
+    say(field, isExcused || told === wanted ? 'right' : 'wrong', wanted, told, evidence[sources[field] ?? '']);
   };
   const calls = whole.reduce((sum, run) => sum + run.trace.modelCalls.length, 0);
   number('llm_calls', 'llm_calls', expected.llm_calls, calls === 0 ? undefined : calls);
@@ -99,6 +103,14 @@ function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whol
       say('sub_agents', 'wrong', 'none', run.trace.agent ?? 'no name');
 }
 
+/** Which field of a run's evidence a claim is of. */
+const sources: { readonly [field in ClaimField]?: string } = {
+  agent_name: 'agent',
+  input: 'input',
+  final_response: 'final_response',
+  llm_calls: 'model_calls',
+};
+
 /** A gateway's name of the model is the model's: prices are looked up under either. */
 function isSameModel(expected: string, told: string): boolean {
   return modelNames(told).some((name) => name.startsWith(expected)) || expected.startsWith(told);
@@ -111,6 +123,7 @@ interface Owned<Call> {
   readonly call: Call;
   /** The sub-agent that made it; undefined: the run's own agent. */
   readonly by: string | undefined;
+  readonly known?: EvidenceClass | undefined;
 }
 
 function callClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole: readonly Run[], say: Say): void {
@@ -126,7 +139,7 @@ function callClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole
   const told: Owned<ToolCall>[] = whole.flatMap((run, index) =>
     run.trace.toolCalls
       .filter((call) => call.executed && !optional.has(call.name))
-      .map((call) => ({ call, by: index === 0 ? undefined : (run.trace.agent ?? unnamed) })),
+      .map((call) => ({ call, by: index === 0 ? undefined : (run.trace.agent ?? unnamed), known: run.evidence?.fields.tool_calls })),
   );
   for (const one of wanted) {
     const same = told.filter(({ call }) => call.name === one.call.name);
@@ -137,7 +150,7 @@ function callClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole
       continue;
     }
     told.splice(told.indexOf(best), 1);
-    say('tool call names', 'right', one.call.name, best.call.name);
+    say('tool call names', 'right', one.call.name, best.call.name, best.known);
     if (expected.sub_agents.length > 0)
       say(
         'callers',
@@ -145,9 +158,9 @@ function callClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole
         [one.by ?? 'root', one.call.name],
         best.by ?? 'root',
       );
-    oneCall(recording, one.call, best.call, say);
+    oneCall(recording, one.call, best.call, (field, state, wanted, claimed) => say(field, state, wanted, claimed, best.known));
   }
-  for (const { call } of told) say('tool call names', 'wrong', 'no such call', call.name);
+  for (const { call, known } of told) say('tool call names', 'wrong', 'no such call', call.name, known);
 }
 
 /** Of calls of one name, the one of the same agent whose arguments are the same. */

@@ -1,4 +1,5 @@
 /** What is read of an SDK that nobody named: each recording played without the collectors of SDKs, its claims counted. */
+import { confidences, evidenceClasses, type EvidenceClass } from '../../src/model/evidence.ts';
 import type { Collector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
 import { isClaimed } from './claimed.ts';
@@ -59,6 +60,30 @@ export function leaveOneOutTables(all: readonly Measured[]): readonly string[] {
       return `| ${folder} | ${some.length} | ${some.filter(({ isEqual }) => isEqual).length} | ${wrong + count(own, 'right')} | ${wrong} |`;
     }),
     `| all | ${all.length} | ${all.filter(({ isEqual }) => isEqual).length} | ${claims.length - count(claims, 'not claimed')} | ${count(claims, 'wrong')} |`,
+  ];
+}
+
+/** Claims whose evidence is known, by how they are known. */
+export function claimsByClass(all: readonly Measured[]): ReadonlyMap<EvidenceClass, { readonly right: number; readonly wrong: number }> {
+  const claims = all.flatMap((one) => one.claims);
+  return new Map(
+    evidenceClasses.map((by) => {
+      const own = claims.filter((claim) => claim.by === by);
+      return [
+        by,
+        { right: own.filter(({ state }) => state === 'right').length, wrong: own.filter(({ state }) => state === 'wrong').length },
+      ];
+    }),
+  );
+}
+
+export function confidenceTable(all: readonly Measured[]): readonly string[] {
+  return [
+    '| class | values | right | wrong | confidence |',
+    '|---|---|---|---|---|',
+    ...[...claimsByClass(all)].map(
+      ([by, { right, wrong }]) => `| \`${by}\` | ${right + wrong} | ${right} | ${wrong} | ${confidences[by]} |`,
+    ),
   ];
 }
 

@@ -13,6 +13,7 @@ import type { Recorded } from './recording.ts';
 import { oneLine } from '../terminal.ts';
 import { columns } from '../run.ts';
 import type { Completeness, Run, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
+import { runConfidence, type RunEvidence } from '../../model/evidence.ts';
 import { unreachable } from '../../model/ids.ts';
 import { isJsonObject, type JsonValue, member, plainText } from '../../model/json.ts';
 import type { Share } from '../../pipeline/reporting/evaluability.ts';
@@ -162,6 +163,7 @@ function facts(run: Run): readonly (readonly [string, string])[] {
     ['service', run.service === undefined ? undefined : [run.service, run.serviceVersion ?? ''].join(' ').trim()],
     ['session', trace.sessionId],
     ['read by', run.dialects.join(', ')],
+    ['by evidence', run.evidence === undefined ? undefined : evidenceText(run.evidence)],
     [
       'began',
       `${new Date(Number(run.startUnixNano / nanosPerMs)).toISOString()}, took ${durationText(run.endUnixNano - run.startUnixNano)}`,
@@ -177,6 +179,11 @@ function facts(run: Run): readonly (readonly [string, string])[] {
     ['expected', run.expected === undefined ? undefined : plainText(run.expected)],
   ];
   return rows.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, quoted(value, textMax)] as const]));
+}
+
+function evidenceText(evidence: RunEvidence): string {
+  const fields = Object.entries(evidence.fields).map(([field, by]) => `${field.replace('_', ' ')} (${by.replaceAll('_', ' ')})`);
+  return `${Math.round(runConfidence(evidence) * 100)} % sure: ${fields.join(', ')}`;
 }
 
 const completenessTexts: { readonly [completeness in Completeness]: string } = {

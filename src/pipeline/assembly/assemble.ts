@@ -12,6 +12,9 @@ import { modelSpans, withCallSpansInRequests, withoutNestedModels, withoutRepeat
 import { toolCalls } from './tool-calls.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import { spansPerStep, byStart, looseNode, tree, type Node } from './span-tree.ts';
+import { leastSure, type EvidenceClass, type RunEvidence, type SpanEvidence } from '../../model/evidence.ts';
+import type { Collector } from '../../../collectors/collector.ts';
+import type { JsonValue } from '../../model/json.ts';
 import { countBelow } from '../../model/nano-time.ts';
 
 export interface Held {
@@ -27,6 +30,8 @@ export interface Draft {
   readonly parent: RunKey | undefined;
   readonly trace: AgentTrace;
   readonly dialects: readonly string[];
+  readonly configuredDialect?: string;
+  readonly evidence?: RunEvidence;
   /** The agent's span, else any span of the run. */
   readonly span: Span;
   readonly spans: readonly Span[];
@@ -69,6 +74,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
     readings: traceResults(built.nodes),
     waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano),
     records: input.records,
+    collectors: input.collectors,
   };
   if (isLong) yield;
   const scopes = agentScopes(built);
@@ -104,6 +110,7 @@ interface Context {
   /** Start times, sorted, of the spans whose parent has not arrived. */
   readonly waitsForParents: readonly bigint[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
+  readonly collectors: readonly Collector[];
 }
 
 /** Properties of a run that include its sub-agents. */
@@ -165,12 +172,14 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
   const { fragment } = scope;
   const startUnixNano = scope.node?.span.startUnixNano ?? least(all);
   const endUnixNano = scope.node?.span.endUnixNano ?? greatest(all);
+  const trace = agentTrace(parts, calls.calls, { startUnixNano, endUnixNano });
   return {
     key,
     spanTraceId,
     parent,
-    trace: agentTrace(parts, calls.calls, { startUnixNano, endUnixNano }),
-    dialects: dialectsOf(all),
+    trace,
+    ...readBy(all, context.collectors),
+    ...evidenceOf(parts, trace),
     span: first.span,
     spans: all.map((node) => node.span),
     startUnixNano,
@@ -183,6 +192,12 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
   };
 }
 
+function readBy(all: readonly Node[], collectors: readonly Collector[]): Pick<Draft, 'dialects' | 'configuredDialect'> {
+  const dialects = dialectsOf(all);
+  const own = collectors.find(({ id, isConfigured }) => isConfigured === true && dialects.includes(id));
+  return { dialects, ...(own === undefined ? {} : { configuredDialect: own.id }) };
+}
+
 function dialectsOf(all: readonly Node[]): readonly string[] {
   const found: string[] = [];
   for (const {
@@ -190,6 +205,26 @@ function dialectsOf(all: readonly Node[]): readonly string[] {
   } of all)
     for (const dialect of dialects) if (!found.includes(dialect)) found.push(dialect);
   return found;
+}
+
+/** What only the reader by evidence told, where a field has one source; of calls and requests the least sure counts. */
+function evidenceOf({ all, outer, own, models, family: { lastModel }, context }: DraftParts, trace: AgentTrace): Pick<Draft, 'evidence'> {
+  if (all.every(({ reading }) => reading.evidence === undefined)) return {};
+  const known = new Map(all.map((node) => [node, node.reading.evidence?.() ?? {}]));
+  const of = (node: Node | undefined): SpanEvidence => (node === undefined ? {} : (known.get(node) ?? {}));
+  const telling = (name: 'agentName' | 'input' | 'output', value: JsonValue | undefined): Node | undefined =>
+    value === undefined ? undefined : outer.find(({ reading: { facts } }) => facts[name] === value);
+  const [input, output] = [telling('input', trace.input), telling('output', trace.finalResponse)];
+  const found: { [field in keyof RunEvidence['fields']]: EvidenceClass | undefined } = {
+    agent: of(telling('agentName', trace.agent)).agentName,
+    input: input === undefined ? (trace.input === undefined ? undefined : of(models[0]).model) : of(input).input,
+    final_response: output === undefined ? (trace.finalResponse === undefined ? undefined : of(lastModel).model) : of(output).output,
+    tool_calls: leastSure(own.map((node) => of(node).tool)),
+    model_calls: leastSure(models.map((node) => of(node).model)),
+  };
+  const fields = Object.entries(found).filter(([, by]) => by !== undefined);
+  const provenance = context.collectors.find((collector) => collector.evidenceOf !== undefined)?.id;
+  return fields.length === 0 || provenance === undefined ? {} : { evidence: { provenance, fields: Object.fromEntries(fields) } };
 }
 
 function latest(one: Node | undefined, other: Node | undefined): Node | undefined {

@@ -9,6 +9,7 @@ import {
   type Flattened,
 } from '../../../collectors/collector.ts';
 import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
+import type { SpanEvidence } from '../../model/evidence.ts';
 import { noRepeats } from '../../../collectors/parsing/repeats.ts';
 import { parseContainer } from '../../../collectors/parsing/parsing.ts';
 import { isCutContainer, mayBeContainer } from '../../../collectors/parsing/truncation.ts';
@@ -25,6 +26,8 @@ export interface SpanReading {
   readonly dialects: readonly string[];
   /** Fields that come from log records alone. */
   readonly fromLogs: ReadonlySet<keyof SpanFacts>;
+  /** How the reader by evidence knows what it told; absent: it told nothing. Found out when asked. */
+  readonly evidence?: () => SpanEvidence;
 }
 
 /** The context for reading a span. */
@@ -61,15 +64,24 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   if (readers.collectors.length === 0 && records.length === 0) return silent;
   let facts: SpanFacts | undefined;
   let dialects = readers.ids;
+  let evidence: SpanReading['evidence'];
   for (const collector of readers.collectors) {
     const own = collector.read(span, repeats, facts);
     const all = facts === undefined ? own : joined(facts, own);
     // The reader by evidence is listed only if it adds a fact.
-    if (collector.recognisedBy.evidence !== undefined && !adds(own, facts ?? silent.facts))
-      dialects = dialects.filter((id) => id !== collector.id);
+    if (collector.recognisedBy.evidence !== undefined) {
+      const before = facts ?? silent.facts;
+      if (!adds(own, before)) dialects = dialects.filter((id) => id !== collector.id);
+      else evidence = () => collector.evidenceOf?.(span, own, before) ?? {};
+    }
     facts = all;
   }
-  const fromSpan: SpanReading = { facts: facts ?? silent.facts, dialects, fromLogs: none };
+  const fromSpan: SpanReading = {
+    facts: facts ?? silent.facts,
+    dialects,
+    fromLogs: none,
+    ...(evidence === undefined ? {} : { evidence }),
+  };
   const joint = records.length === 0 ? fromSpan : withRecords(collectors, fromSpan, records);
   const filtered = readers.takes.length === 0 ? joint : { ...joint, facts: readers.takes.reduce((left, take) => take(left), joint.facts) };
   return isTruncated(span, filtered.facts, readers, repeats) ? { ...filtered, facts: { ...filtered.facts, truncated: true } } : filtered;
@@ -94,7 +106,7 @@ function withRecords(collectors: readonly Collector[], before: SpanReading, reco
     for (const key of Object.keys(own) as (keyof SpanFacts)[]) if (facts[key] === undefined) fromLogs.add(key);
     facts = joined(facts, own);
   }
-  return { facts, dialects, fromLogs };
+  return { ...before, facts, dialects, fromLogs };
 }
 
 /** Truncation of a tool span shows in its arguments and result. In other spans any attribute may hold calls or definitions. */

@@ -122,6 +122,8 @@ function runOf(
     ...(draft.spanTraceId === draft.key.traceId ? {} : { spanTraceId: draft.spanTraceId }),
     trace: draft.trace,
     dialects: draft.dialects,
+    ...(draft.configuredDialect === undefined ? {} : { configuredDialect: draft.configuredDialect }),
+    ...(draft.evidence === undefined ? {} : { evidence: draft.evidence }),
     ...(service === undefined ? {} : { service }),
     ...(serviceVersion === undefined ? {} : { serviceVersion }),
     resourceAttributes: resourceAttributes(resource),

@@ -41,7 +41,7 @@ export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] 
     // An evicted run lacks what had not arrived.
     if (run.revision !== 1 || run.completeness === 'evicted') return [];
     const agent = (run.trace.agent ?? '').slice(0, agentCharsMax).toWellFormed();
-    const dialect = mainDialect(run.dialects);
+    const dialect = mainDialect(run);
     const own = watched(agent, dialect);
     if (own === undefined) return [];
     for (const field of fields) if (isThere[field](run.trace)) own.set(field, 'settled');

@@ -17,15 +17,15 @@ export interface Attempt {
 
 /** `undefined` when the evaluator did not run, because of a condition, sampling or a budget. */
 export function attemptOf(
-  { trace, dialects }: Pick<Run, 'dialects'> & { readonly trace: Pick<AgentTrace, 'agent'> },
+  run: Pick<Run, 'dialects' | 'configuredDialect'> & { readonly trace: Pick<AgentTrace, 'agent'> },
   ended: { readonly name: string; readonly decision: Decision; readonly reason?: string },
 ): Attempt | undefined {
   const { name, decision, reason } = ended;
   if (decision !== 'scored' && decision !== 'skipped' && decision !== 'failed') return undefined;
   const skippedFor = decision === 'skipped' ? (reason ?? '') : '';
   return {
-    agent: trace.agent ?? '',
-    dialect: mainDialect(dialects),
+    agent: run.trace.agent ?? '',
+    dialect: mainDialect(run),
     name,
     outcome: decision,
     reason: skippedFor,

@@ -1,4 +1,5 @@
 /** The data that a skipped evaluator lacks, where the spans of its dialect carry it, and the setting that supplies it. */
+import type { Run } from '../../model/agent-trace.ts';
 import type { Carried } from '../../../collectors/collector.ts';
 import { collectors } from '../../../collectors/index.ts';
 
@@ -44,9 +45,12 @@ export function isLack(text: string): text is Lack {
   return Object.hasOwn(lackTexts, text);
 }
 
-/** The first collector, in table order, that read the run; the table lists specific dialects first. Empty when none did. */
-export function mainDialect(dialects: readonly string[]): string {
-  return own(dialects)[0]?.id ?? '';
+/**
+ * The dialect of the configuration that read a run, else the first of the collectors' table that did, which lists specific dialects before
+ * generic ones; empty when none did.
+ */
+export function mainDialect({ dialects, configuredDialect }: Pick<Run, 'dialects' | 'configuredDialect'>): string {
+  return configuredDialect ?? own(dialects)[0]?.id ?? '';
 }
 
 /** Attributes, events and log records that carry the data, in all dialects of the run, the most direct first. */

@@ -161,6 +161,23 @@ test('inspect --propose-dialect: an entry that loads, reads the spans, and says 
   expect(await inspect([recorded, '-c', file('proposed.yaml', out), '--expect', expected])).toMatchObject({ code: 0 });
 });
 
+test('inspect: a run that is read by evidence says how sure it is', async () => {
+  const recorded = file('by-evidence.json', writeTraces(readable, 'json'));
+  const { out } = await inspect([recorded, '--format', 'json']);
+  expect((JSON.parse(out) as JsonObject)['runs']).toMatchObject([
+    {
+      evidence: {
+        provenance: 'generic',
+        confidence: 0.99,
+        fields: { agent: { class: 'kind_and_key', confidence: 0.99 }, input: { class: 'ending' }, tool_calls: { class: 'kind_and_key' } },
+      },
+    },
+  ]);
+  expect((await inspect([recorded])).out).toMatch(
+    /by evidence +99 % sure: agent \(kind and key\), input \(ending\), final response \(ending\), tool calls \(kind and key\)/,
+  );
+});
+
 test('inspect --propose-dialect: an unknown SDK whose words nobody knows gets its keys, to be filled in', async () => {
   const { code, out } = await inspect([spans, '--propose-dialect']);
   expect(code).toBe(0);

@@ -359,6 +359,32 @@ describe('assemble', () => {
     });
   }
 
+  const read: readonly (readonly [name: string, spans: Parameters<typeof assembled>[0], want: object | undefined])[] = [
+    [
+      'read by evidence',
+      [
+        span({ id: 1, attributes: { 'acme.span.kind': 'agent', 'acme.agent.name': 'a', 'acme.input': 'q', 'acme.output.text': 'x' } }),
+        span({ id: 2, parent: 1, attributes: { 'acme.tool.name': 't', 'acme.tool.args': '{}' } }),
+        span({ id: 3, parent: 1, attributes: { 'acme.span.kind': 'tool', 'acme.tool.name': 't', args: '{}' } }),
+      ],
+      { agent: 'kind_and_key', input: 'ending', final_response: 'kind_and_key', tool_calls: 'ending' },
+    ],
+    [
+      'read by a convention',
+      [agentSpan({ id: 1, agent: 'a', input: 'q', output: 'x' }), toolSpan({ id: 2, parent: 1, result: 'r' })],
+      undefined,
+    ],
+    [
+      'with one tool that only evidence tells',
+      [agentSpan({ id: 1, agent: 'a' }), span({ id: 2, parent: 1, attributes: { 'acme.tool_name': 't' } })],
+      { tool_calls: 'key' },
+    ],
+  ];
+  for (const [name, spans, want] of read)
+    test(`assemble: the evidence of a run ${name}`, () => {
+      expect(assembled(spans)[0]?.evidence?.fields).toEqual(want);
+    });
+
   test('assemble: of agents that hand over inside a frame the frame tells the input, and the last model the answer', () => {
     const [run, other] = assembled([
       span({ id: 1, attributes: { 'acme.span.kind': 'workflow', 'acme.input': 'q' } }),

@@ -22,10 +22,11 @@ for (const [reason, lack] of lacks) {
 }
 
 test('remedies: of several dialects the one that the table lists first is the main one, whatever the order in which spans came', () => {
-  expect(mainDialect(['gen_ai', 'google_adk'])).toBe('google_adk');
-  expect(mainDialect(['tool_attributes', 'gen_ai'])).toBe('gen_ai');
-  expect(mainDialect([])).toBe('');
-  expect(mainDialect(['of_another_version'])).toBe('');
+  expect(mainDialect({ dialects: ['gen_ai', 'google_adk'] })).toBe('google_adk');
+  expect(mainDialect({ dialects: ['tool_attributes', 'gen_ai'] })).toBe('gen_ai');
+  expect(mainDialect({ dialects: [] })).toBe('');
+  expect(mainDialect({ dialects: ['of_another_version'] })).toBe('');
+  expect(mainDialect({ dialects: ['langfuse', 'acme'], configuredDialect: 'acme' })).toBe('acme');
 });
 
 test('remedies: the setting is that of the main dialect; places are those of all, the main one’s first', () => {
