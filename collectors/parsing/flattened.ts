@@ -110,6 +110,12 @@ function rowOf(
   return lasts.length === items ? { first, lasts } : undefined;
 }
 
+/** True: the list under the prefix is read without this key. */
+export function exceedsFlattened(key: string, prefix: string): boolean {
+  const path = key.slice(prefix.length).split('.');
+  return /^\d+$/.test(path[0] ?? '') && (path.length > flattenedDepthMax || !isIndex(path[0] ?? ''));
+}
+
 function isIndex(segment: string): boolean {
   return /^\d{1,4}$/.test(segment) && Number(segment) < flattenedItemsMax;
 }

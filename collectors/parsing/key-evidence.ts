@@ -56,6 +56,8 @@ export interface KeyEvidence {
   /** The keys that may hold a field, the most telling first. */
   readonly keys: { readonly [field in ScalarField]?: readonly string[] };
   readonly lists: { readonly [field in ListField]?: readonly Flattened[] };
+  /** Bounds beyond which keys are left unread; absent: all are read. */
+  readonly limits?: readonly ('keys_per_field' | 'key_length')[];
 }
 
 /** The last words of a key → the field. Of two keys that hold one field, the one whose row comes first is more telling. */
@@ -293,15 +295,22 @@ const keysPerFieldMax = 16;
 function evidenceOf(keys: readonly string[]): KeyEvidence {
   const ranked = new Map<ScalarField, { readonly key: string; readonly rank: number }[]>();
   const lists = new Map<ListField, Map<string, Flattened>>();
+  let [isTooLong, isTooMany] = [false, false];
   for (const key of keys) {
-    if (key.length > keyCharsMax) continue;
+    if (key.length > keyCharsMax) {
+      isTooLong = true;
+      continue;
+    }
     const index = INDEX.exec(key);
     if (index !== null) {
       const prefix = key.slice(0, index.index);
       const field = listEndings.find(([ending]) => ending.test(wordsOf(prefix)))?.[1];
       if (field === undefined) continue;
       const known = lists.get(field) ?? new Map<string, Flattened>();
-      if (known.size < keysPerFieldMax && !known.has(prefix)) known.set(prefix, flattened(`${prefix}.`));
+      if (!known.has(prefix)) {
+        if (known.size < keysPerFieldMax) known.set(prefix, flattened(`${prefix}.`));
+        else isTooMany = true;
+      }
       lists.set(field, known);
       continue;
     }
@@ -311,7 +320,11 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
     if (others === undefined) ranked.set(found.field, [{ key, rank: found.rank }]);
     else others.push({ key, rank: found.rank });
   }
+  isTooMany ||= [...ranked.values()].some((found) => found.length > keysPerFieldMax);
   return {
+    ...(isTooLong || isTooMany
+      ? { limits: [...(isTooMany ? (['keys_per_field'] as const) : []), ...(isTooLong ? (['key_length'] as const) : [])] }
+      : {}),
     keys: Object.fromEntries([...ranked].map(([field, found]) => [field, mostTelling(found)])),
     lists: Object.fromEntries([...lists].map(([field, found]) => [field, [...found.values()]])),
   };

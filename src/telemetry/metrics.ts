@@ -158,6 +158,11 @@ export const metrics = {
   'tracejury.spans.own': { ...counter('{span}'), meaning: 'Spans of the service that a backend sent back; the service ignores them.' },
   'tracejury.spans.duplicate': { ...counter('{span}'), meaning: 'Spans that the service had already.' },
   'tracejury.spans.over_limit': { ...counter('{span}'), meaning: 'Spans beyond limits.spans_per_trace.' },
+  'tracejury.runs.beyond_limit': {
+    ...counter('{run}', 'tracejury.limit'),
+    meaning:
+      'Runs of which a reader left a part unread, by bound: keys_per_field, key_length, flattened, messages, definitions, documents, text.',
+  },
   'tracejury.services.unrecognised': {
     ...gauge('{scope}'),
     meaning:

@@ -149,7 +149,11 @@ function recognition({ spans, records }: Recorded, all: readonly Collector[]): P
 const noRecords: ReadonlyMap<SpanId, readonly LogRecord[]> = new Map();
 
 function leftOut(telemetry: MetricRegistry): readonly LeftOut[] {
-  const counted = telemetry.snapshot().filter(({ name }) => name === 'tracejury.traces.dropped' || name.startsWith('tracejury.spans.'));
+  const counted = telemetry
+    .snapshot()
+    .filter(
+      ({ name }) => name === 'tracejury.traces.dropped' || name === 'tracejury.runs.beyond_limit' || name.startsWith('tracejury.spans.'),
+    );
   return counted.flatMap(({ name, row, points }) =>
     points.flatMap((point) => {
       if (point.kind !== 'number' || point.value === 0) return [];

@@ -14,6 +14,7 @@ import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import { spansPerStep, byStart, looseNode, tree, type Node } from './span-tree.ts';
 import { leastSure, type EvidenceClass, type RunEvidence, type SpanEvidence } from '../../model/evidence.ts';
 import type { Collector } from '../../../collectors/collector.ts';
+import type { ReadLimit } from '../../../collectors/parsing/limits.ts';
 import type { JsonValue } from '../../model/json.ts';
 import { countBelow } from '../../model/nano-time.ts';
 
@@ -32,6 +33,8 @@ export interface Draft {
   readonly dialects: readonly string[];
   readonly configuredDialect?: string;
   readonly evidence?: RunEvidence;
+  /** Bounds that left a part of some span unread, each once. */
+  readonly limits?: readonly ReadLimit[];
   /** The agent's span, else any span of the run. */
   readonly span: Span;
   readonly spans: readonly Span[];
@@ -180,6 +183,7 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
     trace,
     ...readBy(all, context.collectors),
     ...evidenceOf(parts, trace),
+    ...limitsOf(all),
     span: first.span,
     spans: all.map((node) => node.span),
     startUnixNano,
@@ -225,6 +229,12 @@ function evidenceOf({ all, outer, own, models, family: { lastModel }, context }:
   const fields = Object.entries(found).filter(([, by]) => by !== undefined);
   const provenance = context.collectors.find((collector) => collector.evidenceOf !== undefined)?.id;
   return fields.length === 0 || provenance === undefined ? {} : { evidence: { provenance, fields: Object.fromEntries(fields) } };
+}
+
+function limitsOf(all: readonly Node[]): Pick<Draft, 'limits'> {
+  return all.every(({ reading }) => reading.limits === undefined)
+    ? {}
+    : { limits: [...new Set(all.flatMap(({ reading }) => reading.limits ?? []))] };
 }
 
 function latest(one: Node | undefined, other: Node | undefined): Node | undefined {

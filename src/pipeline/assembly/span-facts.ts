@@ -10,6 +10,7 @@ import {
 } from '../../../collectors/collector.ts';
 import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
 import type { SpanEvidence } from '../../model/evidence.ts';
+import { factLimits, keyLimits, type ReadLimit } from '../../../collectors/parsing/limits.ts';
 import { noRepeats } from '../../../collectors/parsing/repeats.ts';
 import { parseContainer } from '../../../collectors/parsing/parsing.ts';
 import { isCutContainer, mayBeContainer } from '../../../collectors/parsing/truncation.ts';
@@ -28,6 +29,8 @@ export interface SpanReading {
   readonly fromLogs: ReadonlySet<keyof SpanFacts>;
   /** How the reader by evidence knows what it told; absent: it told nothing. Found out when asked. */
   readonly evidence?: () => SpanEvidence;
+  /** Bounds that left a part of the span unread; absent: none. */
+  readonly limits?: readonly ReadLimit[];
 }
 
 /** The context for reading a span. */
@@ -84,7 +87,11 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   };
   const joint = records.length === 0 ? fromSpan : withRecords(collectors, fromSpan, records);
   const filtered = readers.takes.length === 0 ? joint : { ...joint, facts: readers.takes.reduce((left, take) => take(left), joint.facts) };
-  return isTruncated(span, filtered.facts, readers, repeats) ? { ...filtered, facts: { ...filtered.facts, truncated: true } } : filtered;
+  const whole = isTruncated(span, filtered.facts, readers, repeats)
+    ? { ...filtered, facts: { ...filtered.facts, truncated: true as const } }
+    : filtered;
+  const limits = factLimits(whole.facts);
+  return limits.length + readers.limits.length === 0 ? whole : { ...whole, limits: [...readers.limits, ...limits] };
 }
 
 /** Whether `facts` has a member that `before` lacks. */
@@ -274,6 +281,8 @@ interface Readers {
   readonly lists: readonly Flattened[];
   /** Attributes under the prefixes of these lists that belong to no item. */
   readonly others: readonly string[];
+  /** Bounds that the keys exceed. */
+  readonly limits: readonly ReadLimit[];
 }
 
 /** Limit of scopes per key shape. */
@@ -324,6 +333,11 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
     read: [...items, ...span.attributeKeys().filter((key) => keys.has(key))],
     lists,
     others: items.filter((key) => !inLists.has(key)),
+    limits: keyLimits(
+      span,
+      prefixes,
+      own.some(({ recognisedBy }) => recognisedBy.evidence !== undefined),
+    ),
   };
 }
 

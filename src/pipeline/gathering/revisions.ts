@@ -48,6 +48,7 @@ export function* closing(
     const revision = nextRevision(trace, draft.key.spanId, hash);
     // It has already closed with this content.
     if (revision === undefined) continue;
+    for (const limit of draft.limits ?? []) telemetry.add('tracejury.runs.beyond_limit', 1, { 'tracejury.limit': limit });
     const run = runOf(draft, { completeness, revision, contentHash: hash }, expected);
     if (isLarge && beforeClose !== undefined) yield* beforeClose(run);
     // After the last yield: a look that is given up has closed nothing.
