@@ -218,10 +218,13 @@ function definitionIn({ name = '', description, inputSchema }: ToolFacts): ToolD
   return { name, ...(description === undefined ? {} : { description }), ...(inputSchema === undefined ? {} : { inputSchema }) };
 }
 
+/** A list of objects, bare or in a frame. The state of a whole graph begins otherwise, and parsing it costs most of the reading of a step. */
+const MAY_BE_LIST = /^\s*(?:\[\s*\{|\{\s*"(?:type|value|outputs?)")/;
+
 /** The node of a graph that runs tools is given the calls as the model asked for them: `[{name, args, id, type: "tool_call"}]`. */
 function passedOnCalls(span: Span, evidence: KeyEvidence): readonly Message[] {
   const input = first(span, evidence, ['input']);
-  if (typeof input !== 'string' || !input.includes('"tool_call"')) return [];
+  if (typeof input !== 'string' || !MAY_BE_LIST.test(input) || !input.includes('"tool_call"')) return [];
   const calls = unwrapped(input);
   const list = typeof calls === 'string' ? parseContainer(calls) : calls;
   const isCalls = isJsonArray(list) && list.every((one) => isJsonObject(one) && member(one, 'type') === 'tool_call');
