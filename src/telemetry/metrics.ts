@@ -8,6 +8,8 @@ interface MetricRow {
   readonly meaning: string;
   /** Upper edges, inclusive. Histograms only. */
   readonly buckets?: readonly number[];
+  /** How the values of several registries become one. Default: `sum`. */
+  readonly merge?: 'max';
 }
 
 /** The first bucket holds exact zeros only; the last one holds 1 and near misses. */
@@ -165,6 +167,7 @@ export const metrics = {
   },
   'tracejury.services.unrecognised': {
     ...gauge('{scope}'),
+    merge: 'max',
     meaning:
       'Services and scopes whose spans hold no agent, model call or tool call that a collector reads; the log and `/api/v1/evaluability` name them.',
   },
@@ -214,14 +217,17 @@ export const metrics = {
   'tracejury.receiver.in_flight': { ...gauge('By'), meaning: 'Bytes of requests without an answer.' },
   'tracejury.stress.level': {
     ...gauge('{level}'),
+    merge: 'max',
     meaning: 'Level of load shedding: 0 calm, 1 no questions to judges, 2 no content to the store either, 3 requests are refused.',
   },
   'tracejury.stress.time': {
     ...counter('s', 'tracejury.stress.level'),
+    merge: 'max',
     meaning: 'Time at each level: calm, shed_judges, shed_content, refuse.',
   },
   'tracejury.stress.strain': {
     ...gauge('1', 'tracejury.strain'),
+    merge: 'max',
     meaning:
       'Pressure on each resource, as a share of its limit. in_flight: bytes of requests. open_traces: their bytes. closing: its lag, of limits.closing_lag. event_loop: its lag, of a second. journal: its used room. store: waiting runs. forward: requests that wait for the target of `forward`. memory: the process, of limits.memory_bytes.',
   },
@@ -233,7 +239,7 @@ export const metrics = {
     ...counter('{item}', 'tracejury.what', 'tracejury.strain'),
     meaning: 'Shed work, by the highest pressure: judge (a question that was not asked), or content (of a run, not stored).',
   },
-  'tracejury.process.resident': { ...gauge('By'), meaning: 'Resident memory of the process, of limits.memory_bytes.' },
+  'tracejury.process.resident': { ...gauge('By'), merge: 'max', meaning: 'Resident memory of the process, of limits.memory_bytes.' },
   'tracejury.journal.records': {
     ...counter('{record}', 'tracejury.record'),
     meaning:
@@ -292,13 +298,14 @@ export const metrics = {
     ...gauge('{item}', 'tracejury.exporter'),
     meaning: 'Items waiting to be sent, in memory and in the store.',
   },
-  'tracejury.exporter.lag': { ...gauge('s', 'tracejury.exporter'), meaning: 'Age of the oldest item waiting to be sent.' },
+  'tracejury.exporter.lag': { ...gauge('s', 'tracejury.exporter'), merge: 'max', meaning: 'Age of the oldest item waiting to be sent.' },
   'tracejury.exporter.dead': {
     ...gauge('{item}', 'tracejury.exporter'),
     meaning: 'Dead letters: items in the store that the service no longer sends.',
   },
   'tracejury.exporter.circuit': {
     ...gauge('{state}', 'tracejury.exporter'),
+    merge: 'max',
     meaning: 'Circuit breaker: 0 closed, 1 half open (the exporter tries one item), 2 open (it sends nothing).',
   },
   'tracejury.webhook.runs': {
