@@ -24,6 +24,8 @@ import { redactedRun } from './evaluation/redacted-run.ts';
 import { turnOf, type TurnsWith } from './evaluation/session-turns.ts';
 import type { GatheringSettings, GroupLimits } from './gathering/close-policy.ts';
 import { gathering } from './gathering/gatherer.ts';
+import type { SessionNote } from './assembly/session-tool-definitions.ts';
+import type { OtherGatherers } from './gathering/hand-over.ts';
 import type { JournalReferences } from './gathering/journal-references.ts';
 import type { Reopening } from './gathering/late-spans.ts';
 import type { SlabAllocator } from './gathering/slab-allocator.ts';
@@ -53,6 +55,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly bodies?: { readonly usedBytes: () => number };
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
   readonly compaction?: SlabAllocator;
+  /** Absent: all traces are here. */
+  readonly others?: OtherGatherers;
   /** Receives the keys of traces of which nothing is open, or that have shown no run; before the verdicts of their runs, in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
   /** Hands verdicts on; never waits, never throws. */
@@ -94,6 +98,10 @@ export interface Pipeline extends Reopening {
   exchange(settings: PipelineSettings): void;
   /** Makes the spans of so many open traces smaller to which nothing has come for a while. */
   packIdle(tracesMax: number): void;
+  /** The trace with this key belongs to another gatherer. */
+  handOver(key: string): void;
+  /** Another gatherer tells of tools. */
+  hear(note: SessionNote): void;
   /** Lets traces go when the limits have become tighter. */
   relieve(): void;
   /** True: spans still come to the open trace that was begun first. Looks through the closed ones before it. */
@@ -193,6 +201,14 @@ export function pipeline(options: PipelineOptions): Pipeline {
     },
     relieve() {
       gather.relieve();
+      changed();
+    },
+    handOver(key) {
+      gather.handOver(key);
+      changed();
+    },
+    hear(note) {
+      gather.hear(note);
       changed();
     },
     packIdle: gather.packIdle,

@@ -6,10 +6,12 @@
 import { describe, expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
 import type { Run, RunKey } from '../../src/model/agent-trace.ts';
-import { manualClock } from '../../src/model/clock.ts';
+import { manualClock, type Clock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
 import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
+import type { OtherGatherers } from '../../src/pipeline/gathering/hand-over.ts';
+import { traceIdOf } from '../../src/pipeline/gathering/trace-table.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
@@ -49,6 +51,9 @@ describe('recordings in any order', () => {
           const runs = replayed(tiesInOrder(deliveries(items, seeded(1_000 * index + order)), spans));
           expect(comparable(runs, { isSpread }), `order ${order}`).toEqual(atOnce);
         }
+        for (const gatherers of [2, 3])
+          for (const order of [[{ atMs: 0, items }], tiesInOrder(deliveries(items, seeded(2_000 * index + gatherers)), spans)])
+            expect(comparable(replayed(order, gatherers), { isSpread }), `${gatherers} gatherers`).toEqual(atOnce);
       },
       20_000 + 100 * ordersPerRecording,
     );
@@ -106,9 +111,9 @@ function split<T>(list: readonly T[], chance: Chance): readonly (readonly T[])[]
 }
 
 /** The last revision of every run, without those that turned out to be part of another one. */
-function replayed(order: readonly Delivery[]): readonly Run[] {
+function replayed(order: readonly Delivery[], gatherers = 1): readonly Run[] {
   const clock = manualClock(0);
-  const gather = gathering({ collectors, clock, telemetry: noTelemetry });
+  const gather = gatherersUnder(clock, gatherers);
   const last = new Map<string, Run>();
   const keep = (runs: readonly Run[]): void => {
     for (const run of runs) last.set(keyOf(run), run);
@@ -122,17 +127,83 @@ function replayed(order: readonly Delivery[]): readonly Run[] {
   };
   for (const { atMs, items } of order) {
     passUntil(atMs);
-    gather.addRecords(
+    gather.add(items);
+  }
+  passUntil(Infinity);
+  return [...last.values()].filter((run) => run.partOf === undefined);
+}
+
+/** One gatherer, or several that share the traces as shards do. */
+function gatherersUnder(clock: Clock, count: number) {
+  const options = { collectors, clock, telemetry: noTelemetry };
+  /** Of each gatherer, by trace: what it was sent. */
+  const sent = Array.from({ length: count }, () => new Map<string, Item[]>());
+  const elsewhere = new Map<string, number>();
+  const messages: (() => void)[] = [];
+  const all = sent.map((_, index) => gathering(count === 1 ? options : { ...options, others: othersOf(index) }));
+
+  function othersOf(index: number): OtherGatherers {
+    return {
+      joins: index === 0,
+      left: () => undefined,
+      claim: (key) =>
+        messages.push(() => {
+          const home = homeOf(traceIdOf(key));
+          elsewhere.set(traceIdOf(key), index);
+          if (home !== index) all[home]?.handOver(key);
+        }),
+      publish: (note) => messages.push(() => all.forEach((other, at) => (at === index ? undefined : other.hear(note)))),
+    };
+  }
+
+  const homeOf = (traceId: string): number => elsewhere.get(traceId) ?? parseInt(traceId.slice(-2), 16) % count;
+
+  function give(index: number, items: readonly Item[]): void {
+    for (const item of items) {
+      const { traceId } = item.kind === 'span' ? item.span : item.record;
+      sent[index]?.set(traceId, [...(sent[index]?.get(traceId) ?? []), item]);
+    }
+    all[index]?.addRecords(
       noTenant,
       items.flatMap((item) => (item.kind === 'record' ? [item.record] : [])),
     );
-    gather.addSpans(
+    all[index]?.addSpans(
       noTenant,
       items.flatMap((item) => (item.kind === 'span' ? [item.span] : [])),
     );
   }
-  passUntil(Infinity);
-  return [...last.values()].filter((run) => run.partOf === undefined);
+
+  function deliver(): void {
+    for (const message of messages.splice(0)) message();
+    for (const [index, gather] of all.entries()) {
+      for (const { keys, leaves } of gather.references.takeFinished()) {
+        for (const traceId of leaves === true ? keys.map(traceIdOf) : []) {
+          const items = sent[index]?.get(traceId) ?? [];
+          sent[index]?.delete(traceId);
+          elsewhere.set(traceId, 0);
+          give(0, items);
+        }
+      }
+    }
+    if (messages.length > 0) deliver();
+  }
+
+  return {
+    add(items: readonly Item[]): void {
+      const byHome = Map.groupBy(items, (item) => homeOf(item.kind === 'span' ? item.span.traceId : item.record.traceId));
+      for (const [home, own] of byHome) give(home, own);
+      deliver();
+    },
+    due(): readonly Run[] {
+      const runs = all.flatMap((gather) => gather.due());
+      deliver();
+      return runs;
+    },
+    nextDueMs(): number | undefined {
+      const dues = all.flatMap((gather) => gather.nextDueMs() ?? []);
+      return dues.length === 0 ? undefined : Math.min(...dues);
+    },
+  };
 }
 
 /**

@@ -22,12 +22,26 @@ export interface SessionTools<Trace> {
   /** The drafts with definitions from other turns of their sessions. */
   filled(drafts: readonly Draft[]): readonly Draft[];
   forget(trace: Trace): void;
+  /** Takes in what another gatherer tells; gives the traces that can now be told more. */
+  hear(note: SessionNote): readonly Trace[];
+}
+
+/** What gatherers tell each other of the tools of a session, so that turns in different gatherers learn from each other. */
+export interface SessionNote {
+  readonly key: string;
+  readonly tools: readonly (readonly [string, Readonly<KnownTool>])[];
+  /** The sender has turns that name tools without a definition: it wants to hear more of them. */
+  readonly isWanted: boolean;
 }
 
 interface Session<Trace> {
   readonly tools: Map<string, KnownTool>;
   /** Traces with runs that name a tool without its definition. */
   readonly wanting: Set<Trace>;
+  /** The other gatherers know that traces here want definitions. */
+  isAsked: boolean;
+  /** Another gatherer wants definitions. */
+  isWanted: boolean;
 }
 
 /** Null when turns contradict each other. */
@@ -36,12 +50,13 @@ interface KnownTool {
   inputSchema: JsonValue | null | undefined;
 }
 
-export function sessionTools<Trace>(): SessionTools<Trace> {
+/** `publish`: tells the other gatherers; absent: there are none. */
+export function sessionTools<Trace>(publish?: (note: SessionNote) => void): SessionTools<Trace> {
   const sessions = new Map<string, Session<Trace>>();
   const wantingIn = new Map<Trace, Set<Session<Trace>>>();
 
   function sessionOf(key: string): Session<Trace> {
-    const session = sessions.get(key) ?? { tools: new Map(), wanting: new Set() };
+    const session = sessions.get(key) ?? { tools: new Map(), wanting: new Set(), isAsked: false, isWanted: false };
     sessions.delete(key);
     sessions.set(key, session);
     trimOldest(sessions, sessionsMax);
@@ -64,6 +79,9 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
         const session = sessionOf(key);
         let isNew = false;
         for (const definition of toolDefinitions) if (learned(session.tools, definition)) isNew = true;
+        const asks = !session.isAsked && toolDefinitions.some(isBare);
+        if (asks) session.isAsked = true;
+        if (asks || (isNew && session.isWanted)) publish?.({ key, tools: [...session.tools], isWanted: asks });
         if (isNew) for (const other of session.wanting) if (other !== trace) affected.add(other);
         if (toolDefinitions.some(isBare)) wants(trace, session);
       }
@@ -82,6 +100,22 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
           },
         };
       }),
+    hear({ key, tools, isWanted }) {
+      const session = sessionOf(key);
+      if (isWanted && session.tools.size > 0) publish?.({ key, tools: [...session.tools], isWanted: false });
+      session.isWanted ||= isWanted;
+      let isNew = false;
+      for (const [name, { description, inputSchema }] of tools) {
+        const isContradicted = contradicted(session.tools, name, { description, inputSchema });
+        const told = {
+          name,
+          ...(description === null || description === undefined ? {} : { description }),
+          ...(inputSchema === null || inputSchema === undefined ? {} : { inputSchema }),
+        };
+        if (learned(session.tools, told) || isContradicted) isNew = true;
+      }
+      return isNew ? [...session.wanting] : [];
+    },
     forget(trace) {
       for (const session of wantingIn.get(trace) ?? []) session.wanting.delete(trace);
       wantingIn.delete(trace);
@@ -116,6 +150,17 @@ function learned(tools: Map<string, KnownTool>, { name, description, inputSchema
     (before.description === undefined) !== (known.description === undefined) ||
     (before.inputSchema === undefined) !== (known.inputSchema === undefined)
   );
+}
+
+/** What another gatherer knows to be contradictory is so here. True: it was not known before. */
+function contradicted(tools: Map<string, KnownTool>, name: string, { description, inputSchema }: Readonly<KnownTool>): boolean {
+  const known = tools.get(name) ?? { description: undefined, inputSchema: undefined };
+  const isNew = (description === null && known.description !== null) || (inputSchema === null && known.inputSchema !== null);
+  if (!isNew || (!tools.has(name) && tools.size >= toolsPerSessionMax)) return false;
+  if (description === null) known.description = null;
+  if (inputSchema === null) known.inputSchema = null;
+  tools.set(name, known);
+  return true;
 }
 
 function isSame(a: JsonValue, b: JsonValue): boolean {

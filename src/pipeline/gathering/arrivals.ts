@@ -82,7 +82,8 @@ export function arrivals(deps: ArrivalDeps): Arrivals {
       grew(trace: Trace, spanId: SpanId, by: number): void {
         grown = trace;
         bytes += by;
-        scanMs = planner.arrived(trace, spanId, nowMs);
+        const planned = planner.arrived(trace, spanId, nowMs);
+        scanMs = joins.leaves(trace) ? nowMs : planned;
       },
     };
   }

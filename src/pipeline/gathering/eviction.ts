@@ -29,7 +29,7 @@ export interface Eviction {
   emptied(trace: Trace): void;
   /** It became part of another trace, which weighs as much more. */
   joined(part: Trace): void;
-  drop(trace: Trace, over?: 'over'): void;
+  drop(trace: Trace, over?: 'over' | 'left'): void;
   /** Drops, and closes, as many traces as it takes to hold the limits. */
   relieve(): void;
   /** True: spans still come to the open trace that was begun first, so that it may well close by itself. */
@@ -59,7 +59,7 @@ export function eviction({ limits, clock, traces, gone, evict }: EvictionDeps): 
     gone(trace);
   }
 
-  function drop(trace: Trace, over?: 'over'): void {
+  function drop(trace: Trace, over?: 'over' | 'left'): void {
     traces.remove(trace, over);
     forget(trace);
     trace.memory.release();

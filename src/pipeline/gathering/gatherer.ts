@@ -17,7 +17,8 @@ import { eviction, type Eviction } from './eviction.ts';
 import { idleTraces } from './idle-compaction.ts';
 import { joining } from './trace-joining.ts';
 import { scanPlanner } from './scan-planner.ts';
-import { sessionTools } from '../assembly/session-tool-definitions.ts';
+import { sessionTools, type SessionNote } from '../assembly/session-tool-definitions.ts';
+import { handingOver, type OtherGatherers } from './hand-over.ts';
 import { reopening, type Reopening } from './late-spans.ts';
 import { slabs, type SlabAllocator } from './slab-allocator.ts';
 import { journalReferences, type JournalReferences } from './journal-references.ts';
@@ -25,7 +26,7 @@ import type { Steps } from '../../runtime/cooperative.ts';
 import { contentHashing } from './revisions.ts';
 import { roleDetection } from './role-detection.ts';
 import { traceCloser } from './trace-closer.ts';
-import { traceTable, type Trace } from './trace-table.ts';
+import { tenantOf, traceIdOf, traceTable, type Trace } from './trace-table.ts';
 import { collectorsInForce, type Collector } from '../../../collectors/collector.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -35,7 +36,8 @@ export function gathering(options: GatheringOptions): Gathering {
   let settings = inForce(options);
   const collectors = collectorsInForce(() => settings.dialects, options.collectors);
   const traces = traceTable(limits.tombstonesMax);
-  const sessions = sessionTools<Trace>();
+  const { others } = options;
+  const sessions = sessionTools<Trace>(others?.publish);
   const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
   const idle = idleTraces({
     clock,
@@ -43,11 +45,14 @@ export function gathering(options: GatheringOptions): Gathering {
     isScanned: (trace) => closer.isScanned(trace),
   });
   const contentHash = contentHashing();
-  const references = journalReferences(traces, options.settled);
+  const references = journalReferences(traces, options.settled, others?.left);
   const roles = roleDetection(collectors);
   const planner = scanPlanner(() => settings.closing, roles.canCarryRun);
   const memory: Eviction = eviction({ limits, clock, traces, gone, evict: (trace) => closer.evict(trace) });
-  const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: memory.joined });
+  const joins =
+    others?.joins === false
+      ? handingOver(limits.tombstonesMax)
+      : joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: memory.joined, linked: others?.claim });
   const shared = { clock, telemetry, limits, traces, memory, roles, joins, planner, references };
   const closer = traceCloser({
     ...shared,
@@ -102,6 +107,14 @@ export function gathering(options: GatheringOptions): Gathering {
       settings = inForce(next);
       closer.scanAllAgain();
     },
+    handOver(key) {
+      joins.claimed(key);
+      const trace = traces.find(tenantOf(key), traceIdOf(key));
+      if (trace !== undefined) closer.scanAgain(trace);
+    },
+    hear(note) {
+      for (const trace of sessions.hear(note)) closer.scanAgain(trace);
+    },
     relieve: memory.relieve,
     packIdle: idle.pack,
     isOldestActive: memory.isOldestActive,
@@ -131,6 +144,10 @@ export interface Gathering extends Reopening {
   closeAll(): readonly Run[];
   /** For everything that closes from now on. What a scan covered and has not closed is scanned again. */
   exchange(settings: GatheringSettings): void;
+  /** The trace with this key belongs to another gatherer. */
+  handOver(key: string): void;
+  /** Another gatherer tells of tools. */
+  hear(note: SessionNote): void;
   /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
   relieve(): void;
   /** Makes the spans of so many open traces smaller to which nothing has come for a while. */
@@ -152,6 +169,8 @@ export interface GatheringOptions extends GatheringSettings {
   readonly bodies?: { readonly usedBytes: () => number };
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
   readonly compaction?: SlabAllocator;
+  /** Absent: all traces are here. */
+  readonly others?: OtherGatherers;
   /** Work on a large run, a piece at a time, before it closes: once it has closed, its verdicts must come in the same turn. */
   readonly beforeClose?: (run: Run) => Steps<void>;
   /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; the verdicts of their runs come in the same turn. */

@@ -8,6 +8,8 @@ export interface FinishedTrace {
   readonly keys: readonly string[];
   /** Of the requests that brought it, ascending. */
   readonly positions: readonly number[];
+  /** Another gatherer has it from now on. */
+  readonly leaves?: true;
 }
 
 /** For whoever keeps the journal. */
@@ -20,6 +22,8 @@ export interface JournalReferences {
   moved(from: number, to: number): void;
   /** True: something of the trace with this key is not closed yet. */
   isOpen(key: string): boolean;
+  /** Of every trace of which something is held, closed or not. */
+  keys(): readonly string[];
   /** True: the trace with this key may hold runs that have no verdict yet. */
   isAwaited(key: string): boolean;
   /** Traces that were finished since the last call, or were already and had more spans come. */
@@ -31,12 +35,18 @@ export interface JournalReference extends JournalReferences {
   add(trace: Trace, position: number | undefined): void;
   /** Nothing of it needs to be read again. */
   finish(trace: Trace): void;
+  /** Another gatherer is to have it. */
+  leave(trace: Trace): void;
   /** No run is in it so far. */
   showsNoRun(trace: Trace): void;
 }
 
 /** `settled`: told of the keys of traces of which nothing is open, or that have shown no run so far. Verdicts of their runs come in the same turn. */
-export function journalReferences(traces: TraceTable, settled: (keys: readonly string[]) => void = () => undefined): JournalReference {
+export function journalReferences(
+  traces: TraceTable,
+  settled: (keys: readonly string[]) => void = () => undefined,
+  left: () => void = () => undefined,
+): JournalReference {
   let finished: FinishedTrace[] = [];
   return {
     add(trace, position) {
@@ -50,6 +60,10 @@ export function journalReferences(traces: TraceTable, settled: (keys: readonly s
       settled([trace.key, ...trace.joined]);
       if (trace.positions.length === 0) return;
       finished.push({ keys: [trace.key, ...trace.joined], positions: trace.positions.splice(0) });
+    },
+    leave(trace) {
+      finished.push({ keys: [trace.key, ...trace.joined], positions: trace.positions.splice(0), leaves: true });
+      left();
     },
     oldestPosition() {
       let oldest: number | undefined;
@@ -73,6 +87,7 @@ export function journalReferences(traces: TraceTable, settled: (keys: readonly s
       }
     },
     isOpen: (key) => traces.isOpen(key),
+    keys: () => [...traces.all()].flatMap(({ key, joined }) => [key, ...joined]),
     isAwaited: (key) => traces.isAwaited(key),
     takeFinished() {
       const taken = finished;

@@ -64,6 +64,7 @@ interface TraceCloser {
   closeAll(): readonly Run[];
   /** Scans again what was scanned and has not closed: other settings hold. */
   scanAllAgain(): void;
+  scanAgain(trace: Trace): void;
   draftsOf(trace: Trace): readonly Draft[];
   /** A trace that cannot be read is dropped and counted; the others go on. */
   guarded(trace: Trace, step: (trace: Trace) => void): void;
@@ -128,14 +129,21 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
   /** What runs are in a trace, joined to the traces that hold their other parts. */
   function* scan(trace: Trace, progress: ScanProgress): Steps<void> {
     if (trace.done) return memory.drop(trace);
+    if (joins.leaves(trace)) return leave(trace);
     const at = planner.due(trace, clock.nowMs());
     const reading = roles.reading(trace);
     // A record that comes before it is over must find what was read.
     if (at.held.length > spansPerStep) trace.reading = reading;
     const lasting = yield* drafting(trace, at, reading);
+    if (joins.leaves(trace, lasting.drafts)) return leave(trace);
     const whole = joins.byFragments(trace, lasting.drafts);
     if (whole === undefined) scheduler.scanned(trace, { progress, isWhole: at.isWhole, lasting, reading });
     else scanAgain(whole);
+  }
+
+  function leave(trace: Trace): void {
+    references.leave(trace);
+    memory.drop(trace, 'left');
   }
 
   /** Closes what is due in one trace and sets its next deadline. */
@@ -223,6 +231,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     scanAllAgain() {
       for (const trace of scheduler.giveUpAll()) scanAgain(trace);
     },
+    scanAgain,
     draftsOf: (trace) => wholeOf(trace).drafts,
     guarded,
   };

@@ -2,7 +2,7 @@
 import type { Span } from '../../model/span.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Draft } from '../assembly/assemble.ts';
-import type { Trace, TraceTable } from './trace-table.ts';
+import { traceKey, type Trace, type TraceTable } from './trace-table.ts';
 import type { Fragment } from '../assembly/fragments.ts';
 
 /** Parts of one run. An agent loop seldom goes beyond some hundred requests, and each part that comes has the whole looked at. */
@@ -16,6 +16,10 @@ export interface Joining {
   /** Joins a trace to those that hold other parts of its runs. Undefined: nothing to join, or no room. */
   byFragments(trace: Trace, drafts: readonly Draft[]): Trace | undefined;
   forget(trace: Trace): void;
+  /** True: the trace belongs to another gatherer. `drafts`: its runs, when they are known. */
+  leaves(trace: Trace, drafts?: readonly Draft[]): boolean;
+  /** The trace with this key belongs to another gatherer. */
+  claimed(key: string): void;
 }
 
 interface JoiningOptions {
@@ -24,9 +28,11 @@ interface JoiningOptions {
   readonly spansMax: number;
   /** A trace became part of another one. */
   readonly gone: (part: Trace) => void;
+  /** Called with the key of a trace that a span links to. */
+  readonly linked?: ((key: string) => void) | undefined;
 }
 
-export function joining({ traces, telemetry, spansMax, gone }: JoiningOptions): Joining {
+export function joining({ traces, telemetry, spansMax, gone, linked = () => undefined }: JoiningOptions): Joining {
   const fragments = fragmentIndex<Trace>();
 
   /** The smaller goes into the larger, so that a span moves only a few times however many join. */
@@ -48,6 +54,7 @@ export function joining({ traces, telemetry, spansMax, gone }: JoiningOptions): 
     byLinks(trace, span, nowMs) {
       let whole = trace;
       for (const link of span.links.slice(0, linksPerSpanMax)) {
+        linked(traceKey(trace.tenant, link.traceId));
         const other = traces.open(trace.tenant, link.traceId, nowMs);
         if (other === undefined || other === whole) continue;
         const both = joined(other, whole, 'link');
@@ -66,6 +73,8 @@ export function joining({ traces, telemetry, spansMax, gone }: JoiningOptions): 
       return whole;
     },
     forget: (trace) => fragments.forget(trace),
+    leaves: () => false,
+    claimed: () => undefined,
   };
 }
 

@@ -60,8 +60,8 @@ export interface TraceTable {
   find(tenant: Tenant, traceId: TraceId): Trace | undefined;
   /** Those that opened until then, oldest first; each is given once. */
   takeOpened(untilMs: number): readonly Trace[];
-  /** Takes a trace out. One that has closed runs is remembered, or one that is `over` for another reason. */
-  remove(trace: Trace, over?: 'over'): void;
+  /** Takes a trace out. One that has closed runs is remembered, or one that is `over` for another reason, but not one that another gatherer has. */
+  remove(trace: Trace, over?: 'over' | 'left'): void;
   /** Moves all of `part` into `whole`, and has what still comes for it go there. Gives how many spans found no room. */
   join(part: Trace, whole: Trace, spansMax: number): number;
   /** True: something of it is held that is not closed yet. */
@@ -143,7 +143,8 @@ export function traceTable(tombstonesMax: number): TraceTable {
       traces.delete(trace.key);
       opened.delete(trace);
       for (const key of trace.joined) joinedTo.delete(key);
-      if (trace.closed !== undefined || over === 'over') for (const key of [trace.key, ...trace.joined]) tombstones.set(key, true);
+      if (over !== 'left' && (trace.closed !== undefined || over === 'over'))
+        for (const key of [trace.key, ...trace.joined]) tombstones.set(key, true);
     },
     join(part, whole, spansMax) {
       let leftOut = 0;

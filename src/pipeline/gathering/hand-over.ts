@@ -1,0 +1,33 @@
+/** Gatherers that share the traces of the same clients: one of them joins traces, and the others hand over to it what may have to be joined. */
+import { recentMap } from '../../model/recent-map.ts';
+import type { SessionNote } from '../assembly/session-tool-definitions.ts';
+import type { Joining } from './trace-joining.ts';
+
+/** What a gatherer tells the others. */
+export interface OtherGatherers {
+  /** True: this gatherer joins traces. */
+  readonly joins: boolean;
+  /** Called when a trace leaves: `takeFinished` gives it. */
+  readonly left: () => void;
+  /** The trace with this key is linked with one here: it is to come here. */
+  readonly claim: (key: string) => void;
+  readonly publish: (note: SessionNote) => void;
+}
+
+/** Traces with parts of a run in several traces leave, and so do all spans that come for them later. */
+export function handingOver(tracesMax: number): Joining {
+  const leaving = recentMap<string, true>(tracesMax);
+  return {
+    byLinks(trace) {
+      leaving.set(trace.key, true);
+      return trace;
+    },
+    byFragments: () => undefined,
+    claimed: (key) => leaving.set(key, true),
+    leaves(trace, drafts = []) {
+      if (drafts.some(({ fragment }) => fragment !== undefined)) leaving.set(trace.key, true);
+      return leaving.has(trace.key);
+    },
+    forget: () => undefined,
+  };
+}
