@@ -30,6 +30,8 @@ interface ExporterSetOptions {
   readonly rowAfterMs?: number;
   /** Wraps each exporter. */
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
+  /** Another set on the same store sends what waits there; called when that is more. Absent: this set sends it. */
+  readonly onRows?: () => void;
 }
 
 export interface ExporterSet extends UnsentItems {
@@ -76,6 +78,7 @@ export function exporterSetOf({
   drainMs = drainMsDefault,
   rowAfterMs,
   traced = (exporter) => exporter,
+  onRows,
 }: ExporterSetOptions): ExporterSet {
   const ending = new AbortController();
   const draining = new Set<Draining>();
@@ -124,6 +127,7 @@ export function exporterSetOf({
       clock,
       random: Math.random,
       sleep: untilEnd,
+      ...(onRows === undefined ? {} : { onRows }),
     };
     return (held.place = { config, exporter, queue: deliveryQueue(options) });
   }
@@ -239,7 +243,7 @@ export function exporterSetOf({
     async open(given) {
       store = given;
       for (const place of places) await opened(place);
-      await logUnconfigured(given);
+      if (onRows === undefined) await logUnconfigured(given);
     },
     pending,
     statuses: () =>

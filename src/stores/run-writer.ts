@@ -50,6 +50,8 @@ export interface RunWriterOptions {
   readonly unsent?: UnsentItems;
   readonly itemsMax?: number;
   readonly bytesMax?: number;
+  /** False: another writer of the same store prunes it. */
+  readonly prunes?: boolean;
 }
 
 export interface RunWriter {
@@ -87,7 +89,7 @@ interface Held {
 }
 
 export function runWriter(options: RunWriterOptions): RunWriter {
-  const { store, keep, telemetry, clock, sleep, onFault, unsent, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024 } = options;
+  const { store, keep, telemetry, clock, sleep, onFault, unsent, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, prunes = true } = options;
   /** Oldest first. */
   let waiting: Held[] = [];
   /** The batch that is being written. */
@@ -128,7 +130,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
         failures = 0;
         left(batch, 'written');
         writtenBytes += batch.reduce((sum, { bytes: own }) => sum + own, 0);
-        if (writtenBytes > keep.bytes * pruneShare) pruning.wake();
+        if (writtenBytes > keep.bytes * pruneShare) pruning?.wake();
       } else {
         onFault(fault.error);
         waiting = [...batch, ...waiting];
@@ -190,12 +192,12 @@ export function runWriter(options: RunWriterOptions): RunWriter {
     }
   }
 
-  const pruning = periodicTask({ everyMs: pruneEveryMs, sleep, work: prune, onFault, restsFirst: true });
+  const pruning = !prunes ? undefined : periodicTask({ everyMs: pruneEveryMs, sleep, work: prune, onFault, restsFirst: true });
 
   async function end(deadlineMs: number): Promise<void> {
     ended.abort();
     const deadline = new AbortController();
-    await Promise.race([Promise.all([writing, pruning.stop()]), sleep(deadlineMs, deadline.signal)]);
+    await Promise.race([Promise.all([writing, pruning?.stop()]), sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
     count('dropped', waiting.splice(0).length);
     await store.stop();

@@ -54,6 +54,8 @@ export interface DeliveryQueueOptions extends BreakerOptions {
   readonly rowAfterMs?: number;
   /** The last item that was delivered before this queue came. */
   readonly after?: Watermark;
+  /** Another queue on the same store sends the rows; called when there are new ones. Absent: this queue sends them. */
+  readonly onRows?: () => void;
 }
 
 export interface PendingExport {
@@ -113,6 +115,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     bytesMax = 128 * 1024 * 1024,
     rowAfterMs = rowAfterMsDefault,
     sendingMax = options.exporter.itemsAtOnce ?? 4,
+    onRows,
   } = options;
   const metrics = deliveryMetrics({ name, telemetry, clock, logger: options.logger });
   const held = perRunQueue();
@@ -163,7 +166,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
       giveUp(entry, outcome, `tried ${entry.attempts} times: `);
     else if ('isMissing' in outcome && clock.nowMs() - entry.offeredMs > (options.missingMs ?? missingMsDefault)) giveUp(entry, outcome);
     else if (clock.nowMs() - entry.offeredMs > (options.giveUpMs ?? Infinity)) giveUp(entry, outcome, 'too old: ');
-    else if (entry.row !== undefined && backend.circuit() !== 'closed') leaveToStore(entry.row, entry, isProbe);
+    else if (entry.row !== undefined && (onRows !== undefined || backend.circuit() !== 'closed')) leaveToStore(entry.row, entry, isProbe);
     else void retry(entry);
   }
 
@@ -278,7 +281,8 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   async function tend(own: OutboxRows, store: RowStore): Promise<void> {
     await addRows(store).catch(() => undefined);
     // The run writer reports a store that fails.
-    counted(await own.tend(prefetch?.isEmpty() === true).catch(() => 0));
+    if (onRows === undefined) counted(await own.tend(prefetch?.isEmpty() === true).catch(() => 0));
+    else await own.flush().catch(() => undefined);
     prefetch?.retry();
     observe();
     metrics.dead(own);
@@ -291,7 +295,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   }
 
   async function recount(): Promise<void> {
-    if (rows !== undefined) counted(await rows.count());
+    if (rows !== undefined && onRows === undefined) counted(await rows.count());
     prefetch?.retry();
     backend.pump();
   }
@@ -337,7 +341,8 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   function written(id: ItemId, revision: number, row: number | undefined): void {
     const entry = held.of(id);
     const isDead = unstored.of(id) !== undefined;
-    rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision });
+    if (onRows === undefined) rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision });
+    else if (row !== undefined) onRows();
     if (unstored.remove(id)) {
       progress.settle(id);
       return metrics.dead(rows);
@@ -347,7 +352,8 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     held.keep(entry, row);
     if (rows?.isDurable === true) settle(entry);
     if (row === undefined && entry.state !== 'sending') leave(entry, 'replaced');
-    else if (entry.state !== 'sending' && (backend.circuit() !== 'closed' || held.size() > prefetchMax)) remove(entry);
+    else if (entry.state !== 'sending' && (onRows !== undefined || backend.circuit() !== 'closed' || held.size() > prefetchMax))
+      remove(entry);
     return undefined;
   }
 
@@ -368,10 +374,11 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     },
     async open(opened) {
       const own = outboxRows(name, opened, clock);
-      counted(await own.count());
+      if (onRows === undefined) counted(await own.count());
       rows = own;
       store = opened;
-      prefetch = outboxPrefetch({ rows: own, held, unstored, backend, metrics, isOver: () => over.signal.aborted });
+      if (onRows === undefined)
+        prefetch = outboxPrefetch({ rows: own, held, unstored, backend, metrics, isOver: () => over.signal.aborted });
       metrics.circuit(backend.circuit());
       metrics.dead(own);
       observe();
