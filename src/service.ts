@@ -1,11 +1,14 @@
 /** Starts, reloads and stops the core of the service together with the listeners for OTLP and the console. */
 import type { Fingerprints } from './config/fingerprint.ts';
-import type { LoadedConfig } from './config/load.ts';
+import type { Worker } from 'node:worker_threads';
+import type { ConfigText, LoadedConfig } from './config/load.ts';
 import { serviceCore, type CoreOptions } from './service/core.ts';
 import { freeAddresses, receiversOf, renewCertificates } from './service/listeners.ts';
 import { connectionShares, type Descriptors, machineDescriptors } from './service/node-runtime.ts';
 import * as build from './service/parts.ts';
+import { requestReader } from './receivers/read-request.ts';
 import type { ReloadSource } from './service/reloading.ts';
+import type { ShardSet } from './service/shards/shard-set.ts';
 
 /** A stop waits this long for judges, and as long again for backends. */
 const stopMsDefault = 10_000;
@@ -34,23 +37,38 @@ export interface ServiceOptions extends CoreOptions {
   readonly watchMs?: number;
   readonly stopMs?: number;
   readonly descriptors?: Descriptors;
+  /** What the configuration was read from; shards read it as well. */
+  readonly from?: ConfigText;
+  /** Called with the thread of each shard. */
+  readonly onShard?: (thread: Worker) => void;
 }
 
 export function service(options: ServiceOptions): Service {
   const { config, stopMs = stopMsDefault, descriptors = machineDescriptors() } = options;
-  const core = serviceCore(options);
+  const core = serviceCore({ ...options, shardReadings: () => shards?.readings() ?? [] });
   const { telemetry, settings, logger, state, buffers, leases } = core.parts;
   const connections = connectionShares(descriptors, config.limits.connections);
-  const metricsPush = build.metricsPush(core.parts);
-  const receivers = receiversOf(config, leases, connections, { telemetry, logger, buffers, ingest: build.ingest(core.parts) });
+  const ingest = build.ingest(core.parts);
+  const shards: ShardSet | undefined =
+    config.shards === 1 ? undefined : build.shards(core.parts, { ingest, from: options.from, onThread: options.onShard });
+  const metricsPush = build.metricsPush(core.parts, shards);
+  const receivers = receiversOf(config, leases, connections, {
+    telemetry,
+    logger,
+    buffers,
+    ingest,
+    ...(shards === undefined ? {} : { take: shards.take }),
+  });
   const reloads = build.reloads(core.parts, options, putInForce);
   let consoleServer: ReturnType<typeof build.consoleServer> | undefined;
   let stopped: Promise<void> | undefined;
 
   async function start(): ReturnType<Service['start']> {
     await freeAddresses(config.listen);
-    const stored = await core.start();
-    consoleServer = build.consoleServer({ ...core.parts, connections, metricsPush }, stored);
+    // The threads load their code meanwhile, and wait for the store.
+    const [stored] = await Promise.all([core.start(), shards?.start()]);
+    await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, shards?.take ?? requestReader(ingest));
+    consoleServer = build.consoleServer({ ...core.parts, connections, metricsPush, shards }, stored);
     metricsPush.place(settings.config().exporters);
     const page = await consoleServer.listen();
     const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
@@ -66,9 +84,11 @@ export function service(options: ServiceOptions): Service {
   }
 
   /** Every step that can fail comes before the first that takes effect. */
-  function putInForce({ config: next }: LoadedConfig): void {
+  async function putInForce({ config: next, from }: LoadedConfig): Promise<void> {
     const before = settings.config();
+    const putInShards = await shards?.prepare(from);
     core.prepare(next)();
+    putInShards?.();
     metricsPush.place(next.exporters);
     if (JSON.stringify(before.listen.tls) !== JSON.stringify(next.listen.tls))
       renewCertificates({ ...receivers, console: consoleServer }, config.listen, next.listen);
@@ -78,7 +98,12 @@ export function service(options: ServiceOptions): Service {
     state.stopping = true;
     reloads.stop();
     await build.stopAll([receivers.http, receivers.grpc]);
-    const left = await core.stop(stopMs);
+    const inShards = await shards?.stop(stopMs);
+    const own = await core.stop(stopMs);
+    const left = {
+      unsent: own.unsent + (inShards?.unsent ?? 0),
+      unforwarded: own.unforwarded + (inShards?.unforwarded ?? 0),
+    };
     await Promise.all([core.release(stopMs), metricsPush.stop(stopMs)]);
     await consoleServer?.stop();
     // A failed start has its own message.

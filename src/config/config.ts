@@ -95,6 +95,8 @@ export interface Config {
   readonly prices: PriceTable;
   /** The comparison of runs of one task. */
   readonly groups: TaskGroupSettings;
+  /** Threads that assemble and score; 1: the one that answers requests does. */
+  readonly shards: number;
 }
 
 type Permission = 'ingest' | 'read' | 'annotate' | 'operate';

@@ -28,14 +28,18 @@ import { masked, maskedLine, secretPaths } from './secrets.ts';
 import { isRule } from './checks/cross-checks-evaluators.ts';
 import { defaultsEntry } from './sections/evaluators.ts';
 
-interface ConfigSource {
+/** The source of a configuration as plain data, for another thread as well. */
+export interface ConfigText {
   /** Its name in faults. */
   readonly file: string;
   readonly text: string;
   readonly env: Environment;
-  readonly evaluators: readonly AnyEvaluator[];
   /** Command line flags override the environment and the file. */
   readonly flags?: ConfigFlags;
+}
+
+interface ConfigSource extends ConfigText {
+  readonly evaluators: readonly AnyEvaluator[];
   /** Time at which certificates must be valid, in epoch milliseconds. Default: now. */
   readonly nowMs?: number;
   /** Loaded evaluator modules, for a configuration that is read more than once. */
@@ -61,6 +65,7 @@ export interface LoadedConfig {
   /** Sections with options of evaluators, for entries of other files. */
   readonly shared: JsonObject;
   readonly fingerprints: Fingerprints;
+  readonly from: ConfigText;
 }
 
 /** Reads a file, or the defaults without a file. Rejects with a ConfigError with all faults. */
@@ -165,6 +170,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
         ),
       },
     }),
+    from: { file: source.file, text: source.text, env, ...(source.flags === undefined ? {} : { flags: source.flags }) },
   };
 }
 

@@ -94,6 +94,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     store: store(objectAt(value, 'store')),
     journal: journal(objectAt(value, 'journal')),
     log: log(objectAt(value, 'log')),
+    shards: number(value, 'shards'),
     ...(traces === undefined ? {} : { ownTraces: traces }),
   };
 }

@@ -5,6 +5,7 @@ import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts'
 import type { Redaction } from '../redaction/redaction.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
 import type { Journal, Position, Appended, JournalRecord, JournalRefusal, JournalDeps } from './journal.ts';
+import { type BundlePart, partsOf } from '../otlp/cut/bundle.ts';
 import { encodingOf, inflated } from './records.ts';
 import { readBack, type ReadBackTrace } from './span-reader.ts';
 import type { Clock } from '../model/clock.ts';
@@ -36,6 +37,10 @@ export interface JournalRunner {
   fullFolder(): string | undefined;
   /** Reads the spans of finished traces. Rejects before the journal is open. */
   readBack(traces: readonly FinishedTrace[]): Promise<readonly ReadBackTrace[]>;
+  /** Reads what came for one trace, as it came, whatever its size. Rejects before the journal is open. */
+  requestsOf(trace: FinishedTrace): Promise<readonly BundlePart[]>;
+  /** Takes up finished traces soon. */
+  tendSoon(): void;
   /** The body of one request, inflated; `undefined` when it is damaged or committed. */
   body(position: number): Promise<{ readonly bytes: Buffer; readonly encoding: OtlpEncoding } | undefined>;
   /** Resolves when the spans of all finished traces are archived, or at the deadline. */
@@ -85,6 +90,13 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
       if (journal === undefined) throw new Error('the journal is not open');
       return await readBack(traces, { journal, inflatedBytesMax: options.inflatedBytesMax, redaction: redaction?.() });
     },
+    async requestsOf(trace) {
+      if (journal === undefined) throw new Error('the journal is not open');
+      const bounds = { traceBytesMax: Infinity, bytesMax: Infinity };
+      const [read] = await readBack([trace], { journal, inflatedBytesMax: options.inflatedBytesMax, ...bounds });
+      return read?.bundle === undefined ? [] : partsOf(read.bundle);
+    },
+    tendSoon: () => tending?.wake(),
     async body(position) {
       const record = await journal?.at(position as Position);
       return record === undefined ? undefined : { bytes: await inflated(record, options.inflatedBytesMax), encoding: encodingOf(record) };

@@ -11,6 +11,7 @@ import type { LateSpanLookup } from '../stores/late-span-lookup.ts';
 import type { ListenState } from './listeners.ts';
 import type { Memory } from './memory-guard.ts';
 import { jobOwner, machineMemory } from './node-runtime.ts';
+import type { Readings } from './overload.ts';
 import * as build from './parts.ts';
 import { raisedProbabilities, redactedLogger, settingsInForce } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
@@ -28,6 +29,10 @@ export interface CoreOptions {
   readonly onScored?: (item: ScoredRun) => void;
   /** Makes spans of the service itself. Default: none. */
   readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
+  /** The service is one shard of several. Absent: it does everything itself. */
+  readonly shard?: build.ShardDeps;
+  /** Readings of the shards that it stands before. */
+  readonly shardReadings?: () => readonly Readings[];
 }
 
 interface Core {
@@ -45,6 +50,7 @@ interface Core {
 export function serviceCore(options: CoreOptions): Core {
   const parts = connectedParts(options);
   const { config, settings, logger, exporters, judges, forward, pipeline, journal, overload } = parts;
+  const { shard } = options;
   const background: Pick<PeriodicTask, 'stop'>[] = [];
   let lateSpans: LateSpanLookup | undefined;
 
@@ -52,15 +58,18 @@ export function serviceCore(options: CoreOptions): Core {
     parts,
     async start() {
       if (options.tracing !== undefined) build.logOwnTraces(parts);
-      const stored = build.storeParts(parts, await openStore(config.store.address, { onDiskFull: parts.storeRoom.full }));
+      const opened = await openStore(config.store.address, { onDiskFull: parts.storeRoom.full, ...shard });
+      const stored = build.storeParts(parts, opened, shard);
       parts.stored = stored;
-      background.push(build.rateGauges(parts, stored));
+      if (shard === undefined) background.push(build.rateGauges(parts, stored));
       await exporters.open(stored.store);
-      await judges.open(stored.store, settings.isUnredacted);
+      if (shard === undefined) await judges.open(stored.store, settings.isUnredacted);
       const replayed = await journal.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'the service restored open runs from the journal');
-      parts.judgeAdmission.open(stored.store, await jobOwner(config.journal));
-      background.push(build.driftMeasurement(parts, stored));
+      if (shard === undefined) {
+        parts.judgeAdmission.open(stored.store, await jobOwner(config.journal));
+        background.push(build.driftMeasurement(parts, stored));
+      }
       parts.closeScheduler.wake();
       lateSpans = build.lateSpanLookup(parts, stored);
       background.push(parts.recognition.start());
@@ -130,15 +139,15 @@ function connectedParts(options: CoreOptions): build.CoreParts & { stored: build
     readonly upstream = raisedProbabilities(config.limits.upstreamProbability, this.logger);
     readonly recognition = build.recognition(this);
     readonly sequence = itemSequence();
-    readonly exporters = build.exporterSet(this);
+    readonly exporters = build.exporterSet(this, options.shard);
     readonly judges = build.judges(this);
     readonly judgeAdmission = build.judgeAdmission(this);
     readonly forward = build.forwarder(this);
-    readonly pipeline = build.runPipeline(this, onScored);
+    readonly pipeline = build.runPipeline(this, { shard: options.shard, onScored });
     readonly idleCompactor = build.idleCompactor(this);
     readonly closeScheduler = build.closeScheduler(this);
-    readonly journal = build.journal(this, files);
-    readonly overload = build.overloadControl(this, memory);
+    readonly journal = build.journal(this, { files, shard: options.shard });
+    readonly overload = build.overloadControl(this, { memory, ...options });
     stored: build.StoreParts | undefined;
   }
   return new Connected();

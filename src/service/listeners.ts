@@ -18,8 +18,8 @@ import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
 import { clock, type ConnectionShares } from './node-runtime.ts';
 import { grpcReserveShare } from './overload.ts';
 import { keptSpans } from '../stores/span-archiver.ts';
-import { openMetricsContentType } from '../telemetry/openmetrics.ts';
-import type { MetricRegistry } from '../telemetry/registry.ts';
+import { openMetricsContentType, openMetricsPieces } from '../telemetry/openmetrics.ts';
+import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
 import type { ApiDeps } from '../web/api/route.ts';
@@ -87,20 +87,20 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
   });
 }
 
-interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'evaluability'> {
+interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'evaluability'>, Pick<ConsoleOptions, 'refresh'> {
   readonly connectionsMax: number;
   readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
   readonly logger: Logger;
   /** The folder of a full disk, `undefined` when none is full. */
   readonly fullFolder: () => string | undefined;
-  readonly metricsPage: ConsoleOptions['metricsPage'];
+  readonly snapshot: () => readonly MetricFamily[];
 }
 
 export function consoleOf(
   config: Config,
   state: Readonly<ListenState>,
-  { connectionsMax, lease, telemetry, logger, fullFolder, metricsPage, ...api }: ConsoleParts,
+  { connectionsMax, lease, telemetry, logger, fullFolder, snapshot, refresh, ...api }: ConsoleParts,
 ): ReturnType<typeof consoleListener> {
   const {
     console: { host, port },
@@ -120,7 +120,8 @@ export function consoleOf(
     annotateTokens: tokens('annotate'),
     notReady: () => notReady(state, fullFolder()),
     otlp: () => state.otlp,
-    metricsPage,
+    metricsPage: () => openMetricsPieces(snapshot()),
+    ...(refresh === undefined ? {} : { refresh }),
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
     onBusy: () => telemetry.add('tracejury.console.busy', 1),
@@ -129,7 +130,7 @@ export function consoleOf(
       ...api,
       clock,
       spans: async ({ tenant, traceId }) => await keptSpans(await api.store.spans(tenant, traceId)),
-      evaluability: () => evaluabilityRows(telemetry.snapshot()),
+      evaluability: () => evaluabilityRows(snapshot()),
     },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'the console failed to answer a request'),
   });

@@ -13,6 +13,8 @@ import { periodicTask } from '../runtime/periodic-task.ts';
 
 export interface MetricsPushingOptions {
   readonly snapshot: () => readonly MetricFamily[];
+  /** Brings the snapshot up to date. */
+  readonly refresh?: () => Promise<void>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -41,7 +43,7 @@ const timeoutMsMax = 10_000;
 /** Deadline of the last push to a replaced backend. */
 const replacedStopMs = 10_000;
 
-export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, instance }: MetricsPushingOptions): MetricsPushing {
+export function metricsPushing({ snapshot, refresh, telemetry, clock, sleep, logger, instance }: MetricsPushingOptions): MetricsPushing {
   const startMs = clock.nowMs();
   const resource = { [wire.serviceName]: 'tracejury', 'service.instance.id': `${hostname()}/${instance}` };
   let target: PushTarget | undefined;
@@ -50,6 +52,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
   let isFailing = false;
 
   async function once(client: MetricsPush): Promise<PushOutcome> {
+    await refresh?.();
     const result = await client.push();
     telemetry.add('tracejury.metrics.pushes', 1, {
       'tracejury.outcome': result.outcome,

@@ -49,6 +49,11 @@ interface OverloadOptions {
   readonly random: () => number;
   readonly memory: Memory;
   readonly onFault: (error: unknown) => void;
+  /** What the process may take, where others in it have a share of the limits. */
+  readonly processBytes?: number;
+  readonly onReadings?: (readings: Readings) => void;
+  /** Readings of other threads that work for the same clients. */
+  readonly others?: () => readonly Readings[];
 }
 
 export interface Overload extends OverloadMonitor {
@@ -59,7 +64,7 @@ export interface Overload extends OverloadMonitor {
 
 export function overload(options: OverloadOptions): Overload {
   const { limits, flow, leases, telemetry, clock } = options;
-  const residentBytesMax = Math.max(limits.memoryBytes, residentBytesLeast);
+  const residentBytesMax = Math.max(options.processBytes ?? limits.memoryBytes, residentBytesLeast);
   const heldBytesMax = limits.memoryBytes * tracesShare;
   const guard = memoryGuard({
     ...options,
@@ -90,16 +95,20 @@ export function overload(options: OverloadOptions): Overload {
     ...options,
     closingLagMs: limits.closingLagMs,
     retryAfterMaxSeconds: limits.retryAfterMs / 1_000,
-    read: () => ({
-      in_flight: leases.fill(),
-      open_traces: openTraces(),
-      openBytes: flow.openBytes(),
-      overdueMs: Math.max(0, clock.nowMs() - (flow.nextDueMs() ?? Infinity)),
-      journal: options.journalFill(),
-      store: options.storeFill(),
-      forward: options.forwardFill(),
-      memory: memoryPressure(),
-    }),
+    read() {
+      const own: Readings = {
+        in_flight: leases.fill(),
+        open_traces: openTraces(),
+        openBytes: flow.openBytes(),
+        overdueMs: Math.max(0, clock.nowMs() - (flow.nextDueMs() ?? Infinity)),
+        journal: options.journalFill(),
+        store: options.storeFill(),
+        forward: options.forwardFill(),
+        memory: memoryPressure(),
+      };
+      options.onReadings?.(own);
+      return (options.others?.() ?? []).reduce(worse, own);
+    },
   });
   const shares = fairShare({ clock });
   return {
@@ -112,6 +121,20 @@ export function overload(options: OverloadOptions): Overload {
       },
     },
     spareBytesMax: guard.spareBytesMax,
+  };
+}
+
+/** What one thread cannot bear the clients notice, and all hold bytes. */
+function worse(one: Readings, other: Readings): Readings {
+  return {
+    in_flight: Math.max(one.in_flight, other.in_flight),
+    open_traces: Math.max(one.open_traces, other.open_traces),
+    openBytes: one.openBytes + other.openBytes,
+    overdueMs: Math.max(one.overdueMs, other.overdueMs),
+    journal: Math.max(one.journal, other.journal),
+    store: Math.max(one.store, other.store),
+    forward: Math.max(one.forward, other.forward),
+    memory: Math.max(one.memory, other.memory),
   };
 }
 

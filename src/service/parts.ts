@@ -3,11 +3,13 @@
  * call those below only later.
  */
 import { randomBytes } from 'node:crypto';
+import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Config } from '../config/config.ts';
 import type { FileLayer } from '../journals/disk/file-system.ts';
+import type { JournalDeps } from '../journals/journal.ts';
 import { journalRunner, type JournalRunner, journaledIngest } from '../journals/journal-runner.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
@@ -16,17 +18,23 @@ import { noItems, type DeliveryWatermarks, type ItemSequence } from '../model/wa
 import { defaultGroupLimits } from '../pipeline/gathering/close-policy.ts';
 import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { contentNotices } from '../pipeline/reporting/content-notices.ts';
+import { requestReader, type TakeRequest } from '../receivers/read-request.ts';
 import { byteBudget, type ByteLeases } from '../receivers/byte-budget.ts';
 import { withoutContent } from '../stores/content-policy.ts';
 import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
 import { runWriter, type RunWriter } from '../stores/run-writer.ts';
 import { itemBytes, slimItem } from '../stores/blob-codec.ts';
 import { spanArchiver, type SpanArchiver } from '../stores/span-archiver.ts';
-import { openMetricsPieces } from '../telemetry/openmetrics.ts';
-import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
+import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
+import { mergedMetrics } from '../telemetry/merge.ts';
+import { type MetricFamily, metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
 import type { Fingerprints } from '../config/fingerprint.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import type { ConfigText, LoadedConfig } from '../config/load.ts';
+import type { BundlePart } from '../otlp/cut/bundle.ts';
+import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
+import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
+import { backoffMs } from '../runtime/retry.ts';
 import {
   metricsSnapshot,
   type RaisedProbabilities,
@@ -47,10 +55,14 @@ import { judgePool, type JudgePool, judgesInForce } from './judge-pool.ts';
 import { consoleOf, type ListenState } from './listeners.ts';
 import type { Memory } from './memory-guard.ts';
 import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
-import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare, type Overload } from './overload.ts';
+import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare, type Overload, type Readings } from './overload.ts';
 import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
 import type { PeriodicTask } from '../runtime/periodic-task.ts';
 import { figures, recognitionWatch, type RecognitionWatch } from './rate-gauges.ts';
+import { mergedNotices, mergedStatuses } from './shards/figures.ts';
+import { takeLeftJournals } from './shards/left-journals.ts';
+import type { ShardFigures } from './shards/protocol.ts';
+import { shardSet, type ShardSet } from './shards/shard-set.ts';
 import { retentionOf, storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { spanForwarder, type SpanForwarder, type ForwardSettings } from '../exporters/forward/forwarder.ts';
@@ -86,13 +98,31 @@ export interface CoreParts {
 interface ConsoleParts extends CoreParts {
   readonly connections: ConnectionShares;
   readonly metricsPush: MetricsPushing;
+  readonly shards: ShardSet | undefined;
 }
 
 export interface StoreParts {
   readonly store: Store;
+  /** For the store of a shard. */
+  readonly storePort: SqliteStore['port'];
   readonly runWriter: RunWriter;
   readonly spanArchiver: SpanArchiver;
   readonly annotations: AnnotationWriter;
+}
+
+/** What a shard shares with the others. */
+export interface ShardDeps {
+  /** A port to the thread of the store. */
+  readonly ports: () => Promise<MessagePort>;
+  /** The outbox has new rows, which this shard does not send. */
+  readonly onRows: () => void;
+  /** Called ten times a second. */
+  readonly onReadings: (readings: Readings) => void;
+  /** Of the process, that all shards are in. */
+  readonly memoryBytes: number;
+  readonly others: Omit<OtherGatherers, 'left'>;
+  /** Hands a request of one trace to the shard that joins traces. Resolves when the journal of that shard has it. */
+  readonly handOver: (key: string, request: BundlePart) => Promise<void>;
 }
 
 /** A receiver answers a request during a stop with this Retry-After. */
@@ -119,7 +149,7 @@ export function logOwnTraces({ config: { ownTraces }, logger }: CoreParts): void
 export function reloads(
   { exporters, telemetry, logger }: CoreParts,
   { source, fingerprints, watchMs }: { readonly source?: ReloadSource; readonly fingerprints?: Fingerprints; readonly watchMs?: number },
-  exchange: (loaded: LoadedConfig) => void,
+  exchange: (loaded: LoadedConfig) => Promise<void>,
 ): Reloading {
   const given = { source, fingerprints, ...(watchMs === undefined ? {} : { watchMs }) };
   return reloading({ ...given, exchange, room: exporters.room, telemetry, clock, sleep, logger });
@@ -150,15 +180,25 @@ export function recognition({ telemetry, settings, logger }: CoreParts): Recogni
   return recognitionWatch({ collectors, dialects, clock, sleep, telemetry, logger, redactedText: settings.redactedText });
 }
 
-export function exporterSet({ config, telemetry, logger, tracing }: CoreParts): ExporterSet {
+export function exporterSet({ config, telemetry, logger, tracing }: CoreParts, shard: Pick<ShardDeps, 'onRows'> | undefined): ExporterSet {
   const onGivenUp = (exporter: string, items: number): void =>
     logger.warn({ exporter, items }, 'scores for an exporter that is no longer configured were dropped');
-  return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter });
+  const rows = shard === undefined ? {} : { onRows: shard.onRows };
+  return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter, ...rows });
 }
 
-export function metricsPush({ config, telemetry, settings, logger }: CoreParts): MetricsPushing {
+export function metricsPush(parts: CoreParts, shards: ShardSet | undefined): MetricsPushing {
+  const { config, telemetry, logger } = parts;
   const instance = String(config.listen.otlpHttp.port);
-  return metricsPushing({ snapshot: () => metricsSnapshot(telemetry, settings), telemetry, clock, sleep, logger, instance });
+  return metricsPushing({
+    snapshot: () => snapshotOf(parts, shards),
+    telemetry,
+    clock,
+    sleep,
+    logger,
+    instance,
+    ...(shards === undefined ? {} : { refresh: shards.refresh }),
+  });
 }
 
 export function judges(parts: CoreParts): JudgePool {
@@ -210,7 +250,12 @@ export function forwarder(parts: CoreParts): Forwarder {
   return { ...forward, exchange: (next) => forward.exchange(forwardSettings(next)) };
 }
 
-export function runPipeline(parts: CoreParts, onScored: (item: ScoredRun) => void): Pipeline {
+interface RunPipelineOptions {
+  readonly shard: ShardDeps | undefined;
+  readonly onScored: (item: ScoredRun) => void;
+}
+
+export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOptions): Pipeline {
   const { config, telemetry, settings, judges: pool, judgeAdmission: queue, upstream, forward } = parts;
   return pipeline({
     collectors,
@@ -225,6 +270,7 @@ export function runPipeline(parts: CoreParts, onScored: (item: ScoredRun) => voi
       spansPerTraceMax: config.limits.spansPerTrace,
     },
     compaction: slabCompaction(),
+    ...(shard === undefined ? {} : { others: { ...shard.others, left: () => parts.journal.tendSoon() } }),
     bodies: parts.buffers,
     settled: forward.settled,
     deliver: delivery(parts, onScored),
@@ -277,8 +323,37 @@ export function closeScheduler(parts: CoreParts): CloseScheduler {
   });
 }
 
-export function journal(parts: CoreParts, files: FileLayer | undefined): JournalRunner {
-  const { config, telemetry, logger, leases, settings, tracing } = parts;
+/** Goes on until the other shard has the trace. */
+async function handedOver(parts: CoreParts, trace: FinishedTrace, { handOver }: ShardDeps): Promise<void> {
+  for (let failures = 0; ; failures++) {
+    try {
+      for (const request of await parts.journal.requestsOf(trace)) for (const key of trace.keys) await handOver(key, request);
+      return;
+    } catch {
+      await sleep(backoffMs(failures + 1, { firstRestMs: 100, longestRestMs: 5_000 }));
+    }
+  }
+}
+
+function journalDeps({ telemetry, logger }: CoreParts): JournalDeps {
+  return { telemetry, clock, sleep, logger, randomBytes };
+}
+
+/** Has what is open in the journals of shards that are no more taken again. */
+export async function leftJournals(parts: CoreParts, shards: number, take: TakeRequest): Promise<void> {
+  const { journal: address, limits } = parts.config;
+  if (address.scheme !== 'disk') return;
+  const settings = { bytesMax: limits.journalBytes, waitingBytesMax: parts.leases.bytesMax };
+  const shared = { folder: address.rest, shards, settings, deps: journalDeps(parts), inflatedBytesMax: limits.inflatedBytes, take };
+  const requests = await takeLeftJournals(shared);
+  if (requests > 0) parts.logger.info({ requests }, 'runs that were open in shards that are no more go on');
+}
+
+export function journal(
+  parts: CoreParts,
+  { files, shard }: { readonly files?: FileLayer | undefined; readonly shard?: ShardDeps | undefined },
+): JournalRunner {
+  const { config, leases, settings, tracing } = parts;
   const { limits } = config;
   return journalRunner({
     address: config.journal,
@@ -288,20 +363,32 @@ export function journal(parts: CoreParts, files: FileLayer | undefined): Journal
       waitingBytesMax: leases.bytesMax,
       memoryBytesMax: Math.max(limits.memoryBytes * journalShare, limits.bodyBytes * 2),
     },
-    parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
+    parts: { ...journalDeps(parts), ...(files === undefined ? {} : { files }) },
     flow: tracing.gatherer(parts.pipeline),
     watermarks: watermarks(parts),
     inflatedBytesMax: limits.inflatedBytes,
     redaction: settings.redaction,
     forward: parts.forward,
-    archive: { keep: (trace) => parts.stored?.spanArchiver.keep(trace) },
+    archive: {
+      keep: (trace) =>
+        trace.leaves === true && shard !== undefined ? handedOver(parts, trace, shard) : parts.stored?.spanArchiver.keep(trace),
+    },
   });
 }
 
-export function overloadControl(parts: CoreParts, memory: Memory): Overload {
+export function overloadControl(
+  parts: CoreParts,
+  {
+    memory,
+    shard,
+    shardReadings,
+  }: { readonly memory: Memory; readonly shard?: ShardDeps; readonly shardReadings?: () => readonly Readings[] },
+): Overload {
   const { config, leases, telemetry } = parts;
   return overload({
     limits: config.limits,
+    ...(shard === undefined ? {} : { processBytes: shard.memoryBytes, onReadings: shard.onReadings }),
+    ...(shardReadings === undefined ? {} : { others: shardReadings }),
     flow: parts.pipeline,
     leases,
     telemetry,
@@ -333,16 +420,18 @@ export function ingest(parts: CoreParts): Ingest {
   return recognition.watched(annotationIngest({ ingest: tracing.ingest(journaled), writer: () => parts.stored?.annotations, clock }));
 }
 
-export function storeParts(parts: CoreParts, opened: Store): StoreParts {
+export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardDeps): StoreParts {
   const { telemetry, settings, exporters, tracing } = parts;
   const store = tracing.store(opened);
   const shared = { store, telemetry, clock, sleep };
   return {
     store,
+    storePort: opened.port,
     runWriter: runWriter({
       ...shared,
       keep: retentionOf(settings.config),
       unsent: exporters,
+      prunes: shard === undefined,
       onFault: faultLog(parts, 'the store could not be written'),
     }),
     spanArchiver: spanArchiver({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
@@ -388,7 +477,8 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
 }
 
 export function consoleServer(parts: ConsoleParts, { store, annotations }: StoreParts): ReturnType<typeof consoleOf> {
-  const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition } = parts;
+  const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
+  const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
   return consoleOf(config, state, {
     connectionsMax: parts.connections.console,
     lease: parts.leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }),
@@ -396,7 +486,13 @@ export function consoleServer(parts: ConsoleParts, { store, annotations }: Store
     logger,
     store,
     exporters: {
-      statuses: () => [...exporters.statuses(), ...forward.statuses(), ...parts.metricsPush.statuses()],
+      statuses: () =>
+        mergedStatuses([
+          ...exporters.statuses(),
+          ...forward.statuses(),
+          ...parts.metricsPush.statuses(),
+          ...figures().flatMap((one) => one.exporters),
+        ]),
       recount: exporters.recount,
     },
     annotate: annotations.take,
@@ -404,10 +500,17 @@ export function consoleServer(parts: ConsoleParts, { store, annotations }: Store
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
     upstream,
-    unrecognised: () => recognition.reported(),
-    fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder(),
-    metricsPage: () => openMetricsPieces(metricsSnapshot(telemetry, settings)),
+    unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
+    fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? figures().find((one) => one.fullFolder)?.fullFolder,
+    snapshot: () => snapshotOf(parts, shards),
+    ...(shards === undefined ? {} : { refresh: shards.refresh }),
   });
+}
+
+/** Of the service with its shards. */
+function snapshotOf({ telemetry, settings }: CoreParts, shards: ShardSet | undefined): readonly MetricFamily[] {
+  const own = metricsSnapshot(telemetry, settings);
+  return shards === undefined ? own : mergedMetrics([own, ...shards.figures().map(({ metrics }) => metrics)]);
 }
 
 /** The descriptors of the process and each listener's share of them. */
@@ -420,4 +523,35 @@ export function connectionBounds(
 
 function forwardSettings({ exporters }: Config): ForwardSettings | undefined {
   return exporters.find((entry) => entry.to === 'forward');
+}
+
+/** `ingest`: for what belongs to no shard. */
+export function shards(
+  parts: CoreParts,
+  {
+    ingest: own,
+    from,
+    onThread,
+  }: {
+    readonly ingest: Ingest;
+    readonly from: ConfigText | undefined;
+    readonly onThread: ((thread: Worker) => void) | undefined;
+  },
+): ShardSet {
+  if (from === undefined) throw new Error('shards read the configuration by themselves, and nothing tells from where');
+  const { config, logger, exporters, pipeline: flow } = parts;
+  return shardSet({
+    shards: config.shards,
+    config: from,
+    logLevel: config.log.level,
+    logger,
+    sleep,
+    async storePort() {
+      if (parts.stored === undefined) throw new Error('the store is not open');
+      return await parts.stored.storePort();
+    },
+    onRows: () => void exporters.recount().catch(() => undefined),
+    here: { take: requestReader(own), isOpen: flow.references.isOpen },
+    onThread,
+  });
 }

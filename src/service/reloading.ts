@@ -40,7 +40,7 @@ interface ReloadingOptions {
   /** Of the configuration at the start. */
   readonly fingerprints: Fingerprints | undefined;
   /** Applies all of it or throws. */
-  readonly exchange: (loaded: LoadedConfig) => void;
+  readonly exchange: (loaded: LoadedConfig) => Promise<void> | void;
   /** Resolves when another removed exporter may drain. */
   readonly room: () => Promise<void>;
   readonly telemetry: Telemetry;
@@ -98,7 +98,7 @@ export function reloading({
     try {
       const loaded = await from.read();
       if (shutdown.signal.aborted) return;
-      exchange(loaded);
+      await exchange(loaded);
       applied(loaded);
     } catch (error) {
       refused(error);

@@ -30,6 +30,8 @@ export interface ConsoleOptions extends AccessOptions {
   readonly otlp: () => OtlpAddresses | undefined;
   /** Takes a snapshot at the call, however long the client reads its pieces. */
   readonly metricsPage: () => Iterable<string>;
+  /** Called before each answer: brings what it tells up to date. */
+  readonly refresh?: () => Promise<void>;
   /** Receives errors of the console itself. */
   readonly onFault: (error: Error) => void;
   readonly metricsContentType: string;
@@ -118,6 +120,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       .readBody(payload, request.routeOptions.bodyLimit ?? bodyBytesMax)
       .then((body) => void parsed(request, body.toString(), done), done);
   });
+  const { refresh } = options;
+  if (refresh !== undefined) app.addHook('preHandler', async ({ url }) => (url === '/livez' ? undefined : await refresh()));
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const reason = options.notReady();

@@ -567,10 +567,7 @@ const warned: readonly { readonly name: string; readonly text: string; readonly 
   {
     name: 'a feature that does not exist yet',
     text: 'limits: {}\nshards: 4\ndatasets: [ { name: a } ]',
-    warnings: [
-      '2:1 shards: is not in this release, so it does nothing > Leave it out until a release has it.',
-      '3:1 datasets: is not in this release, so it does nothing > Leave it out until a release has it.',
-    ],
+    warnings: ['3:1 datasets: is not in this release, so it does nothing > Leave it out until a release has it.'],
   },
   { name: 'the same at its default', text: 'shards: 1\ndatasets: []\ntelemetry: { traces: { exporter: none } }', warnings: [] },
 ];

@@ -85,11 +85,15 @@ function saidBy(child: ChildProcess): () => string {
 }
 
 async function untilUp(child: ChildProcess, said: () => string): Promise<void> {
-  await eventually(() => {
-    if (/^Evaluators/m.test(said())) return true;
-    if (child.exitCode !== null) throw new Error(said());
-    return undefined;
-  }, 'the service is up');
+  await eventually(
+    () => {
+      if (/^Evaluators/m.test(said())) return true;
+      if (child.exitCode !== null) throw new Error(said());
+      return undefined;
+    },
+    'the service is up',
+    { everyMs: 10, looksMax: 6_000 },
+  );
 }
 
 function serviceAt(child: ChildProcess, said: () => string, otlp: string, page: string): ServiceProcess {

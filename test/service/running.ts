@@ -1,5 +1,6 @@
 /** A whole service on free ports, with what it is sent and what it sends. */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
 import { ROOT_CONTEXT, trace as api, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -32,6 +33,8 @@ export interface Surroundings {
   /** Further keys of `listen`. */
   readonly listen?: string;
   readonly host?: string;
+  /** Called with the thread of each shard. */
+  readonly onShard?: (thread: Worker) => void;
 }
 
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
@@ -46,10 +49,11 @@ export async function running(
     files,
     listen = '',
     host = '127.0.0.1',
+    onShard,
   }: Surroundings = {},
 ): Promise<Running> {
   const text = `listen: { otlp_http: "${host}:0", otlp_grpc: "${host}:0", console: "${host}:0", tokens: ${tokens}${listen === '' ? '' : `, ${listen}`} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
-  const { config } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
+  const { config, from } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
   const started = service({
     config,
     logger,
@@ -58,6 +62,8 @@ export async function running(
     buffers: poisonedBuffers(),
     ...(memory === undefined ? {} : { memory }),
     ...(files === undefined ? {} : { files }),
+    from,
+    ...(onShard === undefined ? {} : { onShard }),
   });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();
   return {

@@ -1,5 +1,6 @@
 /** Checks keys against one another. All checks accept parts that the schema has refused. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+import type { Environment } from '../document.ts';
 import { quantityOf, type QuantityKind } from '../../model/quantities.ts';
 import { scoreApis } from '../../exporters/index.ts';
 import { scoreApiKeyNames } from '../../exporters/scores/score-api-backend.ts';
@@ -43,7 +44,23 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...evaluatorFindings(check),
     ...exportFindings(check),
     ...ownTraces(value, check.env, leadsBack(value)).findings,
+    ...shardFindings(value, check.env),
   ];
+}
+
+/** What one thread must do for all spans. */
+function shardFindings(value: JsonObject, env: Environment): readonly Finding[] {
+  const shards = member(value, 'shards');
+  if (typeof shards !== 'number' || shards <= 1) return [];
+  const has = (section: string, key: string, word: string): boolean =>
+    listAt(value, section).some((entry) => member(asObject(entry), key) === word);
+  const alone = [
+    ...(Object.keys(objectAt(value, 'judges')).length > 0 ? ['judges'] : []),
+    ...(has('evaluators', 'use', 'http') ? ['evaluators over HTTP'] : []),
+    ...(has('export', 'to', 'forward') ? ['export to forward'] : []),
+    ...(ownTraces(value, env, leadsBack(value)).traces === undefined ? [] : ['traces of the service itself']),
+  ];
+  return alone.map((what) => finding(['shards'], 'value', `above 1 does not go with ${what}`, `Write shards: 1, or leave out ${what}.`));
 }
 
 const listeners = [

@@ -168,8 +168,9 @@ export const shards: Section = {
     maximum: 256,
     default: 1,
     'x-unit': 'threads',
-    'x-planned': true,
-    description: `Threads that assemble and score. ${notYet}`,
+    'x-restart': true,
+    description:
+      'Threads that assemble and score, beside the one that answers requests. 1: that one does everything. More than 1 needs rules alone: no judge, no evaluator over HTTP, no `forward` and no traces of the service itself ([shards](../guides/operations.md#shards)).',
   },
 };
 

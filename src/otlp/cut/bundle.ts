@@ -55,7 +55,8 @@ function keyOf({ traceId, spanId }: Span): string {
   return `${traceId}${spanId}`;
 }
 
-function partsOf(from: Buffer): readonly BundlePart[] {
+/** The requests that a bundle holds. */
+export function partsOf(from: Buffer): readonly BundlePart[] {
   const parts: BundlePart[] = [];
   for (let at = 0; at + headBytes <= from.length;) {
     const end = at + headBytes + from.readUInt32LE(at + 1);
