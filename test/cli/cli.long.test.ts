@@ -148,10 +148,10 @@ test('cli: evaluators NAME tells options with their defaults, what it needs and 
 
 const wrong: readonly (readonly [words: readonly string[], said: RegExp])[] = [
   [[], /^Usage: tracejury COMMAND/],
-  [['confg'], /^tracejury: confg is not a command\. Did you mean config\? Run tracejury --help for what each does\.$/m],
+  [['confg'], /^tracejury: confg is not a command\. Did you mean config\? tracejury --help describes each of them\.$/m],
   [['config'], /Name an action: check, print or schema\.[^]*Usage: tracejury config/],
   [['config', 'chek'], /"chek" is not check, print or schema/],
-  [['config', 'check', 'a', 'b'], /"b" is an argument too many/],
+  [['config', 'check', 'a', 'b'], /too many arguments, from "b" on/],
   [['config', '--frobnicate'], /^tracejury config: --frobnicate is not an option\. Run tracejury config --help for its options\.\n$/],
   [
     ['serve', '--prot', '1'],
