@@ -12,7 +12,7 @@ export interface NewJudgeJob {
    * Queue key: the name of a judge, followed by a blank and the evaluator when that has its own budget; or `jury:` or `http:` and the name
    * of the evaluator.
    */
-  readonly party: string;
+  readonly queueKey: string;
   /** Options hash of the evaluator when the run was chosen. */
   readonly optionsHash: string;
   /** Probability with which the run was chosen. */
@@ -30,7 +30,7 @@ export interface SessionChoice {
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
   /** Queue key, as in `NewJudgeJob`. */
-  readonly party: string;
+  readonly queueKey: string;
   readonly optionsHash: string;
   /** Probability with which a new session is chosen. */
   readonly probability: number;

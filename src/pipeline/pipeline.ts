@@ -71,7 +71,7 @@ export interface PipelineOptions extends PipelineSettings {
   /** Called for each run that claims a smaller one. */
   readonly upstreamRaised?: (tenant: Tenant) => void;
   /** Absent: no session is judged as a whole. */
-  readonly sessions?: Pick<TurnsWith, 'partyOf' | 'refused'>;
+  readonly sessions?: Pick<TurnsWith, 'queueKeyOf' | 'refused'>;
 }
 
 export interface Pipeline extends Reopening {

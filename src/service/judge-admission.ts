@@ -78,14 +78,14 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
           name,
           evaluator: evaluator.id,
           evaluatorKind: kind,
-          party: queueKey,
+          queueKey,
           optionsHash,
           probability,
           offeredAt: Math.floor(clock.nowMs() * 1_000),
         },
       };
     },
-    sessions: { partyOf: queueKeyOf, refused: () => turns?.refused() },
+    sessions: { queueKeyOf, refused: () => turns?.refused() },
     waiting(payer) {
       const questions = (queueKey: string): number => questionsOf(queueKey, payer, config().evaluators);
       return (own?.waiting(questions) ?? 0) + (turns?.waiting(questions) ?? 0);
@@ -190,7 +190,7 @@ export function sessionWatch({
       telemetry.add('tracejury.judge.sessions', 1, { 'gen_ai.evaluation.name': '', 'tracejury.outcome': 'refused' });
       return 'queue_full';
     },
-    waiting: (questionsOf) => counts.waiting.reduce((sum, { party, sessions }) => sum + sessions * questionsOf(party), 0),
+    waiting: (questionsOf) => counts.waiting.reduce((sum, { queueKey, sessions }) => sum + sessions * questionsOf(queueKey), 0),
     stop: working.stop,
   };
 }

@@ -25,7 +25,9 @@ async function processes(names: readonly string[]) {
       run: run({ traceId: parseTraceId((at + 1).toString(16).padStart(32, '0')) ?? run().traceId }),
       evaluations: [],
       decisions: [],
-      jobs: [{ name: `job ${at}`, evaluator: 'e', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 1, offeredAt: 1 }],
+      jobs: [
+        { name: `job ${at}`, evaluator: 'e', evaluatorKind: 'judge', queueKey: 'main', optionsHash: 'o', probability: 1, offeredAt: 1 },
+      ],
     })),
   );
   const all = await Promise.all(

@@ -52,7 +52,7 @@ const job: NewJudgeJob = {
   name: 'asked',
   evaluator: 'task_completion',
   evaluatorKind: 'judge',
-  party: 'main',
+  queueKey: 'main',
   optionsHash: first.configured.optionsHash,
   probability: 0.25,
   offeredAt: 0,

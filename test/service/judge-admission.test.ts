@@ -26,7 +26,7 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
           state.handedOn.push(id);
           return true;
         },
-        counts: async () => ({ held: state.held, rows: state.rows, waiting: [{ party: 'main', sessions: state.ripe.length }] }),
+        counts: async () => ({ held: state.held, rows: state.rows, waiting: [{ queueKey: 'main', sessions: state.ripe.length }] }),
         async forget(before) {
           state.forgotten.push(before);
           return 0;
@@ -67,7 +67,7 @@ const session = (id: number, more: Partial<RipeSession> = {}): RipeSession => ({
   revision: 1,
   times: 1,
   name: 'goal',
-  party: 'main',
+  queueKey: 'main',
   turns: [run()],
   leftOut: 0,
   ...more,

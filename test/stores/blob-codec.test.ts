@@ -20,7 +20,7 @@ test.each(sized)('item bytes: $name counts about as much as it takes', ({ item }
 });
 
 test('item bytes: an item that waits for a judge is weighed with its whole run', () => {
-  const job = { name: 'j', evaluator: 'j', evaluatorKind: 'judge', party: 'p', optionsHash: 'h', probability: 1, offeredAt: 1 } as const;
+  const job = { name: 'j', evaluator: 'j', evaluatorKind: 'judge', queueKey: 'p', optionsHash: 'h', probability: 1, offeredAt: 1 } as const;
   const item = { ...scoredRun({}, run({ trace: agentTrace({ input: long }) })), jobs: [job] };
   expect(itemBytes(slimItem(item))).toBe(roughBytes(item));
 });

@@ -25,7 +25,7 @@ const chosen = (given: Partial<NewJudgeJob> = {}): NewJudgeJob => ({
   name: 'j',
   evaluator: 'task_completion',
   evaluatorKind: 'judge',
-  party: 'main',
+  queueKey: 'main',
   optionsHash: 'o',
   probability: 0.25,
   offeredAt: 1_000,
@@ -149,28 +149,28 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const store = await open(member);
     await store.write(
       Array.from({ length: 6 }, (_, number) =>
-        asks(nth(number), chosen({ party: number % 2 === 0 ? 'main' : 'http:x', offeredAt: number * 10 + 1 })),
+        asks(nth(number), chosen({ queueKey: number % 2 === 0 ? 'main' : 'http:x', offeredAt: number * 10 + 1 })),
       ),
     );
     expect(await store.judgeJobs.counts()).toEqual([
-      { party: 'http:x', waiting: 3, oldestAt: 11 },
-      { party: 'main', waiting: 3, oldestAt: 1 },
+      { queueKey: 'http:x', waiting: 3, oldestAt: 11 },
+      { queueKey: 'main', waiting: 3, oldestAt: 1 },
     ]);
-    const main = await store.judgeJobs.due({ ...all, party: 'main' });
+    const main = await store.judgeJobs.due({ ...all, queueKey: 'main' });
     expect(main.map(({ offeredAt }) => offeredAt)).toEqual([1, 21, 41]);
-    expect((await store.judgeJobs.due({ party: 'main', limit: 1, except: [main[0]?.id ?? 0] })).map(({ offeredAt }) => offeredAt)).toEqual([
-      21,
-    ]);
+    expect(
+      (await store.judgeJobs.due({ queueKey: 'main', limit: 1, except: [main[0]?.id ?? 0] })).map(({ offeredAt }) => offeredAt),
+    ).toEqual([21]);
     expect((await store.judgeJobs.due({ ...all, before: 21 })).map(({ offeredAt }) => offeredAt)).toEqual([1, 11]);
     await store.judgeJobs.drop(main.map(({ id }) => id));
-    expect(await store.judgeJobs.counts()).toEqual([{ party: 'http:x', waiting: 3, oldestAt: 11 }]);
+    expect(await store.judgeJobs.counts()).toEqual([{ queueKey: 'http:x', waiting: 3, oldestAt: 11 }]);
   });
 
   test('stores: what an owner has taken nobody else gets while its lease lasts, renewed or not, and the owner itself does', async () => {
     const store = await open(member);
     await store.write([0, 1, 2].map((number) => asks(nth(number))));
     const taken = async (owner: string, now: number, until: number, limit = 10): Promise<readonly number[]> =>
-      (await store.judgeJobs.take({ party: 'main', limit, except: [] }, { owner, now, until })).map(
+      (await store.judgeJobs.take({ queueKey: 'main', limit, except: [] }, { owner, now, until })).map(
         ({ run: of }) => Number.parseInt(of?.traceId ?? '', 16) - 1,
       );
     expect(await taken('one', 0, 100, 2)).toEqual([0, 1]);
@@ -191,8 +191,8 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: what takes the place of a job that somebody has is free, and bounds of a query hold for what is taken', async () => {
     const store = await open(member);
     const lease = { owner: 'one', now: 0, until: 100 };
-    await store.write([asks(nth(0)), asks(nth(1), chosen({ offeredAt: 5_000 })), asks(nth(2), chosen({ party: 'http:x' }))]);
-    expect(await store.judgeJobs.take({ before: 5_000, party: 'main', limit: 10, except: [] }, lease)).toHaveLength(1);
+    await store.write([asks(nth(0)), asks(nth(1), chosen({ offeredAt: 5_000 })), asks(nth(2), chosen({ queueKey: 'http:x' }))]);
+    expect(await store.judgeJobs.take({ before: 5_000, queueKey: 'main', limit: 10, except: [] }, lease)).toHaveLength(1);
     const [first] = await store.judgeJobs.due(all);
     expect(await store.judgeJobs.take({ limit: 10, except: [first?.id ?? 0] }, lease)).toHaveLength(2);
     await store.write([asks(nth(0, { revision: 2 }))]);

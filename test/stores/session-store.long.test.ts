@@ -31,7 +31,7 @@ const choice = (given: Partial<SessionChoice> = {}): SessionChoice => ({
   name: 'g',
   evaluator: 'goal_reached',
   evaluatorKind: 'judge',
-  party: 'main',
+  queueKey: 'main',
   optionsHash: 'o',
   probability: 0.25,
   end: undefined,
@@ -104,7 +104,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await ripe(store, { quietBefore: 20 })).toEqual(['g 1: 5', 'h 1: 2']);
     // One that never is quiet comes out by its first change.
     expect(await ripe(store, { quietBefore: 20, changedBefore: 20 })).toEqual(['g 1: 5', 'g 2: 1 2', 'h 1: 2']);
-    expect(await store.judgeSessions.counts()).toEqual({ held: 3, rows: 3, waiting: [{ party: 'main', sessions: 3 }] });
+    expect(await store.judgeSessions.counts()).toEqual({ held: 3, rows: 3, waiting: [{ queueKey: 'main', sessions: 3 }] });
   });
 
   test('stores: what is handed on waits as a job about the last turn, with those before, and nothing else of it', async () => {
@@ -117,7 +117,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
       name: 'g',
       evaluator: 'goal_reached',
       evaluatorKind: 'judge',
-      party: 'main',
+      queueKey: 'main',
       optionsHash: 'o',
       probability: 0.25,
       offeredAt: 1_000,
@@ -136,7 +136,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const [now] = await store.judgeSessions.ripe(always);
     if (now === undefined) throw new Error('nothing is ripe');
     expect([await store.judgeSessions.handOn(now, 1), await store.judgeSessions.handOn(now, 1)]).toEqual([true, false]);
-    expect(await store.judgeJobs.counts()).toEqual([{ party: 'main', waiting: 1, oldestAt: 1 }]);
+    expect(await store.judgeJobs.counts()).toEqual([{ queueKey: 'main', waiting: 1, oldestAt: 1 }]);
   });
 
   test('stores: a later turn has the session judged again, after the question that is under way, and there is one verdict, with the last turn', async () => {

@@ -173,7 +173,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
       name: 'b',
       evaluator: 'b',
       evaluatorKind: 'judge' as const,
-      party: 'main',
+      queueKey: 'main',
       optionsHash: 'h',
       probability,
       offeredAt: base,

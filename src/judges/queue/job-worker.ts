@@ -103,7 +103,7 @@ export function jobWorker({
       count('unreadable');
       return await store.drop([job.id]);
     }
-    const place: Taken = { queueKey: job.party };
+    const place: Taken = { queueKey: job.queueKey };
     taken.set(job.id, place);
     resume(
       { ...job, run },
@@ -134,11 +134,11 @@ export function jobWorker({
     await tendLeases();
     await recount();
     await endOld();
-    for (const { party: queueKey } of queues) {
+    for (const { queueKey } of queues) {
       const own = [...taken].filter(([, one]) => one.queueKey === queueKey);
       const free = Math.min(takeMax, places(queueKey) * perPlace - own.filter(([, { endedAt }]) => endedAt === undefined).length);
       if (free <= 0) continue;
-      for (const job of await store.take({ party: queueKey, limit: free, except: own.map(([id]) => id) }, leased()))
+      for (const job of await store.take({ queueKey, limit: free, except: own.map(([id]) => id) }, leased()))
         if (!ended.signal.aborted) await begin(job);
     }
   }
@@ -153,17 +153,17 @@ export function jobWorker({
   }
 
   async function endOld(): Promise<void> {
-    for (const { party: queueKey, oldestAt } of queues) {
+    for (const { queueKey, oldestAt } of queues) {
       const before = Math.floor((clock.nowMs() - keep.ageMs - moreMs(queueKey)) * 1_000);
       if (oldestAt >= before) continue;
-      const old = await store.take({ party: queueKey, before, limit: takeMax, except: [...taken.keys()] }, leased());
+      const old = await store.take({ queueKey, before, limit: takeMax, except: [...taken.keys()] }, leased());
       for (const job of old) await begin(job, { kind: 'overload', reason: 'too_old' });
       if (old.length > 0) count('too_old', old.length);
     }
   }
 
   function report(counts: Awaited<ReturnType<JudgeJobStore['counts']>>): void {
-    const now = new Map(counts.map((one) => [one.party, one] as const));
+    const now = new Map(counts.map((one) => [one.queueKey, one] as const));
     for (const queueKey of new Set([...reported, ...now.keys()])) {
       const { waiting = 0, oldestAt } = now.get(queueKey) ?? {};
       telemetry.set('tracejury.judge.jobs.waiting', waiting, { 'tracejury.judge': queueKey });
@@ -191,7 +191,7 @@ export function jobWorker({
       return true;
     },
     waiting: (questionsOf) =>
-      queues.reduce((sum, { party, waiting }) => sum + waiting * questionsOf(party), 0) +
+      queues.reduce((sum, { queueKey, waiting }) => sum + waiting * questionsOf(queueKey), 0) +
       admitted.reduce((sum, { queueKey }) => sum + questionsOf(queueKey), 0),
     start: () =>
       void (working ??= periodicTask({

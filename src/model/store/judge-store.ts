@@ -120,7 +120,7 @@ export interface WaitingJob extends NewJudgeJob {
 }
 
 export interface DueQuery {
-  readonly party?: string;
+  readonly queueKey?: string;
   readonly before?: Micros;
   readonly limit: number;
   readonly except: readonly number[];
@@ -148,7 +148,7 @@ export interface JudgeJobStore {
   release(owner: string, ids: readonly number[]): Promise<void>;
   /** Deletes jobs without a decision. */
   drop(ids: readonly number[]): Promise<void>;
-  counts(): Promise<readonly { readonly party: string; readonly waiting: number; readonly oldestAt: Micros }[]>;
+  counts(): Promise<readonly { readonly queueKey: string; readonly waiting: number; readonly oldestAt: Micros }[]>;
 }
 
 /** A cached answer of a judge. */

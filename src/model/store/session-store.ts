@@ -10,7 +10,7 @@ export interface RipeSession {
   /** How often the session has been evaluated, this time included. */
   readonly times: number;
   readonly name: string;
-  readonly party: string;
+  readonly queueKey: string;
   /** In order, as written. */
   readonly turns: readonly Run[];
   /** Number of missing turns: beyond the limit, deleted with their runs, or unreadable. */
@@ -31,7 +31,7 @@ export interface SessionCounts {
   /** All rows, including sessions that were not chosen; an upper bound. */
   readonly rows: number;
   /** Chosen sessions that are not handed on yet, by queue key. */
-  readonly waiting: readonly { readonly party: string; readonly sessions: number }[];
+  readonly waiting: readonly { readonly queueKey: string; readonly sessions: number }[];
 }
 
 export interface JudgeSessionStore {

@@ -42,7 +42,7 @@ export function takeovers(own: readonly Node[]): readonly Takeover[] {
       continue;
     }
     if (prompt !== undefined && prompt !== current.prompt)
-      current = participants.find((party) => party.prompt === prompt) ?? participantAfter(current, node, own, participants) ?? current;
+      current = participants.find((one) => one.prompt === prompt) ?? participantAfter(current, node, own, participants) ?? current;
     current.requests.push(node);
   }
   if (participants.length < 2) return [];
@@ -74,8 +74,8 @@ export function promptOf({ reading: { facts } }: Node): string | undefined {
   return facts.systemPrompt ?? systemText(facts.inputMessages ?? []);
 }
 
-function participantAfter(current: Participant, node: Node, own: readonly Node[], parties: Participant[]): Participant | undefined {
-  if (parties.length >= participantsMax) return undefined;
+function participantAfter(current: Participant, node: Node, own: readonly Node[], participants: Participant[]): Participant | undefined {
+  if (participants.length >= participantsMax) return undefined;
   const before = current.requests.at(-1);
   if (before === undefined) return undefined;
   const calls = [...askedBy(before), ...toolsBetween(before, node, own)];
@@ -84,9 +84,9 @@ function participantAfter(current: Participant, node: Node, own: readonly Node[]
   const isTold = target === undefined && question !== undefined && calls.some((call) => holds(call.arguments, question));
   if (target === undefined && !isTold) return undefined;
   const prompt = promptOf(node) ?? '';
-  const party: Participant = { prompt, via: isTold ? 'tool' : 'handoff', name: target, requests: [], tools: [] };
-  parties.push(party);
-  return party;
+  const participant: Participant = { prompt, via: isTold ? 'tool' : 'handoff', name: target, requests: [], tools: [] };
+  participants.push(participant);
+  return participant;
 }
 
 function askedBy({ reading: { facts } }: Node): readonly RequestedCall[] {
@@ -110,27 +110,27 @@ function isBetween({ span: before }: Node, { span }: Node, { span: after }: Node
 }
 
 /**
- * The party that asked for a call: by its id, else the last that asked for a tool of the name. Where no answer tells of calls, who asked
+ * The participant that requested a call: by its id, else the last that asked for a tool of the name. Where no answer tells of calls, who asked
  * last.
  */
-function callerOf({ span, reading }: Node, parties: readonly Participant[]): Participant | undefined {
+function callerOf({ span, reading }: Node, participants: readonly Participant[]): Participant | undefined {
   const { tool } = reading.facts;
   let asking: Latest | undefined;
   let last: Latest | undefined;
-  for (const party of parties)
-    for (const request of party.requests) {
+  for (const participant of participants)
+    for (const request of participant.requests) {
       const at = request.span.startUnixNano;
       if (at > span.startUnixNano) continue;
       const asked = askedBy(request);
-      if (at > (last?.at ?? -1n)) last = { party, at, isSilent: asked.length === 0 };
+      if (at > (last?.at ?? -1n)) last = { participant, at, isSilent: asked.length === 0 };
       const isAsked = asked.some(({ id, name }) => (id !== undefined && tool?.id !== undefined ? id === tool.id : name === tool?.name));
-      if (isAsked && at > (asking?.at ?? -1n)) asking = { party, at, isSilent: false };
+      if (isAsked && at > (asking?.at ?? -1n)) asking = { participant, at, isSilent: false };
     }
-  return asking?.party ?? (last?.isSilent === true ? last.party : undefined);
+  return asking?.participant ?? (last?.isSilent === true ? last.participant : undefined);
 }
 
 interface Latest {
-  readonly party: Participant;
+  readonly participant: Participant;
   readonly at: bigint;
   readonly isSilent: boolean;
 }

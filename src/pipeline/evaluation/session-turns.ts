@@ -14,7 +14,7 @@ export interface TurnsWith {
   readonly clock: Clock;
   readonly pace?: Pace;
   /** In which line its sessions wait. */
-  readonly partyOf: (planned: PlannedEvaluator) => string;
+  readonly queueKeyOf: (planned: PlannedEvaluator) => string;
   /** Why a session that begins now may not wait, although it was chosen; undefined: it may. */
   readonly refused: () => string | undefined;
 }
@@ -42,7 +42,12 @@ interface Session {
   readonly sessionId: string;
 }
 
-function choiceOf(run: Run, session: Session, planned: PlannedEvaluator, { pace, partyOf, refused }: TurnsWith): readonly SessionChoice[] {
+function choiceOf(
+  run: Run,
+  session: Session,
+  planned: PlannedEvaluator,
+  { pace, queueKeyOf: queueKeyOf, refused }: TurnsWith,
+): readonly SessionChoice[] {
   const { configured, sampleRate, when } = planned;
   if (configured.kind === 'rule' || whoIsAsked(planned) === undefined) return [];
   const { left, by } = pace?.(planned) ?? unpaced;
@@ -58,7 +63,7 @@ function choiceOf(run: Run, session: Session, planned: PlannedEvaluator, { pace,
       name: configured.name,
       evaluator: configured.evaluator.id,
       evaluatorKind: configured.kind,
-      party: partyOf(planned),
+      queueKey: queueKeyOf(planned),
       optionsHash: configured.optionsHash,
       probability,
       end: end(),

@@ -32,7 +32,7 @@ export async function writeChosen(tx: Tx, { pairs, idOf, decided }: Choices): Pr
   const rows = fresh.flatMap(({ run, name, what }) => {
     const { waiting: body } = run;
     if (what.kind !== 'job' || body === undefined) return [];
-    const { evaluator, evaluatorKind, party, optionsHash, probability, offeredAt } = what.job;
+    const { evaluator, evaluatorKind, queueKey: party, optionsHash, probability, offeredAt } = what.job;
     return [
       {
         run_id: idOf(run),
@@ -86,7 +86,7 @@ export async function jobsOf(db: Kysely<Tables>, runs: readonly number[]): Promi
 
 export function jobStore(db: Kysely<Tables>): JudgeJobStore {
   /** As many as a query wants, the oldest first. */
-  const wanted = ({ party, before, limit, except }: DueQuery) =>
+  const wanted = ({ queueKey: party, before, limit, except }: DueQuery) =>
     db
       .selectFrom('judge_jobs')
       .$if(party !== undefined, (select) => select.where('party', '=', party ?? ''))
@@ -128,7 +128,7 @@ export function jobStore(db: Kysely<Tables>): JudgeJobStore {
         .groupBy('party')
         .orderBy('party')
         .execute();
-      return rows.map(({ party, waiting, oldest }) => ({ party, waiting, oldestAt: oldest }));
+      return rows.map(({ party, waiting, oldest }) => ({ queueKey: party, waiting, oldestAt: oldest }));
     },
   };
 }
@@ -139,7 +139,7 @@ function waitingJob(row: Selectable<Tables['judge_jobs']>): WaitingJob {
     name: row.name,
     evaluator: row.evaluator,
     evaluatorKind: row.kind as EvaluatorKind,
-    party: row.party,
+    queueKey: row.party,
     optionsHash: row.options_hash,
     probability: row.probability,
     offeredAt: row.offered_us,

@@ -39,7 +39,7 @@ interface Turn {
 
 async function writeTurn(tx: Tx, turn: Turn, choice: SessionChoice): Promise<RunDecision | undefined> {
   const { run, sessionId, at } = turn;
-  const { name, evaluator, evaluatorKind, party, optionsHash, end } = choice;
+  const { name, evaluator, evaluatorKind, queueKey: party, optionsHash, end } = choice;
   const known = await tx
     .selectFrom('sessions')
     .select(['id', 'probability'])
@@ -181,7 +181,7 @@ export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
     async ripe({ quietBefore, changedBefore, limit }) {
       const rows = await db
         .selectFrom('sessions as s')
-        .select(['id', 'revision', 'times', 'name', 'party', 'left_out'])
+        .select(['id', 'revision', 'times', 'name', 'party as queueKey', 'left_out'])
         .where(isUnjudged('s'))
         .where((eb) => eb.or([eb('changed_us', '<=', quietBefore), eb('since_us', '<=', changedBefore)]))
         .where(({ not, exists, selectFrom }) =>
@@ -267,7 +267,7 @@ export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
           .executeTakeFirst()) ?? {};
       const waiting = await db
         .selectFrom('sessions')
-        .select(({ fn }) => ['party', fn.countAll<number>().as('sessions')])
+        .select(({ fn }) => ['party as queueKey', fn.countAll<number>().as('sessions')])
         .where(isUnjudged('sessions'))
         .groupBy('party')
         .orderBy('party')

@@ -49,14 +49,14 @@ async function bench(given: Partial<JobWorkerOptions> = {}) {
     ids,
     faults,
     counts,
-    write: (names: readonly string[], party = 'main') =>
+    write: (names: readonly string[], queueKey = 'main') =>
       store.write(
         names.map((name, at) => ({
-          run: run({ traceId: parseTraceId(`${party.length}${at}`.padEnd(32, 'f')) ?? run().traceId }),
+          run: run({ traceId: parseTraceId(`${queueKey.length}${at}`.padEnd(32, 'f')) ?? run().traceId }),
           evaluations: [],
           decisions: [],
           jobs: [
-            { name, evaluator: 'e', evaluatorKind: 'judge', party, optionsHash: 'o', probability: 1, offeredAt: clock.nowMs() * 1_000 },
+            { name, evaluator: 'e', evaluatorKind: 'judge', queueKey, optionsHash: 'o', probability: 1, offeredAt: clock.nowMs() * 1_000 },
           ],
         })),
       ),
@@ -70,7 +70,7 @@ async function bench(given: Partial<JobWorkerOptions> = {}) {
   };
 }
 
-test('desk: each party has its places, the oldest first, and a little more so that none stands empty', async () => {
+test('desk: each queue has its places, the oldest first, and a little more so that none stands empty', async () => {
   const to = await bench();
   await to.write(['a', 'b', 'c']);
   await to.write(['d'], 'http:x');
@@ -113,8 +113,8 @@ test('desk: what found no room is taken again', async () => {
   await to.own.stop();
 });
 
-test('desk: those of a party that answers late may wait for longer', async () => {
-  const to = await bench({ places: () => 0, moreMs: (party) => (party === 'slow' ? 60_000 : 0) });
+test('desk: those of a queue that answers late may wait for longer', async () => {
+  const to = await bench({ places: () => 0, moreMs: (queueKey) => (queueKey === 'slow' ? 60_000 : 0) });
   await to.write(['a']);
   await to.write(['b'], 'slow');
   to.clock.advance(60_001);
@@ -150,7 +150,10 @@ test('desk: beyond the bound nothing is let in, counting what is not written yet
   expect([to.own.admits('main'), to.own.admits('main')]).toEqual([true, false]);
   expect(to.counts()).toEqual({ kept: 3, refused: 2 });
   // One row, and one that was let in, of three questions each.
-  expect([to.own.waiting((party) => (party === 'main' ? 3 : 0)), to.own.waiting((party) => (party === 'other' ? 1 : 0))]).toEqual([6, 0]);
+  expect([
+    to.own.waiting((queueKey) => (queueKey === 'main' ? 3 : 0)),
+    to.own.waiting((queueKey) => (queueKey === 'other' ? 1 : 0)),
+  ]).toEqual([6, 0]);
   await to.own.stop();
 });
 
@@ -170,14 +173,14 @@ test('desk: what cannot be read goes, and is counted', async () => {
                 name: 'a',
                 evaluator: 'e',
                 evaluatorKind: 'judge',
-                party: 'main',
+                queueKey: 'main',
                 optionsHash: 'o',
                 probability: 1,
                 offeredAt: startMs * 1_000,
                 run: undefined,
               },
             ],
-      counts: async () => (left === 0 ? [] : [{ party: 'main', waiting: 1, oldestAt: startMs * 1_000 }]),
+      counts: async () => (left === 0 ? [] : [{ queueKey: 'main', waiting: 1, oldestAt: startMs * 1_000 }]),
       async drop(ids) {
         dropped.push(...ids);
         left = 0;

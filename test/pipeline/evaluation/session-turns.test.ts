@@ -20,7 +20,7 @@ function planned(use: string, more: Partial<PlannedEvaluator> = {}): PlannedEval
 }
 
 const clock = manualClock();
-const options: TurnsWith = { clock, partyOf: ({ judge = '' }) => judge, refused: () => undefined };
+const options: TurnsWith = { clock, queueKeyOf: ({ judge = '' }) => judge, refused: () => undefined };
 const turn = (sessionId: string, more: Partial<Run> = {}): Run =>
   run({ trace: agentTrace({ agent: 'a', sessionId, input: 'hello', finalResponse: 'hi' }), ...more });
 const choices = (of: Run, plan: readonly PlannedEvaluator[], more: Partial<TurnsWith> = {}) =>
@@ -65,7 +65,7 @@ test('session turns: every turn of a session, on every trace, is chosen alike, a
       choices(turn(`s${nth}`, { spanId: run().spanId, startUnixNano: 5n }), plan)?.[0],
     ];
     expect(first).toEqual(second);
-    expect(first).toMatchObject({ name: 'goal_reached', party: 'main', probability: 0.3 });
+    expect(first).toMatchObject({ name: 'goal_reached', queueKey: 'main', probability: 0.3 });
     expect(first?.mayBeChosen).toBe(first?.end === undefined);
     if (first?.end === undefined) chosen++;
   }
