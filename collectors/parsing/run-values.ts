@@ -2,7 +2,8 @@
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import { lastText, readMessages } from './messages.ts';
-import { jsonOf, parseContainer, isPlaceholder } from './parsing.ts';
+import { jsonOf, parseContainer, isPlaceholder, unquotedText } from './parsing.ts';
+import { isProperties } from './schema-evidence.ts';
 
 /** `value`: what the user or the agent said. `dump`: something around it that nobody can take apart; better than nothing. */
 export interface RunValue {
@@ -28,7 +29,9 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
   if (raw === undefined || raw === null || raw === '' || raw === 'null' || isPlaceholder(raw)) return {};
   const json = jsonOf(raw);
   if (typeof json === 'string') {
-    const container = parseContainer(json);
+    const container = parseContainer(unquotedText(json) ?? json);
+    // What an agent takes is not what it was given.
+    if (isProperties(container)) return {};
     if (container !== undefined) return { ...said(container, role, members), dump: json };
     return PYTHON_OBJECT.test(json) ? { dump: json } : { value: json };
   }

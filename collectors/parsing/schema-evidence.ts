@@ -26,7 +26,8 @@ export function isNoSchema(raw: AttributeValue): boolean {
   return !isSchema(value) && !isProperties(value) && schemaOfZod(value) === undefined;
 }
 
-function isProperties(value: JsonValue | undefined): boolean {
+/** True: names of arguments, each with the type of its schema. */
+export function isProperties(value: JsonValue | undefined): boolean {
   const members = isJsonObject(value) ? Object.values(value) : [];
   return members.length > 0 && members.every((one) => isJsonObject(one) && schemaTypes.has(member(one, 'type')));
 }

@@ -63,5 +63,5 @@ agent really did. \`npm run test:leave-one-out\` prints them, and with \`-- wron
 const firstContact = `## First contact
 
 The recordings above were at hand when the readers were written. This table holds what was read of new recordings on the day they were made, before one line
-changed for them. It is the estimate for an SDK that nobody has seen: with all collectors, by scenario, against what the agent really did.
+changed for them. It is the estimate for an SDK that nobody has seen. All collectors read each scenario, and what they read is compared with what the agent really did.
 *right*, *wrong* and *missing* count values as above. Where it differs today, \`npm run test:recordings -- NAME\` tells.`;

@@ -195,7 +195,7 @@ different fields, because content was switched on or another format was chosen, 
 
 | cell | meaning |
 |---|---|
-| span | carried where it belongs and read, equal to what the agent did: by the span of the run, of the model call or of the tool, or by its event |
+| span | read, and equal to what the agent did: the span of the run, model call or tool carries it, or its event |
 | *messages* | recovered: no span of the tool tells it, so it is taken from what the model asked for or was told |
 | *log* | recovered: it is in log records only |
 | names only | definitions without schemas |

@@ -233,7 +233,11 @@ async function told(store: SqliteStore): Promise<unknown> {
   };
 }
 
-const saidBefore = (): unknown => JSON.parse(readFileSync(new URL('../fixtures/store/016-verdict-rows.json', import.meta.url), 'utf8'));
+/** The earlier release called a queue's key its party. */
+const saidBefore = (): unknown =>
+  JSON.parse(
+    readFileSync(new URL('../fixtures/store/016-verdict-rows.json', import.meta.url), 'utf8').replaceAll('"party":', '"queueKey":'),
+  );
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, member: unknown) => member ?? null));
 

@@ -353,7 +353,7 @@ function whoIsAskedFaults(written: JsonObject, judges: readonly string[]): reado
       path,
       problem: `must name a judge of the configuration; there are ${judges.length === 0 ? 'none' : judges.join(', ')}`,
     })),
-    ...juryFindings([], asked).map(({ path, problem, todo }) => ({ path, problem: `${problem}. ${todo}` })),
+    ...juryFindings([], asked).map(({ path, problem, todo }) => ({ path, problem: `${problem}. ${todo.replace(/\.$/, '')}` })),
   ];
 }
 

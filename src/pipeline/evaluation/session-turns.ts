@@ -46,7 +46,7 @@ function choiceOf(
   run: Run,
   session: Session,
   planned: PlannedEvaluator,
-  { pace, queueKeyOf: queueKeyOf, refused }: TurnsWith,
+  { pace, queueKeyOf, refused }: TurnsWith,
 ): readonly SessionChoice[] {
   const { configured, sampleRate, when } = planned;
   if (configured.kind === 'rule' || whoIsAsked(planned) === undefined) return [];

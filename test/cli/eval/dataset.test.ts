@@ -121,7 +121,7 @@ const faults: readonly { readonly name: string; readonly content: string; readon
   {
     name: 'an escalation to whoever has voted',
     content: '[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3, "escalate": {"to": "main"}}]}]',
-    says: 'examples[0].evaluators[0].escalate.to "main" has a vote already. Name a judge that has none',
+    says: 'examples[0].evaluators[0].escalate.to "main" has a vote already. Name a better judge without a vote',
   },
   { name: 'one id twice', content: '[{"id": "a"}, {"id": "a"}]', says: 'two examples have the id "a"' },
   { name: 'broken YAML', content: 'a: [', says: 'it is not YAML' },
