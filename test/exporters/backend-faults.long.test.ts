@@ -110,7 +110,7 @@ const cases: readonly Case[] = [
     retryable: true,
     error: /^status 429$/,
     reason: 'http_429',
-    todo: /fewer/,
+    todo: /limits the rate/,
     retryAfterMs: 3_000,
     but: isGrpc,
   },
@@ -134,7 +134,7 @@ const cases: readonly Case[] = [
     todo: /endpoint/,
     but: isWebhook,
   },
-  { name: 'it cuts the connection', answer: 'cut', retryable: true, error: /^ECONNRESET$/, reason: 'connection', todo: /connection ends/ },
+  { name: 'it cuts the connection', answer: 'cut', retryable: true, error: /^ECONNRESET$/, reason: 'connection', todo: /connection breaks/ },
   { name: 'it says nothing', answer: 'silence', retryable: true, error: /^no answer within 150 ms$/, reason: 'timeout', todo: /slow/ },
 ];
 

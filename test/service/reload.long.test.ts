@@ -145,7 +145,7 @@ test('reload: a faulty file changes nothing, and the log names each fault with i
   folder.configure(`evaluators: [ { use: tool_error, threshold: 7 }, { use: tool_errror } ]\nexport: [ { to: span_events } ]`);
   service.hangUp();
   await eventually(async () => ((await reloads(service, 'refused')) === 1 ? true : undefined), 'a refusal');
-  const faults = (): readonly JsonObject[] => logged(service, /has a fault and was not taken/);
+  const faults = (): readonly JsonObject[] => logged(service, /has a fault and was refused/);
   await eventually(() => (faults().length === 3 ? true : undefined), 'three faults');
   expect(faults()).toMatchObject([
     {
@@ -175,7 +175,7 @@ test('reload: what cannot change while it runs is named in one warning, and the 
   );
   service.hangUp();
   await eventually(async () => ((await reloads(service, 'applied')) === 1 ? true : undefined), 'a reload');
-  expect([await eventually(() => logged(service, /only after a restart/)[0], 'a warning')]).toMatchObject([
+  expect([await eventually(() => logged(service, /take effect after a restart/)[0], 'a warning')]).toMatchObject([
     { level: 40, keys: ['listen.otlp_http', 'limits.memory_bytes', 'limits.journal_bytes', 'store.url', 'journal.url'] },
   ]);
   expect(sample(await service.metrics(), 'tracejury_config_waiting')).toBe(5);
@@ -184,7 +184,7 @@ test('reload: what cannot change while it runs is named in one warning, and the 
   // As it was at the start: nothing waits any more.
   await reload(service, thresholds(0.6));
   expect(sample(await service.metrics(), 'tracejury_config_waiting')).toBe(0);
-  expect(logged(service, /only after a restart/)).toHaveLength(1);
+  expect(logged(service, /take effect after a restart/)).toHaveLength(1);
 }, 60_000);
 
 test('reload: a signal while it starts is heard when it is up, and one during the stop does no harm', async () => {
@@ -332,7 +332,7 @@ test('reload: an evaluator’s file that was changed is loaded anew, and one tha
   writeFileSync(file, 'export const own = {');
   service.hangUp();
   await eventually(async () => ((await reloads(service, 'refused')) === 1 ? true : undefined), 'a refusal');
-  expect(await eventually(() => logged(service, /was not taken/)[0], 'a fault')).toMatchObject({
+  expect(await eventually(() => logged(service, /was refused/)[0], 'a fault')).toMatchObject({
     key: 'evaluators[0].use',
     problem: expect.stringContaining('cannot be loaded'),
   });
