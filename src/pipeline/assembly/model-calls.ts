@@ -157,7 +157,7 @@ export function withoutRepeatedRequests(nodes: readonly Node[]): readonly Node[]
 
 /** Some SDKs write each requested call as a span inside the request, which ends before the tool runs: the call is part of the answer. */
 export function withCallSpansInRequests(nodes: readonly Node[]): readonly Node[] {
-  const requested = nodes.filter(isRequestedCall);
+  const requested = nodes.filter(isRequestedCall).sort(byStart);
   if (requested.length === 0) return nodes;
   const models = new Map(
     nodes.filter((node) => isModel(node) && !requestsCalls(node)).map((node) => [placeOf(node.span.traceId, node.span.spanId), node]),
