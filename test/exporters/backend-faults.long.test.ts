@@ -134,7 +134,14 @@ const cases: readonly Case[] = [
     todo: /endpoint/,
     but: isWebhook,
   },
-  { name: 'it cuts the connection', answer: 'cut', retryable: true, error: /^ECONNRESET$/, reason: 'connection', todo: /connection breaks/ },
+  {
+    name: 'it cuts the connection',
+    answer: 'cut',
+    retryable: true,
+    error: /^ECONNRESET$/,
+    reason: 'connection',
+    todo: /connection breaks/,
+  },
   { name: 'it says nothing', answer: 'silence', retryable: true, error: /^no answer within 150 ms$/, reason: 'timeout', todo: /slow/ },
 ];
 
