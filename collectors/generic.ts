@@ -54,7 +54,7 @@ export const generic: Collector = {
   isAgents,
 };
 
-/** A span with a key for one of these fields says enough to be read by evidence. */
+/** The reader by evidence reads a span that has a key for one of these fields. */
 const telling: readonly ScalarField[] = [
   'kind',
   'nearKind',

@@ -7,7 +7,7 @@ import { objectIn, textIn } from './parsing/members.ts';
 import { describesAgent, observedModel, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { writtenValue } from './parsing/parsing.ts';
 
-/** Laminar writes what the OpenAI Agents SDK tells of a span under these names. */
+/** Laminar writes the span data of the OpenAI Agents SDK under these keys. */
 const GROUP_ID = 'lmnr.association.properties.metadata.openai.agents.group_id';
 const HANDOFF_TO = 'openai.agents.handoff.to';
 

@@ -8,7 +8,7 @@ import type { KeyEvidence } from './key-evidence.ts';
 import { parseContainer } from './parsing.ts';
 import { isToolName } from './tool-classes.ts';
 
-/** The first list that tells what its tools take, else the first of all. */
+/** The first list whose tools have schemas, else the first list. */
 export function definitionsOf(span: Span, evidence: KeyEvidence): readonly ToolDefinition[] {
   let best: readonly ToolDefinition[] = [];
   for (const found of definitionLists(span, evidence)) {

@@ -24,7 +24,7 @@ export function eventNameOf(span: Span): SpanEventName | undefined {
   return { of, subject: of.slice(of.lastIndexOf('.') + 1), phase: phases[word] ?? 'between' };
 }
 
-/** What an event tells of the call of a tool. The event has the name of the tool in the framework's own spelling, and the result in a frame. */
+/** The tool call that an event describes. The event names the tool in the framework's spelling and frames the result. */
 export function toolOfEvent(span: Span, { subject, phase }: SpanEventName, tool: ToolFacts): ToolFacts {
   const { result, failed, ...rest } = tool;
   const inner = isJsonObject(result) && Object.keys(result).length === 1 ? (member(result, 'result') ?? result) : result;

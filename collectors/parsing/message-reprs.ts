@@ -24,7 +24,7 @@ function plain(object: JsonObject): JsonObject {
   return /^Tool(?:Call)?Result$/.test(type) ? { tool_call_result: rest } : members;
 }
 
-/** A dictionary is somebody's own data and stays as it is; only an object of a class has a type. */
+/** A dictionary is the application's own data and stays as it is; only an object of a class has a type. */
 function below(value: JsonValue): JsonValue {
   if (isJsonArray(value)) return value.map(below);
   return isJsonObject(value) && typeof member(value, 'type') === 'string' && /^[A-Z]/.test(String(member(value, 'type')))

@@ -1,4 +1,4 @@
-/** Journals of shards that are no more: what is open in them goes to the shards that are, and then their folders go. */
+/** Journals of shards that the configuration no longer has: the current shards take their open requests, and the folders are deleted. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { backoffMs } from '../../runtime/retry.ts';
 export interface LeftJournals {
   /** Of the journal of the service. */
   readonly folder: string;
-  /** Shards that there are: the folders from this number on are left. */
+  /** Number of current shards: folders from this number on belong to former ones. */
   readonly shards: number;
   readonly settings: Omit<JournalSettings, 'folder'>;
   readonly deps: JournalDeps;

@@ -1,4 +1,4 @@
-/** What the thread of the listeners and the threads of the shards tell each other. */
+/** Messages between the thread of the listeners and the threads of the shards. */
 import type { MessagePort } from 'node:worker_threads';
 import type { ConfigText } from '../../config/load.ts';
 import type { ErrorCode } from '../../model/errors.ts';
@@ -57,7 +57,7 @@ export interface ShardCalls {
   readonly exchange: { readonly ask: undefined; readonly answer: undefined };
   /** The trace with this key belongs to the shard that joins traces. */
   readonly release: { readonly ask: string; readonly answer: undefined };
-  /** What another shard tells of the tools of a session. */
+  /** The tools of a session, published by another shard. */
   readonly hear: { readonly ask: SessionNote; readonly answer: undefined };
   /** The trace that was handed over is in the journal of the other shard, or could not be taken. */
   readonly handedOver: { readonly ask: { readonly id: number; readonly isTaken: boolean }; readonly answer: undefined };
