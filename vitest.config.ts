@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -17,7 +18,8 @@ export default defineConfig({
     // For what hangs. The longest tests work for seconds, and on a machine that is busy with other work for many times as long.
     testTimeout: 90_000,
     hookTimeout: 90_000,
-    maxWorkers: '100%',
+    // One more than there are cores: tests wait for clocks and sockets now and then.
+    maxWorkers: availableParallelism() + 1,
     setupFiles: [join(import.meta.dirname, 'test/builders/property-seed.ts')],
     projects: [
       // No module has state, so test files share a process and its modules.

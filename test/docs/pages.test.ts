@@ -1,18 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { checkPages } from './pages-checks.ts';
 import { pages } from './pages.ts';
 
-for (const { path, text: written } of pages) {
-  // Written once: some pages replay every recording.
-  let known: string | undefined;
-  const text = (): string => (known ??= written());
-
-  test(`docs: ${path} has no hole in it`, () => {
-    expect(text().match(/^.*(?:\bundefined\b|\bNaN\b|\[object ).*$/gm) ?? []).toEqual([]);
-  });
-
-  test(`docs: ${path} is what npm run docs writes`, () => {
-    expect(readFileSync(join(import.meta.dirname, '../..', path), 'utf8')).toBe(text());
-  });
-}
+checkPages(pages.filter(({ replays }) => replays !== true));

@@ -210,7 +210,7 @@ describe('under way', () => {
         }
         expect(byPieces.revisions()).toEqual(atOnce.revisions());
       }),
-      { numRuns: propertyRuns({ short: 4, long: 40 }) },
+      { numRuns: propertyRuns({ short: 2, long: 40 }) },
     );
   });
 
@@ -231,7 +231,7 @@ describe('under way', () => {
         to.pass(1_200_000);
         expect(to.last()).toEqual(whole.last());
       }),
-      { numRuns: propertyRuns({ short: 4, long: 40 }) },
+      { numRuns: propertyRuns({ short: 2, long: 40 }) },
     );
   });
 
@@ -309,7 +309,7 @@ const turns: readonly { readonly name: string; readonly happens: (to: Host) => v
 
 for (const { name, happens, revisions } of turns) {
   test(`under way: ${name}, and every run closes once`, () => {
-    for (let before = 1; before < 40; before += 39 / propertyRuns({ short: 4, long: 13 })) {
+    for (let before = 1; before < 40; before += 39 / propertyRuns({ short: 2, long: 13 })) {
       const to = host({ bytesMax: 1_000_000 });
       to.send(...large);
       to.wait(restMs);
