@@ -5,9 +5,11 @@ import { defineConfig } from 'vitest/config';
 
 /** Long by nature: hostile input, faults, real processes that are killed, input orders and properties at length. */
 const long = ['test/**/*.long.test.ts', 'test/hostile/**/*.test.ts', 'test/faults/**/*.test.ts'];
-/** Their properties try few examples in the short suite, and many in the long one. */
-const properties = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((path) =>
-  readFileSync(join(import.meta.dirname, path), 'utf8').includes('builders/property-runs.ts'),
+/** In both suites: their properties try few examples in the short one and many in the long one, or their stores have a thread in the long one. */
+const inBoth = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((path) =>
+  (path.startsWith('test/stores/') ? /builders\/property-runs\.ts|\.\/members\.ts/ : /builders\/property-runs\.ts/).test(
+    readFileSync(join(import.meta.dirname, path), 'utf8'),
+  ),
 );
 
 export default defineConfig({
@@ -27,7 +29,7 @@ export default defineConfig({
       // One file at a time: these files measure turns of the event loop, and start processes that work as hard as the machine can.
       {
         extends: true,
-        test: { name: 'long', include: [...long, ...properties], env: { TRACEJURY_PROPERTIES: 'long' }, fileParallelism: false },
+        test: { name: 'long', include: [...long, ...inBoth], env: { TRACEJURY_PROPERTIES: 'long' }, fileParallelism: false },
       },
     ],
     coverage: {

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
+import { longSuite } from '../builders/property-runs.ts';
 
 export const members = {
   'sqlite in memory': () => sqliteStore(':memory:', { inThread: false }),
-  'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
+  // A thread loads the modules of the store again, some 0.2 s of work for each store: the long suite opens files as the service does.
+  'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db'), { inThread: longSuite }),
 } as const satisfies { readonly [name: string]: () => Promise<Store> };
 
 export function folder(): string {

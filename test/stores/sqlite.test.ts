@@ -182,15 +182,15 @@ for (const { name, make, says } of foreign) {
   test(`sqlite: ${name} is refused and left alone`, async () => {
     const at = file();
     make(at);
-    await expect(sqliteStore(at)).rejects.toThrow(says);
-    await expect(sqliteStore(at)).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+    await expect(sqliteStore(at, { inThread: false })).rejects.toThrow(says);
+    await expect(sqliteStore(at, { inThread: false })).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
   });
 }
 
 test('sqlite: a file of the first release is brought up to date, and nothing in it is lost', async () => {
   const at = file();
   ofEarlierRelease(at, '001-runs.sql').close();
-  const store = await sqliteStore(at);
+  const store = await sqliteStore(at, { inThread: false });
   const given = nth(1).run;
   const { traceId, spanId: kept } = run();
   expect(await store.run({ tenant: given.tenant, traceId, spanId: kept })).toMatchObject({
@@ -244,7 +244,7 @@ const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_,
 test('sqlite: a file with a row for each verdict says the same with one row a run', async () => {
   const at = file();
   ofEarlierRelease(at, '016-verdict-rows.sql').close();
-  const store = await sqliteStore(at);
+  const store = await sqliteStore(at, { inThread: false });
   expect(asJson(await told(store))).toEqual(saidBefore());
   // Rows that referred to runs stay, and still go with them.
   expect((await store.prune(retention({ bytesMax: 1, stepRuns: 10 }))).exports).toEqual({ backend: 1 });
@@ -266,7 +266,7 @@ test('sqlite: a step that fails in its middle leaves the file as it was, and is 
   // The step makes this index after all rows are moved.
   old.exec('drop index runs_by_session; create index runs_by_session on annotations (id)');
   old.close();
-  await expect(sqliteStore(at)).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+  await expect(sqliteStore(at, { inThread: false })).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
   const between = new DatabaseSync(at);
   expect(between.prepare('select count(*) as rows from evaluations').get()).toEqual({ rows: 6 });
   expect(between.prepare("select count(*) as tables from sqlite_master where name in ('blocks', 'verdict_marks')").get()).toEqual({
@@ -274,7 +274,7 @@ test('sqlite: a step that fails in its middle leaves the file as it was, and is 
   });
   between.exec('drop index runs_by_session');
   between.close();
-  const store = await sqliteStore(at);
+  const store = await sqliteStore(at, { inThread: false });
   expect((await store.runs({ limit: 10 })).runs).toHaveLength(3);
   await store.stop();
 });
@@ -282,24 +282,24 @@ test('sqlite: a step that fails in its middle leaves the file as it was, and is 
 test('sqlite: a step that was done and not noted is not done again', async () => {
   const at = file();
   ofEarlierRelease(at, '016-verdict-rows.sql').close();
-  await (await sqliteStore(at)).stop();
+  await (await sqliteStore(at, { inThread: false })).stop();
   const noted = new DatabaseSync(at);
   noted.exec("delete from kysely_migration where name = '017_one_row_a_run'");
   noted.close();
-  const store = await sqliteStore(at);
+  const store = await sqliteStore(at, { inThread: false });
   expect(asJson(await told(store))).toEqual(saidBefore());
   await store.stop();
 });
 
 test('sqlite: a file that lacks a step below its last one is brought up to date', async () => {
   const at = file();
-  const before = await sqliteStore(at);
+  const before = await sqliteStore(at, { inThread: false });
   await before.write([nth(1)]);
   await before.stop();
   const old = new DatabaseSync(at);
   old.exec("drop table exports; delete from kysely_migration where name = '002_exports'");
   old.close();
-  const store = await sqliteStore(at);
+  const store = await sqliteStore(at, { inThread: false });
   expect(await store.write([nth(2)], [{ exporter: 'backend', part: 'rules', item: nth(2), offeredAt: 1 }])).toEqual([1]);
   expect((await store.runs({ limit: 10 })).runs).toHaveLength(2);
   await store.stop();
@@ -321,7 +321,7 @@ test('sqlite: verdicts of a file in which they had no row ids are all there, und
   );
   expect(() => old.exec('select rowid from evaluations')).toThrow('rowid');
   old.close();
-  const store = await sqliteStore(at);
+  const store = await sqliteStore(at, { inThread: false });
   expect(await verdicts(store)).toEqual(wanted);
   // Said again: it takes over.
   await store.write([nth(1)]);
@@ -357,7 +357,7 @@ test('sqlite: a copy made while it is written to is whole', async () => {
 
 test('sqlite: spans are in a copy, and beyond its bytes they go with the oldest runs', async () => {
   const at = file();
-  const store = await sqliteStore(at);
+  const store = await sqliteStore(at, { inThread: false });
   const pieceOf = (number: number): SpanPiece => ({
     tenant: noTenant,
     traceId: nth(number).run.traceId,
@@ -391,7 +391,7 @@ test('sqlite: spans are in a copy, and beyond its bytes they go with the oldest 
 
 test('sqlite: beyond its bytes the oldest runs go, and the file shrinks', async () => {
   const at = file();
-  const store = await sqliteStore(at);
+  const store = await sqliteStore(at, { inThread: false });
   // Nothing that a compressor makes small.
   const text = (): string => randomBytes(7_500).toString('base64');
   for (let from = 0; from < 400; from += 100) await store.write(Array.from({ length: 100 }, (_, number) => nth(from + number, text())));
