@@ -345,8 +345,9 @@ export async function leftJournals(parts: CoreParts, shards: number, take: TakeR
   if (address.scheme !== 'disk') return;
   const settings = { bytesMax: limits.journalBytes, waitingBytesMax: parts.leases.bytesMax };
   const shared = { folder: address.rest, shards, settings, deps: journalDeps(parts), inflatedBytesMax: limits.inflatedBytes, take };
-  const requests = await takeLeftJournals(shared);
+  const { requests, kept } = await takeLeftJournals(shared);
   if (requests > 0) parts.logger.info({ requests }, 'runs that were open in shards that are no more go on');
+  for (const journal of kept) parts.logger.error(journal, 'the journal of a former shard is kept, for not all of its requests are taken');
 }
 
 export function journal(

@@ -1,5 +1,8 @@
-/** Journals of shards that the configuration no longer has: the current shards take their open requests, and the folders are deleted. */
-import { readdir, rm } from 'node:fs/promises';
+/**
+ * Journals of shards that the configuration no longer has: the current shards take their open requests, and the folders are deleted.
+ * A folder with a request that no shard takes, or with records that a journal has set aside, stays under another name.
+ */
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { openJournal } from '../../journals/index.ts';
@@ -32,26 +35,68 @@ export function shardFolder(folder: string, index: number): string {
   return join(folder, `shard-${index}`);
 }
 
-/** Resolves with the number of requests that were taken. Rejects when a journal cannot be read or a request cannot be taken. */
-export async function takeLeftJournals({ folder, shards, settings, ...options }: LeftJournals): Promise<number> {
+export interface TakenJournals {
+  /** Number of requests that current shards have taken. */
+  readonly requests: number;
+  readonly kept: readonly KeptJournal[];
+}
+
+/** A journal that is not deleted, for a person to look at. */
+export interface KeptJournal {
+  readonly folder: string;
+  /** Number of requests that no shard takes. 0: the journal had set records aside before. */
+  readonly requests: number;
+  /** Of the first request that no shard takes. */
+  readonly reason?: string;
+}
+
+/** Rejects when a journal cannot be read, or when the shards refuse a request for a minute. */
+export async function takeLeftJournals({ folder, shards, settings, ...options }: LeftJournals): Promise<TakenJournals> {
   let requests = 0;
+  const kept: KeptJournal[] = [];
   for (const name of await readdir(folder).catch((): readonly string[] => [])) {
     const index = shardFolders.exec(name)?.[1];
     if (index === undefined || Number(index) < shards) continue;
-    const journal = await openJournal({ scheme: 'disk', rest: join(folder, name) }, settings, options.deps);
+    const left = join(folder, name);
+    const journal = await openJournal({ scheme: 'disk', rest: left }, settings, options.deps);
+    const reasons: string[] = [];
     try {
-      requests += await takeAll(journal, options);
+      requests += await takeAll(journal, options, reasons);
     } finally {
       await journal.stop();
     }
-    await rm(join(folder, name), { recursive: true, force: true });
+    if (reasons.length === 0 && !(await hasSetAside(left))) await rm(left, { recursive: true, force: true });
+    else
+      kept.push({
+        folder: await keep(folder, name),
+        requests: reasons.length,
+        ...(reasons[0] === undefined ? {} : { reason: reasons[0] }),
+      });
   }
-  return requests;
+  return { requests, kept };
+}
+
+/** Whether the journal has damaged segments, or records on which the process died twice. */
+async function hasSetAside(folder: string): Promise<boolean> {
+  const names = await readdir(folder);
+  const quarantined = await readdir(join(folder, 'quarantine')).catch((): readonly string[] => []);
+  return quarantined.length > 0 || names.some((name) => name.endsWith('.damaged'));
+}
+
+/** A later start does not read the folder's new name as that of a shard. */
+async function keep(folder: string, name: string): Promise<string> {
+  const names = new Set(await readdir(folder));
+  let number = 1;
+  while (names.has(`${name}.kept-${number}`)) number++;
+  const to = join(folder, `${name}.kept-${number}`);
+  await rename(join(folder, name), to);
+  return to;
 }
 
 type TakeOptions = Omit<LeftJournals, 'folder' | 'shards' | 'settings'>;
 
-async function takeAll(journal: Journal, options: TakeOptions): Promise<number> {
+/** Adds to `reasons` for each request that no shard takes. */
+async function takeAll(journal: Journal, options: TakeOptions, reasons: string[]): Promise<number> {
   const done = new Set<string>();
   for await (const { record } of journal.read(journal.oldest()))
     if (record.kind === 'done') for (const key of keysOf(record)) done.add(key);
@@ -59,32 +104,40 @@ async function takeAll(journal: Journal, options: TakeOptions): Promise<number> 
   let requests = 0;
   for await (const { record } of recovery.entries) {
     if (record.kind !== 'traces' && record.kind !== 'logs') continue;
-    await takeOpen(record, done, options);
-    requests++;
+    const reason = await takeOpen(record, done, options);
+    if (reason === undefined) requests++;
+    else reasons.push(reason);
   }
   await recovery.finish();
   return requests;
 }
 
-/** A record that cannot be read counts as empty, as in a replay. */
-async function takeOpen(record: JournalRecord, done: ReadonlySet<string>, { take, inflatedBytesMax, deps }: TakeOptions): Promise<void> {
+/** Resolves with the reason when no shard will ever take the request. */
+async function takeOpen(
+  record: JournalRecord,
+  done: ReadonlySet<string>,
+  { take, inflatedBytesMax, deps }: TakeOptions,
+): Promise<string | undefined> {
   const { tenant } = record;
   const [signal, encoding] = [record.kind === 'logs' ? ('logs' as const) : ('traces' as const), encodingOf(record)];
-  const body = await inflated(record, inflatedBytesMax).catch(() => undefined);
-  if (body === undefined) return;
   const isDone = (traceId: string | undefined): boolean => traceId !== undefined && done.has(traceKey(tenant, traceId as TraceId));
-  const parts = await runInTurns(splitRequest(body, { signal, encoding }, isDone), turn);
-  const open = parts.get(false);
-  if (open === undefined) return;
+  let open: readonly Uint8Array[] | undefined;
+  try {
+    const body = await inflated(record, inflatedBytesMax);
+    open = (await runInTurns(splitRequest(body, { signal, encoding }, isDone), turn)).get(false);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  if (open === undefined) return undefined;
   const plain = Buffer.concat(open);
   const request = { signal, encoding, tenant, contentType: record.contentType, contentEncoding: '', body: plain, plain };
   for (let attempts = 1; ; attempts++) {
     try {
       await take(request, async () => undefined);
-      return;
+      return undefined;
     } catch (error) {
       if (!(error instanceof JuryError)) throw error;
-      if (!error.retryable) return;
+      if (!error.retryable) return error.message;
       if (attempts === attemptsMax) throw error;
       await deps.sleep(backoffMs(attempts, { firstRestMs: 100, longestRestMs: 5_000 }));
     }
