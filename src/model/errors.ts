@@ -167,3 +167,8 @@ export function mayBeDiskFull(error: unknown): boolean {
 export function diskFullText(folder: string): string {
   return `the disk is full: no room in ${folder}`;
 }
+
+/** `name`: of the input, with the place in it. */
+export function unreadable(name: string, why: string): JuryError {
+  return new JuryError('INPUT_UNREADABLE', `${name}: ${why}`);
+}

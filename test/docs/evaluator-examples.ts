@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { AnyEvaluator, Answer } from '../../evaluators/evaluator.ts';
-import { givenTraces } from '../../src/cli/eval/inputs.ts';
+import { givenTraces } from '../../src/library/given-traces.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { asked, score } from '../evaluators/score.ts';

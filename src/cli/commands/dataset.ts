@@ -1,4 +1,5 @@
 /** `tracejury dataset`: converts test sets of other libraries into datasets for `tracejury eval`. */
+import { unreadable } from '../../model/errors.ts';
 import { stringify } from 'yaml';
 import { evaluators } from '../../../evaluators/index.ts';
 import { type Command, type CommandInput, type ExitCode, UsageError, writeOutput } from '../command.ts';
@@ -8,7 +9,7 @@ import { deepeval } from '../dataset/deepeval.ts';
 import { dokimos } from '../dataset/dokimos.ts';
 import { filled, type ImportedExample, type SetFormat } from '../dataset/entries.ts';
 import { datasetOf } from '../eval/dataset.ts';
-import { readBodies, unreadable } from '../inspect/recording.ts';
+import { readBodies } from '../inspect/recording.ts';
 import { type JsonObject, jsonText, type JsonValue, parseJson } from '../../model/json.ts';
 
 const faultsMax = 20;

@@ -8,14 +8,13 @@ import { readExpectation, refinedPart } from '../../../evaluators/expectation/ex
 import { wordedFault } from './expectations.ts';
 import type { DatasetExample } from './scoring.ts';
 import { InputFaults } from '../input-faults.ts';
-import { unreadable } from '../inspect/recording.ts';
 import { juryFindings, unknownJudges } from '../../config/checks/cross-checks-evaluators.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import { type ConfigFault, type Path, pathText } from '../../config/diagnostic.ts';
 import { askedBy, evaluatorEntry, withShared } from '../../config/entries/evaluator-entry.ts';
 import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
 import { syntaxProblem } from '../../config/document.ts';
-import { JuryError } from '../../model/errors.ts';
+import { JuryError, unreadable } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, parseJson } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 

@@ -1,9 +1,10 @@
 /** Compares runs with expected runs. Only members of the expected runs count. */
+import { unreadable } from '../../model/errors.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { runJson } from '../../model/run-json.ts';
-import { type Body, unreadable } from './recording.ts';
+import { type Body } from './recording.ts';
 
 const runMembers = ['agent', 'input', 'final_response', 'tool_calls'] as const;
 const callMembers = ['name', 'arguments', 'result'] as const;

@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
-import { JuryError } from '../../model/errors.ts';
+import { JuryError, unreadable } from '../../model/errors.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import { defaultOtlpLimits } from '../../otlp/read/limits.ts';
@@ -51,10 +51,6 @@ export async function readBodies(
     }
   }
   return bodies;
-}
-
-export function unreadable(name: string, why: string): JuryError {
-  return new JuryError('INPUT_UNREADABLE', `${name}: ${why}`);
 }
 
 async function filesAt(path: string, limits: ByteLimits): Promise<readonly string[]> {

@@ -1,4 +1,5 @@
 /** `tracejury judge check`: compares judges with labels of people, or two configurations with each other. */
+import { unreadable } from '../../model/errors.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { type LabelledRun, labelledRuns } from '../../analytics/corrected-rate.ts';
@@ -6,7 +7,7 @@ import { agreementOf, type JudgeAgreement } from '../../analytics/judge-agreemen
 import { type CommandInput, type ExitCode, UsageError } from '../command.ts';
 import { givenLines, givenText, readInputs } from '../eval/inputs.ts';
 import { type EvalItem, type EvalResult, type MatchedItem, scored } from '../eval/scoring.ts';
-import { type Body, readBodies, unreadable } from '../inspect/recording.ts';
+import { type Body, readBodies } from '../inspect/recording.ts';
 import { oneLine, progressBar } from '../terminal.ts';
 import type { Config } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';

@@ -5,7 +5,7 @@ import { evaluationContext } from '../../../evaluators/configuration/context.ts'
 import { evaluators } from '../../../evaluators/index.ts';
 import { priceOf } from '../../../evaluators/pricing/prices.ts';
 import { type CommandInput, type ExitCode, UsageError } from '../command.ts';
-import { givenTraces } from '../eval/inputs.ts';
+import { givenTraces } from '../../library/given-traces.ts';
 import type { Config, EvaluatorConfig, JudgeConfig } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { type TokenPrice, usdOf } from '../../judges/budget/budgets.ts';

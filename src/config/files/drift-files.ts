@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { givenTraces, runOfTrace } from '../../cli/eval/inputs.ts';
+import { givenTraces, runOfTrace } from '../../library/given-traces.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonValue } from '../../model/json.ts';
