@@ -314,7 +314,7 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   const facts = node.reading.facts;
   const named = marks.implied.has(node) || (facts.role === 'agent' && givenAgentName(facts) !== undefined);
   const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
-  if (first === undefined || own.some(isWork) || (named && !sameName)) {
+  if (first === undefined || own.some(isWork) || (named && !sameName && !isWrapper(node, inner, marks))) {
     const impliedName = marks.implied.get(node) ?? (marks.implied.has(node) ? ownName(node.span) : undefined);
     for (const sub of inner) setVia(sub, node, marks);
     return {
@@ -340,6 +340,21 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
     }
   }
   return first;
+}
+
+/** The outermost agent that tells nothing and only starts one other agent at work: a runner, named after the application. */
+function isWrapper(node: Node, [only, ...others]: readonly Draft[], { agents, implied }: Marks): boolean {
+  const { facts } = node.reading;
+  return (
+    only?.node !== undefined &&
+    others.length === 0 &&
+    only.own.some(isWork) &&
+    givenAgentName(only.node.reading.facts) !== undefined &&
+    !implied.has(node) &&
+    isSilent(node) &&
+    (facts.systemPrompt ?? facts.toolDefinitions ?? facts.handoffTo) === undefined &&
+    !isInside(node, agents)
+  );
 }
 
 /** Workflow steps may run tools beside the steps of agents. Such a call belongs to the agent whose model requested its id. */

@@ -52,6 +52,27 @@ const cases: readonly Case[] = [
     runs: ['2: a []', '4: b []'],
   },
   {
+    name: 'an outermost agent that tells nothing and starts one other is its wrapper',
+    spans: [
+      agentSpan({ id: 1, agent: 'shop' }),
+      span({ id: 2, parent: 1 }),
+      agentSpan({ id: 3, parent: 2, agent: 'a' }),
+      toolSpan({ id: 4, parent: 3, tool: 'f' }),
+    ],
+    runs: ['3: a [f]'],
+  },
+  {
+    name: 'an outermost agent that starts two others is an agent',
+    spans: [
+      agentSpan({ id: 1, agent: 'shop' }),
+      agentSpan({ id: 2, parent: 1, agent: 'a' }),
+      toolSpan({ id: 3, parent: 2, tool: 'f' }),
+      agentSpan({ id: 4, parent: 1, agent: 'b' }),
+      toolSpan({ id: 5, parent: 4, tool: 'g' }),
+    ],
+    runs: ['1: shop [] > a via child_span > b via child_span', '2: a [f] under 1', '4: b [g] under 1'],
+  },
+  {
     name: 'tool calls belong to the nearest agent above them',
     spans: [
       agentSpan({ id: 1, agent: 'outer' }),
