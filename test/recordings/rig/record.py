@@ -64,6 +64,14 @@ def run_agent(name, entry, scenario):
     return told, receiver.bodies, model.exchanges, json.loads(shown.stdout)
 
 
+def elsewhere(value, places):
+    """What a traceback or a message tells of this machine is replaced as it is in the bodies."""
+    text = json.dumps(value, ensure_ascii=False)
+    for place, neutral in places.items():
+        text = text.replace(place, neutral)
+    return json.loads(text)
+
+
 def main(arguments):
     if not sys.prefix.startswith(str(ENVIRONMENTS)):
         python = environment("rig")
@@ -80,7 +88,9 @@ def main(arguments):
         entry = CATALOG[one]
         for scenario in scenarios or entry["scenarios"]:
             told, bodies, exchanges, versions = run_agent(one, entry, scenario)
-            wire = Wire(bodies, secrets={str(ENVIRONMENTS / entry.get("requirements", one)): "/venv", str(HERE): "/rig", str(pathlib.Path.home()): "/home/rig"})
+            places = {str(ENVIRONMENTS / entry.get("requirements", one)): "/venv", str(HERE): "/rig", str(pathlib.Path.home()): "/home/rig"}
+            wire = Wire(bodies, secrets=places)
+            told, exchanges = elsewhere((told, exchanges), places)
             expected = expected_of(entry, scenario, told, wire, exchanges, versions)
             if is_printed:
                 print(wire.text())

@@ -376,12 +376,80 @@ def respan_agno():
     return package.flush
 
 
+def judgeval():
+    os.environ.update({"JUDGMENT_API_KEY": "none", "JUDGMENT_ORG_ID": "none", "JUDGMENT_API_URL": ENDPOINT})
+    from judgeval import Tracer
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    processor = BatchSpanProcessor(OTLPSpanExporter())
+    Tracer.init(project_name="warehouse", span_processors=[processor])
+    hooks.turn = lambda function: Tracer.observe(span_type="agent")(function)
+    hooks.tool = lambda function: Tracer.observe(span_type="tool")(function)
+    hooks.wrap = Tracer.wrap
+    return processor.force_flush
+
+
+def neatlogs_openai_agents():
+    import neatlogs as package
+    from agents import set_trace_processors
+
+    package.init(api_key="none", endpoint=ENDPOINT, workflow_name="warehouse")
+    set_trace_processors([package.openai_agents_processor()])
+    return package.shutdown
+
+
+def netra():
+    from netra import Netra
+    from netra.instrumentation.instruments import InstrumentSet
+
+    Netra.init(app_name="warehouse", headers="x-api-key=none", trace_content=True, instruments={InstrumentSet.OPENAI_AGENTS}, root_instruments={InstrumentSet.ALL})
+    return Netra.shutdown
+
+
+def honeyhive():
+    from honeyhive import HoneyHiveTracer, trace
+    from opentelemetry import trace as api
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    tracer = HoneyHiveTracer.init(api_key="none", source="warehouse", server_url=ENDPOINT, session_id="5d6b4f0e-3f4a-4c55-9d0e-9b7a2c1e8f10", test_mode=False)
+    hooks.turn = lambda function: trace(event_type="chain", tracer=tracer)(function)
+    hooks.tool = lambda function: trace(event_type="tool", tracer=tracer)(function)
+    instrumentor_of = importlib.import_module("openinference.instrumentation.openai").OpenAIInstrumentor
+    instrumentor_of().instrument(tracer_provider=tracer.provider)
+    return tracer.force_flush
+
+
+def paid():
+    import paid.tracing as package
+    from paid.tracing.wrappers.openai import PaidOpenAI
+
+    package.initialize_tracing(api_key="none", collector_endpoint=f"{ENDPOINT}/v1/traces")
+    hooks.wrap = PaidOpenAI
+    hooks.turn = lambda function: package.paid_tracing("customer-1")(function)
+    return package.get_paid_tracer_provider().force_flush
+
+
+def upsonic():
+    from upsonic.integrations.tracing import DefaultTracingProvider
+
+    hooks.provider = DefaultTracingProvider(endpoint=f"{ENDPOINT}/v1/traces", service_name="warehouse")
+    return hooks.provider.flush
+
+
 def plain():
     """For SDKs that trace by themselves into the global provider."""
     return telemetry(with_logs=True)
 
 
 SWITCHES = {
+    "judgeval-openai": judgeval,
+    "neatlogs-openai-agents": neatlogs_openai_agents,
+    "netra-openai-agents": netra,
+    "honeyhive-openai": honeyhive,
+    "paid-openai": paid,
+    "upsonic": upsonic,
     "plain": plain,
     "agentops": agentops,
     "mlflow-openai-agents": lambda: mlflow("openai"),

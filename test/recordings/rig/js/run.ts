@@ -1,8 +1,8 @@
 /** Makes recordings: node test/recordings/rig/js/run.ts FOLDER [SCENARIO]. Packages are installed below RIG_HOME. */
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { LogRecord, Span } from '../../../../src/model/span.ts';
@@ -206,7 +206,8 @@ function write(folder: string, entry: Entry, scenario: string, { log, requests, 
 
 /** Folders of this machine become neutral ones of the same length, so that a protobuf body stays as it is otherwise. */
 function withoutPlaces(body: Buffer): Buffer {
-  const places = [homes, fileURLToPath(new URL('../../../..', import.meta.url)).slice(0, -1)];
+  const project = fileURLToPath(new URL('../../../..', import.meta.url)).slice(0, -1);
+  const places = [homes, project, dirname(realpathSync(join(project, 'node_modules')))];
   const text = places.reduce((left, place) => left.replaceAll(place, '/srv/shop'.padEnd(place.length, '-')), body.toString('latin1'));
   return Buffer.from(text, 'latin1');
 }
