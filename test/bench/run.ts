@@ -3,7 +3,7 @@
  * The load driver is a process of its own and is not counted. Rows take turns within each pass; the table shows medians. It ends with exit code 1 unless
  * every run had every verdict and was sent, and unless a sample of the verdicts is what `tracejury eval` says of the same bytes.
  *
- *   --spans N   spans of one pass (72000)      --passes N   (3)
+ *   --spans N   spans of one pass (72000)      --passes N   (3)      --shards N   a row more for the service with N shards
  *   --collector PATH   a row for an OpenTelemetry Collector that groups spans by trace      --phoenix COMMAND   a row for Phoenix, which gets a twentieth of the spans
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -41,6 +41,7 @@ const { values } = runnerArguments({
   options: {
     spans: { type: 'string', default: '72000' },
     passes: { type: 'string', default: '3' },
+    shards: { type: 'string' },
     collector: { type: 'string' },
     phoenix: { type: 'string' },
   },
@@ -66,6 +67,11 @@ const rows: readonly Row[] = [
   row('in memory, evaluators on by default', 'identity', await service(byDefault, inMemory), byDefault),
   row('in memory', 'identity', await service(all, inMemory), all),
   row('journal synced before the answer, store, span events', 'identity', await service(all, whole('plain')), all, true),
+  ...(values.shards === undefined
+    ? []
+    : [
+        row(`the same, ${values.shards} shards`, 'identity', await service(all, `${whole('shards')}shards: ${values.shards}\n`), all, true),
+      ]),
   row('node:http, gunzipSync, 200', 'gzip', await floor('gunzip'), []),
   row('journal synced before the answer, store, span events', 'gzip', await service(all, whole('gzip')), all, true),
   ...(values.collector === undefined
