@@ -1,5 +1,6 @@
 /** Values that an SDK or a length limit cut short on their way to us. What is left of one must not be judged as if it were whole. */
-import type { Attributed } from '../../src/model/span.ts';
+import { isAscii } from 'node:buffer';
+import type { Attributed, WrittenBytes } from '../../src/model/span.ts';
 import { parseContainer } from './parsing.ts';
 
 /** The end of a text that says itself that it is not whole: `...[truncated]`, `<truncated due to …>`, `[TRUNCATED - … limit]`. */
@@ -18,20 +19,34 @@ function endsInBracket(text: string): boolean {
   return end.endsWith(']') || end.endsWith('>');
 }
 
+const dots = '...';
+
 /** JSON, or a value in Python notation, that breaks off in its middle at the length of a limit. A text in words never is one. */
 export function isCutContainer(text: string): boolean {
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return false;
   // Some SDKs put an ellipsis behind the cut.
-  const kept = text.endsWith('...') ? text.slice(0, -3) : text.endsWith('…') ? text.slice(0, -1) : text;
+  const kept = text.endsWith(dots) ? text.slice(0, -dots.length) : text.endsWith('…') ? text.slice(0, -1) : text;
   return hasLimitLength(kept) && parseContainer(text) === undefined && isBeginning(kept);
 }
 
-/** False: the value under a key is surely no container in writing. Where it lies in a body its first byte tells, without decoding it. */
-export function mayBeContainer(from: Attributed, key: string): boolean {
-  if (from.textStart === undefined) return true;
-  const first = from.textStart(key) ?? 0;
-  return first === 0x7b || first === 0x5b || first <= 0x20 || first >= 0x80;
+/** As `isCutContainer` of the value under a key. Where it lies in a body, its first byte and its length mostly answer, without decoding it. */
+export function holdsCutContainer(from: Attributed, key: string): boolean {
+  const text = from.writtenText?.(key);
+  if (text !== undefined && (!mayOpen(text.bytes[text.start] ?? 0) || hasOtherLength(text))) return false;
+  const value = from.attribute(key);
+  return typeof value === 'string' && isCutContainer(value);
+}
+
+/** A text that begins with another byte holds no container, unless a character outside ASCII is blank. */
+function mayOpen(byte: number): boolean {
+  return byte === 0x7b || byte === 0x5b || byte <= 0x20 || byte >= 0x80;
+}
+
+/** Whether no limit cuts a text there. In ASCII, all counts of a text are its bytes. */
+function hasOtherLength({ bytes, start, end }: WrittenBytes): boolean {
+  const length = end - start;
+  return !isLimit(length) && !isLimit(length - dots.length) && isAscii(bytes.subarray(start, end));
 }
 
 /** SDKs count UTF-16 units, characters or bytes. */

@@ -18,8 +18,6 @@ export interface Attributed {
   keyShape?(): KeyShape;
   /** The UTF-8 bytes of a string attribute; `undefined` for other values, or when the attributes are not in a body. */
   writtenText?(key: string): WrittenBytes | undefined;
-  /** The first byte of that string; `undefined` also for an empty one. */
-  textStart?(key: string): number | undefined;
 }
 
 export interface WrittenAttributes {

@@ -51,8 +51,11 @@ const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
   6: undefined,
 };
 
-/** Hashing is arithmetic; everything else of Node is the machine. */
-const hashing: ReadonlySet<string> = new Set(['createHash', 'hash']);
+/** What is arithmetic in Node; everything else of it is the machine. */
+const arithmetic: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['node:buffer', new Set(['isAscii'])],
+  ['node:crypto', new Set(['createHash', 'hash'])],
+]);
 
 /** Imports the evaluators that a configuration names: the only import that is not a literal. */
 const importer = 'src/config/files/evaluator-files.ts';
@@ -140,7 +143,7 @@ function faultOf(edge: {
 }): string | undefined {
   const { from, place, target, names, known } = edge;
   if (target.startsWith('node:'))
-    return place.floor > 3 || isHashing(target, names) ? undefined : `floor ${place.floor} may not import ${target}`;
+    return place.floor > 3 || isArithmetic(target, names) ? undefined : `floor ${place.floor} may not import ${target}`;
   if (!target.startsWith('.')) {
     const allowed = packages[place.floor];
     return allowed === undefined || allowed.test(target) ? undefined : `floor ${place.floor} may not import the package ${target}`;
@@ -153,6 +156,6 @@ function faultOf(edge: {
   return to.floor === place.floor && to.family !== place.family ? `imports ${path} sideways` : undefined;
 }
 
-function isHashing(target: string, names: readonly string[]): boolean {
-  return target === 'node:crypto' && names.length > 0 && names.every((name) => hashing.has(name));
+function isArithmetic(target: string, names: readonly string[]): boolean {
+  return names.length > 0 && names.every((name) => arithmetic.get(target)?.has(name) === true);
 }

@@ -98,6 +98,18 @@ const planted: readonly Planted[] = [
   },
   {
     rule: 'imports go down the floors',
+    name: 'a look at bytes is arithmetic',
+    files: { 'collectors/a.ts': "import { isAscii } from 'node:buffer';" },
+    want: [],
+  },
+  {
+    rule: 'imports go down the floors',
+    name: 'another member of such a module is not',
+    files: { 'collectors/a.ts': "import { isAscii, File } from 'node:buffer';" },
+    want: ['node:buffer'],
+  },
+  {
+    rule: 'imports go down the floors',
     name: 'randomness is not',
     files: { 'src/pipeline/a.ts': "import { createHash, randomBytes } from 'node:crypto';" },
     want: ['node:crypto'],

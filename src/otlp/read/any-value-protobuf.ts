@@ -103,19 +103,6 @@ export class ProtobufAttributes implements Attributed {
     return textAt(body, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0);
   }
 
-  textStart(key: string): number | undefined {
-    const place = this.#shapeOf().place(key);
-    if (place === undefined) return undefined;
-    const {
-      body: { bytes },
-      ranges,
-    } = this.#table;
-    const at = this.#from + place * 4;
-    const end = ranges[at + 3] ?? 0;
-    const start = textFrom(bytes, ranges[at + 2] ?? 0, end);
-    return start < 0 || start === end ? undefined : bytes[start];
-  }
-
   /** Of the body in which these attributes lie. */
   protected writtenBetween(start: number, end: number): WrittenBytes {
     return { bytes: this.#table.body.bytes, start, end };

@@ -13,7 +13,7 @@ import type { SpanEvidence } from '../../model/evidence.ts';
 import { factLimits, keyLimits, type ReadLimit } from '../../../collectors/parsing/limits.ts';
 import { noRepeats } from '../../../collectors/parsing/repeats.ts';
 import { parseContainer } from '../../../collectors/parsing/parsing.ts';
-import { isCutContainer, mayBeContainer } from '../../../collectors/parsing/truncation.ts';
+import { holdsCutContainer } from '../../../collectors/parsing/truncation.ts';
 import type { ToolError } from '../../model/agent-trace.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { isJsonObject, member } from '../../model/json.ts';
@@ -129,7 +129,7 @@ function isTruncated(span: Span, facts: SpanFacts, { read, lists, others }: Read
 }
 
 function isWhole(from: Attributed, key: string): boolean {
-  return !mayBeContainer(from, key) || !isCutContainer(textAttribute(from, key) ?? '');
+  return !holdsCutContainer(from, key);
 }
 
 function hasItems(list: readonly unknown[] | undefined): boolean {

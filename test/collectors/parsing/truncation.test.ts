@@ -2,7 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isCutContainer, isCutShort } from '../../../collectors/parsing/truncation.ts';
+import { holdsCutContainer, isCutContainer, isCutShort } from '../../../collectors/parsing/truncation.ts';
+import { readTraces } from '../../../src/otlp/read/read.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
+import { span } from '../../builders/spans.ts';
 import { contentsOf, recordingsIn } from '../../recordings/read.ts';
 
 const long = JSON.stringify({
@@ -54,6 +57,15 @@ const whole: readonly { readonly name: string; readonly text: string }[] = [
 describe('truncation', () => {
   for (const { name, text } of cut) test(`truncation: ${name} is cut short`, () => expect(isCutShort(text)).toBe(true));
   for (const { name, text } of whole) test(`truncation: ${name} is whole`, () => expect(isCutShort(text)).toBe(false));
+
+  test('truncation: an attribute in a body is cut as its text is', () => {
+    const others = [' {"a":', '\u00a0{"a":', '[', '{"a":"ä', ''].map((start) => start.padEnd(250, '1'));
+    const texts = [...cut, ...whole].map(({ text }) => text).concat(others);
+    const built = span({ id: 1, attributes: Object.fromEntries(texts.map((text, at) => [String(at), text])) });
+    const [read = built] = readTraces(writeTraces([built], 'protobuf'), 'protobuf').spans;
+    for (const from of [built, read])
+      expect(texts.filter((_, at) => holdsCutContainer(from, String(at)))).toEqual(texts.filter(isCutContainer));
+  });
 
   test('truncation: no JSON text is cut short, whatever its length', () => {
     fc.assert(
