@@ -20,13 +20,13 @@ export interface Requested {
 export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   const found: Requested[] = [];
   const starts = models.map((node) => node.span.startUnixNano);
-  const [known, past] = [new Map<string, number>(), new Map<string, number>()];
+  const [known, past] = [new KnownCalls(), new Map<string, number>()];
   const latest = new Map<string, RequestedCall>();
   const history = models[0]?.reading.facts.inputMessages ?? none;
   const present = afterUser(history);
   history.forEach(({ requested }, at) => {
     for (const call of requested) {
-      if (at >= present) countCall(known, call);
+      if (at >= present) known.add(call);
       else if (call.id !== undefined) count(past, call.id);
       if (call.id !== undefined) latest.set(call.id, call);
     }
@@ -37,9 +37,8 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
     const isRequestedAgain = requestsAgain(node, latest);
     for (const message of node.reading.facts.outputMessages ?? none) {
       for (const call of message.requested) {
-        const key = identity(call);
-        if (call.id !== undefined && (known.has(key) || past.has(key)) && !isRequestedAgain(call, call.id)) continue;
-        countCall(known, call);
+        if (call.id !== undefined && (known.times(call) > 0 || past.has(call.id)) && !isRequestedAgain(call, call.id)) continue;
+        known.add(call);
         if (call.id !== undefined) latest.set(call.id, call);
         found.push({
           call,
@@ -90,7 +89,7 @@ function isSameCall(one: RequestedCall, other: RequestedCall): boolean {
 function addRepeated(
   { reading: { facts, fromLogs }, span: { startUnixNano } }: Node,
   index: number,
-  known: Map<string, number>,
+  known: KnownCalls,
   past: ReadonlyMap<string, number>,
   found: Requested[],
 ): void {
@@ -104,8 +103,8 @@ function addRepeated(
       const key = identity(call);
       // Without a user message, earlier turns look like the current one.
       const pastHere = Math.max(0, (past.get(key) ?? 0) - (before.get(key) ?? 0));
-      if (count(seen, key) <= (known.get(key) ?? 0) + pastHere) continue;
-      countCall(known, call);
+      if (count(seen, key) <= known.times(call) + pastHere) continue;
+      known.add(call);
       const withoutId =
         call.id === undefined ? -1 : found.findIndex((one) => one.call.id === undefined && one.turn < index && isSameCall(one.call, call));
       const earlier = found[withoutId];
@@ -137,10 +136,25 @@ function count(counts: Map<string, number>, key: string): number {
   return next;
 }
 
-/** Counts a call under its id and without it, as a later request may repeat it without the id. */
-function countCall(known: Map<string, number>, call: RequestedCall): void {
-  if (call.id !== undefined) count(known, call.id);
-  count(known, plainIdentity(call));
+/** Calls under their id and without it, as a later request may repeat them without the id. */
+class KnownCalls {
+  readonly #byId = new Map<string, number>();
+  readonly #plain = new Map<string, number>();
+  /** Written out only for a call without an id: most conversations have none. */
+  #notInPlain: RequestedCall[] = [];
+
+  add(call: RequestedCall): void {
+    if (call.id !== undefined) count(this.#byId, call.id);
+    this.#notInPlain.push(call);
+  }
+
+  /** Of calls with this one's id, or of calls like this one when it has none. */
+  times(call: RequestedCall): number {
+    if (call.id !== undefined) return this.#byId.get(call.id) ?? 0;
+    for (const one of this.#notInPlain) count(this.#plain, plainIdentity(one));
+    this.#notInPlain = [];
+    return this.#plain.get(plainIdentity(call)) ?? 0;
+  }
 }
 
 function identity(call: RequestedCall): string {
