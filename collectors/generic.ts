@@ -1,7 +1,7 @@
 /**
  * Any instrumentation, read by evidence: the kind of a span, names, messages, arguments, results, tokens and ids under whatever prefix, in JSON,
- * Python notation or text. It reads spans that no collector of an SDK claims, beside the collectors of general conventions. It never guesses: where
- * neither a kind nor a name says what a span is, it has no role.
+ * Python notation or text. It fills what the collectors of SDKs and of general conventions leave open. It never guesses: where neither a kind nor a
+ * name says what a span is, it has no role.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import type { Mutable } from '../src/model/mutable.ts';
@@ -203,7 +203,8 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
     case 'retriever':
       return known.documents === undefined ? observedRetrieval(first(span, evidence, ['output', 'toolResult'])) : { role };
     default: {
-      const agentName = known.agentName ?? agentNameOf(span, evidence);
+      const isNamed = known.agentName !== undefined && known.agentNameIsGuess !== true;
+      const agentName = isNamed ? undefined : agentNameOf(span, evidence);
       const outputMessages = role === 'step' && known.outputMessages === undefined ? passedOnCalls(span, evidence) : [];
       return {
         ...(role === undefined ? {} : { role }),
@@ -279,7 +280,7 @@ function isTracedFunction(span: Span, evidence: KeyEvidence): boolean {
 
 /** Classes and programs of frameworks, after which they name the span of any agent. */
 const FRAMEWORK_NAME =
-  /^(?:[A-Z]\w*(?:Agent|Workflow|Graph|Executor|Sequence|Runner)|[\w-]+-framework-main|LangGraph|invocation|workflow [A-Z]\w*Graph)$/;
+  /^(?:[a-z]\w*(?:\.[a-z]\w*)+|[A-Z]\w*(?:Agent|Workflow|Graph|Executor|Sequence|Runner)|[\w-]+-framework-main|LangGraph|invocation|workflow [A-Z]\w*Graph)$/;
 
 /** What a model or an agent works with: its instructions and its tools. */
 function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<SpanFacts, 'systemPrompt' | 'toolDefinitions'> {
@@ -374,6 +375,8 @@ function modelFacts(span: Span, evidence: KeyEvidence, known: SpanFacts): SpanFa
   const told = [known.model, known.inputTokens ?? facts.inputTokens, known.outputTokens ?? facts.outputTokens];
   const answer = told.includes(undefined) ? answerFacts(textOf(first(span, evidence, ['output', 'outputMessages'])) ?? '') : {};
   if (told[1] === undefined && told[2] === undefined) Object.assign(facts, countsOf(answer));
+  const isToldAlone = told.every((one) => one === undefined) && (known.inputMessages ?? facts.inputMessages) === undefined;
+  if (isToldAlone && evidence.lists.outputMessages !== undefined && isOneWord(facts.outputMessages)) delete facts.outputMessages;
   const model = known.model ?? firstText(span, evidence, 'model') ?? answer.model ?? PROVIDER_MODEL.exec(span.name)?.[1];
   if (known.model === undefined && model !== undefined) facts.model = model;
   // Frameworks give the steps around a request its kind too.
@@ -381,6 +384,13 @@ function modelFacts(span: Span, evidence: KeyEvidence, known: SpanFacts): SpanFa
   if (known.role === undefined && !isAnswered && span.status.code !== 'error') facts.roleIsGuess = true;
   return facts;
 }
+
+/** Of an answer as an object some write the name of its member: then nothing else tells the request either. Source: OpenLLMetry for Haystack. */
+function isOneWord(messages: readonly Message[] | undefined): boolean {
+  return messages?.every(({ text, requested, results }) => requested.length + results.length === 0 && WORD.test(text ?? '')) === true;
+}
+
+const WORD = /^\w{0,100}$/;
 
 /** The text form of objects is nobody's words: `ChatMessage(role=…)`. */
 const OBJECT = /^[A-Z]\w{0,100}\(\w{1,100}=/;
@@ -534,7 +544,8 @@ function graphText(span: Span, evidence: KeyEvidence, name: string): string | un
 
 function metadataText(span: Span, { keys }: KeyEvidence, members: readonly string[]): string | undefined {
   for (const key of keys.metadata ?? []) {
-    const metadata = parseContainer(textAttribute(span, key) ?? '');
+    const text = textAttribute(span, key) ?? '';
+    const metadata = members.some((name) => text.includes(name)) ? parseContainer(text) : undefined;
     if (!isJsonObject(metadata)) continue;
     for (const name of members) {
       const value = member(metadata, name);

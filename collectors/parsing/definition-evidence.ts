@@ -11,7 +11,8 @@ import { isToolName } from './tool-classes.ts';
 /** The first list whose tools have schemas, else the first list. */
 export function definitionsOf(span: Span, evidence: KeyEvidence): readonly ToolDefinition[] {
   let best: readonly ToolDefinition[] = [];
-  for (const found of definitionLists(span, evidence)) {
+  for (const list of definitionLists(span, evidence)) {
+    const found = list.filter(isNamedTool);
     if (found.length > 0 && !found.some(isBare)) return found;
     if (best.length === 0) best = found;
   }
@@ -20,7 +21,7 @@ export function definitionsOf(span: Span, evidence: KeyEvidence): readonly ToolD
 
 function* definitionLists(span: Span, { keys, lists }: KeyEvidence): Iterable<readonly ToolDefinition[]> {
   for (const list of lists.definitions ?? []) yield readDefinitions(unflattened(span, list).map(withSchema));
-  for (const key of keys.definitions ?? []) yield readDefinitions(span.attribute(key)).filter(isNamedTool);
+  for (const key of keys.definitions ?? []) yield readDefinitions(span.attribute(key));
   for (const key of [...(keys.parameters ?? []), ...(keys.toolParameters ?? [])]) {
     const parameters = parseContainer(textAttribute(span, key) ?? '');
     for (const name of isJsonObject(parameters) ? ['tools', 'function_tools', 'functions'] : [])

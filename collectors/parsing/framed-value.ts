@@ -27,7 +27,10 @@ export function unwrapped(raw: AttributeValue | undefined): AttributeValue | und
 export function onlyContent(raw: AttributeValue): AttributeValue {
   const value = typeof raw === 'string' ? parseContainer(raw) : raw;
   const [only, ...others] = isJsonArray(value) ? value : [];
-  return isJsonObject(only) && others.length === 0 && typeof member(only, 'role') === 'string' && Object.hasOwn(only, 'content')
-    ? (member(only, 'content') ?? null)
-    : raw;
+  if (!isJsonObject(only) || others.length > 0 || typeof member(only, 'role') !== 'string') return raw;
+  if (Object.hasOwn(only, 'content')) return member(only, 'content') ?? null;
+  const parts = member(only, 'parts');
+  const [part, ...more] = isJsonArray(parts) ? parts : [];
+  const text = isJsonObject(part) && more.length === 0 && member(part, 'type') === 'text' ? member(part, 'content') : undefined;
+  return typeof text === 'string' ? text : raw;
 }

@@ -61,7 +61,10 @@ function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
   return records.length < 2 ? records : records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
 }
 
-/** Reads a span with every collector that recognises it; for each field the first collector wins. */
+/**
+ * Reads a span with every collector that recognises it; for each field the first collector wins. Beside a collector of an SDK the reader by
+ * evidence reads only spans of which the collectors leave open what such a span carries.
+ */
 function readSpan({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): SpanReading {
   const readers = readersOf(collectors, span);
   if (readers.collectors.length === 0 && records.length === 0) return silent;
@@ -69,13 +72,16 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   let dialects = readers.ids;
   let evidence: SpanReading['evidence'];
   for (const collector of readers.collectors) {
+    if (facts !== undefined && collector === readers.beside && !isOpen(facts)) continue;
     const own = collector.read(span, repeats, facts);
     const all = facts === undefined ? own : joined(facts, own);
     // The reader by evidence is listed only if it adds a fact.
     if (collector.recognisedBy.evidence !== undefined) {
       const before = facts ?? silent.facts;
-      if (!adds(own, before)) dialects = dialects.filter((id) => id !== collector.id);
-      else evidence = () => collector.evidenceOf?.(span, own, before) ?? {};
+      if (adds(own, before)) {
+        if (collector === readers.beside) dialects = [...dialects, collector.id];
+        evidence = () => collector.evidenceOf?.(span, own, before) ?? {};
+      } else dialects = dialects.filter((id) => id !== collector.id);
     }
     facts = all;
   }
@@ -92,6 +98,41 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
     : filtered;
   const limits = factLimits(whole.facts);
   return limits.length + readers.limits.length === 0 ? whole : { ...whole, limits: [...readers.limits, ...limits] };
+}
+
+/** Whether the collectors of SDKs and conventions leave open what a span of this role carries. A step carries nothing of its own. */
+function isOpen({ role, roleIsGuess, ...facts }: SpanFacts): boolean {
+  switch (roleIsGuess === true ? undefined : role) {
+    case 'model':
+      return (
+        facts.model === undefined ||
+        (facts.inputTokens ?? facts.outputTokens) === undefined ||
+        !hasItems(facts.inputMessages) ||
+        !hasItems(facts.outputMessages) ||
+        facts.toolDefinitions?.every(({ inputSchema }) => inputSchema !== undefined) !== true
+      );
+    case 'tool':
+      return facts.tool?.inputSchema === undefined || !hasArguments(facts.tool) || !hasOutcome(facts.tool);
+    case 'retriever':
+      return facts.documents === undefined;
+    case 'step':
+      return facts.agentName === undefined;
+    case 'noise':
+      return false;
+    // Agents are few, and most collectors tell them in part.
+    case 'agent':
+    case 'workflow':
+    case undefined:
+      return true;
+  }
+}
+
+function hasArguments(tool: ToolFacts): boolean {
+  return (tool.arguments ?? tool.argumentsText ?? tool.argumentsPart) !== undefined;
+}
+
+function hasOutcome({ result, resultPart, failed }: ToolFacts): boolean {
+  return result !== undefined || resultPart !== undefined || failed !== undefined;
 }
 
 /** Whether `facts` has a member that `before` lacks. */
@@ -272,6 +313,9 @@ function resultText(tool: ToolFacts | undefined): string | undefined {
 interface Readers {
   /** In table order. */
   readonly collectors: readonly Collector[];
+  /** The last of them, the reader by evidence, where a collector of an SDK comes before it. */
+  readonly beside: Collector | undefined;
+  /** Of the others. */
   readonly ids: readonly string[];
   /** Attributes that they read. */
   readonly read: readonly string[];
@@ -321,13 +365,15 @@ function startsWithAny(text: string, prefixes: readonly string[]): boolean {
 
 function found(collectors: readonly Collector[], span: Span, known: readonly Flattened[] = []): Readers {
   const own = readersAmong(collectors, span);
+  const beside = own.some(isOfSdk) ? collectors.find(({ recognisedBy }) => recognisedBy.evidence?.(span) === true) : undefined;
   const prefixes = own.flatMap(({ wants }) => wants.prefixes);
   const keys = new Set(own.flatMap(({ wants }) => wants.keys));
   const items = span.attributeKeys().filter((key) => startsWithAny(key, prefixes));
   const lists = prefixes.map((prefix) => known.find((list) => list.prefix === prefix) ?? flattened(prefix));
   const inLists = new Set(lists.flatMap((list) => outlineOf(span, list).keys.flat()));
   return {
-    collectors: own,
+    collectors: beside === undefined ? own : [...own, beside],
+    beside,
     ids: own.map(({ id }) => id),
     takes: own.flatMap(({ without }) => without ?? []),
     read: [...items, ...span.attributeKeys().filter((key) => keys.has(key))],
@@ -341,10 +387,14 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
   };
 }
 
-/** The reader by evidence applies only to spans that no collector of an SDK recognises. */
+/** The collectors that read the whole span: the reader by evidence only where no collector of an SDK recognises it. */
 export function readersAmong(collectors: readonly Collector[], span: Span): readonly Collector[] {
   const own = collectors.filter((collector) => collector.recognisedBy.evidence === undefined && recognises(collector, span));
-  if (own.some((collector) => collector.isConvention !== true)) return own;
+  if (own.some(isOfSdk)) return own;
   const all = collectors.filter((collector) => own.includes(collector) || (collector.recognisedBy.evidence?.(span) ?? false));
   return all.length === own.length ? own : all;
+}
+
+function isOfSdk({ isConvention, recognisedBy }: Collector): boolean {
+  return isConvention !== true && recognisedBy.evidence === undefined;
 }

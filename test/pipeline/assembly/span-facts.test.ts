@@ -1,6 +1,6 @@
 /** What two dialects tell about one span becomes one set of facts. */
 import { expect, test } from 'vitest';
-import type { SpanFacts } from '../../../collectors/collector.ts';
+import type { Collector, SpanFacts } from '../../../collectors/collector.ts';
 import { collectors } from '../../../collectors/index.ts';
 import { joined, spanReadingOf } from '../../../src/pipeline/assembly/span-facts.ts';
 import { span } from '../../builders/spans.ts';
@@ -54,4 +54,48 @@ test('span-facts: messages that say something win over empty ones, and only over
   expect(joined(empty, answer('a')).outputMessages).toEqual(answer('a').outputMessages);
   expect(joined(answer('a'), answer('b')).outputMessages).toEqual(answer('a').outputMessages);
   expect(joined(answer('a'), empty).outputMessages).toEqual(answer('a').outputMessages);
+});
+
+const acme = (told: SpanFacts): Collector => ({
+  id: 'acme',
+  summary: 'An SDK.',
+  recognisedBy: { keys: ['acme.version'] },
+  wants: { keys: [], prefixes: [] },
+  read: () => told,
+});
+
+const call = span({
+  id: 1,
+  attributes: {
+    'acme.version': '1',
+    'acme.span.kind': 'tool',
+    'acme.tool.name': 'find_order',
+    'acme.tool.arguments': '{"id":1}',
+    'acme.tool.result': '{"ok":true}',
+  },
+});
+
+test.each<{ readonly name: string; readonly told: SpanFacts; readonly tool: SpanFacts['tool']; readonly dialects: readonly string[] }>([
+  {
+    name: 'fills what a collector of an SDK leaves open',
+    told: { role: 'tool', tool: { name: 'look_up' } },
+    tool: { name: 'look_up', arguments: { id: 1 }, result: { ok: true } },
+    dialects: ['acme', 'generic'],
+  },
+  {
+    name: 'tells a span of which a collector of an SDK tells nothing',
+    told: {},
+    tool: { name: 'find_order', arguments: { id: 1 }, result: { ok: true } },
+    dialects: ['acme', 'generic'],
+  },
+  {
+    name: 'leaves a call alone that a collector of an SDK tells whole',
+    told: { role: 'tool', tool: { name: 'look_up', arguments: {}, result: null, inputSchema: {} } },
+    tool: { name: 'look_up', arguments: {}, result: null, inputSchema: {} },
+    dialects: ['acme'],
+  },
+])('span-facts: the reader by evidence $name', ({ told, tool, dialects }) => {
+  const reading = spanReadingOf({ collectors: [acme(told), ...collectors], records: new Map() }, call);
+  expect(reading.facts.tool).toEqual(tool);
+  expect(reading.dialects).toEqual(dialects);
 });
