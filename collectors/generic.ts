@@ -167,8 +167,10 @@ function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefine
   // A span that says what it is, in a word that nobody knows, is something else.
   const isSilent = own.length === 0 && (keys.nearKind ?? keys.operation ?? keys.model) === undefined;
   if (isSilent && isDescribed(span, { keys, lists })) return 'agent';
-  const isAgents =
-    offersTools({ keys, lists }) || (keys.input !== undefined && firstText(span, { keys, lists }, 'agentName') === span.name);
+  const agentName = firstText(span, { keys, lists }, 'agentName');
+  // The conventions name a span after its operation and the agent.
+  if (agentName !== undefined && span.name === `invoke_agent ${agentName}`) return 'agent';
+  const isAgents = offersTools({ keys, lists }) || (keys.input !== undefined && agentName === span.name);
   return isSilent && isAgents && !SETUP.test(span.name) ? 'agent' : undefined;
 }
 
@@ -300,10 +302,11 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const facts: Mutable<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
-  const given = [ownToolName(span, evidence), known.name, firstText(span, evidence, 'ownName'), spanName(span)].find(
+  const spanned = functionName(span) ?? spanName(span);
+  const given = [ownToolName(span, evidence), known.name, firstText(span, evidence, 'ownName'), spanned].find(
     (one) => one !== undefined && isToolName(one),
   );
-  const name = given ?? read?.toolName ?? known.name ?? spanName(span) ?? span.name;
+  const name = given ?? read?.toolName ?? known.name ?? spanned ?? span.name;
   if (name !== known.name) facts.name = name;
   const id = known.id ?? firstText(span, evidence, 'callId') ?? read?.callId ?? otherId(span, evidence);
   if (id !== undefined && id !== known.id) facts.id = id;
@@ -423,16 +426,21 @@ function countsOf({ inputTokens, outputTokens }: SpanFacts): SpanFacts {
   return { ...(inputTokens === undefined ? {} : { inputTokens }), ...(outputTokens === undefined ? {} : { outputTokens }) };
 }
 
+/** A key that says text holds the words of the model alone: `gen_ai.response.text`. */
+const IN_WORDS = /\btext$/i;
+
 function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts: Mutable<SpanFacts>): void {
   // A request in words may hold several messages run together: where a convention reads the span, it says what it is.
   const isSaid = (raw: AttributeValue | undefined): boolean =>
     known.role === undefined || typeof raw !== 'string' || parseContainer(raw) !== undefined;
+  const isAnswer = (raw: AttributeValue | undefined): boolean =>
+    (evidence.keys.output ?? []).some((key) => IN_WORDS.test(key) && span.attribute(key) === raw);
   const given = first(span, evidence, ['inputMessages', 'input']) ?? inEvents(span, ['inputMessages', 'input']);
   const returned = first(span, evidence, ['output', 'outputMessages']) ?? inEvents(span, ['output', 'outputMessages']);
   const observed = observedModel({
     name: span.name,
     input: isSaid(given) ? unwrapped(given) : undefined,
-    output: isSaid(returned) ? unwrapped(returned) : undefined,
+    output: isSaid(returned) || isAnswer(returned) ? unwrapped(returned) : undefined,
   });
   const events = eventMessages(span);
   const listed = listedMessages(first(span, evidence, ['events']));
@@ -565,6 +573,16 @@ const OPERATION = /^[a-z]\w*(?:\.\w+)+ (?=\S)/;
 
 /** The framework's class before the name: `AxGen > order_support`. */
 const CLASS = /^[A-Z]\w* (?:>|→|») (?=\S)/;
+
+/** A traced function after its module: `shop.tools.find_order`. */
+const FUNCTION = /^(?:[a-z_]\w*\.)+([a-z_]\w*)$/;
+/** Methods after the tool that they run. */
+const METHOD = /^_*a?(?:run|call|invoke|execute|forward|tool|use|start|end|step|handler?)_*$|^on_/;
+
+function functionName(span: Span): string | undefined {
+  const name = FUNCTION.exec(span.name)?.[1];
+  return name === undefined || METHOD.test(name) ? undefined : name;
+}
 
 /** What a span's own name says of what it is about. */
 export function spanName(span: Span): string | undefined {

@@ -237,6 +237,7 @@ const wholeKeys: ReadonlyMap<string, ScalarField> = new Map([
 
 /** Numbers beside the sums: `cache_read_input_tokens`, `usage.details.reasoning_tokens`. */
 const tokenDetails: readonly (readonly [word: RegExp, field: ScalarField | undefined])[] = [
+  [/\b(?:non|un) ?cached\b/, undefined],
   [/\bcache (?:read|hit)\b|\bcached\b/, 'cachedInputTokens'],
   [/\breasoning\b/, 'reasoningTokens'],
   // Written to the cache, audio, accepted predictions: parts of the sums too, which nobody asks for.

@@ -12,10 +12,10 @@ const tokenFields = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reason
 export function tokensOf(span: Span, evidence: KeyEvidence): SpanFacts {
   const { keys } = evidence;
   const facts = countsIn(span, evidence);
-  if (facts.inputTokens !== undefined || facts.outputTokens !== undefined) return facts;
   // Of events that tell a count over and over, the last one tells the whole.
-  for (const event of span.events) Object.assign(facts, countsIn(event, keyEvidenceOf(event)));
-  if (facts.inputTokens !== undefined || facts.outputTokens !== undefined) return facts;
+  if (facts.inputTokens === undefined && facts.outputTokens === undefined)
+    for (const event of span.events) Object.assign(facts, countsIn(event, keyEvidenceOf(event)));
+  if (facts.inputTokens !== undefined && facts.outputTokens !== undefined) return facts;
   for (const key of keys.usage ?? []) addUsage(parseContainer(textAttribute(span, key) ?? ''), facts);
   return facts;
 }

@@ -218,6 +218,11 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
     const isFramed = isJsonObject(output) ? resultInside(output) : typeof output === 'string' ? writtenResult(output) : undefined;
     return isFramed === undefined ? undefined : { result: output ?? null };
   },
+  // LangWatch's frame around a message.
+  (object) => {
+    const value = hasOnly(object, ['type', 'value']) ? member(object, 'value') : undefined;
+    return isJsonObject(value) && resultInside(value) !== undefined ? { result: value } : undefined;
+  },
   // LangGraph's command, with which a tool answers and changes the graph: its message is the result.
   (object) => {
     const update = member(object, 'lg_name') === 'Command' || hasOnly(object, COMMAND) ? member(object, 'update') : undefined;
@@ -272,7 +277,20 @@ function isReport(object: JsonObject): boolean {
 }
 
 /** Each frame has one of these members. */
-const signs = ['tool_output', 'lc', 'kwargs', 'data', 'content', 'output', 'response', 'blocks', 'text', 'update', 'status'] as const;
+const signs = [
+  'tool_output',
+  'lc',
+  'kwargs',
+  'data',
+  'content',
+  'output',
+  'response',
+  'blocks',
+  'text',
+  'update',
+  'status',
+  'value',
+] as const;
 
 function resultInside(object: JsonObject): Inside {
   if (!hasAny(object, signs)) return undefined;

@@ -22,6 +22,28 @@ const kinds: readonly Case[] = [
   facts: { role },
 }));
 
+const spanNames: readonly Case[] = [
+  {
+    name: 'a span that is named after its operation and its agent is an agent',
+    span: { name: 'invoke_agent travel' },
+    attributes: { 'gen_ai.agent.name': 'travel', 'gen_ai.request.model': 'm', 'gen_ai.response.text': 'a' },
+    facts: { role: 'agent', agentName: 'travel', output: 'a' },
+  },
+  ...(
+    [
+      ['shop.tools.find_order', 'find_order'],
+      ['find_order.run', 'find_order'],
+      ['find_order.__call__', 'find_order'],
+      ['FindOrder.forward', 'FindOrder'],
+    ] as const
+  ).map(([name, tool]) => ({
+    name: `${name} runs ${tool}`,
+    span: { name },
+    attributes: { 'acme.span.kind': 'tool' },
+    facts: { role: 'tool', tool: { name: tool } },
+  })),
+];
+
 const silent: readonly Case[] = [
   { name: 'a kind that no word stands for says nothing', attributes: { 'acme.span.kind': 'internal' }, facts: {}, absent: ['role'] },
   {
@@ -490,7 +512,19 @@ const offers: readonly Case[] = [
 ];
 
 describe('generic', () => {
-  testCases(generic, [...kinds, ...silent, ...nearKinds, ...agents, ...tools, ...frameworks, ...framed, ...usages, ...models, ...offers]);
+  testCases(generic, [
+    ...kinds,
+    ...spanNames,
+    ...silent,
+    ...nearKinds,
+    ...agents,
+    ...tools,
+    ...frameworks,
+    ...framed,
+    ...usages,
+    ...models,
+    ...offers,
+  ]);
 
   test('generic: tokens in events, of which the last one tells the whole', () => {
     const one = span({

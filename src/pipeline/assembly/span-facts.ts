@@ -296,9 +296,9 @@ function causeIn(data: string | undefined): string | undefined {
   return typeof cause === 'string' ? cause : undefined;
 }
 
-/** Whether the message is a framework's phrase for any failure; a more specific text is preferred. */
+/** Whether the message is a framework's phrase for any failure, or empty; a more specific text is preferred. */
 export function isPhrase(message: string): boolean {
-  return PHRASE.test(message);
+  return message === '' || PHRASE.test(message);
 }
 
 /** Sources: tool spans of the OpenAI Agents SDK, OpenLIT, BeeAI and Respan. */

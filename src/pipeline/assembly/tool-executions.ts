@@ -74,9 +74,22 @@ function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | un
   return undefined;
 }
 
-/** Whether two instrumentations report the same execution at the same time. */
+/** Whether two instrumentations report the same execution at the same time, or one reports its failure again. */
 function isSameExecution(a: Node, b: Node): boolean {
-  return overlap(a, b) && a.span.scope.name !== b.span.scope.name && canBeOne(a, b);
+  return (overlap(a, b) && a.span.scope.name !== b.span.scope.name && canBeOne(a, b)) || isFailureOf(a, b);
+}
+
+/** Whether the later span tells only how the earlier one failed, after whose tool it is named: `reserve_stock_error`. */
+function isFailureOf(earlier: Node, later: Node): boolean {
+  const { name, id, arguments: given, result } = later.reading.facts.tool ?? {};
+  const { code, message } = earlier.span.status;
+  return (
+    code === 'error' &&
+    message !== '' &&
+    message === later.span.status.message &&
+    name === `${earlier.reading.facts.tool?.name}_error` &&
+    (id ?? given ?? result) === undefined
+  );
 }
 
 function overlap(a: Node, b: Node): boolean {

@@ -23,6 +23,17 @@ const answers: readonly Case[] = [
     facts: { inputTokens: 5 },
     absent: ['outputTokens'],
   },
+  {
+    name: 'a side that no key tells is in the usage, and parts of a side are no side',
+    attributes: {
+      'acme.kind': 'llm',
+      'acme.usage.output_tokens': 2,
+      'acme.usage.non_cached_input_tokens': 4,
+      'acme.usage.cache_read_input_tokens': 3,
+      'acme.usage.metadata': '{"prompt_tokens":7,"completion_tokens":2}',
+    },
+    facts: { inputTokens: 7, outputTokens: 2, cachedInputTokens: 3 },
+  },
   ...['model', 'modelVersion', 'model_name'].map((name) => ({
     name: `the model in the answer’s ${name}`,
     attributes: { 'acme.kind': 'llm', output: `{"${name}":"m-1","text":"a"}` },

@@ -93,6 +93,12 @@ const resultFrames: readonly { readonly name: string; readonly raw: AttributeVal
   },
   { name: '{"output":{"lc":1,…}}', raw: { output: { lc: 1, kwargs: { content: carried } } }, read: { result: flight } },
   {
+    name: '{"type":"text","value":{"lc":1,…}}',
+    raw: { type: 'text', value: { lc: 1, kwargs: { content: carried } } },
+    read: { result: flight },
+  },
+  { name: 'a value with its unit', raw: { type: 'percent', value: { of: 5 } }, read: { result: { type: 'percent', value: { of: 5 } } } },
+  {
     name: '{"blocks":[{"text":…}]}',
     raw: JSON.stringify({ blocks: [{ block_type: 'text', text: "{'flight': 'AF007'}" }], tool_name: 't', is_error: true }),
     read: { result: flight, failed: true },
