@@ -25,6 +25,7 @@ import { describesAgent, observedModel, observedRetrieval, observedRun } from '.
 import { isPlaceholder, parseContainer, unquotedText } from './parsing/parsing.ts';
 import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
 import { isNoSchema, schemaOf } from './parsing/schema-evidence.ts';
+import { spanName, TEMPLATE, toolInName } from './parsing/span-names.ts';
 import { answerFacts, tokensOf } from './parsing/token-evidence.ts';
 import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
 import { flattenedMessage } from './openinference.ts';
@@ -302,7 +303,7 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const facts: Mutable<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
-  const spanned = functionName(span) ?? spanName(span);
+  const spanned = toolInName(span);
   const given = [ownToolName(span, evidence), known.name, firstText(span, evidence, 'ownName'), spanned].find(
     (one) => one !== undefined && isToolName(one),
   );
@@ -561,33 +562,6 @@ function metadataText(span: Span, { keys }: KeyEvidence, members: readonly strin
     }
   }
   return undefined;
-}
-
-/** A name that an SDK forgot to fill in is none: `invoke_agent {gen_ai.agent.name}`. */
-const TEMPLATE = /\{[^{}]*\}|<[^<>]*>|%s/;
-const AROUND_NAME =
-  /^(?:invoke_agent|execute_tool|create_agent|tool|agent|sub[-_]?agent|function)[ :./]+|^(?:Tool|Agent|Function)[:./]+|\.(?:__call__|[_a-z][_a-z0-9]*)$/g;
-
-/** The operation before the name: `ai.generateText order_support`. */
-const OPERATION = /^[a-z]\w*(?:\.\w+)+ (?=\S)/;
-
-/** The framework's class before the name: `AxGen > order_support`. */
-const CLASS = /^[A-Z]\w* (?:>|→|») (?=\S)/;
-
-/** A traced function after its module: `shop.tools.find_order`. */
-const FUNCTION = /^(?:[a-z_]\w*\.)+([a-z_]\w*)$/;
-/** Methods after the tool that they run. */
-const METHOD = /^_*a?(?:run|call|invoke|execute|forward|tool|use|start|end|step|handler?)_*$|^on_/;
-
-function functionName(span: Span): string | undefined {
-  const name = FUNCTION.exec(span.name)?.[1];
-  return name === undefined || METHOD.test(name) ? undefined : name;
-}
-
-/** What a span's own name says of what it is about. */
-export function spanName(span: Span): string | undefined {
-  const name = span.name.replace(CLASS, '').replace(OPERATION, '').replaceAll(AROUND_NAME, '').trim();
-  return name === '' || TEMPLATE.test(name) ? undefined : name;
 }
 
 function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField): string | undefined {

@@ -2,13 +2,13 @@
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, AttributeMap, AttributeValue, Span } from '../../src/model/span.ts';
 import type { Collector, Recognition, SpanFacts, SpanRole, ToolFacts } from '../collector.ts';
-import { spanName } from '../generic.ts';
 import { readDefinitions } from '../parsing/definitions.ts';
 import { unflattened } from '../parsing/flattened.ts';
 import { readMessages } from '../parsing/messages.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool } from '../parsing/observation.ts';
 import { jsonOf, parseText } from '../parsing/parsing.ts';
 import { readSystemPrompt } from '../parsing/conventions.ts';
+import { spanName, toolInName } from '../parsing/span-names.ts';
 import type { Condition, Expression, Place } from './expression.ts';
 import { unreachable } from '../../src/model/ids.ts';
 
@@ -274,7 +274,7 @@ function tool(span: Span, value: Values): ToolFacts {
   const name = textOf(value('tool.name'));
   return {
     ...observedTool({
-      name: name === undefined || name === '' ? (spanName(span) ?? span.name) : name,
+      name: name === undefined || name === '' ? (toolInName(span) ?? span.name) : name,
       input: value('tool.arguments') ?? value('input'),
       output: value('tool.result') ?? value('output'),
     }),

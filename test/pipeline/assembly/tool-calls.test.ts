@@ -570,30 +570,6 @@ const cases: readonly Case[] = [
     calls: [{ statedOk: true }, { error: { message: '', sign: 'error_type', type: 'T' } }],
   },
   {
-    name: 'a failed call without a message has the one that the model is told',
-    spans: [
-      modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1], start: 10, end: 20 }),
-      toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', status: 'error', start: 20, end: 30 }),
-      modelSpan({
-        id: 4,
-        parent: 1,
-        history: [user('q'), assistant({ asks: [f1] }), toolMessage([{ id: 'c1', response: 'too much' }])],
-        start: 30,
-        end: 40,
-      }),
-    ],
-    calls: [{ name: 'f', error: { message: 'too much', sign: 'span_status' } }],
-  },
-  {
-    name: 'a span that tells only how the one before it failed is no call',
-    spans: [
-      toolSpan({ id: 2, parent: 1, tool: 'f', arguments: '{"x":1}', status: 'error', message: 'boom', start: 10, end: 20 }),
-      toolSpan({ id: 3, parent: 1, tool: 'f_error', status: 'error', message: 'boom', start: 20, end: 30 }),
-      toolSpan({ id: 4, parent: 1, tool: 'g_error', status: 'error', message: 'boom', start: 30, end: 40 }),
-    ],
-    calls: [{ name: 'f', error: { message: 'boom', sign: 'span_status' } }, { name: 'g_error' }],
-  },
-  {
     name: 'arguments that are no object are kept as a text',
     spans: [toolSpan({ id: 2, parent: 1, tool: 'f', arguments: 'not json' })],
     calls: [{ name: 'f', arguments: null, argumentsText: 'not json' }],

@@ -1,0 +1,30 @@
+/** What the name of a span says of what it is about, without the words that SDKs put around it. */
+import type { Span } from '../../src/model/span.ts';
+
+/** A name that an SDK forgot to fill in is none: `invoke_agent {gen_ai.agent.name}`. */
+export const TEMPLATE = /\{[^{}]*\}|<[^<>]*>|%s/;
+const AROUND_NAME =
+  /^(?:invoke_agent|execute_tool|create_agent|tool|agent|sub[-_]?agent|function)[ :./]+|^(?:Tool|Agent|Function)[:./]+|\.(?:__call__|[_a-z][_a-z0-9]*)$/g;
+
+/** The operation before the name: `ai.generateText order_support`. */
+const OPERATION = /^[a-z]\w*(?:\.\w+)+ (?=\S)/;
+
+/** The framework's class before the name: `AxGen > order_support`. */
+const CLASS = /^[A-Z]\w* (?:>|→|») (?=\S)/;
+
+/** A traced function after its module: `shop.tools.find_order`. */
+const FUNCTION = /^(?:[a-z_]\w*\.)+([a-z_]\w*)$/;
+/** Methods after the tool that they run. */
+const METHOD = /^_*a?(?:run|call|invoke|execute|forward|tool|use|start|end|step|handler?)_*$|^on_/;
+
+/** What a span's own name says of what it is about. */
+export function spanName(span: Span): string | undefined {
+  const name = span.name.replace(CLASS, '').replace(OPERATION, '').replaceAll(AROUND_NAME, '').trim();
+  return name === '' || TEMPLATE.test(name) ? undefined : name;
+}
+
+/** The tool that a span of a call is named after. */
+export function toolInName(span: Span): string | undefined {
+  const name = FUNCTION.exec(span.name)?.[1];
+  return name === undefined || METHOD.test(name) ? spanName(span) : name;
+}
