@@ -20,6 +20,7 @@ import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './parsing/key
 import { withoutFramework } from './parsing/instructions.ts';
 import { kindIn } from './parsing/kind-words.ts';
 import { listedMessages, eventMessages } from './parsing/message-events.ts';
+import { requestInRepr } from './parsing/message-reprs.ts';
 import { messagesIn, readMessages } from './parsing/messages.ts';
 import { describesAgent, observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
 import { isPlaceholder, parseContainer, unquotedText } from './parsing/parsing.ts';
@@ -433,7 +434,7 @@ const IN_WORDS = /\btext$/i;
 function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts: Mutable<SpanFacts>): void {
   // A request in words may hold several messages run together: where a convention reads the span, it says what it is.
   const isSaid = (raw: AttributeValue | undefined): boolean =>
-    known.role === undefined || typeof raw !== 'string' || parseContainer(raw) !== undefined;
+    known.role === undefined || typeof raw !== 'string' || (parseContainer(raw) ?? requestInRepr(raw)) !== undefined;
   const isAnswer = (raw: AttributeValue | undefined): boolean =>
     (evidence.keys.output ?? []).some((key) => IN_WORDS.test(key) && span.attribute(key) === raw);
   const given = first(span, evidence, ['inputMessages', 'input']) ?? inEvents(span, ['inputMessages', 'input']);

@@ -103,11 +103,12 @@ function componentFacts(span: Span): SpanFacts {
 }
 
 function modelFacts(span: Span, prefix: 'haystack.agent.step.llm' | 'haystack.component'): SpanFacts {
-  const asked = parseContainer(textAttribute(span, `${prefix}.input`) ?? '');
+  const given = textAttribute(span, `${prefix}.input`);
+  const asked = parseContainer(given ?? '');
   // A plain generator is given one text.
   const prompt = isJsonObject(asked) ? member(asked, 'prompt') : undefined;
   const answer = parseContainer(textAttribute(span, `${prefix}.output`) ?? '');
-  const facts = observedModel({ name: span.name, input: typeof prompt === 'string' ? prompt : asked, output: answer });
+  const facts = observedModel({ name: span.name, input: typeof prompt === 'string' ? prompt : (asked ?? given), output: answer });
   return { ...facts, ...aboutAnswer(isJsonObject(answer) ? answer : {}) };
 }
 

@@ -1,6 +1,6 @@
 /** Messages in the text form of Python objects, as SDKs write them that serialise with `str`: `ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[…])`. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
-import { parsePythonObject } from './python-literal.ts';
+import { parsePythonDump, parsePythonObject } from './python-literal.ts';
 
 const OBJECT = /^[A-Z]\w{0,100}\(/;
 
@@ -12,6 +12,12 @@ export function messageInRepr(text: string): JsonObject | undefined {
   const type = member(message, 'type');
   const isMessage = typeof member(message, 'role') === 'string' || (typeof type === 'string' && /Message(?:Chunk)?$/.test(type));
   return isMessage ? message : undefined;
+}
+
+/** What a request was given by name, where messages among it are objects: `{'messages': [ChatMessage(…)], 'tools': [Tool(…)]}`. */
+export function requestInRepr(text: string): JsonObject | undefined {
+  const request = text.startsWith("{'") && text.includes('Message(') ? parsePythonDump(text) : undefined;
+  return isJsonObject(request) ? Object.fromEntries(Object.entries(request).map(([name, value]) => [name, below(value)])) : undefined;
 }
 
 /** Objects below the message: their members without a leading underline, calls and results as the conventions call them. */

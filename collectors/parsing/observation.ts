@@ -7,6 +7,7 @@ import type { AttributeValue } from '../../src/model/span.ts';
 import type { Message, SpanFacts, ToolFacts } from '../collector.ts';
 import { readDefinitions } from './definitions.ts';
 import { readDocuments } from './documents.ts';
+import { requestInRepr } from './message-reprs.ts';
 import { readMessages } from './messages.ts';
 import { runInput, runOutput } from './run-values.ts';
 import { jsonOf, parseText } from './parsing.ts';
@@ -74,7 +75,8 @@ export function observedModel({ input, output }: Observation): SpanFacts {
 
 function parsed(raw: AttributeValue | undefined): JsonValue {
   const value = raw === undefined ? null : jsonOf(raw);
-  return typeof value === 'string' ? parseText(value) : value;
+  const read = typeof value === 'string' ? parseText(value) : value;
+  return typeof read === 'string' ? (requestInRepr(read) ?? read) : read;
 }
 
 /** Messages stand in a list, or under the name that the API gives them; the Responses API keeps the instructions apart. */

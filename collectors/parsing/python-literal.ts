@@ -22,6 +22,12 @@ export function parsePythonLiteral(text: string): JsonValue | undefined {
   return whole(cursor, () => value(cursor, 0));
 }
 
+/** As `parsePythonLiteral`, of a dict or list that holds objects: `{'messages': [ChatMessage(role='user')]}`. */
+export function parsePythonDump(text: string): JsonValue | undefined {
+  const cursor: Cursor = { text, at: 0, takesObjects: true };
+  return text.length > pythonLiteralCharsMax || !'{['.includes(text[0] ?? ' ') ? undefined : whole(cursor, () => value(cursor, 0));
+}
+
 /** What `read` makes of all of the text; undefined when the text is anything else. */
 function whole<T>(cursor: Cursor, read: () => T): T | undefined {
   try {

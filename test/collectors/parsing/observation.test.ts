@@ -150,3 +150,18 @@ describe('observation', () => {
     expect(observedModel({ name: 'm', input: '{"tools":7,"messages":{}}', output: '{"choices":[]}' })).toMatchObject({ role: 'model' });
   });
 });
+
+test('observation: a request in the text form of Python, whose messages and tools are objects', () => {
+  const input =
+    "{'messages': [ChatMessage(_role=<ChatRole.SYSTEM: 'system'>, _content=[TextContent(text='s')]), " +
+    "ChatMessage(_role=<ChatRole.USER: 'user'>, _content=[TextContent(text='q')])], " +
+    "'tools': [ComponentTool(name='t', description='d', parameters={'type': 'object'}, function=<function run.<locals>.t at 0x7f947e69>)]}";
+  const { inputMessages, toolDefinitions } = observedModel({ name: 'chat', input, output: undefined });
+  expect(inputMessages).toMatchObject([
+    { role: 'system', text: 's' },
+    { role: 'user', text: 'q' },
+  ]);
+  expect(toolDefinitions).toEqual([{ name: 't', description: 'd', inputSchema: { type: 'object' } }]);
+  const cut = input.slice(0, -20);
+  expect(observedModel({ name: 'chat', input: cut, output: undefined }).toolDefinitions).toBeUndefined();
+});

@@ -38,7 +38,7 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'autogen-swarm/multiturn', fields: ['input'], because: "the dialogue stands in bus messages, spread over many traces that are joined by links" },
   { recording: 'autogen-swarm/toolerror', fields: ['input'], because: "the dialogue stands in bus messages, spread over many traces that are joined by links" },
   { recording: 'genai-smolagents/handoff', fields: ['tool_calls', 'sub_agents'], because: "absent in the bytes: two invoke_agent spans hold the question, the answer and definitions; no attribute, event or record tells a call", absent: [...callIds, { text: 'book_pickup', besides: 'gen_ai.tool.definitions' }] },
-  { recording: 'haystack/handoff', fields: ['system_prompt', 'tool_calls', 'tools', 'sub_agents'], because: "the other agent is a component below a tool; prompt and definitions stand in Haystack's own form of messages" },
+  { recording: 'haystack/handoff', fields: ['sub_agents'], because: "no byte names the agent inside the tool: its span has the operation's name, and only the tool has one" },
   { recording: 'js-langwatch-langgraph/toolerror', fields: ['tool_calls'], because: "the id of a call that failed stands in the states of steps alone, which hold the whole conversation" },
   { recording: 'js-openinference-beeai/agent-as-tool', fields: ['sub_agents'], because: "no byte names the agent inside the tool: its events have the name of the framework's class" },
   { recording: 'js-traceloop-langgraph/toolerror', fields: ['agent_name', 'tool_calls'], because: "the workflow span has the user's name for the workflow; tool spans have the class's name, and agents stand in the names of inner spans" },
