@@ -365,14 +365,13 @@ def traceai_pydantic_ai():
     return flush
 
 
-def respan_agno():
+def respan_with(framework, name):
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from respan_instrumentation_agno import AgnoInstrumentor
     from respan_tracing import RespanTelemetry
 
     package = RespanTelemetry(app_name="warehouse", api_key="none", instruments=set())
     package.add_processor(exporter=OTLPSpanExporter(endpoint=f"{ENDPOINT}/v1/traces"))
-    AgnoInstrumentor().activate()
+    getattr(importlib.import_module(f"respan_instrumentation_{framework}"), name)().activate()
     return package.flush
 
 
@@ -463,7 +462,11 @@ SWITCHES = {
     "logfire-litellm": lambda: logfire("instrument_litellm"),
     "genai-langchain": lambda: genai("opentelemetry.instrumentation.genai.langchain", "LangChainInstrumentor"),
     "llm-tracekit-langchain": lambda: llm_tracekit("langchain", "LangChainInstrumentor"),
-    "respan-agno": respan_agno,
+    "respan-agno": lambda: respan_with("agno", "AgnoInstrumentor"),
+    "respan-langchain": lambda: respan_with("langchain", "LangChainInstrumentor"),
+    "genai-agno": lambda: genai("opentelemetry.instrumentation.genai.agno", "AgnoInstrumentor"),
+    "splunk-langchain": lambda: genai("opentelemetry.instrumentation.langchain", "LangchainInstrumentor"),
+    "llm-tracekit-strands": lambda: llm_tracekit("strands", "StrandsInstrumentor"),
     "traceai-pydantic-ai": traceai_pydantic_ai,
     "traceai-google-adk": lambda: traceai("google_adk", "GoogleADKInstrumentor"),
     "traceai-smolagents": lambda: traceai("smolagents", "SmolagentsInstrumentor"),
