@@ -204,13 +204,15 @@ function promptMessages(span: Span): readonly Message[] {
 }
 
 function tool(span: Span): ToolFacts {
-  const id = textAttribute(span, 'gen_ai.tool.call.id');
+  const result = span.attribute('gen_ai.tool.call.result');
+  const outcome = result === undefined ? undefined : readResult(result);
+  // Instrumentations without the key may write the message that holds the id.
+  const id = textAttribute(span, 'gen_ai.tool.call.id') ?? outcome?.callId;
   const description = textAttribute(span, 'gen_ai.tool.description');
   const facts: Mutable<ToolFacts> = { name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '') };
   if (id !== undefined) facts.id = id;
   addArguments(readArguments(span.attribute('gen_ai.tool.call.arguments')), facts);
-  const result = span.attribute('gen_ai.tool.call.result');
-  if (result !== undefined) addOutcome(readResult(result), facts);
+  if (outcome !== undefined) addOutcome(outcome, facts);
   if (description !== undefined) facts.description = description;
   return facts;
 }

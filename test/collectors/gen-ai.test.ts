@@ -117,6 +117,12 @@ const cases: readonly {
     facts: { tool: { arguments: { x: null, y: [1, 2] } } },
   },
   {
+    name: 'the id of a call that its result alone tells',
+    operation: 'execute_tool',
+    attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.call.result': "\"content='r' name='t' tool_call_id='c1'\"" },
+    facts: { tool: { result: 'r', id: 'c1' } },
+  },
+  {
     name: 'a result that says that it failed',
     operation: 'execute_tool',
     attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.call.result': '{"content":[{"type":"text","text":"boom"}],"isError":true}' },
