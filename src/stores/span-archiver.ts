@@ -11,7 +11,7 @@ import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { compressedBeside } from './compression.ts';
 import { microsOf } from './row-mapping.ts';
-import type { SpanPiece, Store, KeptSpans } from '../model/store/store.ts';
+import type { KeptSpans, NewSpanPiece, SpanPiece, Store } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import { trimOldest } from '../runtime/lru.ts';
 import { backoffMs } from '../runtime/retry.ts';
@@ -55,8 +55,8 @@ export interface SpanArchiver {
 /** How long traces gather for one batch: traces of one request are read together. */
 const gatherMs = 100;
 const batchTraces = 128;
-/** Traces that are compressed at once. A busy service gets round to the next ones late, and the journal holds all requests until then. */
-const compressedTogether = 32;
+/** The store's thread compresses a smaller bundle. Each await costs a turn, and the journal holds all requests until the last one. */
+const plainBytesMax = 128 * 1024;
 const firstRestMs = 500;
 const longestRestMs = 30_000;
 /** Retries of the first batch while the store fails: a minute and a half. Later batches get one. */
@@ -123,7 +123,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
   }
 
   /** False when given up: a failing store must not fill the journal. */
-  async function stored(pieces: readonly SpanPiece[]): Promise<boolean> {
+  async function stored(pieces: readonly NewSpanPiece[]): Promise<boolean> {
     for (let attempt = 0; ; attempt++) {
       if (await isWritten(pieces)) return true;
       if (attempt >= attemptsMax || (ended.signal.aborted && attempt > 0)) return false;
@@ -132,7 +132,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
     }
   }
 
-  async function isWritten(pieces: readonly SpanPiece[]): Promise<boolean> {
+  async function isWritten(pieces: readonly NewSpanPiece[]): Promise<boolean> {
     try {
       await store.writeSpans(pieces);
       return true;
@@ -145,7 +145,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
   /** `undefined` when the spans cannot be read or compressed; another attempt would fail as well. */
   async function preparedOf(
     asked: readonly Waiting[],
-  ): Promise<{ readonly batch: readonly Waiting[]; readonly pieces: readonly SpanPiece[] } | undefined> {
+  ): Promise<{ readonly batch: readonly Waiting[]; readonly pieces: readonly NewSpanPiece[] } | undefined> {
     try {
       const read = await options.read(asked.map(({ trace }) => trace));
       const isRead = (_one: Waiting, at: number): boolean => read[at]?.isLater !== true;
@@ -162,16 +162,19 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
     }
   }
 
-  async function piecesOf(batch: readonly Waiting[], read: readonly TraceSpans[]): Promise<readonly SpanPiece[]> {
-    const pieces: SpanPiece[] = [];
-    for (let from = 0; from < batch.length; from += compressedTogether) {
-      const some = batch.slice(from, from + compressedTogether).map((one, at) => pieceOf(one, read[from + at]));
-      for (const piece of await Promise.all(some)) if (piece !== undefined) pieces.push(piece);
+  async function piecesOf(batch: readonly Waiting[], read: readonly TraceSpans[]): Promise<readonly NewSpanPiece[]> {
+    const pieces: NewSpanPiece[] = [];
+    for (const [at, one] of batch.entries()) {
+      const piece = pieceOf(one, read[at]);
+      if (piece === undefined) continue;
+      const isSmall = piece.body.length <= plainBytesMax;
+      pieces.push(isSmall ? { ...piece, isPlain: true } : { ...piece, body: await compressedBeside(piece.body) });
     }
     return pieces;
   }
 
-  async function pieceOf({ trace, startedAt, isRest }: Waiting, read: TraceSpans | undefined): Promise<SpanPiece | undefined> {
+  /** With a plain body. */
+  function pieceOf({ trace, startedAt, isRest }: Waiting, read: TraceSpans | undefined): SpanPiece | undefined {
     const [whole = '', ...joined] = trace.keys;
     if (read?.isWhole === false) count('incomplete', 1);
     if (read?.bundle === undefined) {
@@ -189,7 +192,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
       isWhole: read.isWhole && !isRest,
       isRedacted: read.isRedacted,
       digest: `${read.bundle.length}-${crc32(read.bundle).toString(16)}`,
-      body: await compressedBeside(read.bundle),
+      body: read.bundle,
     };
   }
 

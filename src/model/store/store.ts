@@ -46,7 +46,7 @@ export interface Store {
    * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
    * dropped.
    */
-  writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
+  writeSpans(pieces: readonly NewSpanPiece[]): Promise<void>;
   /** The archived spans of a trace in the order of arrival; for a trace that belongs to another one, those of that trace. */
   spans(tenant: Tenant, traceId: TraceId): Promise<readonly SpanPiece[]>;
   /** The known ones among up to a few hundred traces, with their runs. */
@@ -142,6 +142,11 @@ export interface SpanPiece {
   readonly digest: string;
   /** A bundle of OTLP requests, compressed with zstd. */
   readonly body: Uint8Array;
+}
+
+export interface NewSpanPiece extends SpanPiece {
+  /** True: the store compresses `body`. */
+  readonly isPlain?: boolean;
 }
 
 /** A run in a list. */

@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import { JuryError, diskFullText } from '../../model/errors.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
-import type { SpanPiece } from '../../model/store/store.ts';
+import type { NewSpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
 import { type NewClient } from './clients.ts';
 import { database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
@@ -25,7 +25,7 @@ export interface Connection {
   readonly db: Kysely<Tables>;
   /** Resolves with the fate of each export, in their order. */
   write(batch: Batch): Promise<readonly AddedExport[]>;
-  writePieces(pieces: readonly SpanPiece[]): Promise<void>;
+  writePieces(pieces: readonly NewSpanPiece[]): Promise<void>;
   scan<Of extends Scan['of']>(scan: Extract<Scan, { readonly of: Of }>): Promise<Scanned[Of]>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
@@ -314,7 +314,7 @@ async function written(db: Kysely<Tables>, thread: SqliteThread, batch: Batch): 
   });
 }
 
-async function piecesWritten(db: Kysely<Tables>, thread: SqliteThread, pieces: readonly SpanPiece[]): Promise<void> {
+async function piecesWritten(db: Kysely<Tables>, thread: SqliteThread, pieces: readonly NewSpanPiece[]): Promise<void> {
   await db
     .connection()
     .execute(

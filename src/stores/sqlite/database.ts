@@ -12,7 +12,7 @@ import { writePieces } from './spans.ts';
 import { writeBatch } from './write.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
-import type { SpanPiece } from '../../model/store/store.ts';
+import type { NewSpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
 
 /** Asked for in the order in which they are sent, each answered once. */
@@ -23,7 +23,7 @@ export type Ask =
   /** In one transaction. A batch as one question: were each of its statements one, it would take a turn of the service for each. */
   | { readonly id: number; readonly kind: 'write'; readonly batch: Batch }
   /** Likewise. */
-  | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly SpanPiece[] }
+  | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly NewSpanPiece[] }
   /** Counts over many runs, of which only the sums leave the thread. */
   | { readonly id: number; readonly kind: 'scan'; readonly scan: Scan }
   /** A copy of the file, page by page, while others write. */

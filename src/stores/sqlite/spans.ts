@@ -1,8 +1,9 @@
 /** Spans in SQLite: pieces by trace. */
 import type { Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import type { KnownTrace, SpanPiece, TraceName } from '../../model/store/store.ts';
+import type { KnownTrace, NewSpanPiece, SpanPiece, TraceName } from '../../model/store/store.ts';
 import type { Micros } from '../../model/timestamp.ts';
+import { compressed } from '../compression.ts';
 import type { Rows } from './rows.ts';
 import type { Tables } from './tables.ts';
 
@@ -12,8 +13,8 @@ type Db = Kysely<Tables>;
 const knownRunsMax = 100_000;
 
 /** In the transaction that is open. */
-export function writePieces(to: Rows, pieces: readonly SpanPiece[]): void {
-  for (const { tenant, traceId, joined, digest, startedAt, storedAt, spans, isWhole, isRedacted, body } of pieces) {
+export function writePieces(to: Rows, pieces: readonly NewSpanPiece[]): void {
+  for (const { tenant, traceId, joined, digest, startedAt, storedAt, spans, isWhole, isRedacted, body, isPlain } of pieces) {
     to.piece({
       tenant,
       trace_id: traceId,
@@ -23,7 +24,7 @@ export function writePieces(to: Rows, pieces: readonly SpanPiece[]): void {
       spans,
       is_whole: isWhole ? 1 : 0,
       is_redacted: isRedacted ? 1 : 0,
-      body,
+      body: isPlain === true ? compressed(body) : body,
     });
     for (const part of joined) to.joinedTrace({ tenant, trace_id: part, whole_id: traceId });
   }
