@@ -9,8 +9,8 @@ export interface JsonObject {
 /** Deeper values are rejected, so no recursion exhausts the stack. */
 export const jsonDepthMax = 128;
 
-/** A run of digits that may exceed a double. Such texts are parsed exactly, which is slower, up to `exactCharsMax`. */
-const LONG_NUMBER = /\d{16}/;
+/** So many digits may exceed a double. Such texts are parsed exactly, which is slower, up to `exactCharsMax`. */
+const longDigits = 16;
 export const exactCharsMax = 500_000;
 /** Longer integers are no ids, and the cost of a bigint grows with the square of its length. */
 const exactDigitsMax = 400;
@@ -30,7 +30,7 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
 export function parseJson(text: string): JsonValue | undefined {
   if (!JSON_START.test(text) || nestsTooDeep(text)) return undefined;
   try {
-    return (text.length <= exactCharsMax && LONG_NUMBER.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
+    return (text.length <= exactCharsMax && hasLongNumber(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
   } catch {
     return undefined;
   }
@@ -83,7 +83,7 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
 
 /** True: `parseJson` rejects the text for its depth. */
 export function nestsTooDeep(text: string): boolean {
-  if (text.length <= jsonDepthMax) return false;
+  if (opensFew(text)) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -93,6 +93,32 @@ export function nestsTooDeep(text: string): boolean {
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
   return false;
+}
+
+/** True: the text has too few opening brackets to nest too deep. Searching for them is many times faster than walking over the text. */
+function opensFew(text: string): boolean {
+  if (text.length <= jsonDepthMax) return true;
+  let left = jsonDepthMax;
+  for (let at = text.indexOf('{'); at >= 0; at = text.indexOf('{', at + 1)) if (--left < 0) return false;
+  for (let at = text.indexOf('['); at >= 0; at = text.indexOf('[', at + 1)) if (--left < 0) return false;
+  return true;
+}
+
+/** Whether `longDigits` digits stand in a row. Each such row covers one of the places looked at. */
+function hasLongNumber(text: string): boolean {
+  for (let at = longDigits - 1; at < text.length; at += longDigits) {
+    if (!isDigit(text, at)) continue;
+    let [start, end] = [at, at + 1];
+    while (end - start < longDigits && isDigit(text, start - 1)) start--;
+    while (end - start < longDigits && isDigit(text, end)) end++;
+    if (end - start === longDigits) return true;
+  }
+  return false;
+}
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0x30 && code <= 0x39;
 }
 
 /** The closing quote of the string that opens at `open`, or the end of the text. Searching for quotes skips strings quickly. */
