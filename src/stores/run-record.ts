@@ -55,11 +55,15 @@ export function runRecord(item: Pick<ScoredRun, 'run' | 'evaluations' | 'decisio
 function entriesOf({ run, evaluations, decisions }: Pick<ScoredRun, 'run' | 'evaluations' | 'decisions'>): RunEntries {
   const entries = new Map<string, RunEntry>();
   for (const evaluation of evaluations) {
-    const { name, ...verdict } = storedVerdict(evaluation);
-    entries.set(name, { name, verdict: { ...verdict, kind: evaluation.evaluatorKind, optionsHash: evaluation.optionsHash } });
+    const verdict = storedVerdict(evaluation);
+    const { evaluatorKind: kind, optionsHash } = evaluation;
+    entries.set(verdict.name, { name: verdict.name, verdict: { ...verdict, kind, optionsHash } });
   }
   const revision = run.session?.revision ?? run.revision;
-  for (const { name, ...decision } of decisions) entries.set(name, { ...entries.get(name), name, decision: { ...decision, revision } });
+  for (const decision of decisions) {
+    const { name } = decision;
+    entries.set(name, { ...entries.get(name), name, decision: { ...decision, revision } });
+  }
   return entries;
 }
 

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
 import { noTenant, unreachable, type Tenant } from '../../model/ids.ts';
 import { recentMap } from '../../model/recent-map.ts';
-import { type Evaluation, evaluationKeyText, type Verdict, errorType } from '../../model/verdict.ts';
+import { type Evaluation, type EvaluationKey, evaluationKeyText, type Verdict, errorType } from '../../model/verdict.ts';
 import { attemptOf, type Attempt } from '../../pipeline/reporting/evaluability.ts';
 import type { Labels } from '../../telemetry/telemetry.ts';
 import { type Exporter } from '../exporter.ts';
@@ -33,9 +33,9 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
   }
 
   /** Compares with the previous revision: `changed`, `same`, or `unknown` when that is forgotten. */
-  function change(evaluation: Evaluation): string {
-    const id = hash('sha256', evaluationKeyText(evaluation.key), 'base64');
-    const now = fingerprint(evaluation.verdict);
+  function change({ key, verdict }: Evaluation, target: string): string {
+    const id = `${target} ${key.name}`;
+    const now = fingerprint(verdict);
     const before = verdicts.get(id);
     verdicts.set(id, now);
     return before === undefined ? 'unknown' : before === now ? 'same' : 'changed';
@@ -69,7 +69,8 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
     id: 'metrics',
     isVolatile: true,
     async send(item) {
-      const changes = item.evaluations.map((evaluation) => ({ evaluation, changed: change(evaluation) }));
+      const targetOf = targetHashing();
+      const changes = item.evaluations.map((evaluation) => ({ evaluation, changed: change(evaluation, targetOf(evaluation.key)) }));
       if (itemRevision(item) === 1) countFirst(item);
       else {
         for (const { evaluation, changed } of changes) {
@@ -81,6 +82,18 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
     async stop() {
       verdicts.clear();
     },
+  };
+}
+
+/** Hashes what an evaluation key names beside the evaluator. The verdicts of an item mostly have one target. */
+function targetHashing(): (key: EvaluationKey) => string {
+  let last: EvaluationKey | undefined;
+  let hashed = '';
+  return (key) => {
+    if (last === undefined || key.targetId !== last.targetId || key.targetKind !== last.targetKind || key.tenant !== last.tenant)
+      hashed = hash('sha256', evaluationKeyText({ ...key, name: '' }), 'base64');
+    last = key;
+    return hashed;
   };
 }
 
