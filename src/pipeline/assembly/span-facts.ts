@@ -242,8 +242,8 @@ export function ownName(span: Span | undefined): string | undefined {
 /** Names of operations, such as `ai.generateText`, `tool.run.start-3`, `invocation`. Sources: AI SDK, BeeAI, Agent Development Kit. */
 const OPERATION_NAME =
   /^(?:[a-z]\w*(?:\.[a-z][\w-]*)+|invocation|(?:invoke|execute|run|call|create)_[a-z]+(?: .*)?|(?:chat|workflow|task) .*)$/;
-/** `AxGen > order_support`. */
-const FRAME_NAME = /^\w{1,100} > (?=\S)/;
+/** `AxGen > order_support`, `step order_support`. */
+const FRAME_NAME = /^(?:\w{1,100} > (?=\S)|(?:step|node|chain|graph) (?=\S+$))/;
 
 /** The name that somebody gave the agent; `undefined` for the name of a span or a framework's default. */
 export function givenAgentName({ agentName, agentNameIsGuess }: SpanFacts): string | undefined {

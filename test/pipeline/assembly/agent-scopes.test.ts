@@ -245,11 +245,11 @@ const cases: readonly Case[] = [
     spans: [span({ id: 1, name }), toolSpan({ id: 2, parent: 1, tool: 'f' })],
     runs: ['1: none [f]'],
   })),
-  {
-    name: 'a frame before the name of a span is no part of the agent’s',
-    spans: [span({ id: 1, name: 'AxGen > support' }), toolSpan({ id: 2, parent: 1, tool: 'f' })],
+  ...['AxGen > support', 'step support', 'node support'].map((name) => ({
+    name: `the frame before the name in ${name} is no part of the agent’s`,
+    spans: [span({ id: 1, name }), toolSpan({ id: 2, parent: 1, tool: 'f' })],
     runs: ['1: support [f]'],
-  },
+  })),
   {
     name: 'agents in a cycle of parents are still found',
     spans: [agentSpan({ id: 1, parent: 3, agent: 'a' }), toolSpan({ id: 2, parent: 1, tool: 'f' }), span({ id: 3, parent: 2 })],

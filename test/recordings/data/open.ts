@@ -77,7 +77,7 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'openlit-openai-agents/stream', fields: ['system_prompt', 'model'], because: "input, prompt and calls stand in response spans as OpenAI's items; tool spans hold a name without arguments" },
   { recording: 'openlit-pydantic-ai/handoff', fields: ['final_response', 'tokens.input', 'tokens.output', 'tool_calls', 'sub_agents'], because: "absent in the bytes: requests to models are traces of their own, and nothing names an agent", absent: [{ text: 'pickup_planner' }, { text: 'stock_clerk' }] },
   { recording: 'respan-agno/handoff', fields: ['agent_name', 'tools'], because: "no span names the team" },
-  { recording: 'splunk-langchain/handoff', fields: ['system_prompt', 'sub_agents'], because: "the instructions have the user's role, as every message has; spans of the second agent have the first one's name" },
+  { recording: 'splunk-langchain/handoff', fields: ['system_prompt'], because: "the instructions have the user's role, as every message has" },
   { recording: 'splunk-langchain/multiturn', fields: ['system_prompt'], because: "the instructions have the user's role, as every message has" },
   { recording: 'splunk-langchain/parallel', fields: ['system_prompt'], because: "the instructions have the user's role, as every message has" },
   { recording: 'splunk-langchain/sequential', fields: ['system_prompt'], because: "the instructions have the user's role, as every message has" },
