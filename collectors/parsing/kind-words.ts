@@ -18,6 +18,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   generate_content: 'model',
   generation: 'model',
   model: 'model',
+  inference: 'model',
   response: 'model',
   tool: 'tool',
   tool_call: 'tool',

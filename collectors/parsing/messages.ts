@@ -8,7 +8,7 @@ import type { AttributeValue } from '../../src/model/span.ts';
 import type { RequestedCall, Message, ReportedResult } from '../collector.ts';
 import { messageInRepr } from './message-reprs.ts';
 import { withRoles } from './part-kinds.ts';
-import { jsonOf, parseText, isPlaceholder, textOfParts } from './parsing.ts';
+import { jsonOf, parseContainer, parseText, isPlaceholder, textOfParts } from './parsing.ts';
 import { reasoningIn } from './reasoning.ts';
 import { isCutContainer } from './truncation.ts';
 import { addArguments, readArguments, readResult } from './values.ts';
@@ -83,10 +83,12 @@ function isPair(item: JsonValue | undefined): item is readonly [string, string] 
 function readMessage(item: JsonValue | undefined, fallback: Message['role']): Message | undefined {
   if (isPair(item)) return said(roleOf(item[0]) ?? fallback, item[1]);
   if (typeof item === 'string') {
-    const written = messageInRepr(item);
+    const written = messageInRepr(item) ?? (NAMED_ROLE.test(item) ? parseContainer(item) : undefined);
     return written === undefined ? said(fallback, item) : readMessage(written, fallback);
   }
   if (!isJsonObject(item)) return undefined;
+  const named = namedRole(item, fallback);
+  if (named !== undefined) return named;
   const message = unwrapped(item);
   const draft: Draft = {
     role: roleOfMessage(message) ?? fallback,
@@ -99,17 +101,34 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role']): Me
   // Anthropic and Bedrock want results in a message of the user's; whoever flattens one keeps its role.
   if (draft.role === 'user' && typeof member(message, 'tool_call_id') === 'string') draft.role = 'tool';
   readItem(message, draft);
-  const written = member(message, 'tool_calls') ?? member(message, 'toolCalls') ?? besideBlocks(message);
+  const written = member(message, 'tool_calls') ?? member(message, 'toolCalls') ?? besideBlocks(message) ?? namedTools(message);
   const toolCalls = typeof written === 'string' ? parseText(written) : written;
   if (isJsonArray(toolCalls)) for (const call of toolCalls) pushCall(call, draft);
   if (draft.results !== undefined && !draft.hasText && draft.role !== 'assistant') draft.role = 'tool';
   return finished(draft);
 }
 
+const NAMED_ROLE = /^\{ ?"(?:system|user|assistant)": ?"/;
+
+/** The role as the only member: `{"user": "…"}`. Whose answer it is, the place of an answer says. Source: Monocle. */
+function namedRole(item: JsonObject, fallback: Message['role']): Message | undefined {
+  const [name, ...others] = Object.keys(item);
+  const text = name === undefined || others.length > 0 ? undefined : member(item, name);
+  if (typeof text !== 'string' || (name !== 'assistant' && (fallback === 'assistant' || (name !== 'system' && name !== 'user'))))
+    return undefined;
+  return said(name, text);
+}
+
 /** LlamaIndex's message has blocks, and the calls in what the API answered besides. */
 function besideBlocks(message: JsonObject): JsonValue | undefined {
   const more = isJsonArray(member(message, 'blocks')) ? member(message, 'additional_kwargs') : undefined;
   return isJsonObject(more) ? member(more, 'tool_calls') : undefined;
+}
+
+/** Calls under the name of tools; those that a request offers have no arguments. Source: Monocle. */
+function namedTools(message: JsonObject): JsonValue | undefined {
+  const tools = member(message, 'tools');
+  return isJsonArray(tools) && tools.every((tool) => isJsonObject(tool) && Object.hasOwn(tool, 'tool_arguments')) ? tools : undefined;
 }
 
 function said(role: Message['role'], text: string): Message {
@@ -258,9 +277,9 @@ function pushCall(item: JsonValue, draft: Draft): void {
 
 const functionFrame = ['function'] as const;
 const names = ['name', 'toolName', 'tool_name'] as const;
-const outerCallIds = ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id'] as const;
+const outerCallIds = ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id', 'tool_id'] as const;
 const innerCallIds = ['id', 'toolUseId', 'toolCallId', 'ref'] as const;
-const argumentNames = ['arguments', 'args', 'input', 'parameters'] as const;
+const argumentNames = ['arguments', 'args', 'input', 'parameters', 'tool_arguments'] as const;
 const resultIds = ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id', 'ref'] as const;
 const resultNames = ['response', 'result', 'output', 'content'] as const;
 

@@ -310,4 +310,19 @@ describe('messages', () => {
     const long = readMessages(Array.from({ length: messagesMax + 5 }, (_, index) => ({ role: 'user', content: `${index}` })));
     expect([long.length, long[0]?.text]).toEqual([messagesMax, '5']);
   });
+
+  test('messages: a role as the only member, and calls under the name of tools', () => {
+    expect(readMessages(['{"system": "be kind"}', '{"user": "q"}'])).toMatchObject([
+      { role: 'system', text: 'be kind' },
+      { role: 'user', text: 'q' },
+    ]);
+    expect(readMessages('{"assistant": "a"}', 'assistant')).toMatchObject([{ role: 'assistant', text: 'a' }]);
+    const asked = '{"tools": [{"tool_id": "c1", "tool_name": "f", "tool_arguments": "{\\"x\\": 1}"}]}';
+    expect(readMessages(asked, 'assistant')).toEqual([exchange[2]]);
+  });
+
+  test('messages: an answer with a user in it is no message of the user, and a tool that is offered no call', () => {
+    expect(readMessages('{"user": "bob"}', 'assistant').filter(({ role }) => role !== 'assistant')).toEqual([]);
+    expect(readMessages('{"tools": [{"tool_name": "f"}]}', 'assistant').flatMap(({ requested }) => requested)).toEqual([]);
+  });
 });
