@@ -12,6 +12,7 @@ const kinds: readonly Case[] = [
   ['span_kind', 'Tool', 'tool'],
   ['acme.entity.log_type', 'tool', 'tool'],
   ['spanType', 'chat_model', 'model'],
+  ['span.type', 'inference', 'model'],
   ['acme.observation_type', 'generation', 'model'],
   ['run.type', 'retriever', 'retriever'],
   ['acme.operation.name', 'execute_tool', 'tool'],
@@ -91,7 +92,7 @@ const nearKinds: readonly Case[] = [
   },
   {
     name: 'an own kind in an unknown word leaves the other without a say',
-    attributes: { 'entity.type': 'agent', 'span.type': 'inference', 'span.subtype': 'tool_call' },
+    attributes: { 'entity.type': 'agent', 'span.type': 'deliberation', 'span.subtype': 'tool_call' },
     facts: {},
     absent: ['role'],
   },

@@ -214,8 +214,7 @@ function dialectsOf(all: readonly Node[]): readonly string[] {
 /** What only the reader by evidence told, where a field has one source; of calls and requests the least sure counts. */
 function evidenceOf({ all, outer, own, models, family: { lastModel }, context }: DraftParts, trace: AgentTrace): Pick<Draft, 'evidence'> {
   if (all.every(({ reading }) => reading.evidence === undefined)) return {};
-  const known = new Map(all.map((node) => [node, node.reading.evidence?.() ?? {}]));
-  const of = (node: Node | undefined): SpanEvidence => (node === undefined ? {} : (known.get(node) ?? {}));
+  const of = (node: Node | undefined): SpanEvidence => node?.reading.evidence?.() ?? {};
   const telling = (name: 'agentName' | 'input' | 'output', value: JsonValue | undefined): Node | undefined =>
     value === undefined ? undefined : outer.find(({ reading: { facts } }) => facts[name] === value);
   const [input, output] = [telling('input', trace.input), telling('output', trace.finalResponse)];
