@@ -63,7 +63,8 @@ for (const { entry, types, default: code } of entries) {
     expect(
       outside.filter(
         (target) =>
-          ![...parsers, 'ajv', 'ajv/dist/2020.js', 're2js', 'node:crypto'].includes(target) && !network.some((known) => known.test(target)),
+          ![...parsers, 'ajv', 'ajv/dist/2020.js', 're2js', 'node:buffer', 'node:crypto'].includes(target) &&
+          !network.some((known) => known.test(target)),
       ),
     ).toEqual([]);
     const files = [...reached].filter((target) => target.startsWith('/')).map((path) => relative(root, path));
