@@ -2,6 +2,7 @@
 import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import { lettersOf } from './event-spans.ts';
+import { delegations } from './delegated-chains.ts';
 import { chainsOf, placed, wholeOf, type Chain, type Whole } from './fragment-chains.ts';
 import { fragmentOf, type Fragment } from './fragments.ts';
 import { impliedAgents, isStep } from './implied-agents.ts';
@@ -23,6 +24,8 @@ export interface AgentScope {
   /** How the agent got its work; absent when it works for no other agent. */
   readonly via?: SubAgent['via'];
   readonly viaToolNode?: Node;
+  /** Name of the tool where only the request of the call tells it. */
+  readonly viaToolName?: string;
   /** True: no span names an agent, so the local root stands for it. */
   readonly implicit: boolean;
   /** Name of an agent without a span: from a step, or from the span that stands for it. */
@@ -40,6 +43,7 @@ interface Draft {
   subAgents: Draft[];
   via?: SubAgent['via'];
   viaToolNode?: Node;
+  viaToolName?: string;
   implicit: boolean;
   impliedName?: string;
   fragment?: Fragment;
@@ -401,7 +405,26 @@ function gathered(agents: readonly Draft[], chains: readonly Chain[]): Draft[] {
     agent.own = [...agent.own, ...parts.flatMap(({ own }) => own)];
     agent.fragment = fragmentOf([whole.ties, ...parts.map(({ ties }) => ties)], true);
   }
-  return [...agents, ...alone.flatMap(bareScope)];
+  return [...agents, ...bareScopes(alone)];
+}
+
+/** Chains become runs, or sub-agents of those whose call they carry out. */
+function bareScopes(chains: readonly Chain[]): Draft[] {
+  const given = delegations(chains);
+  const scopes = new Map(chains.flatMap((chain) => bareScope(chain).map((scope) => [chain, scope] as const)));
+  const runs: Draft[] = [];
+  for (const [chain, scope] of scopes) {
+    const delegation = given.get(chain);
+    const above = delegation === undefined ? undefined : scopes.get(delegation.by);
+    if (delegation === undefined || above === undefined) {
+      runs.push(scope);
+      continue;
+    }
+    scope.via = 'tool';
+    scope.viaToolName = delegation.tool;
+    above.subAgents.push(scope);
+  }
+  return runs;
 }
 
 /** An agent whose SDK encloses its requests in no span: its first request stands for it. */

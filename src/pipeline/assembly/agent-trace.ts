@@ -264,7 +264,7 @@ function subAgents(scope: AgentScope, calls: readonly ToolCall[]): readonly SubA
     const via = sub.via ?? 'child_span';
     // A hand-over is a pseudo tool whose name contains the successor's.
     const handover = via === 'handoff' && agent !== undefined ? handoverTo(lettersOf(agent), names) : undefined;
-    const viaTool = sub.viaToolNode?.reading.facts.tool?.name ?? handover;
+    const viaTool = sub.viaToolNode?.reading.facts.tool?.name ?? sub.viaToolName ?? handover;
     return { spanId: sub.spanId, via, ...(agent === undefined ? {} : { agent }), ...(viaTool === undefined ? {} : { viaTool }) };
   });
 }

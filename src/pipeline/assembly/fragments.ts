@@ -1,10 +1,10 @@
 /**
  * Runs that an SDK spreads over several traces: without a span around the loop, every request, or even every span, is a trace of its own.
  * Content ties the parts: a later request repeats earlier calls under the same ids, or the same history; a tool span has the id of its
- * call; a graph's span has all ids.
+ * call; a graph's span has all ids. The question to an agent that works as a tool is the text of a call.
  */
 import { hash } from 'node:crypto';
-import type { Message } from '../../../collectors/collector.ts';
+import type { Message, RequestedCall } from '../../../collectors/collector.ts';
 import { jsonText } from '../../model/json.ts';
 import { canonical, messagesAfterUser } from './requested-calls.ts';
 import { modelSpans } from './model-calls.ts';
@@ -28,29 +28,43 @@ export interface Ties {
   readonly needs: readonly string[];
   /** Hash of the conversation up to the question; absent when no request has it. */
   readonly turn?: string;
+  /** Keys of the texts of requested calls, which may be questions to other agents. */
+  readonly tasks?: readonly string[];
+  /** The key of the question, which may be the text of another agent's call. */
+  readonly task?: string;
 }
 
 /** Limit of keys per part. */
 export const fragmentKeysMax = 1_000;
 /** Limit of earlier answers that a request seeks. */
 const answersBackMax = 16;
+/** Shorter texts, such as names of cities, are questions and arguments of many. */
+const taskCharsMin = 12;
+/** Longer texts of a call are documents. */
+const taskCharsMax = 20_000;
+/** Limit of texts per call. */
+const textsPerCallMax = 8;
 
 /** Ties of requests and tools without an enclosing span. */
 export function tiesOf(own: readonly Node[], sessionId: string | undefined): Ties {
   const offers = new Set<string>();
   const needs = new Set<string>();
   const seeks = new Set<string>();
+  const tasks = new Set<string>();
   let turn: string | undefined;
+  let question: string | undefined;
   for (const {
     reading: { facts },
   } of modelSpans(own)) {
     const { inputMessages = [], outputMessages = [] } = facts;
     const after = messagesAfterUser(inputMessages);
     turn ??= turnOf(inputMessages);
+    question ??= questionOf(inputMessages);
     const requested = outputMessages.flatMap((message) => message.requested);
     for (const call of requested) {
       if (call.id !== undefined) offers.add(idKey(call.id));
       else if (sessionId !== undefined) offers.add(sessionKey(sessionId, call.name, canonical(call)));
+      for (const text of textsOf(call)) tasks.add(taskKey(text));
     }
     const ids = after.flatMap((message) => message.results.flatMap(({ id }) => id ?? []));
     for (const id of ids) needs.add(idKey(id));
@@ -75,6 +89,8 @@ export function tiesOf(own: readonly Node[], sessionId: string | undefined): Tie
     needs: others(needs),
     seeks: others(new Set([...needs, ...seeks])),
     ...(turn === undefined ? {} : { turn }),
+    ...(tasks.size === 0 ? {} : { tasks: [...tasks].slice(0, fragmentKeysMax) }),
+    ...(question === undefined ? {} : { task: taskKey(question) }),
   };
 }
 
@@ -95,9 +111,11 @@ export function fragmentOf(parts: readonly Ties[], whole: boolean): Fragment {
   const turns = new Set(parts.flatMap(({ turn }) => (turn === undefined ? [] : [turnKey(turn)])));
   // Keys that were found stay in `seeks`: another part that offers them too makes the match ambiguous.
   const seeks = parts.flatMap((ties) => ties.seeks);
+  const tasks = whole ? [] : parts.flatMap((ties) => ties.tasks ?? []);
+  const asked = whole ? [] : parts.flatMap(({ task }) => task ?? []);
   return {
-    offers: [...offers, ...(whole ? turns : [])].slice(0, fragmentKeysMax),
-    seeks: [...new Set([...seeks, ...(whole ? [] : turns)])].slice(0, fragmentKeysMax),
+    offers: [...new Set([...offers, ...(whole ? turns : []), ...tasks])].slice(0, fragmentKeysMax),
+    seeks: [...new Set([...seeks, ...(whole ? [] : turns), ...asked])].slice(0, fragmentKeysMax),
     lacksEarlier:
       !whole &&
       parts.some((ties) => ties.needs.some((key) => !offers.has(key)) && !ties.seeks.some((key) => isRequestKey(key) && offers.has(key))),
@@ -124,8 +142,32 @@ function turnKey(turn: string): string {
   return `in ${turn}`;
 }
 
+function taskKey(text: string): string {
+  return `task ${hashed([text])}`;
+}
+
 function sessionKey(sessionId: string, tool: string, written: string): string {
   return `of ${hashed([sessionId, tool, written])}`;
+}
+
+/** The texts of a call that may be a question to another agent. */
+export function textsOf({ arguments: given }: RequestedCall): readonly string[] {
+  const texts: string[] = [];
+  for (const value of Object.values(given ?? {})) {
+    if (typeof value !== 'string' || value.length < taskCharsMin || value.length > taskCharsMax) continue;
+    if (texts.length === textsPerCallMax) break;
+    texts.push(value.trim());
+  }
+  return texts;
+}
+
+/** What an agent is asked at the beginning of a conversation; `undefined` when more was said before. */
+export function questionOf(messages: readonly Message[]): string | undefined {
+  const said = messages
+    .slice(0, messages.length - messagesAfterUser(messages).length)
+    .filter(({ role, text = '' }) => (role === 'user' || role === 'assistant') && text.trim() !== '');
+  const [first] = said;
+  return said.length === 1 && first?.role === 'user' ? first.text?.trim() : undefined;
 }
 
 /** Leaves out instructions and tools, which frameworks report inconsistently. */

@@ -1,6 +1,7 @@
 /** Runs whose requests are traces of their own, because nothing encloses them. */
 import { describe, expect, test } from 'vitest';
 import { tenant } from '../../../src/model/ids.ts';
+import type { Span } from '../../../src/model/span.ts';
 import { gathered } from '../../builders/gathered.ts';
 import { assistant, modelSpan } from '../../builders/gen-ai-spans.ts';
 
@@ -167,3 +168,105 @@ describe('fragments', () => {
     expect(open?.trace.toolCalls[0]?.result).toBeUndefined();
   });
 });
+
+const question = 'Book the pickup of RS-311 on Friday.';
+const delegating = modelSpan({
+  id: 1,
+  trace: 1,
+  start: 0,
+  end: 10,
+  user: 'Arrange the pickup of RS-311.',
+  asks: [{ id: 'p1', name: 'ask_planner', arguments: JSON.stringify({ task: question }) }],
+});
+const planning = modelSpan({
+  id: 2,
+  trace: 2,
+  start: 20,
+  end: 30,
+  user: question,
+  asks: [{ id: 'b1', name: 'book', arguments: '{"id":"RS-311"}' }],
+});
+const planned = modelSpan({
+  id: 3,
+  trace: 3,
+  start: 40,
+  end: 50,
+  user: question,
+  history: [assistant({ asks: [{ id: 'b1', name: 'book', arguments: { id: 'RS-311' } }] })],
+  told: [{ id: 'b1', response: 'PU-77' }],
+  says: 'Slot PU-77.',
+});
+const arranged = (result: string) =>
+  modelSpan({
+    id: 4,
+    trace: 4,
+    start: 60,
+    end: 70,
+    user: 'Arrange the pickup of RS-311.',
+    history: [assistant({ asks: [{ id: 'p1', name: 'ask_planner', arguments: { task: question } }] })],
+    told: [{ id: 'p1', response: result }],
+    says: 'It is booked.',
+  });
+
+test('fragments: requests that answer the call of another agent are a sub-agent of it, in whatever order they come', () => {
+  for (const order of [
+    [delegating, planning, planned, arranged('Slot PU-77.')],
+    [arranged('Slot PU-77.'), planned, planning, delegating],
+    [planned, delegating, arranged('Slot PU-77.'), planning],
+  ]) {
+    const to = gathered();
+    to.spans(...order);
+    to.pass(10_000);
+    const runs = to.runs();
+    expect(
+      runs.map(({ traceId, spanId, parent, trace }) => [
+        traceId,
+        spanId,
+        parent?.spanId,
+        trace.toolCalls.map(({ name }) => name),
+        trace.subAgents?.map(({ via, viaTool }) => [via, viaTool]),
+      ]),
+    ).toEqual([
+      [delegating.traceId, delegating.spanId, undefined, ['ask_planner'], [['tool', 'ask_planner']]],
+      [delegating.traceId, planning.spanId, delegating.spanId, ['book'], []],
+    ]);
+  }
+});
+
+const others: readonly { readonly name: string; readonly spans: readonly Span[] }[] = [
+  { name: 'whose answer is not the result', spans: [delegating, planning, planned, arranged('No slot is free.')] },
+  {
+    name: 'that began before the call',
+    spans: [delegating, { ...planning, startUnixNano: delegating.startUnixNano - 1n }, planned, arranged('Slot PU-77.')],
+  },
+  {
+    name: 'that end after the result',
+    spans: [delegating, planning, { ...planned, endUnixNano: arranged('').endUnixNano }, arranged('Slot PU-77.')],
+  },
+  {
+    name: 'that two agents call for',
+    spans: [
+      delegating,
+      modelSpan({
+        id: 9,
+        trace: 9,
+        start: 1,
+        end: 11,
+        user: 'Plan.',
+        asks: [{ id: 'p9', name: 'ask', arguments: JSON.stringify({ task: question }) }],
+      }),
+      planning,
+      planned,
+      arranged('Slot PU-77.'),
+    ],
+  },
+];
+for (const { name, spans } of others)
+  test(`fragments: requests ${name} are a run of their own`, () => {
+    const to = gathered();
+    to.spans(...spans);
+    to.pass(400_000);
+    const runs = to.runs();
+    expect(runs.filter(({ parent }) => parent !== undefined)).toEqual([]);
+    expect(runs.map(({ spanId }) => spanId)).toContain(planning.spanId);
+  });
