@@ -15,7 +15,7 @@ export const confidences: { readonly [by in EvidenceClass]: number } = {
   kind_and_key: 0.99,
   key: 0.99,
   ending: 0.99,
-  shape: 0.97,
+  shape: 0.98,
   guess: 0.99,
 };
 
