@@ -26,15 +26,16 @@ const confidence = `# Any instrumentation
 <!-- Written by npm run docs from the recordings. -->
 
 Spans of an SDK that no [collector](dialects.md) names are read by evidence. The collectors of general conventions read what they know, and the collector
-[generic](dialects.md#generic) adds what kinds, names, messages, arguments and results say under any prefix.
+[generic](dialects.md#generic) adds what kinds, names, messages, arguments and results say under any prefix. It also fills what the collector of an SDK leaves open.
 
 ## How sure a value is
 
 A run names what it has by evidence: \`evidence\` in [the API](api.md), in \`tracejury inspect --format json\`, and *by evidence* in its text. It is null where
-collectors of SDKs or conventions told all. Scores do not depend on it.
+collectors of SDKs or conventions told all. Scores do not depend on it. It is of the spans that were there when the run closed: a late span that says the
+same more surely changes nothing.
 
 \`\`\`json
-{ "provenance": "generic", "confidence": 0.97, "fields": { "input": { "class": "shape", "confidence": 0.97 } } }
+{ "provenance": "generic", "confidence": 0.98, "fields": { "input": { "class": "shape", "confidence": 0.98 } } }
 \`\`\`
 
 The fields are \`agent\`, \`input\`, \`final_response\`, \`tool_calls\` and \`model_calls\`. Of calls the least sure counts, and of a run the least sure field.
