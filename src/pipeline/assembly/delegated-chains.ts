@@ -18,6 +18,8 @@ export interface Delegation {
 
 /** Some SDKs round to milliseconds. */
 const slackNano = 2_000_000n;
+/** More calls with one text tell nothing of whose question it is. */
+const callsPerTextMax = 64;
 
 interface OpenCall {
   readonly by: Chain;
@@ -41,13 +43,14 @@ export function delegations(chains: readonly Chain[]): ReadonlyMap<Chain, Delega
             const open = { by, call, request, next: nodes[at + 1] };
             const others = calls.get(text);
             if (others === undefined) calls.set(text, [open]);
-            else others.push(open);
+            else if (others.length <= callsPerTextMax) others.push(open);
           }
     });
   if (calls.size === 0) return found;
   for (const [chain, nodes] of requests) {
     const question = questionOf(nodes[0]?.reading.facts.inputMessages ?? []);
-    const fitting = (question === undefined ? [] : (calls.get(question) ?? [])).filter((open) => open.by !== chain && fits(open, nodes));
+    const asking = question === undefined ? [] : (calls.get(question) ?? []);
+    const fitting = asking.length > callsPerTextMax ? [] : asking.filter((open) => open.by !== chain && fits(open, nodes));
     const [only] = fitting;
     if (only !== undefined && fitting.length === 1) found.set(chain, { by: only.by, tool: only.call.name });
   }
