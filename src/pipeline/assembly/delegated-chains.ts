@@ -50,11 +50,20 @@ export function delegations(chains: readonly Chain[]): ReadonlyMap<Chain, Delega
   for (const [chain, nodes] of requests) {
     const question = questionOf(nodes[0]?.reading.facts.inputMessages ?? []);
     const asking = question === undefined ? [] : (calls.get(question) ?? []);
-    const fitting = asking.length > callsPerTextMax ? [] : asking.filter((open) => open.by !== chain && fits(open, nodes));
+    const fitting =
+      asking.length > callsPerTextMax
+        ? []
+        : asking.filter((open) => open.by !== chain && isOneSession(open.by, chain) && fits(open, nodes));
     const [only] = fitting;
     if (only !== undefined && fitting.length === 1) found.set(chain, { by: only.by, tool: only.call.name });
   }
   return found;
+}
+
+/** Two known sessions must be equal. */
+function isOneSession(a: Chain, b: Chain): boolean {
+  const [one, other] = [a, b].map(({ pieces }) => pieces.find(({ sessionId }) => sessionId !== undefined)?.sessionId);
+  return one === undefined || other === undefined || one === other;
 }
 
 function fits({ call, request, next }: OpenCall, nodes: readonly Node[]): boolean {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { tenant } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';
 import { gathered } from '../../builders/gathered.ts';
-import { assistant, modelSpan } from '../../builders/gen-ai-spans.ts';
+import { assistant, type ModelData, modelSpan } from '../../builders/gen-ai-spans.ts';
 
 const first = modelSpan({ id: 1, trace: 1, user: 'Where is A-1?', asks: [{ id: 'c1', name: 'find', arguments: '{"id":"A-1"}' }] });
 const second = modelSpan({
@@ -170,22 +170,23 @@ describe('fragments', () => {
 });
 
 const question = 'Book the pickup of RS-311 on Friday.';
-const delegating = modelSpan({
+const delegatingData: ModelData = {
   id: 1,
   trace: 1,
   start: 0,
   end: 10,
   user: 'Arrange the pickup of RS-311.',
   asks: [{ id: 'p1', name: 'ask_planner', arguments: JSON.stringify({ task: question }) }],
-});
-const planning = modelSpan({
+};
+const planningData: ModelData = {
   id: 2,
   trace: 2,
   start: 20,
   end: 30,
   user: question,
   asks: [{ id: 'b1', name: 'book', arguments: '{"id":"RS-311"}' }],
-});
+};
+const [delegating, planning] = [modelSpan(delegatingData), modelSpan(planningData)];
 const planned = modelSpan({
   id: 3,
   trace: 3,
@@ -242,6 +243,15 @@ const others: readonly { readonly name: string; readonly spans: readonly Span[] 
   {
     name: 'that end after the result',
     spans: [delegating, planning, { ...planned, endUnixNano: arranged('').endUnixNano }, arranged('Slot PU-77.')],
+  },
+  {
+    name: 'of another session',
+    spans: [
+      modelSpan({ ...delegatingData, attributes: { 'gen_ai.conversation.id': 'a' } }),
+      modelSpan({ ...planningData, attributes: { 'gen_ai.conversation.id': 'b' } }),
+      planned,
+      arranged('Slot PU-77.'),
+    ],
   },
   {
     name: 'that two agents call for',
