@@ -30,7 +30,7 @@ const recordings = [
 const knownWrong: readonly { readonly mutation: string; readonly recordings: readonly string[]; readonly because: string }[] = [
   {
     mutation: 'underlines instead of dots',
-    recordings: ['langsmith-langgraph-supervisor/handoff', 'langsmith-langgraph-swarm/handoff'],
+    recordings: ['js-langwatch-langgraph/handoff', 'langsmith-langgraph-supervisor/handoff', 'langsmith-langgraph-swarm/handoff'],
     because: 'the root is in error, as LangGraph hands over by an exception, and no key tells its answer',
   },
   {
@@ -62,6 +62,16 @@ const knownWrong: readonly { readonly mutation: string; readonly recordings: rea
     mutation: 'content in an event',
     recordings: ['traceai-google-adk/handoff'],
     because: 'the prompt is told without what the framework writes after it, and the recording expects it with that',
+  },
+  {
+    mutation: 'content in an event',
+    recordings: ['llm-tracekit-langchain/handoff'],
+    because: 'arguments in an event are not read, and they alone say that one conversation is the task of another',
+  },
+  {
+    mutation: 'no status',
+    recordings: ['honeyhive-openai/toolerror'],
+    because: 'only the status says that a second span tells the failure of the first again',
   },
   {
     mutation: 'a client’s span inside each request',
