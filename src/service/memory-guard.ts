@@ -14,10 +14,8 @@ export interface MemoryGuard {
 export interface Memory {
   /** Of the process, as the system counts them. */
   readonly residentBytes: () => number;
-  /** Collects garbage at once and gives the freed memory back to the system: the process pauses for 0.1 s or more. */
+  /** Collects garbage at once: the process pauses for 0.1 s or more. */
   readonly collect: () => void;
-  /** Resident bytes that earlier collections freed and the heap keeps for later. At most: the system may have some of them back. */
-  readonly pooledBytes: () => number;
   /** Begins a collection that runs in steps beside other work and takes about 0.5 s. */
   readonly collectInSteps: () => void;
   /** `true`: the collector runs after every few bytes outside its heap. `false`: it runs after growth by a share, which costs less. */
@@ -56,8 +54,6 @@ const nearShare = 0.5;
 const easeNearEveryMs = 15_000;
 /** Of `heldBytesMax`: evicting the last few traces makes no process smaller. */
 const leastShare = 1 / 16;
-/** Of the bound: a collection in steps gives no pooled memory back, so the guard collects at once for more. */
-const pooledShareMax = 1 / 16;
 /** Of the bound, in bytes on the wire: when the guard evicted less, the memory is in other hands and a collection frees little. */
 const worthCollectingShare = 1 / 128;
 /**
@@ -137,9 +133,8 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
     measure() {
       const nowMs = clock.nowMs();
       const share = memory.residentBytes() / residentBytesMax;
-      const isPooled = memory.pooledBytes() > residentBytesMax * pooledShareMax;
       pace(share);
-      if ((share >= scarceShare || (share >= oftenShare && isPooled)) && mayCollect(share, nowMs)) {
+      if (share >= scarceShare && mayCollect(share, nowMs)) {
         const left = collected(share);
         if (left >= spareShare) compact(nowMs);
         return left;

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { constants, getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { JournalAddress } from '../journals/index.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -33,18 +33,9 @@ const growthPercentOften = 40;
 export function machineMemory(): Memory {
   // The flag takes effect in every context that is made after it is set.
   setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
+  const collect = runInNewContext('gc') as () => void;
   let isOften = true;
   let residentBytes = 0;
-  /** The largest heap since the pool was emptied. */
-  let heapBytesMost = 0;
-
-  function collect(): void {
-    // Without the flavor V8 keeps the pages that it frees in a pool, where they stay resident under load.
-    gc({ type: 'major', flavor: 'last-resort' });
-    heapBytesMost = 0;
-  }
-
   return {
     residentBytes() {
       try {
@@ -55,11 +46,6 @@ export function machineMemory(): Memory {
       return residentBytes;
     },
     collect,
-    pooledBytes() {
-      const { total_heap_size: heapBytes } = getHeapStatistics();
-      heapBytesMost = Math.max(heapBytesMost, heapBytes);
-      return heapBytesMost - heapBytes;
-    },
     collectInSteps() {
       if (!knowsFlags) return collect();
       // An allocation of this size outside the heap makes V8 begin an incremental collection. No code writes to it, so it takes no memory.

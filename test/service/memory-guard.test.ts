@@ -17,16 +17,14 @@ function simulated({
 }) {
   const clock = manualClock();
   let collectedAtMs = Infinity;
-  const state = { held: 0, garbage: garbageMib * mib, pooled: 0, rest: restMib * mib, collected: 0, inSteps: 0, often: true };
+  const state = { held: 0, garbage: garbageMib * mib, rest: restMib * mib, collected: 0, inSteps: 0, often: true };
   const guard = memoryGuard({
     clock,
     memory: {
-      residentBytes: () => state.rest + state.held * factor + state.garbage + state.pooled,
-      pooledBytes: () => state.pooled,
+      residentBytes: () => state.rest + state.held * factor + state.garbage,
       collect() {
         state.collected++;
         state.garbage = 0;
-        state.pooled = 0;
       },
       collectInSteps() {
         state.inSteps++;
@@ -134,15 +132,3 @@ test('memory guard: garbage is collected in steps before memory is scarce, so th
   }
   expect([of.state.collected, of.state.inSteps > 3]).toEqual([0, true]);
 });
-
-const pools = [
-  { name: 'pooled memory is given back before memory is scarce, at the cost of a pause', pooledMib: 160, want: [1, 0] },
-  { name: 'a small pool is left alone: a collection in steps is enough', pooledMib: 20, want: [0, 1] },
-];
-for (const { name, pooledMib, want } of pools)
-  test(`memory guard: ${name}`, () => {
-    const of = simulated({ factor: 1, restMib: 455 - pooledMib });
-    of.state.pooled = pooledMib * mib;
-    of.pass(2);
-    expect([of.state.collected, of.state.inSteps]).toEqual(want);
-  });

@@ -24,18 +24,6 @@ for (const often of [true, false]) {
   });
 }
 
-test('machine: memory of the heap that is collected goes back to the system', () => {
-  const memory = machineMemory();
-  memory.collect();
-  const objects = Array.from({ length: 1_000_000 }, (_, at) => ({ at, of: [at] }));
-  memory.pooledBytes();
-  const before = memory.residentBytes();
-  objects.length = 0;
-  memory.collect();
-  expect(memory.residentBytes()).toBeLessThan(before - 50 * 1024 * 1024);
-  expect(memory.pooledBytes()).toBe(0);
-});
-
 // Which threads of the service give way to which.
 
 /** Of all threads of a process, by name; a thread that ends meanwhile is left out. */

@@ -21,7 +21,6 @@ async function pressed(yaml: string, process: { readonly bytes: number }, { sett
     memory: {
       residentBytes: () => process.bytes,
       collect: () => undefined,
-      pooledBytes: () => 0,
       collectInSteps: () => undefined,
       collectOften: () => undefined,
     },
