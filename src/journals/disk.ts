@@ -5,7 +5,7 @@ import { findSegments } from './disk/segment-recovery.ts';
 import type { FileLayer } from './disk/file-system.ts';
 import { checkpointOf, parsedEnd, parsedCheckpoint } from './disk/checkpoint-file.ts';
 import { nodeFiles } from './disk/node-files.ts';
-import { quarantineIn } from './disk/quarantine.ts';
+import { quarantineFolder, quarantineIn } from './disk/quarantine.ts';
 import { readerOf } from './disk/reader.ts';
 import { segments } from './disk/segments.ts';
 import { doubleBufferedFile } from './disk/double-buffered-file.ts';
@@ -55,7 +55,7 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
   hold(() => cursorFile.close());
   const quarantine = await quarantineIn({
     files,
-    folder: join(folder, 'quarantine'),
+    folder: join(folder, quarantineFolder),
     bytesMax: sizes.quarantineBytesMax,
     failed: metrics.failed,
   });

@@ -7,6 +7,9 @@ import type { JournalEntry, Position } from '../journal.ts';
 import { writeAll, type FileLayer } from './file-system.ts';
 import { unfinished } from './segment-files.ts';
 
+/** Name of the folder, in that of the journal. */
+export const quarantineFolder = 'quarantine';
+
 export interface Quarantine {
   has(position: Position): boolean;
   /** `not_kept`: there is no room, or the disk refused. */

@@ -1,11 +1,11 @@
 /**
- * Agents that work as a tool of another agent, where the requests of both are traces of their own. No span tells of it: the text of a call
- * is the question of the other's requests, which lie between that call and its result, and their answer is that result.
+ * Finds sub-agents that work as a tool, where every request is a trace of its own and no span names the agent. The text of a call is the
+ * question of another conversation, which lies between that call and its result. The answer of that conversation is the result.
  */
 import type { Message, RequestedCall } from '../../../collectors/collector.ts';
 import { lastText } from '../../../collectors/parsing/messages.ts';
 import { plainText } from '../../model/json.ts';
-import type { Chain } from './fragment-chains.ts';
+import { type Chain, mayBeOne, sessionOf, slackNano } from './fragment-chains.ts';
 import { questionOf, textsOf } from './fragments.ts';
 import { modelSpans } from './model-calls.ts';
 import type { Node } from './span-tree.ts';
@@ -16,8 +16,6 @@ export interface Delegation {
   readonly tool: string;
 }
 
-/** Some SDKs round to milliseconds. */
-const slackNano = 2_000_000n;
 /** More calls with one text tell nothing of whose question it is. */
 const callsPerTextMax = 64;
 
@@ -25,7 +23,7 @@ interface OpenCall {
   readonly by: Chain;
   readonly call: RequestedCall;
   readonly request: Node;
-  /** The next request of the same chain, which is told the result; undefined: it has not arrived. */
+  /** The next request of the same chain, whose messages hold the result; undefined: it has not arrived. */
   readonly next: Node | undefined;
 }
 
@@ -53,17 +51,11 @@ export function delegations(chains: readonly Chain[]): ReadonlyMap<Chain, Delega
     const fitting =
       asking.length > callsPerTextMax
         ? []
-        : asking.filter((open) => open.by !== chain && isOneSession(open.by, chain) && fits(open, nodes));
+        : asking.filter((open) => open.by !== chain && mayBeOne(sessionOf(open.by.pieces), sessionOf(chain.pieces)) && fits(open, nodes));
     const [only] = fitting;
     if (only !== undefined && fitting.length === 1) found.set(chain, { by: only.by, tool: only.call.name });
   }
   return found;
-}
-
-/** Two known sessions must be equal. */
-function isOneSession(a: Chain, b: Chain): boolean {
-  const [one, other] = [a, b].map(({ pieces }) => pieces.find(({ sessionId }) => sessionId !== undefined)?.sessionId);
-  return one === undefined || other === undefined || one === other;
 }
 
 function fits({ call, request, next }: OpenCall, nodes: readonly Node[]): boolean {

@@ -28,7 +28,7 @@ export interface Piece {
 }
 
 /** Some SDKs round to milliseconds, so a span may seem to end after the next one began. */
-const slackNano = 2_000_000n;
+export const slackNano = 2_000_000n;
 /** Longest pause before a run's next request, unless an id ties it. */
 export const pauseMaxNano = 3_600_000_000_000n;
 
@@ -65,7 +65,7 @@ function pieceOf(roots: readonly Node[]): Piece {
 
 function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
   const from = chain.findLast((other) => other.ties.offers.includes(key));
-  if (from === undefined || !mayBeOne(piece.sessionId, chain.find((other) => other.sessionId !== undefined)?.sessionId)) return false;
+  if (from === undefined || !mayBeOne(piece.sessionId, sessionOf(chain))) return false;
   // A call runs once, so a second tool span of an id belongs to another run.
   if (piece.isTool) return !chain.some((other) => other.isTool && other.ties.seeks.includes(key));
   const first = chain.find((other) => other.ties.turn !== undefined);
@@ -86,8 +86,13 @@ function hasAnswered({ own }: Piece): boolean {
   return own.some(({ reading: { facts } }) => facts.role === 'model' && (facts.outputMessages?.length ?? 0) > 0);
 }
 
+/** The first session that a piece tells. */
+export function sessionOf(pieces: readonly Piece[]): string | undefined {
+  return pieces.find(({ sessionId }) => sessionId !== undefined)?.sessionId;
+}
+
 /** Two known values must be equal. */
-function mayBeOne(a: string | undefined, b: string | undefined): boolean {
+export function mayBeOne(a: string | undefined, b: string | undefined): boolean {
   return a === undefined || b === undefined || a === b;
 }
 

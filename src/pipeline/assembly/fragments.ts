@@ -163,20 +163,21 @@ export function textsOf({ arguments: given }: RequestedCall): readonly string[] 
 
 /** What an agent is asked at the beginning of a conversation; `undefined` when more was said before. */
 export function questionOf(messages: readonly Message[]): string | undefined {
-  const said = messages
-    .slice(0, messages.length - messagesAfterUser(messages).length)
-    .filter(({ role, text = '' }) => (role === 'user' || role === 'assistant') && text.trim() !== '');
-  const [first] = said;
-  return said.length === 1 && first?.role === 'user' ? first.text?.trim() : undefined;
+  const [first, ...more] = saidUntilAnswer(messages);
+  return more.length === 0 && first?.role === 'user' ? first.text : undefined;
 }
 
-/** Leaves out instructions and tools, which frameworks report inconsistently. */
 function turnOf(messages: readonly Message[]): string | undefined {
-  const question = messages.slice(0, messages.length - messagesAfterUser(messages).length);
-  const texts = question.flatMap(({ role, text = '' }) =>
-    (role === 'user' || role === 'assistant') && text.trim() !== '' ? [role, text.trim()] : [],
-  );
-  return texts.length === 0 ? undefined : hashed(texts);
+  const said = saidUntilAnswer(messages);
+  return said.length === 0 ? undefined : hashed(said.flatMap(({ role, text }) => [role, text]));
+}
+
+/** Up to the question, without instructions and tools, which frameworks report inconsistently. */
+function saidUntilAnswer(messages: readonly Message[]): readonly { readonly role: string; readonly text: string }[] {
+  return messages.slice(0, messages.length - messagesAfterUser(messages).length).flatMap(({ role, text = '' }) => {
+    const said = text.trim();
+    return (role === 'user' || role === 'assistant') && said !== '' ? [{ role, text: said }] : [];
+  });
 }
 
 /** A key for the history up to each answer of the agent, the latest last. */

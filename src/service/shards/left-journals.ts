@@ -5,6 +5,8 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { quarantineFolder } from '../../journals/disk/quarantine.ts';
+import { damagedEnding } from '../../journals/disk/segment-files.ts';
 import { openJournal } from '../../journals/index.ts';
 import type { Journal, JournalDeps, JournalRecord, JournalSettings } from '../../journals/journal.ts';
 import { encodingOf, inflated, keysOf } from '../../journals/records.ts';
@@ -79,8 +81,8 @@ export async function takeLeftJournals({ folder, shards, settings, ...options }:
 /** Whether the journal has damaged segments, or records on which the process died twice. */
 async function hasSetAside(folder: string): Promise<boolean> {
   const names = await readdir(folder);
-  const quarantined = await readdir(join(folder, 'quarantine')).catch((): readonly string[] => []);
-  return quarantined.length > 0 || names.some((name) => name.endsWith('.damaged'));
+  const quarantined = await readdir(join(folder, quarantineFolder)).catch((): readonly string[] => []);
+  return quarantined.length > 0 || names.some((name) => name.endsWith(damagedEnding));
 }
 
 /** A later start does not read the folder's new name as that of a shard. */
