@@ -40,7 +40,8 @@ export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<strin
   return groups.map(executionOf);
 }
 
-function executionOf(nodes: readonly Node[]): Execution {
+function executionOf(group: readonly Node[]): Execution {
+  const nodes = toldFirst(group);
   let name: string | undefined;
   let id: string | undefined;
   let nameIsGuess = false;
@@ -54,6 +55,13 @@ function executionOf(nodes: readonly Node[]): Execution {
     id ??= tool?.id;
   }
   return { nodes, name: name ?? nodes[0]?.span.name ?? '', id, nameIsGuess };
+}
+
+/** A span that only the reader by evidence takes for the call, such as a chunk of a stream that names it, stands for none that a collector tells. */
+function toldFirst(group: readonly Node[]): readonly Node[] {
+  if (group.length === 1) return group;
+  const isRead = (node: Node): boolean => node.reading.evidence?.().tool !== undefined;
+  return [...group.filter((node) => !isRead(node)), ...group.filter(isRead)];
 }
 
 /** Searches the nearest siblings in time. */

@@ -1,7 +1,9 @@
-/** What spans tell of one execution, and of how it failed. */
+/** Spans of one execution are one call, with its failure. */
 import { expect, test } from 'vitest';
+import { spanId } from '../../builders/agent-trace.ts';
 import { onlyTrace } from '../../builders/assembled.ts';
 import { agentSpan, assistant, modelSpan, toolMessage, toolSpan, user, type CallData } from '../../builders/gen-ai-spans.ts';
+import { span } from '../../builders/spans.ts';
 
 const root = agentSpan({ id: 1, start: 0, end: 1_000 });
 const failed = { parent: 1, status: 'error', message: 'boom' } as const;
@@ -32,4 +34,14 @@ test('tool executions: one that failed without a message has the text that the m
     }),
   ]);
   expect(toolCalls).toMatchObject([{ name: 'f', error: { message: 'too much', sign: 'span_status' } }]);
+});
+
+test('tool executions: a span that only names a call by evidence does not stand for the one that a collector tells', () => {
+  const { toolCalls } = onlyTrace([
+    root,
+    modelSpan({ id: 2, parent: 1, start: 10, end: 50, asks: [{ id: 'c1', name: 'f', arguments: '{"x":1}' }] }),
+    span({ id: 3, parent: 2, start: 40, end: 40, attributes: { 'acme.metadata.toolName': 'f', 'acme.metadata.toolCallId': 'c1' } }),
+    toolSpan({ id: 4, parent: 1, start: 20, end: 30, tool: 'f', call: 'c1', arguments: '{"x":1}', result: 'r' }),
+  ]);
+  expect(toolCalls.map(({ name, spanId: of, result }) => [name, of, result])).toEqual([['f', spanId(4), 'r']]);
 });
