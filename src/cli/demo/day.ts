@@ -10,6 +10,7 @@ import {
   tookMs,
 } from './scenarios.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { seededRandom } from '../../statistics/seeded-random.ts';
 
 interface DayOptions {
   readonly seed: number;
@@ -193,15 +194,9 @@ export interface Random {
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** Mulberry32: the same seed gives the same numbers. */
+/** The same seed gives the same numbers. */
 export function seeded(seed: number): Random {
-  let state = seed >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const next = seededRandom(seed);
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
   return {
     next,
