@@ -6,7 +6,7 @@ import { schemaFaults } from '../../../evaluators/configuration/options.ts';
 import type { AnyEvaluator, Fault } from '../../../evaluators/evaluator.ts';
 import { readExpectation, refinedPart } from '../../../evaluators/expectation/expectation.ts';
 import { wordedFault } from './expectations.ts';
-import type { DatasetExample } from './scoring.ts';
+import type { FileExample } from './scoring.ts';
 import { InputFaults } from '../input-faults.ts';
 import { juryFindings, unknownJudges } from '../../config/checks/cross-checks-evaluators.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
@@ -212,13 +212,13 @@ interface DatasetWith {
 }
 
 /** Throws INPUT_UNREADABLE with every fault at its line and column. */
-export function readDataset(file: string, options: DatasetWith): readonly DatasetExample[] {
+export function readDataset(file: string, options: DatasetWith): readonly FileExample[] {
   const { value, locate } = datasetText(file, textOf(file));
   return datasetOf(file, value, options, locate);
 }
 
 /** Without `locate` the place of a fault is its key. */
-export function datasetOf(file: string, value: JsonValue, options: DatasetWith, locate?: Locate): readonly DatasetExample[] {
+export function datasetOf(file: string, value: JsonValue, options: DatasetWith, locate?: Locate): readonly FileExample[] {
   const list = isJsonObject(value) ? member(value, 'examples') : value;
   if (!isJsonArray(list)) throw unreadable(file, 'it is neither a list of examples nor an object with `examples`.');
   if (list.length > examplesMax) throw unreadable(file, `more than ${examplesMax} examples.`);
@@ -282,7 +282,7 @@ function exampleOf(
   given: JsonValue,
   at: number,
   options: DatasetWith,
-): { readonly example: Omit<DatasetExample, 'placeOf'>; readonly faults: readonly Fault[] } {
+): { readonly example: Omit<FileExample, 'placeOf'>; readonly faults: readonly Fault[] } {
   const object = isJsonObject(given) ? given : {};
   const [id, input, expect, tasks, constraints, tools, tags, entries] = [
     'id',

@@ -3,7 +3,7 @@ import type { ConfiguredEvaluator } from '../../../evaluators/configuration/conf
 import { coverageOf } from '../../../evaluators/configuration/coverage.ts';
 import type { AnyEvaluator, ExpectedPart, Fault } from '../../../evaluators/evaluator.ts';
 import { expectationNames, readExpectation, refinedPart, statedParts } from '../../../evaluators/expectation/expectation.ts';
-import type { DatasetExample, EvalItem, EvalResult, MatchedItem } from './scoring.ts';
+import type { FileExample, EvalItem, EvalResult, MatchedItem } from './scoring.ts';
 import { InputFaults } from '../input-faults.ts';
 import { type ConfigFault, pathText } from '../../config/diagnostic.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
@@ -38,7 +38,7 @@ interface CoverageSettings {
 /** Examples without a run count as well: no evaluator checks their expectations either. */
 export function covered(
   items: readonly MatchedItem[],
-  examplesWithoutRun: readonly DatasetExample[],
+  examplesWithoutRun: readonly FileExample[],
   { plan, members, judges }: CoverageSettings,
 ): CoveredItems {
   const [judge] = judges;

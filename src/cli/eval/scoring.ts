@@ -36,7 +36,7 @@ export interface EvalItem {
 }
 
 /** One line of a dataset. */
-export interface DatasetExample {
+export interface FileExample {
   readonly id: string;
   readonly input: string | undefined;
   readonly expect: JsonObject | undefined;
@@ -49,7 +49,7 @@ export interface DatasetExample {
 }
 
 export interface MatchedItem extends EvalItem {
-  readonly example: DatasetExample | undefined;
+  readonly example: FileExample | undefined;
   /** The evaluators of this run. Default: those of its example, or of the configuration. */
   readonly plan?: readonly PlannedEvaluator[];
 }
@@ -80,7 +80,7 @@ export interface EvalOutcome {
 export function redactedNames(outcome: EvalOutcome, redaction: Redaction | undefined): EvalOutcome {
   if (redaction === undefined) return outcome;
   const { text } = redaction;
-  const example = (one: DatasetExample | undefined): DatasetExample | undefined =>
+  const example = (one: FileExample | undefined): FileExample | undefined =>
     one === undefined ? undefined : { ...one, id: text(one.id), tags: one.tags.map(text) };
   const result = ({ item, ...rest }: EvalResult): EvalResult => ({
     ...rest,
@@ -188,15 +188,15 @@ interface Matching {
  * Matches runs with examples: by the id that the run names, then by the input, then, for agent traces and messages, by their order. Several
  * runs may match one example. A sub-agent matches only by id.
  */
-export function matched(items: readonly EvalItem[], examples: readonly DatasetExample[]): Matching {
+export function matched(items: readonly EvalItem[], examples: readonly FileExample[]): Matching {
   const byId = new Map(examples.map((example) => [example.id, example]));
   const byInput = Map.groupBy(
     examples.filter(({ input }) => input !== undefined),
     ({ input }) => plain(input ?? ''),
   );
-  const taken = new Set<DatasetExample>();
-  const found = new Map<EvalItem, DatasetExample>();
-  const take = (item: EvalItem, example: DatasetExample | undefined): void => {
+  const taken = new Set<FileExample>();
+  const found = new Map<EvalItem, FileExample>();
+  const take = (item: EvalItem, example: FileExample | undefined): void => {
     if (example === undefined) return;
     found.set(item, example);
     taken.add(example);
@@ -223,7 +223,7 @@ function plain(input: string): string {
 }
 
 /** The expectation of the dataset overrides that of the run; its tools add missing definitions. */
-function withExample(item: EvalItem, example: DatasetExample | undefined): MatchedItem {
+function withExample(item: EvalItem, example: FileExample | undefined): MatchedItem {
   if (example === undefined) return { ...item, example };
   const { run } = item;
   const own = isJsonObject(run.expected) ? run.expected : {};

@@ -10,6 +10,7 @@ import type { LogRecord, Span } from '../span.ts';
 import type { Micros } from '../timestamp.ts';
 import type { VerdictWord } from '../verdict.ts';
 import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.ts';
+import type { DatasetStore } from './dataset-store.ts';
 import type { ExportStore, NewExport } from './export-store.ts';
 import type { VerdictRows } from './verdict-rows.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
@@ -42,6 +43,8 @@ export interface Store {
   readonly judgeBatches: JudgeBatchStore;
   /** Drift measurements. */
   readonly judgeDrift: DriftStore;
+  /** Examples for evaluations, by dataset and version. */
+  readonly datasets: DatasetStore;
   /**
    * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
    * dropped.

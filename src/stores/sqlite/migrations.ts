@@ -216,6 +216,24 @@ const migrations: { readonly [name: string]: Migration } = {
 
   // One row a run, with marks to search by, and blocks of compressed texts; no row for a verdict, a decision or a tool call.
   '017_one_row_a_run': { up: oneRowARun },
+
+  // Datasets, their versions, and examples that are each valid from one version until another.
+  '018_datasets': steps([
+    `create table datasets (
+       id integer primary key autoincrement, tenant text not null, name text not null, version integer not null, examples integer not null,
+       created_us integer not null, changed_us integer not null, unique (tenant, name)) strict`,
+    `create table dataset_versions (
+       dataset_id integer not null references datasets (id) on delete cascade, version integer not null, at_us integer not null, made_by text not null, note text,
+       added integer not null, changed integer not null, removed integer not null, examples integer not null,
+       primary key (dataset_id, version)) strict, without rowid`,
+    `create table dataset_examples (
+       id integer primary key, dataset_id integer not null references datasets (id) on delete cascade, example_id text not null, place integer not null,
+       from_version integer not null, until_version integer, is_draft integer not null, split text, tags text not null, fingerprint text not null, digest text not null,
+       body blob not null, unique (dataset_id, example_id, from_version)) strict`,
+    'create index dataset_examples_in_order on dataset_examples (dataset_id, place, from_version)',
+    'create index dataset_examples_by_input on dataset_examples (dataset_id, fingerprint) where until_version is null',
+    'create index dataset_examples_drafts on dataset_examples (dataset_id) where until_version is null and is_draft = 1',
+  ]),
 };
 
 /** One migration: these statements, in this order. */

@@ -7,6 +7,7 @@ import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
 import { answerStore, batchStore } from './judge-answers.ts';
 import { connected, ownersOnly, type Connection, type SqliteOptions } from './connection.ts';
+import { datasetStore } from './datasets.ts';
 import { driftStore } from './drift.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
@@ -57,6 +58,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     judgeAnswers: answerStore(db),
     judgeBatches: batchStore(db),
     judgeDrift: driftStore(db),
+    datasets: datasetStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

@@ -19,6 +19,9 @@ export interface Tables {
   readonly drift_looks: DriftLooksTable;
   readonly sessions: SessionsTable;
   readonly session_turns: SessionTurnsTable;
+  readonly datasets: DatasetsTable;
+  readonly dataset_versions: DatasetVersionsTable;
+  readonly dataset_examples: DatasetExamplesTable;
 }
 
 interface RunsTable {
@@ -256,4 +259,48 @@ interface DriftLooksTable {
   readonly answers: string;
   /** JSON. */
   readonly result: string | null;
+}
+
+interface DatasetsTable {
+  readonly id: Generated<number>;
+  readonly tenant: string;
+  readonly name: string;
+  /** The newest one. */
+  readonly version: number;
+  /** Of the newest version. */
+  readonly examples: number;
+  readonly created_us: number;
+  readonly changed_us: number;
+}
+
+interface DatasetVersionsTable {
+  readonly dataset_id: number;
+  readonly version: number;
+  readonly at_us: number;
+  readonly made_by: string;
+  readonly note: string | null;
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly examples: number;
+}
+
+/** One body of an example. */
+interface DatasetExamplesTable {
+  readonly id: Generated<number>;
+  readonly dataset_id: number;
+  readonly example_id: string;
+  /** The order of the examples; it stays when the body changes. */
+  readonly place: number;
+  readonly from_version: number;
+  /** The first version without this body; null: the newest one has it. */
+  readonly until_version: number | null;
+  readonly is_draft: number;
+  readonly split: string | null;
+  /** JSON. */
+  readonly tags: string;
+  readonly fingerprint: string;
+  readonly digest: string;
+  /** JSON, compressed when it is long. */
+  readonly body: Uint8Array;
 }
