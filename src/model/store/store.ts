@@ -11,6 +11,7 @@ import type { Micros } from '../timestamp.ts';
 import type { VerdictWord } from '../verdict.ts';
 import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.ts';
 import type { DatasetStore } from './dataset-store.ts';
+import type { ExperimentStore } from './experiment-store.ts';
 import type { ExportStore, NewExport } from './export-store.ts';
 import type { VerdictRows } from './verdict-rows.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
@@ -45,6 +46,8 @@ export interface Store {
   readonly judgeDrift: DriftStore;
   /** Examples for evaluations, by dataset and version. */
   readonly datasets: DatasetStore;
+  /** Runs of agent versions over datasets, with their verdicts. */
+  readonly experiments: ExperimentStore;
   /**
    * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
    * dropped.

@@ -234,6 +234,21 @@ const migrations: { readonly [name: string]: Migration } = {
     'create index dataset_examples_by_input on dataset_examples (dataset_id, fingerprint) where until_version is null',
     'create index dataset_examples_drafts on dataset_examples (dataset_id) where until_version is null and is_draft = 1',
   ]),
+
+  // Experiments and their results: one row for each run of each example.
+  '021_experiments': steps([
+    `create table experiments (
+       id integer primary key autoincrement, tenant text not null, experiment_id text not null, name text not null, dataset text, repeats integer not null,
+       state text not null, began_us integer not null, ended_us integer, results integer not null default 0,
+       dataset_facts text, provenance text not null, evaluators text not null, unique (tenant, experiment_id)) strict`,
+    'create index experiments_by_name on experiments (name, id)',
+    `create table experiment_results (
+       id integer primary key, experiment integer not null references experiments (id) on delete cascade, example_id text not null, repeat integer not null,
+       status text not null, trace_id text, span_id text, body blob not null, unique (experiment, example_id, repeat)) strict`,
+    'create index experiment_results_in_order on experiment_results (experiment, id)',
+    'create index experiment_results_by_status on experiment_results (experiment, status)',
+    'create index experiment_results_by_run on experiment_results (experiment, trace_id, span_id) where trace_id is not null',
+  ]),
 };
 
 /** One migration: these statements, in this order. */

@@ -9,6 +9,7 @@ import { answerStore, batchStore } from './judge-answers.ts';
 import { connected, ownersOnly, type Connection, type SqliteOptions } from './connection.ts';
 import { datasetStore } from './datasets.ts';
 import { driftStore } from './drift.ts';
+import { experimentStore } from './experiments.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
@@ -59,6 +60,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     judgeBatches: batchStore(db),
     judgeDrift: driftStore(db),
     datasets: datasetStore(db),
+    experiments: experimentStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

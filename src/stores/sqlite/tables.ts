@@ -22,6 +22,8 @@ export interface Tables {
   readonly datasets: DatasetsTable;
   readonly dataset_versions: DatasetVersionsTable;
   readonly dataset_examples: DatasetExamplesTable;
+  readonly experiments: ExperimentsTable;
+  readonly experiment_results: ExperimentResultsTable;
 }
 
 interface RunsTable {
@@ -301,6 +303,40 @@ interface DatasetExamplesTable {
   readonly tags: string;
   readonly fingerprint: string;
   readonly digest: string;
+  /** JSON, compressed when it is long. */
+  readonly body: Uint8Array;
+}
+
+interface ExperimentsTable {
+  readonly id: Generated<number>;
+  readonly tenant: string;
+  readonly experiment_id: string;
+  readonly name: string;
+  /** Its name, to search by. */
+  readonly dataset: string | null;
+  readonly repeats: number;
+  readonly state: string;
+  readonly began_us: number;
+  readonly ended_us: number | null;
+  /** Number of results. */
+  readonly results: Generated<number>;
+  /** JSON. */
+  readonly dataset_facts: string | null;
+  /** JSON. */
+  readonly provenance: string;
+  /** JSON. */
+  readonly evaluators: string;
+}
+
+interface ExperimentResultsTable {
+  readonly id: Generated<number>;
+  readonly experiment: number;
+  readonly example_id: string;
+  readonly repeat: number;
+  readonly status: string;
+  /** Null: the result has no run. */
+  readonly trace_id: string | null;
+  readonly span_id: string | null;
   /** JSON, compressed when it is long. */
   readonly body: Uint8Array;
 }

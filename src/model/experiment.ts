@@ -1,0 +1,147 @@
+/** An experiment: one version of an agent, run over one version of a dataset, with its runs and verdicts. */
+import type { SpanId, Tenant, TraceId } from './ids.ts';
+import type { Micros } from './timestamp.ts';
+import type { VerdictWord } from './verdict.ts';
+
+/**
+ * running: results are still coming, or the runner was killed. stopped: the runner was interrupted. done: each example has its results.
+ * Only spans make an experiment that is neither begun nor ended by anyone; it stays running.
+ */
+export const experimentStates = ['running', 'done', 'stopped'] as const;
+export type ExperimentState = (typeof experimentStates)[number];
+
+export interface Experiment {
+  /** Unique in its tenant: 1 to 100 letters, digits, `.`, `_` and `-`. */
+  readonly id: string;
+  readonly tenant: Tenant;
+  /** Several experiments may have one name; the newest stands for it. */
+  readonly name: string;
+  /** Absent: nobody has named a dataset. */
+  readonly dataset?: ExperimentDataset;
+  /** Runs of each example. */
+  readonly repeats: number;
+  readonly state: ExperimentState;
+  readonly beganAt: Micros;
+  readonly endedAt: Micros | undefined;
+  readonly provenance: Provenance;
+  readonly evaluators: readonly ExperimentEvaluator[];
+}
+
+export interface ExperimentDataset {
+  /** Name of a stored dataset, or of a file. */
+  readonly name: string;
+  /** Absent for a file. */
+  readonly version?: number;
+  /** SHA-256 of the examples: equal for a file and a stored version with the same examples. */
+  readonly hash: string;
+  /** Number of examples. */
+  readonly examples: number;
+}
+
+/** What was run, and under what. Absent members are unknown. */
+export interface Provenance {
+  readonly commit?: string;
+  readonly branch?: string;
+  /** True: the work tree had changes that are in no commit. */
+  readonly isDirty?: boolean;
+  /** Hash of the evaluators and judges with their options. */
+  readonly configHash?: string;
+  /** Versions of the programs, the platform, and the CI system, by name. */
+  readonly environment?: { readonly [name: string]: string };
+}
+
+/** Facts of the agent, as the spans of one run tell them. Absent members are unknown. */
+export interface AgentFacts {
+  readonly agent?: string;
+  readonly version?: string;
+  readonly model?: string;
+  /** Hash of the system prompt. */
+  readonly promptHash?: string;
+  /** Hash of the tool definitions, whatever their order. */
+  readonly toolsHash?: string;
+}
+
+export interface ExperimentEvaluator {
+  /** The configured name. */
+  readonly name: string;
+  /** The evaluator's id. */
+  readonly evaluator: string;
+  readonly version: number;
+  /** Null: a raw metric. */
+  readonly threshold: number | null;
+}
+
+/**
+ * failed: a verdict did not pass, or there is no run to score. error: a judge gave no usable answer. skipped: nothing could be scored, or an
+ * expectation has no score.
+ */
+export const resultStatuses = ['passed', 'failed', 'error', 'skipped'] as const;
+export type ResultStatus = (typeof resultStatuses)[number];
+
+/** Why an example has no run, or none that ended well. */
+export const resultErrorKinds = [
+  'no_spans',
+  'no_run',
+  'exit_code',
+  'signal',
+  'timed_out',
+  'too_much_output',
+  'not_started',
+  'http_status',
+  'task_failed',
+] as const;
+export type ResultErrorKind = (typeof resultErrorKinds)[number];
+
+/** One run of one example. */
+export interface ExperimentResult {
+  readonly exampleId: string;
+  /** Number of the run of this example, from 1. */
+  readonly repeat: number;
+  readonly status: ResultStatus;
+  readonly error?: ResultError;
+  /** The scored run; absent when there is none. */
+  readonly run?: { readonly traceId: TraceId; readonly spanId: SpanId };
+  readonly beganAt: Micros;
+  readonly endedAt: Micros;
+  /** Duration of the agent's run by its spans, or else of its process. */
+  readonly tookMicros?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  /** US dollars. Absent when the cost of a model call is unknown. */
+  readonly cost?: number;
+  readonly agent: AgentFacts;
+  readonly verdicts: readonly ResultVerdict[];
+}
+
+export interface ResultError {
+  readonly kind: ResultErrorKind;
+  /** What happened and what to check, in sentences. */
+  readonly message: string;
+}
+
+export interface ResultVerdict {
+  readonly name: string;
+  readonly evaluator: string;
+  readonly verdict: VerdictWord;
+  /** From 0 to 1; absent unless it was scored. */
+  readonly score?: number;
+  readonly label: string;
+  readonly explanation: string;
+  /** Reason of a skip, or the error. */
+  readonly reason?: string;
+}
+
+const experimentId = /^[A-Za-z0-9._-]{1,100}$/;
+
+/** `.` and `..` are steps of a path, and stand in none. */
+export function isExperimentId(text: string): boolean {
+  return experimentId.test(text) && !/^\.+$/.test(text);
+}
+
+/** The words of all verdicts together. One failure fails the result, a missing verdict of a judge leaves it open. */
+export function statusOfVerdicts(verdicts: readonly Pick<ResultVerdict, 'verdict'>[]): ResultStatus {
+  const has = (word: VerdictWord): boolean => verdicts.some(({ verdict }) => verdict === word);
+  if (has('fail')) return 'failed';
+  if (has('error')) return 'error';
+  return has('pass') || has('raw') ? 'passed' : 'skipped';
+}

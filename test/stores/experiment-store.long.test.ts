@@ -1,0 +1,207 @@
+/** Experiments and their results, in every store. */
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Experiment, ExperimentResult } from '../../src/model/experiment.ts';
+import { isExperimentId, statusOfVerdicts } from '../../src/model/experiment.ts';
+import { noTenant, tenant } from '../../src/model/ids.ts';
+import { resultBytesMax, type ExperimentStore } from '../../src/model/store/experiment-store.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { spanId } from '../builders/agent-trace.ts';
+import { closedLater, folder, members, open } from './members.ts';
+import { traceId } from './numbered.ts';
+
+function experiment(id: string, given: Partial<Experiment> = {}): Experiment {
+  return {
+    id,
+    tenant: noTenant,
+    name: 'nightly',
+    dataset: { name: 'refunds', version: 3, hash: 'abc', examples: 2 },
+    repeats: 2,
+    state: 'running',
+    beganAt: 1_000_000,
+    endedAt: undefined,
+    provenance: { commit: '1f', branch: 'main', isDirty: true, environment: { node: '24' } },
+    evaluators: [{ name: 'tool_error', evaluator: 'tool_error', version: 1, threshold: 1 }],
+    ...given,
+  };
+}
+
+function result(exampleId: string, repeat: number, given: Partial<ExperimentResult> = {}): ExperimentResult {
+  return {
+    exampleId,
+    repeat,
+    status: 'passed',
+    run: { traceId: traceId(repeat), spanId: spanId(repeat) },
+    beganAt: 2_000_000,
+    endedAt: 3_000_000,
+    tookMicros: 900_000,
+    inputTokens: 10,
+    cost: 0.5,
+    agent: { agent: 'support', model: 'm', promptHash: 'p' },
+    verdicts: [
+      { name: 'tool_error', evaluator: 'tool_error', verdict: 'pass', score: 1, label: 'pass', explanation: 'All calls succeeded.' },
+    ],
+    ...given,
+  };
+}
+
+const key = (id: string) => ({ tenant: noTenant, id });
+const rows = async (store: ExperimentStore, id: string) => (await store.results(key(id), { limit: 1_000 })).results;
+
+describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+  test('experiments: an experiment and its results are read as they were written', async () => {
+    const { experiments } = await open(member);
+    expect(await experiments.begin(experiment('e1'))).toBe('begun');
+    const failed = result('two', 1, {
+      status: 'failed',
+      error: { kind: 'no_spans', message: 'No span arrived.' },
+      verdicts: [],
+      agent: {},
+    });
+    for (const one of [result('one', 1), result('one', 2), failed]) expect(await experiments.add(key('e1'), one)).toBe('added');
+    expect(await experiments.experiment(key('e1'))).toEqual({
+      ...experiment('e1'),
+      results: 3,
+      statuses: { passed: 2, failed: 1, error: 0, skipped: 0 },
+    });
+    expect(await rows(experiments, 'e1')).toEqual([result('one', 1), result('one', 2), failed]);
+  });
+
+  test('experiments: a result that is there stays as it is, and counts once', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    await experiments.add(key('e1'), result('one', 1));
+    expect(await experiments.add(key('e1'), result('one', 1, { status: 'failed' }))).toBe('known');
+    expect(await rows(experiments, 'e1')).toEqual([result('one', 1)]);
+    expect(await experiments.experiment(key('e1'))).toMatchObject({ results: 1, statuses: { passed: 1, failed: 0 } });
+    expect(await experiments.done(key('e1'))).toEqual([{ exampleId: 'one', repeat: 1 }]);
+  });
+
+  test('experiments: writers at the same time leave one result for each run of an example', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    const outcomes = await Promise.all(Array.from({ length: 30 }, (_, at) => experiments.add(key('e1'), result(`example ${at % 10}`, 1))));
+    expect(outcomes.filter((outcome) => outcome === 'added')).toHaveLength(10);
+    expect(await experiments.experiment(key('e1'))).toMatchObject({ results: 10 });
+  });
+
+  test('experiments: of an id that is in use none begins, and none has results without an experiment', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    expect(await experiments.begin(experiment('e1', { name: 'other' }))).toBe('known');
+    expect(await experiments.begin(experiment('e1', { tenant: tenant('a') }))).toBe('begun');
+    expect(await experiments.add(key('e2'), result('one', 1))).toBe('unknown');
+    expect(await experiments.update(key('e2'), { state: 'done', endedAt: 1 })).toBe(false);
+  });
+
+  test('experiments: its state, end and provenance change', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    expect(await experiments.update(key('e1'), { state: 'stopped', endedAt: 5 })).toBe(true);
+    expect(await experiments.experiment(key('e1'))).toMatchObject({ state: 'stopped', endedAt: 5, provenance: { commit: '1f' } });
+    await experiments.update(key('e1'), { state: 'running', endedAt: undefined, provenance: { commit: '2f' } });
+    expect(await experiments.experiment(key('e1'))).toMatchObject({ state: 'running', endedAt: undefined, provenance: { commit: '2f' } });
+  });
+
+  test('experiments: the list has the newest first, by name and dataset, in pages', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    await experiments.begin(experiment('e2', { name: 'other' }));
+    const { dataset: _, ...bare } = experiment('e3');
+    await experiments.begin(bare);
+    const ids = async (query: Parameters<ExperimentStore['list']>[0]) => (await experiments.list(query)).experiments.map(({ id }) => id);
+    expect(await ids({ limit: 10 })).toEqual(['e3', 'e2', 'e1']);
+    expect(await ids({ limit: 10, name: 'nightly' })).toEqual(['e3', 'e1']);
+    expect(await ids({ limit: 10, dataset: 'refunds' })).toEqual(['e2', 'e1']);
+    expect(await ids({ limit: 10, tenant: tenant('a') })).toEqual([]);
+    const first = await experiments.list({ limit: 2 });
+    expect(first.next).toBeDefined();
+    expect(await ids({ limit: 2, ...(first.next === undefined ? {} : { after: first.next }) })).toEqual(['e1']);
+  });
+
+  test('experiments: results come in pages', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    for (let at = 1; at <= 5; at++) await experiments.add(key('e1'), result('one', at));
+    const first = await experiments.results(key('e1'), { limit: 3 });
+    const rest = await experiments.results(key('e1'), { limit: 3, ...(first.next === undefined ? {} : { after: first.next }) });
+    expect([...first.results, ...rest.results].map(({ repeat }) => repeat)).toEqual([1, 2, 3, 4, 5]);
+    expect(rest.next).toBeUndefined();
+  });
+
+  test('experiments: verdicts that come one after the other are one result of their run', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    const run = { traceId: traceId(9), spanId: spanId(9) };
+    const judged = {
+      ...result('one', 1, {
+        verdicts: [{ name: 'goal', evaluator: 'goal', verdict: 'fail', score: 0, label: 'fail', explanation: 'No.' }],
+      }),
+      run,
+    };
+    expect(await experiments.merge(key('e1'), { ...result('one', 1), run })).toBe('added');
+    expect(await experiments.merge(key('e1'), judged)).toBe('known');
+    expect(await experiments.merge(key('e1'), judged)).toBe('known');
+    const [only, ...others] = await rows(experiments, 'e1');
+    expect(others).toEqual([]);
+    expect(only).toMatchObject({ repeat: 1, status: 'failed', verdicts: [{ name: 'tool_error' }, { name: 'goal' }] });
+  });
+
+  test('experiments: another run of the same example gets the next number', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    for (const at of [4, 5, 6])
+      await experiments.merge(key('e1'), { ...result('one', 1), run: { traceId: traceId(at), spanId: spanId(at) } });
+    expect((await rows(experiments, 'e1')).map(({ repeat }) => repeat)).toEqual([1, 2, 3]);
+    expect(await experiments.merge(key('none'), { ...result('one', 1), run: { traceId: traceId(1), spanId: spanId(1) } })).toBe('unknown');
+  });
+
+  test('experiments: a deleted experiment has no results left, and its id is free', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    await experiments.add(key('e1'), result('one', 1));
+    expect(await experiments.delete(key('e1'))).toBe(true);
+    expect(await experiments.delete(key('e1'))).toBe(false);
+    expect(await experiments.begin(experiment('e1'))).toBe('begun');
+    expect(await rows(experiments, 'e1')).toEqual([]);
+  });
+
+  test('experiments: a result that is too large keeps its verdicts with shorter explanations', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    const [verdict] = result('one', 1).verdicts;
+    if (verdict === undefined) throw new Error('there is a verdict');
+    await experiments.add(key('e1'), result('one', 1, { verdicts: [{ ...verdict, explanation: 'x'.repeat(resultBytesMax) }] }));
+    const [read] = await rows(experiments, 'e1');
+    expect(read?.verdicts).toEqual([{ ...verdict, explanation: 'x'.repeat(500) }]);
+  });
+});
+
+test('experiments: results are there after a restart', async () => {
+  const file = join(folder(), 'tracejury.db');
+  const first = await sqliteStore(file);
+  await first.experiments.begin(experiment('e1'));
+  await first.experiments.add(key('e1'), result('one', 1));
+  await first.stop();
+  const { experiments } = closedLater(await sqliteStore(file));
+  expect(await rows(experiments, 'e1')).toEqual([result('one', 1)]);
+});
+
+const statuses = [
+  { words: ['pass', 'fail', 'error'], status: 'failed' },
+  { words: ['pass', 'error'], status: 'error' },
+  { words: ['raw', 'skipped'], status: 'passed' },
+  { words: ['skipped'], status: 'skipped' },
+  { words: [], status: 'skipped' },
+] as const;
+
+for (const { words, status } of statuses) {
+  test(`experiments: verdicts ${words.join(', ') || 'of nobody'} make a result ${status}`, () => {
+    expect(statusOfVerdicts(words.map((verdict) => ({ verdict })))).toBe(status);
+  });
+}
+
+test('experiments: an id is no path and not too long', () => {
+  expect(['nightly-3', 'a.b_C', '0'].every(isExperimentId)).toBe(true);
+  expect(['', '.', '..', 'a/b', 'a b', 'é', 'x'.repeat(101)].some(isExperimentId)).toBe(false);
+});
