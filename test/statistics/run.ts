@@ -2,6 +2,7 @@
 import { comparisonWorlds } from './comparison-worlds.ts';
 import { correctionWorlds, scarceCorrectionWorlds } from './correction-worlds.ts';
 import { rateWorlds, scarceRateWorlds } from './rate-worlds.ts';
+import { equalWorlds, falseAlarms, runsToDetect, sequenceShows } from './sequence-worlds.ts';
 import { simulated, type Simulated } from './world.ts';
 import { runnerArguments } from '../runner-arguments.ts';
 
@@ -17,4 +18,33 @@ console.log(
 console.log('|---|---|---|---|---|---|---|---|---|');
 for (const world of [...rateWorlds, ...correctionWorlds, ...comparisonWorlds, ...scarceRateWorlds, ...scarceCorrectionWorlds]) {
   console.log(row(world.name, simulated(world, { worlds: Number(values.worlds), seed: Number(values.seed) })));
+}
+
+const series = 5 * Number(values.worlds);
+console.log('\n| world | series with a false alarm at any of 1,000 looks |');
+console.log('|---|---|');
+for (const world of equalWorlds) {
+  const share = falseAlarms(world, { series, runs: 1_000, seed: Number(values.seed), shows: sequenceShows(0.99) });
+  console.log(`| ${world.name} | ${(100 * share).toFixed(2)} % |`);
+}
+
+console.log(
+  '\n| before | after | runs before | `by` | median runs | nine of ten series | median hours at 1,000 runs an hour | nine of ten |',
+);
+console.log('|---|---|---|---|---|---|---|---|');
+for (const [before, after, runsBefore, by] of [
+  [0.95, 0.9, 1_000, 0],
+  [0.95, 0.9, 10_000, 0],
+  [0.95, 0.9, 100_000, 0],
+  [0.95, 0.9, 10_000, 0.02],
+  [0.95, 0.85, 10_000, 0],
+  [0.99, 0.94, 10_000, 0],
+] as const) {
+  const runs = runsToDetect({ before, after, runsBefore, by }, { series: 300, seed: Number(values.seed), confidence: 0.99 });
+  const [median = 0, nine = 0] = [runs[150], runs[270]];
+  const told = (one: number): string => (one >= 50_000 ? 'over 50,000' : one.toLocaleString('en'));
+  const hours = (one: number): string => (one >= 50_000 ? 'over 50' : (one / 1_000).toFixed(1));
+  console.log(
+    `| ${[percent(before), percent(after), runsBefore.toLocaleString('en'), by, told(median), told(nine), hours(median), hours(nine)].join(' | ')} |`,
+  );
 }

@@ -1,0 +1,96 @@
+/** Series of runs of two versions, looked at after every run. */
+import {
+  type ComparedArms,
+  differenceSequence,
+  emptySequence,
+  equalMeansP,
+  sequenceWith,
+} from '../../src/statistics/confidence-sequence.ts';
+import { seeded, type Chance } from '../builders/seeded.ts';
+
+export interface SequenceWorld {
+  readonly name: string;
+  /** The next run, or `undefined` when it is not judged. */
+  readonly run: (chance: Chance, at: number) => { readonly value: number; readonly probability: number } | undefined;
+}
+
+const passes = (chance: Chance, rate: number): number => (chance.share() < rate ? 1 : 0);
+
+/** In none of them do the versions differ. */
+export const equalWorlds: readonly SequenceWorld[] = [
+  { name: 'all runs, 95 % pass', run: (chance) => ({ value: passes(chance, 0.95), probability: 1 }) },
+  { name: 'all runs, 50 % pass', run: (chance) => ({ value: passes(chance, 0.5), probability: 1 }) },
+  { name: 'all runs, scores between 0 and 1', run: ({ share }) => ({ value: Math.sqrt(share()), probability: 1 }) },
+  {
+    name: 'half of the runs judged, those flagged all (10 %, half of them fail; 2 % of the others)',
+    run(chance) {
+      const flagged = chance.share() < 0.1;
+      const probability = flagged ? 1 : 0.5;
+      return chance.share() < probability ? { value: passes(chance, flagged ? 0.5 : 0.98), probability } : undefined;
+    },
+  },
+  {
+    name: 'passes and scores by turns, with one mean',
+    run: (chance, at) => ({ value: at % 2 === 0 ? passes(chance, 0.9) : 0.8 + 0.2 * chance.share(), probability: 1 }),
+  },
+];
+
+export type Shows = (arms: ComparedArms) => boolean;
+
+export const sequenceShows =
+  (confidence: number): Shows =>
+  (arms) =>
+    equalMeansP(arms) <= 1 - confidence;
+
+/** Share of series in which a difference was shown at any look. Each run is of one version or the other by a coin. */
+export function falseAlarms(
+  { run }: SequenceWorld,
+  { series, runs, seed, shows }: { readonly series: number; readonly runs: number; readonly seed: number; readonly shows: Shows },
+): number {
+  const chance = seeded(seed);
+  let alarms = 0;
+  for (let one = 0; one < series; one++) {
+    let [first, second] = [emptySequence, emptySequence];
+    for (let at = 0; at < runs; at++) {
+      const next = run(chance, at);
+      if (next === undefined) continue;
+      if (chance.share() < 0.5) first = sequenceWith(first, next);
+      else second = sequenceWith(second, next);
+      if (!shows({ first, second })) continue;
+      alarms++;
+      break;
+    }
+  }
+  return alarms / series;
+}
+
+export interface Detection {
+  readonly before: number;
+  readonly after: number;
+  /** Runs of the version before. */
+  readonly runsBefore: number;
+  /** The least change that is to be shown. */
+  readonly by: number;
+}
+
+/** Runs of the newer version until a fall is shown, in order. */
+export function runsToDetect(
+  { before, after, runsBefore, by }: Detection,
+  { series, seed, confidence }: { readonly series: number; readonly seed: number; readonly confidence: number },
+): readonly number[] {
+  const chance = seeded(seed);
+  const isShown = ({ first, second }: ComparedArms): boolean => {
+    if (second.value / second.weight > first.value / first.weight - by) return false;
+    if (by === 0) return equalMeansP({ first, second }) <= 1 - confidence;
+    const found = differenceSequence([{ first, second }], { confidence });
+    return found.kind === 'estimated' && found.high < -by;
+  };
+  return Array.from({ length: series }, () => {
+    let first = emptySequence;
+    for (let run = 0; run < runsBefore; run++) first = sequenceWith(first, { value: passes(chance, before), probability: 1 });
+    let second = emptySequence;
+    do second = sequenceWith(second, { value: passes(chance, after), probability: 1 });
+    while (second.n < 50_000 && !isShown({ first, second }));
+    return second.n;
+  }).sort((one, other) => one - other);
+}
