@@ -11,7 +11,15 @@ import { configFileText, toolDefinitions, toolFiles, type ToolFiles, toolFinding
 import { type ConfigDocument, type Environment, parseConfigText } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
 import { resolveConfig, resolveValue } from './resolve.ts';
-import { entryOf, placedEntries, sharedSections, withListPrices, withOwnPrices, withSharedOptions } from './entries/evaluator-entry.ts';
+import {
+  entryOf,
+  isRule,
+  placedEntries,
+  sharedSections,
+  withListPrices,
+  withOwnPrices,
+  withSharedOptions,
+} from './entries/evaluator-entry.ts';
 import {
   allEvaluators,
   evaluatorFiles,
@@ -25,7 +33,6 @@ import { overriddenDocument, type ConfigFlags, type OverriddenDocument } from '.
 import { fingerprintsOf, type Fingerprints } from './fingerprint.ts';
 import { configSchema, ownMembers, schemaInUse, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
-import { isRule } from './checks/cross-checks-evaluators.ts';
 import { defaultsEntry } from './sections/evaluators.ts';
 
 /** The source of a configuration as plain data, for another thread as well. */

@@ -10,6 +10,7 @@ import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/
 import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
+import { type ExpressionNames, parseRunExpression } from '../pipeline/evaluation/run-expression.ts';
 import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import { dialectSettings } from './entries/dialect-entry.ts';
@@ -21,7 +22,7 @@ import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
 import { addressOf, leadsBack, type Address } from './entries/address.ts';
 import type { ClientTlsFiles } from './files/tls-files.ts';
-import { askable, askedBy, entryOf, evaluatorEntry, parseScoreCondition, runCondition } from './entries/evaluator-entry.ts';
+import { askable, askedBy, entryOf, evaluatorEntry, raiseNames, runCondition } from './entries/evaluator-entry.ts';
 import type { Config, DriftConfig, EvaluatorConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './files/drift-files.ts';
 import { exporterEntry } from './entries/exporter-entry.ts';
@@ -48,6 +49,7 @@ interface Checked {
 export function resolveConfig({ value, members, entryIndexes, env, tools, drift, tls, clientTls }: Checked): Config {
   const ofEntry = (...path: Path): ClientTls | undefined => clientTls.get(pathText(path));
   const { traces } = ownTraces(value, env, leadsBack(value));
+  const raisable = raiseNames(value, members);
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
     listen: {
@@ -81,7 +83,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
     evaluators: listAt(value, 'evaluators').map((entry, index) =>
-      evaluator(entry, members, { drift, tls: ofEntry('evaluators', entryIndexes[index] ?? index) }),
+      evaluator(entry, members, { drift, names: raisable, tls: ofEntry('evaluators', entryIndexes[index] ?? index) }),
     ),
     dialects: dialectSettings(listAt(value, 'dialects')),
     sessions: sessions(objectAt(value, 'sessions')),
@@ -134,7 +136,7 @@ function printedExporter(entry: JsonObject): JsonObject {
 function evaluator(
   entry: JsonValue,
   members: readonly AnyEvaluator[],
-  files: { readonly drift: DriftFiles; readonly tls: ClientTls | undefined },
+  files: { readonly drift: DriftFiles; readonly tls: ClientTls | undefined; readonly names: ExpressionNames },
 ): EvaluatorConfig {
   const written = entryOf(entry);
   const [when, drift] = [member(written, 'when'), member(written, 'drift')];
@@ -142,7 +144,7 @@ function evaluator(
   return {
     configured: evaluatorOf.kind === 'http' && files.tls !== undefined ? { ...evaluatorOf, tls: files.tls } : evaluatorOf,
     sampleRate: sampleRate(evaluatorOf.kind, written),
-    raise: listAt(objectAt(written, 'sample'), 'raise').flatMap((item) => raised(asObject(item))),
+    raise: listAt(objectAt(written, 'sample'), 'raise').flatMap((item) => raised(asObject(item), files.names)),
     ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
     ...(evaluatorOf.kind === 'judge' ? askedBy(written) : {}),
     ...(isJsonObject(drift) ? { drift: driftOf(drift, files.drift) } : {}),
@@ -180,9 +182,9 @@ function configured(entry: JsonValue, members: readonly AnyEvaluator[]): Configu
   return result.evaluator;
 }
 
-function raised(item: JsonObject): EvaluatorConfig['raise'] {
-  const when = parseScoreCondition(text(item, 'when'));
-  return when === undefined ? [] : [{ when, to: number(item, 'to') }];
+function raised(item: JsonObject, names: ExpressionNames): EvaluatorConfig['raise'] {
+  const parsed = parseRunExpression(text(item, 'when'), names);
+  return parsed.kind === 'faulty' ? [] : [{ when: parsed.expression, to: number(item, 'to') }];
 }
 
 function judge(

@@ -145,6 +145,11 @@ export function verdictOf(outcome: Outcome, threshold: number | null): Verdict {
 export const verdictWords = ['pass', 'fail', 'raw', 'skipped', 'error'] as const;
 export type VerdictWord = (typeof verdictWords)[number];
 
+export function verdictWord(verdict: Verdict): VerdictWord {
+  if (verdict.kind !== 'scored') return verdict.kind === 'skipped' ? 'skipped' : 'error';
+  return verdict.passed === null ? 'raw' : verdict.passed ? 'pass' : 'fail';
+}
+
 /** 32 hex digits, the same for every revision. */
 export function evaluationId(key: EvaluationKey): string {
   return hash('sha256', evaluationKeyText(key), 'hex').slice(0, 32);

@@ -17,7 +17,7 @@ import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
 import type { JudgePool } from './judge-pool.ts';
-import { verdictWord } from '../stores/row-mapping.ts';
+import { verdictWord } from '../model/verdict.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 

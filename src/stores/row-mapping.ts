@@ -2,7 +2,7 @@
 import type { Run, ToolCall } from '../model/agent-trace.ts';
 import { tookNano } from '../model/error-signs.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
-import { runTargetId, type Evaluation, type Verdict, type VerdictWord } from '../model/verdict.ts';
+import { runTargetId, verdictWord, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { StoredVerdict } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 
@@ -13,11 +13,6 @@ const lastMicros = BigInt(Number.MAX_SAFE_INTEGER);
 export function microsOf(unixNano: bigint): Micros {
   const micros = unixNano / 1_000n;
   return Number(micros > lastMicros ? lastMicros : micros);
-}
-
-export function verdictWord(verdict: Verdict): VerdictWord {
-  if (verdict.kind !== 'scored') return verdict.kind === 'skipped' ? 'skipped' : 'error';
-  return verdict.passed === null ? 'raw' : verdict.passed ? 'pass' : 'fail';
 }
 
 export function storedVerdict({ key, evaluator, evaluatorVersion, revision, verdict, sampleProbability }: Evaluation): StoredVerdict {

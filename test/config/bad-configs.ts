@@ -181,6 +181,14 @@ export const badConfigs: readonly BadConfig[] = [
     text: `${judge}evaluators:\n  - tool_error\n  - { use: task_completion, judge: main, sample: { raise: [ { when: "tool_eror < 1", to: 1 } ] } }\n`,
   },
   {
+    name: 'a raise on the confidence of a judge',
+    text: `${judge}evaluators:\n  - tool_error\n  - { use: task_completion, judge: main, name: goal }\n  - { use: task_completion, judge: main, sample: { raise: [ { when: "tool_error < 1 or goal.confidence < 0.6", to: 1 } ] } }\n`,
+  },
+  {
+    name: 'a raise on the confidence of any judge',
+    text: `${judge}evaluators:\n  - tool_error\n  - { use: task_completion, judge: main, sample: { raise: [ { when: judge.confidence < 0.6, to: 1 } ] } }\n`,
+  },
+  {
     name: 'a raise for sessions',
     text: `${judge}evaluators:\n  - tool_error\n  - { use: goal_reached, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } }\n`,
   },

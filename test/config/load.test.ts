@@ -431,6 +431,10 @@ const accepted: readonly (readonly [name: string, text: string])[] = [
   ],
   ['prices of judges', 'judges: { a: { model: m, price: { input_per_million: 1 } }, b: { model: m, price: { input_per_million: 2 } } }'],
   [
+    'raised rates by fields of the run and several rules',
+    `${judge}evaluators: [ defaults, { use: task_completion, judge: main, sample: { raise: [ { when: "agent = support and not (tool_error = 1 or tool_efficiency.verdict = 'pass')", to: 1 } ] } } ]`,
+  ],
+  [
     'raised rates',
     `${judge}evaluators: [ tool_error, { use: task_completion, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`,
   ],

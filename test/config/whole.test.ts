@@ -43,7 +43,7 @@ test('config: without these the file is accepted', async () => {
   expect(config.evaluators[3]).toMatchObject({
     judge: 'main',
     sampleRate: 0.05,
-    raise: [{ when: { evaluator: 'tool_error', comparison: '<', score: 1 }, to: 1 }],
+    raise: [{ when: { kind: 'number', place: { part: 'score', evaluator: 'tool_error' }, sign: '<', value: 1 }, to: 1 }],
   });
   // List prices stand behind what the file says, and nothing else does.
   expect(config.prices).toEqual({ ...listPrices, 'gpt-5-mini': { inputPerMillion: 0.25, outputPerMillion: 2, cachedPerMillion: 0.025 } });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { parseRunExpression } from '../../src/pipeline/evaluation/run-expression.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/guides/judges.md'), 'utf8');
 const configurations = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)]
@@ -18,6 +19,17 @@ test('docs: every configuration on the page on judges can be loaded, and asks th
     expect(config.evaluators.length).toBeGreaterThan(0);
     expect(config.evaluators.map(({ configured }) => configured.kind)).toEqual(config.evaluators.map(() => 'judge'));
   }
+});
+
+test('docs: the expressions on the page on judges can be read', () => {
+  const [, block = ''] = /### Expressions about a run[\s\S]*?```text\n([\s\S]*?)```/.exec(page) ?? [];
+  const lines = block.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(3);
+  for (const line of lines)
+    expect([line, parseRunExpression(line, { evaluators: ['tool_error', 'goal'], judged: ['goal'] })]).toMatchObject([
+      line,
+      { kind: 'parsed' },
+    ]);
 });
 
 test('docs: the page on judges names evaluators that there are', () => {

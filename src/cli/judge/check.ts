@@ -20,7 +20,7 @@ import { panelModel } from '../../pipeline/jury/jury-panel.ts';
 import { judgePool } from '../../service/judge-pool.ts';
 import { compareJudges, type JudgeComparison } from '../../statistics/comparison.ts';
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
-import { verdictWord } from '../../stores/row-mapping.ts';
+import { verdictWord } from '../../model/verdict.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { estimateJson, judgeFiguresJson } from '../../web/api/figures.ts';
 

@@ -16,7 +16,8 @@ import { isJsonObject, jsonText } from '../../model/json.ts';
 import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import { isOfSession } from '../../pipeline/evaluation/evaluate.ts';
-import { rateByScores } from '../../pipeline/evaluation/sampling.ts';
+import { factsOfRow } from '../../pipeline/evaluation/run-facts.ts';
+import { raisedRate } from '../../pipeline/evaluation/sampling.ts';
 import { type Panel, panelModel, slotsOf } from '../../pipeline/jury/jury-panel.ts';
 import { openStore } from '../../stores/index.ts';
 
@@ -459,8 +460,8 @@ function usedTokens(
 }
 
 /** The probability with which the sample chooses a run. */
-function probability({ verdicts }: RunRow, rate: number, raise: EvaluatorConfig['raise']): number {
-  return rateByScores(rate, raise, (evaluator) => verdicts.find(({ name }) => name === evaluator)?.score);
+function probability(run: RunRow, rate: number, raise: EvaluatorConfig['raise']): number {
+  return raisedRate(rate, raise, () => factsOfRow(run));
 }
 
 /** Characters of the first question; `undefined` when the evaluator asks none. */

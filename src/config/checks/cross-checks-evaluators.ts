@@ -1,22 +1,24 @@
 /** Checks `evaluators` against one another, the judges and the evaluators themselves. */
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
-import type { AnyEvaluator, RuleEvaluator } from '../../../evaluators/evaluator.ts';
+import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { type Finding, objectAt, type Path, pathText, finding } from '../diagnostic.ts';
 import {
   askable,
   entryName,
   entryOf,
   evaluatorEntry,
+  isRule,
   missingPrices,
-  parseScoreCondition,
   placedEntries,
   type PlacedEntry,
+  raiseNames,
 } from '../entries/evaluator-entry.ts';
 import { clientTlsFindings } from '../files/tls-files.ts';
 import { defaultsEntry } from '../sections/evaluators.ts';
 import type { Environment } from '../document.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import { type ExpressionNames, parseRunExpression } from '../../pipeline/evaluation/run-expression.ts';
 import { slotsMax } from '../../pipeline/jury/jury-panel.ts';
 
 export interface CrossCheck {
@@ -39,6 +41,7 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
   const judges = member(value, 'judges');
   const judgeNames = isJsonObject(judges) ? Object.keys(judges) : [];
   const entries = placedEntries(value, members).map((placed) => checkedEntry(placed, members));
+  const names = raiseNames(value, members);
   return [
     ...sameNames(entries),
     ...successFindings(objectAt(value, 'groups'), entries),
@@ -48,7 +51,7 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
       ...tlsFindings(entry),
       ...driftFindings(entry),
       ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)),
-      ...raiseFindings(entry, entries),
+      ...raiseFindings(entry, names),
     ]),
   ];
 }
@@ -183,7 +186,7 @@ function successFindings(groups: JsonObject, entries: readonly Entry[]): readonl
   ];
 }
 
-function raiseFindings({ path, written, member: own }: Entry, entries: readonly Entry[]): readonly Finding[] {
+function raiseFindings({ path, written, member: own }: Entry, names: ExpressionNames): readonly Finding[] {
   const sample = member(written, 'sample');
   const raise = isJsonObject(sample) ? member(sample, 'raise') : undefined;
   if (own?.target === 'session' && isJsonArray(raise) && raise.length > 0)
@@ -195,30 +198,17 @@ function raiseFindings({ path, written, member: own }: Entry, entries: readonly 
         'Leave it out, and raise rate.',
       ),
     ];
-  const rules = entries.filter((entry) => isRule(entry.member, entry.written)).map(({ name }) => name);
   return (isJsonArray(raise) ? raise : []).flatMap((item, index): readonly Finding[] => {
     const when = isJsonObject(item) ? member(item, 'when') : undefined;
-    if (typeof when !== 'string') return [];
-    const place = { path: [...path, 'sample', 'raise', index, 'when'], at: 'value' } as const;
-    const condition = parseScoreCondition(when);
-    if (condition === undefined)
-      return [
-        {
-          ...place,
-          problem: `${JSON.stringify(when)} is not a condition`,
-          todo: 'Write the name of a rule evaluator, one of < <= > >= =, and a score from 0 to 1: tool_error < 1.',
-        },
-      ];
-    if (rules.includes(condition.evaluator)) return [];
-    const guess = didYouMean(condition.evaluator, rules);
-    return [
-      {
-        ...place,
-        problem: `${condition.evaluator} is not a rule evaluator of this file`,
-        todo: guess === undefined ? 'Add it under evaluators.' : `Did you mean ${guess}?`,
-      },
-    ];
+    return typeof when === 'string' ? expressionFindings([...path, 'sample', 'raise', index, 'when'], when, names) : [];
   });
+}
+
+/** The faults of an expression about scored runs; the first one, as a place of a file has one fault. */
+export function expressionFindings(path: Path, when: string, names: ExpressionNames): readonly Finding[] {
+  const parsed = parseRunExpression(when, names);
+  const [first] = parsed.kind === 'faulty' ? parsed.faults : [];
+  return first === undefined ? [] : [finding(path, 'value', `at character ${first.column}: ${first.problem}`, first.todo)];
 }
 
 const keys = ['judge', 'judges', 'votes', 'escalate'] as const;
@@ -246,11 +236,6 @@ function judgeFindings({ path, written, member: evaluator }: Entry, judges: read
   const todo =
     judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
   return [finding(path, 'value', `${evaluator.id} needs a judge`, todo)];
-}
-
-/** A rule that can ask a judge counts as a rule unless its entry names a judge. */
-export function isRule(evaluator: AnyEvaluator | undefined, written: JsonObject): evaluator is RuleEvaluator<unknown> {
-  return evaluator?.kind === 'rule' && (evaluator.evaluateWithJudge === undefined || !namesJudge(written));
 }
 
 function namesJudge(written: JsonObject): boolean {

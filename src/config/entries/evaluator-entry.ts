@@ -1,7 +1,7 @@
 /** Reads entries of `evaluators`. */
 import type { EvaluatorEntry } from '../../../evaluators/configuration/configured.ts';
 import { snakeMembers } from '../../../evaluators/configuration/options.ts';
-import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
+import type { AnyEvaluator, RuleEvaluator } from '../../../evaluators/evaluator.ts';
 import { listPrices } from '../../../evaluators/pricing/list-prices.ts';
 import { priceOf, priceTableSchema } from '../../../evaluators/pricing/prices.ts';
 import { linearPattern } from '../checks/check.ts';
@@ -11,7 +11,8 @@ import { defaultsEntry } from '../sections/evaluators.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, plainText } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
-import type { ScoreCondition } from '../../pipeline/evaluation/sampling.ts';
+import type { ExpressionNames } from '../../pipeline/evaluation/run-expression.ts';
+import { isRunField, runFields } from '../../pipeline/evaluation/run-fields.ts';
 import { type Escalation, judgesOf } from '../../pipeline/jury/jury-panel.ts';
 
 /** An entry with its index in the file, the key of its faults and certificates. */
@@ -99,25 +100,11 @@ export type RunCondition = (run: Run) => boolean;
 
 type TextCondition = (text: string) => boolean;
 
-/** The texts of each field. A condition holds when it holds for one of them. */
-const fields: { readonly [name: string]: (run: Run) => readonly (string | undefined)[] } = {
-  agent: (run) => [run.trace.agent],
-  service: (run) => [run.service],
-  version: (run) => [run.serviceVersion],
-  model: (run) => [run.trace.model, ...run.trace.modelCalls.map((call) => call.model)],
-  input: (run) => [run.trace.input],
-  final_response: (run) => [run.trace.finalResponse === undefined ? undefined : plainText(run.trace.finalResponse)],
-  status: (run) => [run.trace.status],
-  completeness: (run) => [run.completeness],
-  tenant: (run) => [run.tenant],
-  tool: (run) => run.trace.toolCalls.map((call) => call.name),
-};
-
 /** Makes the test of a checked `when`. */
 export function runCondition(when: JsonObject): RunCondition {
   const tests: RunCondition[] = [];
   for (const [name, condition] of Object.entries(when)) {
-    const texts = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const texts = isRunField(name) ? runFields[name] : undefined;
     if (texts !== undefined) tests.push(anyText(texts, textCondition(condition)));
     else if (isJsonObject(condition))
       for (const [key, value] of Object.entries(condition)) tests.push(anyText(resourceAttribute(key), textCondition(value)));
@@ -159,14 +146,42 @@ function comparison(name: string, wanted: JsonValue): TextCondition {
   }
 }
 
-const WRITTEN = /^\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,99})\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d{1,15})?)\s*$/;
+/** A rule that can ask a judge counts as a rule unless its entry names a judge. */
+export function isRule(evaluator: AnyEvaluator | undefined, written: JsonObject): evaluator is RuleEvaluator<unknown> {
+  return evaluator?.kind === 'rule' && (evaluator.evaluateWithJudge === undefined || askable(written).length === 0);
+}
 
-/** Reads `tool_error < 1`; `undefined` for any other form, or a score above 1. */
-export function parseScoreCondition(text: string): ScoreCondition | undefined {
-  const match = WRITTEN.exec(text);
-  const score = Number(match?.[3]);
-  if (match === null || score > 1) return undefined;
-  return { evaluator: match[1] ?? '', comparison: match[2] as ScoreCondition['comparison'], score };
+/** The evaluators that an expression about a scored run may name. */
+export function expressionNames(value: JsonObject, members: readonly AnyEvaluator[]): ExpressionNames {
+  return { evaluators: evaluatorNames(value, members), judged: namesOf(value, members, (written) => askable(written).length > 0) };
+}
+
+/** The evaluators that an expression of `sample.raise` may name: the sample is drawn before anybody asks a judge. */
+export function raiseNames(value: JsonObject, members: readonly AnyEvaluator[]): ExpressionNames {
+  const evaluators = namesOf(value, members, (written, evaluator) => isRule(evaluator, written));
+  const others = evaluatorNames(value, members).filter((name) => !evaluators.includes(name));
+  return {
+    evaluators,
+    judged: [],
+    noun: 'a rule evaluator of this file',
+    late: {
+      names: others,
+      why: 'Name a rule: the sample is drawn before any judge or endpoint gives its verdict. To ask one more judge, write escalate.',
+    },
+  };
+}
+
+function namesOf(
+  value: JsonObject,
+  members: readonly AnyEvaluator[],
+  test: (written: JsonObject, evaluator: AnyEvaluator | undefined) => boolean,
+): readonly string[] {
+  return placedEntries(value, members).flatMap(({ entry }) => {
+    const written = entryOf(entry);
+    const use = member(written, 'use');
+    const evaluator = members.find(({ id }) => id === use);
+    return test(written, evaluator) ? [entryName(written)] : [];
+  });
 }
 
 /** Adds list prices of vendors. A configured price for the same model overrides them, also under a shorter name or one with `*`. */

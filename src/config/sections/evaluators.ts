@@ -4,7 +4,7 @@ import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts'
 import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
 import { panelJudgesMax, slotsMax, votesMax } from '../../pipeline/jury/jury-panel.ts';
-import { budgetSchema, clientTlsSchema, type Section, integer, duration } from './section.ts';
+import { budgetSchema, clientTlsSchema, expressionSchema, type Section, integer, duration } from './section.ts';
 
 const text = { type: 'string', maxLength: 10_000 } as const;
 
@@ -77,13 +77,13 @@ const sample = {
       type: 'array',
       default: [],
       maxItems: 100,
-      description: 'Rates for runs with findings of other evaluators; the highest that applies counts.',
+      description: 'Higher rates for some runs, by their fields and the verdicts of rules; the highest that applies counts.',
       items: {
         type: 'object',
         additionalProperties: false,
         required: ['when', 'to'],
         properties: {
-          when: { type: 'string', maxLength: 200, description: 'Name of a rule evaluator, a comparison and a score: `tool_error < 1`.' },
+          when: expressionSchema('Which runs. Of evaluators it may name rules, as the sample is drawn before any judge answers.'),
           to: { type: 'number', minimum: 0, maximum: 1, 'x-unit': 'share', description: 'The rate of such runs.' },
         },
       },

@@ -8,6 +8,7 @@
  * feature does not exist yet.
  */
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
+import { expressionCharsMax } from '../../pipeline/evaluation/run-expression.ts';
 
 export interface Section {
   readonly key: string;
@@ -21,6 +22,16 @@ export function settings<Properties extends { readonly [key: string]: JsonSchema
 
 export function duration(preset: string | undefined, minimum: string, maximum: string, description: string) {
   return { type: 'string', 'x-quantity': { kind: 'duration', minimum, maximum }, ...optional(preset), description } as const;
+}
+
+/** An expression about a scored run, for rules that choose runs. */
+export function expressionSchema(description: string): JsonSchema {
+  return {
+    type: 'string',
+    minLength: 1,
+    maxLength: expressionCharsMax,
+    description: `${description} Comparisons such as \`tool_error < 1\` or \`agent = support\`, with \`and\`, \`or\`, \`not\` and parentheses.`,
+  };
 }
 
 export function integer(preset: number | undefined, minimum: number, maximum: number, unit: string, description: string) {

@@ -14,6 +14,7 @@ import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { unpaced, type Paced, sampleDecision, raisedRate, type Raise } from './sampling.ts';
 import type { Panel } from '../jury/jury-panel.ts';
+import { factsOf } from './run-facts.ts';
 
 /** A configured evaluator with the runs that it is for. */
 export interface PlannedEvaluator {
@@ -96,7 +97,7 @@ export function evaluateRun(
       if (verdict !== undefined) decisions.push(decisionOf(configured, verdict));
     } else {
       const asked = whoIsAsked(planned);
-      const rate = raisedRate(sampleRate, raise, verdicts);
+      const rate = raisedRate(sampleRate, raise, () => factsOf(run, verdicts));
       const { left, by } = options.pace?.(planned) ?? unpaced;
       const { sampled, probability, isRaised } = sampleDecision({
         traceId: run.traceId,

@@ -197,13 +197,37 @@ const explanationCharsMax = 300;
 export function juryVerdict(verdict: Verdict, told: JuryReport): Verdict {
   const { costs, model } = told;
   const { cached: _own, ...details } = verdict.details;
+  const confidence = confidenceIn(verdict, told);
   const sentence = sentenceOf(told);
   const explanation = verdict.explanation === '' || sentence === undefined ? verdict.explanation : `${verdict.explanation} ${sentence}`;
   return {
     ...verdict,
     explanation,
-    details: { ...details, ...(costs.cached === 0 ? {} : { cached: costs.cached }), model, jury: juryDetails(told) },
+    details: {
+      ...details,
+      ...(confidence === undefined ? {} : { confidence }),
+      ...(costs.cached === 0 ? {} : { cached: costs.cached }),
+      model,
+      jury: juryDetails(told),
+    },
   };
+}
+
+/**
+ * How sure a scored verdict is, 0..1: the share of the votes that say the same, from two votes on, or the confidence that the judges gave,
+ * whichever is lower. A judge that the votes were passed on to has one vote, and only its own confidence counts. `undefined`: one vote, and no
+ * judge gave a confidence.
+ */
+function confidenceIn(verdict: Verdict, { ballots, count, escalated }: JuryReport): number | undefined {
+  if (verdict.kind !== 'scored' || count.kind !== 'counted' || count.by === 'rules') return undefined;
+  const decider = escalated !== undefined && verdictOfEscalation(escalated) !== undefined ? escalated.ballot : undefined;
+  const votes = [...ballots, ...(decider === undefined ? [] : [decider])].flatMap(({ end }) =>
+    end.kind === 'judged' && isVote(end.verdict) ? [end.verdict] : [],
+  );
+  const agreement = votes.length < 2 ? undefined : votes.filter((vote) => agrees(vote, verdict)).length / votes.length;
+  const given = decider === undefined ? count.confidence : decider.confidence;
+  const known = [agreement, given].filter((one) => one !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 /** Of the judge that the votes were passed on to; undefined: it gave none, and the votes decide after all. */

@@ -9,13 +9,15 @@ import { manualClock } from '../../../src/model/clock.ts';
 import { parseTraceId, type TraceId } from '../../../src/model/ids.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { evaluateRun, type PlannedEvaluator } from '../../../src/pipeline/evaluation/evaluate.ts';
-import { raisedRate, type Raise, type ScoreCondition } from '../../../src/pipeline/evaluation/sampling.ts';
+import type { Sign } from '../../../src/pipeline/evaluation/run-expression.ts';
+import { factsOf } from '../../../src/pipeline/evaluation/run-facts.ts';
+import { raisedRate, type Raise } from '../../../src/pipeline/evaluation/sampling.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { agentTrace, call } from '../../builders/agent-trace.ts';
 import { failed, run, scored, skipped } from '../../builders/scored-run.ts';
 
-function raise(comparison: ScoreCondition['comparison'], score: number, to = 1, evaluator = 'tool_error'): Raise {
-  return { when: { evaluator, comparison, score }, to };
+function raise(sign: Sign, value: number, to = 1, evaluator = 'tool_error'): Raise {
+  return { when: { kind: 'number', place: { part: 'score', evaluator }, sign, value }, to };
 }
 
 const cases: readonly { readonly name: string; readonly raise: readonly Raise[]; readonly verdict?: Verdict; readonly want: number }[] = [
@@ -41,7 +43,8 @@ const cases: readonly { readonly name: string; readonly raise: readonly Raise[];
 
 for (const { name, raise: rules, verdict, want } of cases) {
   test(`raising: ${name}`, () => {
-    expect(raisedRate(0.1, rules, new Map(verdict === undefined ? [] : [['tool_error', verdict]]))).toBe(want);
+    const facts = () => factsOf(run(), new Map(verdict === undefined ? [] : [['tool_error', verdict]]));
+    expect(raisedRate(0.1, rules, facts)).toBe(want);
   });
 }
 

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Verdict } from '../../../src/model/verdict.ts';
-import { countOf, reasonToEscalate, type Ballot } from '../../../src/pipeline/jury/jury-tally.ts';
+import {
+  countOf,
+  juryVerdict,
+  reasonToEscalate,
+  verdictOfEscalation,
+  type Ballot,
+  type Escalated,
+} from '../../../src/pipeline/jury/jury-tally.ts';
 import type { AskEnd } from '../../../src/pipeline/jury/judge-driver.ts';
 import { failed, scored, skipped } from '../../builders/scored-run.ts';
 
@@ -197,6 +204,69 @@ function counted(ends: readonly (Verdict | AskEnd)[]) {
 function scoreOf(verdict: Verdict): number {
   return verdict.kind === 'scored' ? verdict.score : NaN;
 }
+
+/** What the verdict says of how sure it is, from the votes and the confidences that stand in them. */
+const confidences: readonly {
+  readonly name: string;
+  readonly ends: readonly (Verdict | AskEnd)[];
+  readonly told?: readonly number[];
+  readonly decider?: Pick<Ballot, 'end' | 'confidence'>;
+  readonly want: number | undefined;
+}[] = [
+  { name: 'one vote without a confidence', ends: [scored(1)], want: undefined },
+  { name: 'one vote with one', ends: [scored(1)], told: [0.7], want: 0.7 },
+  { name: 'the share of the votes that agree', ends: [scored(1), scored(0), scored(1), scored(1)], want: 0.75 },
+  { name: 'all agree', ends: [scored(1), scored(1)], want: 1 },
+  { name: 'a tie', ends: [scored(1), scored(0)], want: 0.5 },
+  { name: 'what was not given is no vote', ends: [scored(1), scored(1), down], want: 1 },
+  { name: 'one vote is left of several', ends: [scored(1)], want: undefined },
+  {
+    name: 'the lower of agreement and confidence: the confidence',
+    ends: [scored(1), scored(1), scored(1)],
+    told: [0.4, 0.9, 0.3],
+    want: 0.4,
+  },
+  { name: 'the lower of agreement and confidence: the agreement', ends: [scored(1), scored(0)], told: [0.9, 0.9], want: 0.5 },
+  { name: 'no judge gave a vote', ends: [ofRules, ofRules], want: undefined },
+  { name: 'nothing was scored', ends: [skipped, skipped, skipped], told: [0.2, 0.2, 0.2], want: undefined },
+  {
+    name: 'the judge that decides has one vote more',
+    ends: [scored(1), scored(0), scored(1)],
+    decider: { end: { kind: 'judged', verdict: scored(1) } },
+    want: 0.75,
+  },
+  {
+    name: 'it decides against the others',
+    ends: [scored(1), scored(0), scored(1)],
+    decider: { end: { kind: 'judged', verdict: scored(0) } },
+    want: 0.5,
+  },
+  {
+    name: 'its own confidence counts, that of the others no more',
+    ends: [scored(1), scored(1), scored(1)],
+    told: [0.1, 0.1, 0.1],
+    decider: { end: { kind: 'judged', verdict: scored(1) }, confidence: 0.8 },
+    want: 0.8,
+  },
+  {
+    name: 'it gave no verdict, and the votes decide',
+    ends: [scored(1), scored(1), scored(0)],
+    decider: { end: { kind: 'judged', verdict: failed() } },
+    want: 2 / 3,
+  },
+];
+
+for (const { name, ends, told = [], decider, want } of confidences)
+  test(`jury: how sure a verdict is: ${name}`, () => {
+    const voted = ballots(...ends).map((ballot, at) => ({ ...ballot, ...(told[at] === undefined ? {} : { confidence: told[at] }) }));
+    const count = countOf(voted);
+    if (count.kind === 'missing') throw new Error('no quorum');
+    const escalated: Escalated | undefined =
+      decider === undefined ? undefined : { because: 'disagreement', ballot: { judge: 'last', vote: 1, ...decider } };
+    const decided = (escalated === undefined ? undefined : verdictOfEscalation(escalated)) ?? count.verdict;
+    const costs = { inputTokens: 0, outputTokens: 0, usd: undefined, cached: 0 };
+    expect(juryVerdict(decided, { ballots: voted, count, escalated, costs, model: 'm' }).details['confidence']).toBe(want);
+  });
 
 test('jury: the verdict is that of one of those who voted, in whatever order they did', () => {
   fc.assert(
