@@ -54,6 +54,8 @@ export interface Config {
     readonly spansPerTrace: number;
     /** Agents with their own label values in each tenant. */
     readonly metricAgents?: number;
+    /** Versions of an agent with their own label values; 0: none. */
+    readonly metricVersions: number;
     /** Of all listeners together; absent: as many as descriptors allow. */
     readonly connections?: number;
   };
@@ -95,6 +97,8 @@ export interface Config {
   readonly prices: PriceTable;
   /** The comparison of runs of one task. */
   readonly groups: TaskGroupSettings;
+  /** The attribute that holds the version of an agent. */
+  readonly versionKey: string;
   /** Threads that assemble and score; 1: the one that answers requests does. */
   readonly shards: number;
 }

@@ -85,6 +85,7 @@ export const wire = {
   targetTool: 'tracejury.target.tool',
   targetCallId: 'tracejury.target.call_id',
   targetService: 'tracejury.target.service.name',
+  targetVersion: 'tracejury.target.service.version',
   targetAgent: 'tracejury.target.agent.name',
   /** Followed by the configured evaluator name; a number, for backends that search attributes only. */
   scorePrefix: 'tracejury.score.',

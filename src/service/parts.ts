@@ -129,7 +129,8 @@ export interface ShardDeps {
 const stoppingRetryAfterSeconds = 5;
 
 export function registry({ config: { limits } }: Pick<CoreParts, 'config'>): MetricRegistry {
-  return metricRegistry({ clock, ...(limits.metricAgents === undefined ? {} : { agentsMax: limits.metricAgents }) });
+  const agents = limits.metricAgents === undefined ? {} : { agentsMax: limits.metricAgents };
+  return metricRegistry({ clock, versionsMax: limits.metricVersions, ...agents });
 }
 
 export function ownTracing(parts: CoreParts, open: (deps: SelfTracingDeps) => SelfTracing): SelfTracing {

@@ -259,6 +259,7 @@ function runRules(config: Config, telemetry: Telemetry, before?: { readonly conf
     plan: config.evaluators,
     closing: config.closing,
     tools: config.tools,
+    versionKey: config.versionKey,
     dialects: keepsDialects ? before.rules.dialects : config.dialects.map(configuredCollector),
     prices: config.prices,
     groups,

@@ -19,16 +19,20 @@ const syncBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 /** Labels whose values come from foreign spans. They fold first beyond the bound of a metric, so that other labels keep their values. */
 export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name', 'gen_ai.tool.name']);
+/** The version of an agent. It folds before all other labels, as an agent has one more with each release. */
+export const versionLabel = 'tracejury.target.service.version';
 
-/** Foreign labels of many metrics: each value of `within` has its own bound. */
+/** Foreign labels of many metrics: each combination of values of `within` has its own bound. */
 export const boundedLabels: readonly BoundedLabel[] = [
-  { label: 'gen_ai.agent.name', within: 'tracejury.tenant' },
-  { label: 'tracejury.target.service.name', within: 'tracejury.tenant' },
+  { label: 'gen_ai.agent.name', within: ['tracejury.tenant'], bound: 'agents' },
+  { label: 'tracejury.target.service.name', within: ['tracejury.tenant'], bound: 'agents' },
+  { label: versionLabel, within: ['tracejury.tenant', 'gen_ai.agent.name'], bound: 'versions' },
 ];
 
 /** A tool call takes milliseconds, a run minutes. */
 const runBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600] as const;
 const agent = ['gen_ai.agent.name', 'tracejury.target.service.name'] as const;
+const agentVersion = [...agent, versionLabel] as const;
 const group = ['tracejury.tenant', 'gen_ai.agent.name', 'tracejury.task'] as const;
 const drift = ['gen_ai.evaluation.name', 'tracejury.judge', 'gen_ai.request.model'] as const;
 const budget = ['tracejury.judge', 'gen_ai.evaluation.name', 'tracejury.budget'] as const;
@@ -38,6 +42,7 @@ const target = [
   'gen_ai.agent.name',
   'tracejury.evaluator.kind',
   'tracejury.target.service.name',
+  versionLabel,
   'tracejury.tenant',
 ] as const;
 
@@ -92,15 +97,15 @@ export const metrics = {
     meaning: 'Evaluators that read the first revision of a run, by whether they could score it and what it lacked.',
   },
   'tracejury.runs': {
-    ...counter('{run}', ...agent, 'tracejury.completeness', 'tracejury.tenant'),
+    ...counter('{run}', ...agentVersion, 'tracejury.completeness', 'tracejury.tenant'),
     meaning: 'Runs closed, first revisions only.',
   },
   'tracejury.run.duration': {
-    ...histogram('s', runBuckets, ...agent),
+    ...histogram('s', runBuckets, ...agentVersion),
     meaning: 'Time from the start to the end of a run, first revisions only. The exemplar of a bucket is a run that ended in an error.',
   },
   'tracejury.agent.tool_calls': {
-    ...counter('{call}', ...agent, 'gen_ai.tool.name', 'tracejury.outcome'),
+    ...counter('{call}', ...agentVersion, 'gen_ai.tool.name', 'tracejury.outcome'),
     meaning:
       'Tool calls of agents by outcome: returned, failed, or not_executed. failed: the span states it, or the result reads as an error and no span states success. not_executed: a model asked for the call, and nothing shows that it ran. First revisions only.',
   },
@@ -109,11 +114,11 @@ export const metrics = {
     meaning: 'Time of tool calls with times on their spans, first revisions only. The exemplar of a bucket is a failed call.',
   },
   'tracejury.agent.tokens': {
-    ...counter('{token}', ...agent, 'gen_ai.request.model', 'gen_ai.token.type'),
+    ...counter('{token}', ...agentVersion, 'gen_ai.request.model', 'gen_ai.token.type'),
     meaning: 'Input and output tokens of the model calls of agents whose spans have them. First revisions only.',
   },
   'tracejury.agent.cost': {
-    ...counter('{USD}', ...agent, 'gen_ai.request.model'),
+    ...counter('{USD}', ...agentVersion, 'gen_ai.request.model'),
     meaning:
       'US dollars that the model calls of agents cost by the table `prices`, first revisions only. Calls of unknown cost are not in it.',
   },
@@ -551,10 +556,17 @@ export type MetricName = keyof typeof metrics;
 export type Metric = MetricRow;
 export const metricRows: { readonly [name: string]: MetricRow } = metrics;
 
-/** Each value of the label `within` has its own bound, so that one tenant does not use up the series of others. */
+/** Each combination of values of the labels `within` has its own bound, so that one tenant does not use up the series of others. */
 interface BoundedLabel {
   readonly label: string;
-  readonly within: string;
+  readonly within: readonly string[];
+  readonly bound: keyof LabelMaxima;
+}
+
+/** Values of a label that are kept. `versions: 0`: the label is left out. */
+export interface LabelMaxima {
+  readonly agents: number;
+  readonly versions: number;
 }
 
 export const otherValue = 'other';
@@ -568,10 +580,12 @@ interface LabelBounds {
 const scopesMax = 1_000;
 
 /** Bounds the values of foreign labels over all metrics: clients choose the names of agents and services, and each name makes series. */
-export function labelBounds(bounded: readonly BoundedLabel[], valuesMax: number): LabelBounds {
-  const bounds = new Map(bounded.map((row) => [row.label, { within: row.within, known: new Map<string, Set<string>>() }] as const));
+export function labelBounds(bounded: readonly BoundedLabel[], maxima: LabelMaxima): LabelBounds {
+  const bounds = new Map(
+    bounded.map(({ label, within, bound }) => [label, { within, valuesMax: maxima[bound], known: new Map<string, Set<string>>() }] as const),
+  );
 
-  function isKept(known: Map<string, Set<string>>, scope: string, value: string): boolean {
+  function isKept(known: Map<string, Set<string>>, valuesMax: number, scope: string, value: string): boolean {
     const own = known.has(scope) || known.size < scopesMax ? scope : otherValue;
     const values = known.get(own) ?? new Set<string>();
     known.set(own, values);
@@ -587,13 +601,10 @@ export function labelBounds(bounded: readonly BoundedLabel[], valuesMax: number)
       labels.forEach((label, at) => {
         const bound = bounds.get(label);
         const value = values[at] ?? '';
-        if (
-          bound === undefined ||
-          value === '' ||
-          value === otherValue ||
-          isKept(bound.known, values[labels.indexOf(bound.within)] ?? '', value)
-        )
-          return;
+        if (bound === undefined || value === '' || value === otherValue) return;
+        const { within, valuesMax, known } = bound;
+        const scope = within.map((one) => (kept ?? values)[labels.indexOf(one)] ?? '').join(' ');
+        if (isKept(known, valuesMax, scope, value)) return;
         kept ??= [...values];
         kept[at] = otherValue;
       });

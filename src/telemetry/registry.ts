@@ -1,6 +1,6 @@
 /** Counts in memory within bounds. The metrics page and the push to a backend read its snapshot. */
 import type { Clock } from '../model/clock.ts';
-import { boundedLabels, foreignLabels, labelBounds, type Metric, type MetricName, metricRows, otherValue } from './metrics.ts';
+import { boundedLabels, foreignLabels, labelBounds, type Metric, type MetricName, metricRows, otherValue, versionLabel } from './metrics.ts';
 import type { Labels, Telemetry } from './telemetry.ts';
 
 export interface MetricRegistryOptions {
@@ -8,6 +8,8 @@ export interface MetricRegistryOptions {
   readonly labelSetsMax?: number;
   /** Agents, and services, with label sets of their own in each tenant; others count as `other`. Default: 200, or `labelSetsMax` if larger. */
   readonly agentsMax?: number;
+  /** Versions of an agent with label sets of their own; others count as `other`. 0: the label is left out. Default: 10. */
+  readonly versionsMax?: number;
   /** Longer label values are cut. */
   readonly labelCharsMax?: number;
   /** Gives the time of exemplars; without it they have none. */
@@ -17,6 +19,7 @@ export interface MetricRegistryOptions {
 const labelSetsPreset = 2_000;
 /** With so many agents, services and evaluators a histogram takes a few megabytes of the page. */
 const agentsPreset = 200;
+export const metricVersionsDefault = 10;
 
 export interface Exemplar {
   readonly labels: Labels;
@@ -71,12 +74,13 @@ interface Branch {
 export function metricRegistry({
   labelSetsMax: setsMax,
   agentsMax = Math.max(agentsPreset, setsMax ?? 0),
+  versionsMax = metricVersionsDefault,
   labelCharsMax = 200,
   clock,
 }: MetricRegistryOptions = {}): MetricRegistry {
   const labelSetsMax = setsMax ?? labelSetsPreset;
   const families = new Map<string, Family>();
-  const bounds = labelBounds(boundedLabels, agentsMax);
+  const bounds = labelBounds(boundedLabels, { agents: agentsMax, versions: versionsMax });
   for (const [name, row] of Object.entries(metricRows)) {
     const family = emptyFamily();
     // A metric without labels starts with 0: zero is not the same as unknown.
@@ -92,7 +96,7 @@ export function metricRegistry({
         family,
         metric,
         row,
-        row.labels.map((label) => cut(valueOf(labels, label), labelCharsMax)),
+        row.labels.map((label) => (label === versionLabel && versionsMax === 0 ? '' : cut(valueOf(labels, label), labelCharsMax))),
       )
     );
   }
@@ -110,7 +114,10 @@ export function metricRegistry({
     const { length: size } = family.series;
     if (size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
     folded(metric);
-    const partly = values.map((value, at) => (foreignLabels.has(row.labels[at] ?? '') ? otherValue : value));
+    const unversioned = values.map((value, at) => (row.labels[at] === versionLabel && value !== '' ? otherValue : value));
+    const sameAgent = valued(family, unversioned);
+    if (sameAgent !== undefined) return sameAgent;
+    const partly = unversioned.map((value, at) => (foreignLabels.has(row.labels[at] ?? '') ? otherValue : value));
     const left =
       valued(family, partly) !== undefined || (partly.includes(otherValue) && size < labelSetsMax * 2)
         ? partly

@@ -237,4 +237,39 @@ describe('registry: names of agents', () => {
       ),
     ).toEqual(['one c', 'one d', 'one other', 'two c', 'two d', 'two other']);
   });
+
+  test('registry: versions of an agent beyond the bound count as other, each agent has as many, and the count tells', () => {
+    const registry = metricRegistry({ versionsMax: 2 });
+    for (const agent of ['a', 'b'])
+      for (const version of ['1', '2', '3', '4'])
+        registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent, 'tracejury.target.service.version': version });
+    expect(
+      samplesOf(registry, 'tracejury_runs').map(
+        ({ labels, value }) => `${labels['gen_ai_agent_name']} ${labels['tracejury_target_service_version']} ${value}`,
+      ),
+    ).toEqual(['a 1 1', 'a 2 1', 'a other 2', 'b 1 1', 'b 2 1', 'b other 2']);
+    expect(samplesOf(registry, 'tracejury_metrics_folded')).toMatchObject([{ labels: { tracejury_metric: 'tracejury.runs' }, value: 4 }]);
+  });
+
+  test('registry: with a bound of 0 versions the label is left out, and nothing is folded', () => {
+    const registry = metricRegistry({ versionsMax: 0 });
+    for (const version of ['1', '2']) registry.add('tracejury.runs', 1, { 'tracejury.target.service.version': version });
+    expect(samplesOf(registry, 'tracejury_runs')).toMatchObject([{ labels: {}, value: 2 }]);
+    expect(samplesOf(registry, 'tracejury_metrics_folded')).toEqual([]);
+  });
+
+  test('registry: a metric without room for another version keeps its agents, and folds the version first', () => {
+    const registry = metricRegistry({ labelSetsMax: 4, versionsMax: 2 });
+    const add = (agent: string, version: string): void =>
+      registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent, 'tracejury.target.service.version': version });
+    for (const version of ['1', '2', '3']) add('a', version);
+    add('b', '1');
+    add('a', '4');
+    add('a', '5');
+    expect(
+      samplesOf(registry, 'tracejury_runs').map(
+        ({ labels, value }) => `${labels['gen_ai_agent_name']} ${labels['tracejury_target_service_version']} ${value}`,
+      ),
+    ).toEqual(['a 1 1', 'a 2 1', 'a other 3', 'b 1 1']);
+  });
 });

@@ -1,6 +1,7 @@
 import { httpHeadersSchema } from '../../../evaluators/http.ts';
 import { type Section, settings } from './section.ts';
 import { upstreamProbabilityMin } from '../../pipeline/evaluation/sampling.ts';
+import { metricVersionsDefault } from '../../telemetry/registry.ts';
 
 export const limits: Section = {
   key: 'limits',
@@ -34,6 +35,16 @@ export const limits: Section = {
       'x-unit': 'agents',
       description:
         'Agents that metrics distinguish in each tenant, and as many services; 200 when left out. Later names count together as `other` (`tracejury_metrics_folded_total`).',
+    },
+    metric_versions: {
+      type: 'integer',
+      'x-restart': true,
+      minimum: 0,
+      maximum: 10_000,
+      default: metricVersionsDefault,
+      'x-unit': 'versions',
+      description:
+        'Versions of an agent that metrics distinguish since the start. Later ones count together as `other` (`tracejury_metrics_folded_total`). 0: metrics do not tell versions apart.',
     },
     connections: {
       type: 'integer',

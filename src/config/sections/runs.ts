@@ -1,5 +1,6 @@
 import { dialectFields, dialectRoles } from '../../../collectors/configured/dialect.ts';
 import { expressionCharsMax } from '../../../collectors/configured/expression.ts';
+import { wire } from '../../model/attributes.ts';
 import { duration, type Section, integer, settings } from './section.ts';
 import { TASK_PATH } from '../../pipeline/reporting/task-keys.ts';
 import { readyPatterns, replacementDefault } from '../../redaction/settings.ts';
@@ -93,6 +94,14 @@ export const groups: Section = {
       default: 'attributes.task',
       description:
         'Source of the name of the task. `attributes.KEY`: an attribute of the agent’s span, else of another span of its trace, else of the resource. `input`: the input of the agent.',
+    },
+    version_key: {
+      type: 'string',
+      pattern: '^attributes\\..{1,900}$',
+      'x-words': 'Write attributes. and the key of an attribute.',
+      default: `attributes.${wire.serviceVersion}`,
+      description:
+        'Source of the version of an agent, by which figures can be split and versions compared: an attribute of the agent’s span, else of the resource. See docs/guides/versions.md.',
     },
     runs: integer(50, 2, 100, 'runs', 'Compared runs of one agent and task: the last ones by start.'),
     tasks: integer(500, 1, 1000, 'tasks', 'Pairs of agent and task. Beyond it the service drops the pair with the oldest last run.'),

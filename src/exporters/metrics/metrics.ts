@@ -43,7 +43,11 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
 
   function countFirst(item: ExportItem): void {
     const { run } = item;
-    const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
+    const agent = {
+      [wire.agentName]: run.trace.agent ?? '',
+      [wire.targetService]: run.service ?? '',
+      [wire.targetVersion]: run.serviceVersion ?? '',
+    };
     const tenant = { [wire.tenant]: tenantLabel(run.tenant) };
     if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, ...tenant, [wire.completeness]: run.completeness });
     for (const ended of item.decisions) {

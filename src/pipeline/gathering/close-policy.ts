@@ -1,6 +1,7 @@
 /** When a run closes if nothing more arrives, and as what. */
 import type { Collector } from '../../../collectors/collector.ts';
 import type { Completeness, ToolDefinition } from '../../model/agent-trace.ts';
+import { wire } from '../../model/attributes.ts';
 import type { Draft } from '../assembly/assemble.ts';
 
 export interface ClosingTimes {
@@ -31,6 +32,8 @@ export interface GatheringSettings {
   readonly tools?: readonly ToolDefinition[];
   /** Collectors of the configuration; they stand before the built-in ones. */
   readonly dialects?: readonly Collector[];
+  /** The attribute that holds the version of an agent. Default: `service.version`. */
+  readonly versionKey?: string;
 }
 
 export interface InForce {
@@ -38,12 +41,18 @@ export interface InForce {
   readonly dialects: readonly Collector[];
   /** By name. */
   readonly tools: ReadonlyMap<string, ToolDefinition>;
+  readonly versionKey: string;
 }
 
 const noDialects: readonly Collector[] = [];
 
-export function inForce({ closing = defaultClosing, tools = [], dialects = noDialects }: GatheringSettings): InForce {
-  return { closing, dialects, tools: new Map(tools.map((definition) => [definition.name, definition] as const)) };
+export function inForce({
+  closing = defaultClosing,
+  tools = [],
+  dialects = noDialects,
+  versionKey = wire.serviceVersion,
+}: GatheringSettings): InForce {
+  return { closing, dialects, versionKey, tools: new Map(tools.map((definition) => [definition.name, definition] as const)) };
 }
 
 /** What the gathering holds at most. */

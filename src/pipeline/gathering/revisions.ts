@@ -23,11 +23,13 @@ interface ClosingTo {
   readonly telemetry: Telemetry;
   readonly beforeClose?: ((run: Run) => Steps<void>) | undefined;
   readonly contentHash: ContentHash;
+  /** The attribute that holds the version of an agent. */
+  readonly versionKey: () => string;
 }
 
 /** Closes the drafts that `closes` says anything of, a few at a time. */
 export function* closing(
-  { ready, telemetry, beforeClose, contentHash }: ClosingTo,
+  { ready, telemetry, beforeClose, contentHash, versionKey }: ClosingTo,
   trace: Trace,
   { drafts, takenBack }: Lasting,
   closes: (draft: Draft) => Completeness | undefined,
@@ -49,13 +51,13 @@ export function* closing(
     // It has already closed with this content.
     if (revision === undefined) continue;
     for (const limit of draft.limits ?? []) telemetry.add('tracejury.runs.beyond_limit', 1, { 'tracejury.limit': limit });
-    const run = runOf(draft, { completeness, revision, contentHash: hash }, expected);
+    const run = runOf(draft, { completeness, revision, contentHash: hash }, { expected, versionKey: versionKey() });
     if (isLarge && beforeClose !== undefined) yield* beforeClose(run);
     // After the last yield: a look that is given up has closed nothing.
     remember(trace, draft, run);
     ready.push(run);
   }
-  ready.push(...takenBackRuns(trace, takenBack, telemetry));
+  ready.push(...takenBackRuns(trace, takenBack, { telemetry, versionKey: versionKey() }));
 }
 
 function bytesOf({ spans }: Draft): number {
@@ -65,11 +67,16 @@ function bytesOf({ spans }: Draft): number {
 }
 
 /** Runs that turned out to be part of another one, once that has closed. */
-function takenBackRuns(trace: Trace, takenBack: Lasting['takenBack'], telemetry: Telemetry): readonly Run[] {
-  return [...takenBack].flatMap(([spanId, whole]) => takenBackRun(trace, spanId, whole, telemetry) ?? []);
+function takenBackRuns(trace: Trace, takenBack: Lasting['takenBack'], to: TakingBack): readonly Run[] {
+  return [...takenBack].flatMap(([spanId, whole]) => takenBackRun(trace, spanId, whole, to) ?? []);
 }
 
-function takenBackRun(trace: Trace, spanId: SpanId, whole: Draft, telemetry: Telemetry): Run | undefined {
+interface TakingBack {
+  readonly telemetry: Telemetry;
+  readonly versionKey: string;
+}
+
+function takenBackRun(trace: Trace, spanId: SpanId, whole: Draft, { telemetry, versionKey }: TakingBack): Run | undefined {
   const closed = trace.closed?.get(spanId);
   if (closed === undefined || trace.closed?.has(whole.key.spanId) !== true) return undefined;
   const hash = `part of ${whole.key.traceId}/${whole.key.spanId}`;
@@ -78,7 +85,8 @@ function takenBackRun(trace: Trace, spanId: SpanId, whole: Draft, telemetry: Tel
   if (revision === undefined) return undefined;
   remember(trace, { key, spanTraceId: closed.spanTraceId }, { revision, contentHash: hash });
   telemetry.add('tracejury.runs.joined', 1);
-  return partOf(whole, { traceId: closed.traceId, spanId, spanTraceId: closed.spanTraceId, revision, contentHash: hash });
+  const part = { traceId: closed.traceId, spanId, spanTraceId: closed.spanTraceId, revision, contentHash: hash };
+  return partOf(whole, part, versionKey);
 }
 
 /** Undefined: the run has already closed with this content. */
@@ -113,11 +121,11 @@ export function contentHashing(): ContentHash {
 function runOf(
   draft: Draft,
   closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string },
-  expected: JsonValue | undefined,
+  { expected, versionKey }: { readonly expected: JsonValue | undefined; readonly versionKey: string },
 ): Run {
   const resource = draft.span.resource;
   const service = textAttribute(resource, wire.serviceName);
-  const serviceVersion = textAttribute(resource, wire.serviceVersion);
+  const serviceVersion = versionOf(draft, versionKey);
   return {
     ...draft.key,
     ...(draft.spanTraceId === draft.key.traceId ? {} : { spanTraceId: draft.spanTraceId }),
@@ -137,10 +145,21 @@ function runOf(
   };
 }
 
+/** From the agent's span or its frames, else from the resource. */
+function versionOf({ spans, span: { resource } }: Draft, key: string): string | undefined {
+  for (const from of [...(key === wire.serviceVersion ? [] : spans), resource]) {
+    const value = from.attribute(key);
+    const text = typeof value === 'string' ? value : typeof value === 'number' || typeof value === 'bigint' ? String(value) : '';
+    if (text !== '') return text;
+  }
+  return undefined;
+}
+
 /** The last revision of a run that turned out to be part of another one: what it said is in that one now. */
 function partOf(
   whole: Draft,
   part: Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId; readonly revision: number; readonly contentHash: string },
+  versionKey: string,
 ): Run {
   const { agent, sessionId, status } = whole.trace;
   const trace: AgentTrace = {
@@ -153,7 +172,7 @@ function partOf(
   const run = runOf(
     { ...whole, key: { ...whole.key, ...place }, spanTraceId, parent: undefined, trace },
     { completeness: 'complete', revision, contentHash: hash },
-    undefined,
+    { expected: undefined, versionKey },
   );
   return { ...run, partOf: whole.key };
 }

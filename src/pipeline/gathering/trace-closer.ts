@@ -99,7 +99,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     beforeClose,
   } = deps;
   const queue = deadlines<Trace>();
-  const to = { ready: [] as Run[], telemetry, beforeClose, contentHash };
+  const to = { ready: [] as Run[], telemetry, beforeClose, contentHash, versionKey: () => settings().versionKey };
   const scheduler = scanScheduler({ clock, queue, guarded, scan, settle });
 
   function scanAgain(trace: Trace): void {

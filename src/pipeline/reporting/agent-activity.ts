@@ -9,13 +9,17 @@ import { wire } from '../../model/attributes.ts';
 export function countActivity(run: Run, telemetry: Telemetry): void {
   // A counter cannot take back what an earlier revision has added.
   if (run.revision !== 1) return;
-  const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
+  const agent = agentLabels(run);
   const took = tookNano(run);
   if (took !== undefined)
     telemetry.record('tracejury.run.duration', seconds(took), agent, run.trace.status === 'error' ? exemplarOf(run) : undefined);
   for (const [name, calls] of Map.groupBy(run.trace.toolCalls, (call) => call.name))
     countCalls(run, { ...agent, [wire.toolName]: name }, calls, telemetry);
   countTokens(run, agent, telemetry);
+}
+
+function agentLabels({ trace, service, serviceVersion }: Run): Labels {
+  return { [wire.agentName]: trace.agent ?? '', [wire.targetService]: service ?? '', [wire.targetVersion]: serviceVersion ?? '' };
 }
 
 function countCalls(run: Run, labels: Labels, calls: readonly ToolCall[], telemetry: Telemetry): void {
@@ -68,7 +72,7 @@ export function costCounting(prices: PriceTable, telemetry: Telemetry): (run: Ru
   return (run) => {
     // A counter cannot take back what an earlier revision has added.
     if (run.revision !== 1) return;
-    const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
+    const agent = agentLabels(run);
     for (const [model, calls] of Map.groupBy(callCosts(run.trace), (one) => one.model)) {
       const labels = { ...agent, [wire.requestModel]: model };
       for (const [kind, own] of Map.groupBy(calls, (one) => one.kind))
