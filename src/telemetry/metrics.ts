@@ -582,7 +582,9 @@ const scopesMax = 1_000;
 /** Bounds the values of foreign labels over all metrics: clients choose the names of agents and services, and each name makes series. */
 export function labelBounds(bounded: readonly BoundedLabel[], maxima: LabelMaxima): LabelBounds {
   const bounds = new Map(
-    bounded.map(({ label, within, bound }) => [label, { within, valuesMax: maxima[bound], known: new Map<string, Set<string>>() }] as const),
+    bounded.map(
+      ({ label, within, bound }) => [label, { within, valuesMax: maxima[bound], known: new Map<string, Set<string>>() }] as const,
+    ),
   );
 
   function isKept(known: Map<string, Set<string>>, valuesMax: number, scope: string, value: string): boolean {

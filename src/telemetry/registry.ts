@@ -1,6 +1,15 @@
 /** Counts in memory within bounds. The metrics page and the push to a backend read its snapshot. */
 import type { Clock } from '../model/clock.ts';
-import { boundedLabels, foreignLabels, labelBounds, type Metric, type MetricName, metricRows, otherValue, versionLabel } from './metrics.ts';
+import {
+  boundedLabels,
+  foreignLabels,
+  labelBounds,
+  type Metric,
+  type MetricName,
+  metricRows,
+  otherValue,
+  versionLabel,
+} from './metrics.ts';
 import type { Labels, Telemetry } from './telemetry.ts';
 
 export interface MetricRegistryOptions {
