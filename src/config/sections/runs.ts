@@ -101,7 +101,7 @@ export const groups: Section = {
       'x-words': 'Write attributes. and the key of an attribute.',
       default: `attributes.${wire.serviceVersion}`,
       description:
-        'Source of the version of an agent, by which figures can be split and versions compared: an attribute of the agent’s span, else of the resource. See docs/guides/versions.md.',
+        'Source of the version of an agent: an attribute of the agent’s span, else of the resource. Figures can be split by it (docs/guides/versions.md).',
     },
     runs: integer(50, 2, 100, 'runs', 'Compared runs of one agent and task: the last ones by start.'),
     tasks: integer(500, 1, 1000, 'tasks', 'Pairs of agent and task. Beyond it the service drops the pair with the oldest last run.'),
