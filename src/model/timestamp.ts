@@ -34,3 +34,31 @@ function dateText(daysFromEpoch: number): string {
 function padded(part: number, digits: number): string {
   return String(part).padStart(digits, '0');
 }
+
+const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-]\d{2}:\d{2}))?$/;
+
+/** A date, or a time in RFC 3339; digits beyond microseconds are cut. `undefined` for any other text. */
+export function parseTimeText(text: string): Micros | undefined {
+  const found = RFC_3339.exec(text);
+  if (found === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map((part) => Number(part ?? 0));
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month) || hour > 23 || minute > 59 || second > 59) return undefined;
+  const [, sign, hours = '0', minutes = '0'] = /([+-])(\d{2}):(\d{2})/.exec(found[8] ?? '') ?? [];
+  const ahead = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+  const seconds = ((daysFrom(year, month, day) * 24 + hour) * 60 + minute - ahead) * 60 + second;
+  return seconds * 1_000_000 + Number((found[7] ?? '').padEnd(6, '0').slice(0, 6));
+}
+
+function daysIn(year: number, month: number): number {
+  return daysFrom(month === 12 ? year + 1 : year, (month % 12) + 1, 1) - daysFrom(year, month, 1);
+}
+
+/** Days since the epoch; the inverse of `dateText`. */
+function daysFrom(year: number, month: number, day: number): number {
+  const yearFromMarch = month <= 2 ? year - 1 : year;
+  const monthFromMarch = (month + 9) % 12;
+  const era = Math.floor(yearFromMarch / 400);
+  const yearOfEra = yearFromMarch - era * 400;
+  const dayOfYear = Math.floor((153 * monthFromMarch + 2) / 5) + day - 1;
+  return era * eraDays + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - epochDays;
+}

@@ -1,7 +1,7 @@
 /** The redaction rules of the configuration: own patterns, e-mail addresses and payment card numbers. */
 import { RE2JS } from 're2js';
 import { decoded, type Decoded } from './decoded.ts';
-import type { Part, RedactionRule, Spend } from './search.ts';
+import { notSearched, type Part, type RedactionRule, type Spend } from './search.ts';
 
 const SIGN = /@|%40/g;
 const LOCAL = /[\p{L}\p{M}\p{N}._%+-]/u;
@@ -159,4 +159,10 @@ function patternParts(source: string): (text: string, spend: Spend) => readonly 
     }
     return parts;
   };
+}
+
+/** Whether a text may have been redacted under these settings: a replacement that is empty leaves no sign. */
+export function mayBeRedacted(settings: readonly Pick<RedactionSettings, 'replace'>[]): (text: string) => boolean {
+  const signs = settings.length === 0 ? [] : [...settings.map(({ replace }) => replace), notSearched];
+  return (text) => signs.some((sign) => text.includes(sign));
 }

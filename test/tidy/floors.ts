@@ -21,6 +21,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['evaluators', 2],
   ['src/pipeline', 3],
   ['src/analytics', 3],
+  ['src/datasets', 3],
   // What hosts reach other machines with.
   ['src/http', 4],
   ['src/receivers', 5],

@@ -102,7 +102,9 @@ export const dialectsAreNamedAtHome: Rule = (files) => {
           isProduct(file) &&
           file.path !== 'collectors/index.ts' &&
           file.path !== 'src/config/sections/export.ts' &&
-          !file.path.startsWith('src/exporters/'),
+          !file.path.startsWith('src/exporters/') &&
+          // Likewise a form of test sets after its program.
+          !file.path.startsWith('src/cli/dataset/'),
       )
       .flatMap((file) =>
         nodesOf(file).flatMap(({ node }) => {

@@ -1,135 +1,173 @@
-/** `tracejury dataset`: converts test sets of other libraries into datasets for `tracejury eval`. */
-import { unreadable } from '../../model/errors.ts';
-import { stringify } from 'yaml';
-import { evaluators } from '../../../evaluators/index.ts';
-import { type Command, type CommandInput, type ExitCode, UsageError, writeOutput } from '../command.ts';
-import { adk } from '../dataset/adk.ts';
-import { agentevals } from '../dataset/agentevals.ts';
-import { deepeval } from '../dataset/deepeval.ts';
-import { dokimos } from '../dataset/dokimos.ts';
-import { filled, type ImportedExample, type SetFormat } from '../dataset/entries.ts';
-import { datasetOf } from '../eval/dataset.ts';
-import { readBodies } from '../inspect/recording.ts';
-import { type JsonObject, jsonText, type JsonValue, parseJson } from '../../model/json.ts';
+/** `tracejury dataset`: datasets in the store, and test sets of other programs as datasets. */
+import { type Command, type CommandInput, type ExitCode, type Subcommand, UsageError } from '../command.ts';
+import { add, addLimitMax } from '../dataset/add.ts';
+import { remove, split } from '../dataset/change.ts';
+import { exportDataset } from '../dataset/export.ts';
+import { importSet, setFormats } from '../dataset/import.ts';
+import { exportForms } from '../dataset/peer-forms.ts';
+import { diff, list, show } from '../dataset/show.ts';
+import { runFilterKeys } from '../run-filter.ts';
 
-const faultsMax = 20;
-const setFormats: readonly SetFormat[] = [deepeval, agentevals, adk, dokimos];
-const formatNames = setFormats.map(({ name }) => name).join('|');
+interface Action extends Subcommand {
+  /** Most names behind the action. */
+  readonly names: number;
+  readonly run: (input: CommandInput, names: readonly string[]) => Promise<ExitCode>;
+}
+
+const actions: readonly Action[] = [
+  {
+    name: 'add',
+    usage: 'NAME --run TRACE_ID[/SPAN_ID]…|--where FILTER [options]',
+    summary: 'Makes examples of stored runs: the input, the tool calls and the answer, as drafts that a person edits.',
+    options: ['run', 'where', 'since', 'limit', 'distinct', 'replace', 'tag', 'split', 'note', 'by', 'tenant', 'config'],
+    examples: [
+      { does: 'Adds one run:', line: 'tracejury dataset add failures --run 4bf92f3577b34da6a3ce929d0e0e4736' },
+      {
+        does: 'Adds up to 50 runs that failed, without near-duplicates:',
+        line: "tracejury dataset add failures --where 'evaluator=tool_error verdict=fail' --limit 50 --distinct",
+      },
+    ],
+    names: 1,
+    run: (input, [name]) => add(input, name),
+  },
+  {
+    name: 'list',
+    usage: '[options]',
+    summary: 'Lists the datasets of the store.',
+    options: ['format', 'tenant', 'config'],
+    examples: [{ does: 'Lists all datasets:', line: 'tracejury dataset list' }],
+    names: 0,
+    run: (input) => list(input),
+  },
+  {
+    name: 'show',
+    usage: 'NAME[@VERSION] [--example ID] [options]',
+    summary: 'Shows the versions and examples of a dataset, or one example with its history.',
+    options: ['example', 'split', 'tag', 'limit', 'format', 'tenant', 'config'],
+    examples: [{ does: 'Shows the third version:', line: 'tracejury dataset show failures@3' }],
+    names: 1,
+    run: (input, [name]) => show(input, name),
+  },
+  {
+    name: 'export',
+    usage: 'NAME[@VERSION] [--format NAME] [--output FILE] [options]',
+    summary: 'Writes a dataset as a file, and says what the form cannot hold.',
+    options: ['format', 'output', 'split', 'tag', 'tenant', 'config'],
+    examples: [
+      { does: 'Writes YAML to edit:', line: 'tracejury dataset export failures --output failures.yaml' },
+      { does: 'Writes goldens of DeepEval:', line: 'tracejury dataset export failures@3 --format deepeval' },
+    ],
+    names: 1,
+    run: (input, [name]) => exportDataset(input, name),
+  },
+  {
+    name: 'import',
+    usage: 'FILE --from NAME [--to NAME] [options]',
+    summary: 'Reads a test set and writes it as a dataset file, with its recorded runs, or puts it into the store with --to.',
+    options: ['from', 'to', 'output', 'runs', 'note', 'by', 'tenant', 'config'],
+    examples: [
+      { does: 'Writes goldens as a YAML file:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' },
+      { does: 'Also writes the recorded runs:', line: 'tracejury dataset import cases.json --from deepeval --runs runs.jsonl' },
+      { does: 'Puts an edited file into the store:', line: 'tracejury dataset import failures.yaml --to failures' },
+    ],
+    names: 1,
+    run: (input, [file]) => importSet(input, file),
+  },
+  {
+    name: 'diff',
+    usage: 'NAME@VERSION NAME@VERSION [options]',
+    summary: 'Shows which examples differ between two versions, or two datasets.',
+    options: ['format', 'tenant', 'config'],
+    examples: [{ does: 'Compares two versions:', line: 'tracejury dataset diff failures@3 failures@4' }],
+    names: 2,
+    run: (input, [from, to]) => diff(input, from, to),
+  },
+  {
+    name: 'split',
+    usage: 'NAME --parts NAME=SHARE,… [options]',
+    summary: 'Divides the examples into parts by a hash of their input, so that near-duplicates come into one part.',
+    options: ['parts', 'again', 'seed', 'by', 'tenant', 'config'],
+    examples: [{ does: 'Holds out a fifth:', line: 'tracejury dataset split failures --parts train=0.8,test=0.2' }],
+    names: 1,
+    run: (input, [name]) => split(input, name),
+  },
+  {
+    name: 'remove',
+    usage: 'NAME --example ID…|--all [options]',
+    summary: 'Removes examples from the next version, or deletes a dataset with all its versions.',
+    options: ['example', 'all', 'note', 'by', 'tenant', 'config'],
+    examples: [{ does: 'Deletes a dataset:', line: 'tracejury dataset remove failures --all' }],
+    names: 1,
+    run: (input, [name]) => remove(input, name),
+  },
+];
+
+const actionNames = actions.map(({ name }) => name);
 
 export const dataset: Command = {
   name: 'dataset',
-  usage: 'import FILE --from NAME [options]',
-  summary: 'Converts a test set of another library into a dataset for tracejury eval.',
-  subcommands: [
-    {
-      name: 'import',
-      usage: 'FILE --from NAME [options]',
-      summary: 'Reads a test set of another library and writes it as a dataset, with its recorded runs.',
-      options: ['from', 'output', 'runs'],
-      examples: [
-        { does: 'Imports goldens as YAML:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' },
-        { does: 'Also writes the recorded runs:', line: 'tracejury dataset import cases.json --from deepeval --runs runs.jsonl' },
-      ],
-    },
+  usage: `${actionNames.join('|')} …`,
+  summary: 'Keeps datasets in the store: examples of stored runs and of test sets, by version.',
+  subcommands: actions,
+  examples: [
+    { does: 'Makes an example of a stored run:', line: 'tracejury dataset add failures --run 4bf92f3577b34da6a3ce929d0e0e4736' },
+    { does: 'Writes goldens as a YAML file:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' },
   ],
-  examples: [{ does: 'Imports goldens as YAML:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' }],
   options: {
+    run: {
+      type: 'string',
+      multiple: true,
+      value: 'TRACE_ID[/SPAN_ID]',
+      summary: 'adds this run, or the outermost run of a trace; may be repeated',
+    },
+    where: {
+      type: 'string',
+      value: 'FILTER',
+      summary: `adds the newest runs that match KEY=VALUE conditions; keys are ${runFilterKeys.join(', ')}`,
+    },
+    since: { type: 'string', value: 'TIME', summary: 'adds only runs that began since this time, as 24h or 2026-01-31' },
+    limit: { type: 'string', value: 'N', summary: `adds (default: 50, at most ${addLimitMax}) or shows (default: 20) at most this number` },
+    distinct: { type: 'boolean', summary: 'leaves out runs whose input another example has, but for case, punctuation and long numbers' },
+    replace: { type: 'boolean', summary: 'overwrites examples of the same runs that are reviewed already' },
+    tag: { type: 'string', multiple: true, value: 'TAG', summary: 'gives new examples this tag, or chooses examples with it' },
+    split: { type: 'string', value: 'NAME', summary: 'puts new examples into this part, or chooses examples of it' },
+    example: { type: 'string', multiple: true, value: 'ID', summary: 'names an example' },
+    all: { type: 'boolean', summary: 'deletes the dataset with all its versions' },
+    parts: { type: 'string', value: 'NAME=SHARE,…', summary: 'names the parts, with shares that add up to 1' },
+    again: { type: 'boolean', summary: 'divides examples again that have a part' },
+    seed: { type: 'string', value: 'TEXT', summary: 'divides in another way (default: the name of the dataset)' },
     from: { type: 'string', value: 'NAME', summary: setFormats.map(({ name, summary }) => `${name}: ${summary}`).join('; ') },
+    to: { type: 'string', value: 'NAME', summary: 'puts the examples into this dataset of the store, under their ids' },
+    format: {
+      type: 'string',
+      value: 'NAME',
+      summary: `writes text (default) or json; export: ${exportForms.map(({ name, summary }) => `${name}: ${summary}`).join('; ')} (default: by the output file, else jsonl)`,
+    },
     output: {
       type: 'string',
       value: 'FILE',
-      summary: 'writes the dataset to this file: .yaml, .json, or else JSON lines (default: standard output)',
+      summary: 'writes the dataset to this file: .yaml, .json, export also .csv, or else JSON lines (default: standard output)',
     },
-    runs: {
+    runs: { type: 'string', value: 'FILE', summary: 'writes the runs of the test set to this file, for tracejury eval' },
+    note: { type: 'string', value: 'TEXT', summary: 'notes why the version was made' },
+    by: { type: 'string', value: 'NAME', summary: 'notes who made the version (default: the user of the system)' },
+    tenant: { type: 'string', value: 'NAME', summary: 'names the tenant of runs and datasets' },
+    config: {
       type: 'string',
+      short: 'c',
       value: 'FILE',
-      summary: 'writes the runs of the test set to this file, for tracejury eval',
+      summary: 'uses the store of this configuration (default: sqlite:./tracejury-data/tracejury.db)',
     },
   },
-  positionalsMax: 2,
+  positionalsMax: 3,
   async run(input) {
-    const [action = '', file] = input.positionals;
-    if (action !== 'import') throw new UsageError(action === '' ? 'Name the action: import.' : `${JSON.stringify(action)} is not import.`);
-    if (file === undefined) throw new UsageError('Name the file of the test set, or - for standard input.');
-    return await imported(input, file);
+    const [name = '', ...names] = input.positionals;
+    const action = actions.find((one) => one.name === name);
+    if (action === undefined)
+      throw new UsageError(
+        name === '' ? `Name the action: ${actionNames.join(', ')}.` : `${JSON.stringify(name)} is not one of ${actionNames.join(', ')}.`,
+      );
+    if (names.length > action.names) throw new UsageError(`There are too many arguments, from ${JSON.stringify(names[action.names])} on.`);
+    return await action.run(input, names);
   },
 };
-
-async function imported({ options, say, complain }: CommandInput, file: string): Promise<ExitCode> {
-  const format = setFormats.find(({ name }) => name === options['from']);
-  if (format === undefined) throw new UsageError(`--from takes one of ${formatNames.replaceAll('|', ', ')}.`);
-  const [body] = await readBodies([file], process.stdin);
-  const where = body?.name ?? file;
-  const { examples: read, faults, leftOut } = format.read(valueOf(where, body?.bytes.toString('utf8') ?? ''));
-  if (faults.length > 0)
-    throw unreadable(
-      where,
-      `${faults.slice(0, faultsMax).join('; ')}${faults.length > faultsMax ? `; and ${faults.length - faultsMax} more` : ''}.`,
-    );
-  for (const reason of leftOut) complain(`${where}: left out: ${reason}`);
-  if (read.length === 0) throw unreadable(where, 'it has no example.');
-  const { examples, runs } = importedFiles(read);
-  // Checks that `eval` can read the output.
-  datasetOf(where, examples, { members: evaluators, plan: [], judges: [] });
-  const output = options['output'] === undefined ? undefined : String(options['output']);
-  if (output === undefined) say(datasetText(examples, output));
-  else written('output', output, examples);
-  if (options['runs'] !== undefined) written('runs', String(options['runs']), runs);
-  complain(
-    `${examples.length} ${examples.length === 1 ? 'example' : 'examples'}, ${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'}${runs.length > 0 && options['runs'] === undefined ? ' (--runs FILE writes them)' : ''}`,
-  );
-  return 0;
-}
-
-/** JSON, or a JSON value a line. */
-function valueOf(where: string, given: string): JsonValue {
-  const text = given.replace(/^\uFEFF/, '');
-  const whole = parseJson(text);
-  if (whole !== undefined) return whole;
-  return text.split('\n').flatMap((line, at) => {
-    if (line.trim() === '') return [];
-    const value = parseJson(line);
-    if (value === undefined) throw unreadable(where, `line ${at + 1} is not JSON, and neither is the whole file.`);
-    return [value];
-  });
-}
-
-/** `eval` reads runs line by line from every file but a .json file, so no runs are written as YAML. */
-function written(option: string, file: string, values: readonly JsonObject[]): void {
-  writeOutput(option, file, datasetText(values, option === 'runs' ? file.replace(/\.ya?ml$/i, '') : file));
-}
-
-interface ImportedFiles {
-  readonly examples: readonly JsonObject[];
-  /** Runs of the test set, each with the id of its example. */
-  readonly runs: readonly JsonObject[];
-}
-
-/** Makes ids unique: `eval` matches runs to examples by them. */
-function importedFiles(imported: readonly ImportedExample[]): ImportedFiles {
-  const ids = uniqueIds(imported);
-  const examples = imported.map(({ run: _run, id: _id, ...example }, at) => filled({ id: ids[at], ...example }) ?? {});
-  const runs = imported.flatMap(({ run }, at) => (run === undefined ? [] : [filled({ id: ids[at], ...run }) ?? {}]));
-  return { examples, runs };
-}
-
-/** Writes YAML, JSON or JSON lines by the extension of the file. */
-function datasetText(values: readonly JsonObject[], file: string | undefined): string {
-  if (file !== undefined && /\.ya?ml$/i.test(file)) return stringify(values, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
-  const lines = values.map((value) => jsonText(value));
-  return file !== undefined && /\.json$/i.test(file) ? `[\n${lines.map((line) => `  ${line}`).join(',\n')}\n]` : lines.join('\n');
-}
-
-function uniqueIds(imported: readonly ImportedExample[]): readonly string[] {
-  const seen = new Set<string>();
-  const copies = new Map<string, number>();
-  return imported.map(({ id }, at) => {
-    const wanted = id ?? String(at + 1);
-    let copy = copies.get(wanted) ?? 1;
-    let free = wanted;
-    while (seen.has(free)) free = `${wanted} (${++copy})`;
-    copies.set(wanted, copy);
-    seen.add(free);
-    return free;
-  });
-}

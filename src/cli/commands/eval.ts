@@ -17,7 +17,7 @@ import {
   numberOption,
   writeOutput,
 } from '../command.ts';
-import { readDataset } from '../eval/dataset.ts';
+import { namedDataset } from '../eval/named-dataset.ts';
 import {
   type EvalReport,
   type Gate,
@@ -73,7 +73,11 @@ export const evaluate: Command = {
       value: 'FILE',
       summary: 'uses the evaluators and judges of this configuration (default: the rules that are on by default)',
     },
-    dataset: { type: 'string', value: 'FILE', summary: 'reads examples with expectations from this file in YAML, JSON or JSON lines' },
+    dataset: {
+      type: 'string',
+      value: 'FILE|NAME[@VERSION]',
+      summary: 'reads examples with expectations from this file in YAML, JSON or JSON lines, or from this dataset of the store',
+    },
     format: { type: 'string', value: 'NAME', summary: 'writes the report as table (default), json, markdown or junit' },
     output: { type: 'string', value: 'FILE', summary: 'writes the report to this file (default: standard output)' },
     'fail-under': {
@@ -130,8 +134,8 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const { config, evaluators: members, shared, warnings } = await readConfig({ file: settings.configFile, env, evaluators });
   const redaction = configuredRedaction(config.redact, noTelemetry);
   const judges = config.judges.map(({ name }) => name);
-  const examples =
-    settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges });
+  const own = { members, shared, plan: config.evaluators, judges };
+  const examples = await namedDataset(settings.dataset, own, { address: config.store.address, complain });
   const { items, rejections } = readInputs(
     await readBodies(positionals, process.stdin),
     config,

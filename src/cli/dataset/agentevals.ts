@@ -16,14 +16,15 @@ function read(value: JsonValue): ImportedSet {
   const list = isConversation(value) ? [value] : (listIn(value, ['examples']) ?? [value]);
   const examples = list.flatMap((entry, at): readonly ImportedExample[] => {
     const object = isJsonArray(entry) ? { messages: entry } : entry;
-    if (isJsonObject(object)) return example(object, `[${at}]`, faults);
+    if (isJsonObject(object)) return trajectoryExample(object, `[${at}]`, faults);
     faults.push(`[${at}] is neither a list of messages nor an object`);
     return [];
   });
   return { examples, faults, leftOut: [] };
 }
 
-function example(entry: JsonObject, where: string, faults: string[]): readonly ImportedExample[] {
+/** An entry whose outputs are messages. */
+export function trajectoryExample(entry: JsonObject, where: string, faults: string[]): readonly ImportedExample[] {
   const reference = presentMember(entry, 'reference_outputs');
   const expected = messagesIn(reference ?? presentMember(entry, 'outputs') ?? presentMember(entry, 'messages'), where, faults);
   if (expected === undefined) return [];
@@ -78,7 +79,7 @@ function withRole(message: JsonValue): JsonValue {
   return isJsonObject(message) && role !== undefined ? { ...others(message, ['type']), role } : message;
 }
 
-function isConversation(value: JsonValue): boolean {
+export function isConversation(value: JsonValue): boolean {
   return (
     isJsonArray(value) &&
     value.some((item) => isJsonObject(item) && (typeof member(item, 'role') === 'string' || typeof member(item, 'type') === 'string'))

@@ -1,10 +1,13 @@
 /** The contract of a reader for test sets of other libraries, and helpers for their members. */
+import { expectationNames } from '../../../evaluators/expectation/expectation.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 
 export interface SetFormat {
   /** The value of `--from`. */
   readonly name: string;
   readonly summary: string;
+  /** True: `read` also takes the rows of a CSV file, as objects of texts. */
+  readonly isTable?: true;
   readonly read: (value: JsonValue) => ImportedSet;
 }
 
@@ -25,8 +28,11 @@ export interface ImportedExample {
   readonly constraints?: string;
   readonly tools?: JsonValue;
   readonly tags?: JsonValue;
+  readonly split?: string;
+  /** Members that only the own format has, as in files: `evaluators`, `timeout_seconds`, `review` and `origin`. */
+  readonly own?: JsonObject;
   /** The other members of the entry. */
-  readonly metadata?: JsonObject;
+  readonly metadata?: JsonValue;
   /** The recorded run as an agent trace for `tracejury eval`. */
   readonly run?: JsonObject;
 }
@@ -61,6 +67,29 @@ export function listIn(value: JsonValue, names: readonly string[]): readonly Jso
   if (isJsonArray(value)) return value;
   if (!isJsonObject(value)) return undefined;
   return names.map((name) => presentMember(value, name)).find(isJsonArray);
+}
+
+/** As `listIn`; an object with the member `of` is the only entry, as a file of JSON lines may have one line. */
+export function entriesIn(value: JsonValue, names: readonly string[], of: string): readonly JsonValue[] | undefined {
+  return listIn(value, names) ?? (isJsonObject(value) && presentMember(value, of) !== undefined ? [value] : undefined);
+}
+
+/** Named inputs as one: a conversation, the only text, or all of them. */
+export function namedInput(inputs: JsonObject): JsonValue {
+  const values = Object.values(inputs);
+  const [messages, input] = [presentMember(inputs, 'messages'), presentMember(inputs, 'input')];
+  if (values.length !== 1) return inputs;
+  if (messages !== undefined && isJsonArray(messages)) return messages;
+  return typeof values[0] === 'string' || input !== undefined ? (values[0] ?? inputs) : inputs;
+}
+
+/** Named outputs as an expectation: its own members when all names are such, else the only value as the output, or all of them. */
+export function namedExpectation(outputs: JsonObject): JsonObject | undefined {
+  const entries = Object.entries(outputs).filter(([, value]) => value !== null);
+  const [only, ...more] = entries;
+  if (only === undefined) return undefined;
+  if (entries.every(([key]) => (expectationNames as readonly string[]).includes(key))) return Object.fromEntries(entries);
+  return { output: more.length === 0 ? only[1] : Object.fromEntries(entries) };
 }
 
 /** Names of the members of a call in the format. */

@@ -4,6 +4,7 @@ import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, pa
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { schemaFaults } from '../../../evaluators/configuration/options.ts';
 import type { AnyEvaluator, Fault } from '../../../evaluators/evaluator.ts';
+import { readMessages } from '../../../evaluators/expectation/messages.ts';
 import { readExpectation, refinedPart } from '../../../evaluators/expectation/expectation.ts';
 import { wordedFault } from './expectations.ts';
 import type { FileExample } from './scoring.ts';
@@ -14,6 +15,7 @@ import { type ConfigFault, type Path, pathText } from '../../config/diagnostic.t
 import { askedBy, evaluatorEntry, withShared } from '../../config/entries/evaluator-entry.ts';
 import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
 import { syntaxProblem } from '../../config/document.ts';
+import { exampleSchema } from '../../datasets/example-json.ts';
 import { JuryError, unreadable } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, parseJson } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
@@ -38,7 +40,7 @@ const locatedCharsMax = 16 * 1024 * 1024;
 const sourceCharsMax = 200;
 
 /** Throws InputFaults with every syntax fault. */
-function datasetText(file: string, text: string): LocatedText {
+export function locatedText(file: string, text: string): LocatedText {
   const lines = jsonLines(file, text);
   if (lines !== undefined) return lines;
   const json = /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
@@ -184,23 +186,6 @@ const examplesMax = 100_000;
 /** In one report. */
 const faultsMax = 200;
 
-const text = { type: 'string', minLength: 1 } as const;
-const exampleSchema = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    id: { type: ['string', 'number'] },
-    input: {},
-    expect: { type: 'object' },
-    tasks: { type: 'array', items: text },
-    constraints: text,
-    tools: { type: 'array' },
-    tags: { type: 'array', items: text },
-    evaluators: { type: 'array', minItems: 1, maxItems: 500, items: { type: ['string', 'object'] } },
-    metadata: {},
-  },
-} as const;
-
 interface DatasetWith {
   readonly members: readonly AnyEvaluator[];
   /** Sections of the configuration with options of evaluators. */
@@ -213,7 +198,7 @@ interface DatasetWith {
 
 /** Throws INPUT_UNREADABLE with every fault at its line and column. */
 export function readDataset(file: string, options: DatasetWith): readonly FileExample[] {
-  const { value, locate } = datasetText(file, textOf(file));
+  const { value, locate } = locatedText(file, textOf(file));
   return datasetOf(file, value, options, locate);
 }
 
@@ -312,13 +297,15 @@ function exampleOf(
     tools,
     tags: isJsonArray(tags) ? tags.map(String) : [],
     plan: plan?.flatMap(({ evaluator }) => evaluator ?? []),
+    isDraft: member(object, 'review') === 'draft',
   };
   return { example, faults };
 }
 
-/** The input of the run: a text, or the only text of an object. */
+/** The input of the run: a text, the last message of the user in a conversation, or the only text of an object. */
 function inputText(input: JsonValue | undefined): string | undefined {
   if (typeof input === 'string') return input;
+  if (isJsonArray(input ?? null)) return readMessages(input ?? null).messages.findLast(({ role }) => role === 'user')?.text;
   const texts = isJsonObject(input) ? Object.values(input).filter((value) => typeof value === 'string') : [];
   return texts.length === 1 ? texts[0] : undefined;
 }

@@ -46,6 +46,8 @@ export interface FileExample {
   readonly placeOf: (part: ExpectedPart) => KeyPlace;
   /** Replaces the configured evaluators. */
   readonly plan: readonly PlannedEvaluator[] | undefined;
+  /** True: nobody has looked at the expectation, which repeats what a run did. */
+  readonly isDraft: boolean;
 }
 
 export interface MatchedItem extends EvalItem {

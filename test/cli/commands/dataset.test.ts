@@ -54,6 +54,113 @@ const trajectory = [asked, calling, answered, { role: 'assistant', content: 'Sun
 const weather = { name: 'weather', arguments: { city: 'Rome' } };
 const parts = (text: string): object => ({ role: 'user', parts: [{ text: 'thinking', thought: true }, { text }] });
 
+const peerTables: readonly {
+  readonly name: string;
+  readonly from: string;
+  readonly given: unknown;
+  readonly want: readonly unknown[];
+}[] = [
+  {
+    name: 'an export in JSON lines, with splits, single and several outputs',
+    from: 'langsmith',
+    given: [
+      { id: 'a', inputs: { question: 'Weather?' }, outputs: { answer: 'Sunny.' }, metadata: { dataset_split: ['base'], lang: 'en' } },
+      {
+        id: 'b',
+        inputs: { q: 1, r: 2 },
+        outputs: { x: 1, y: 2 },
+        metadata: { dataset_split: ['test'] },
+        created_at: '2026-01-01',
+        source_run_id: null,
+      },
+      { id: 'c', inputs: { messages: [asked] }, outputs: { messages: trajectory } },
+    ]
+      .map((one) => JSON.stringify(one))
+      .join('\n'),
+    want: [
+      { id: 'a', input: 'Weather?', expect: { output: 'Sunny.' }, metadata: { lang: 'en' } },
+      { id: 'b', input: { q: 1, r: 2 }, expect: { output: { x: 1, y: 2 } }, split: 'test' },
+      { id: 'c', input: [asked], expect: { messages: trajectory, tool_calls: [weather] } },
+    ],
+  },
+  {
+    name: 'a table',
+    from: 'langsmith',
+    given: 'id,input_question,output_answer\na,"Weather, please?",Sunny.\n',
+    want: [{ id: 'a', input: 'Weather, please?', expect: { output: 'Sunny.' } }],
+  },
+  {
+    name: 'records with texts, objects and internal members',
+    from: 'braintrust',
+    given: [
+      {
+        id: 'a',
+        input: 'Weather?',
+        expected: 'Sunny.',
+        tags: ['x'],
+        metadata: { split: 'test', lang: 'en' },
+        _xact_id: '1',
+        created: 'now',
+        is_root: true,
+      },
+      { id: 'b', input: { city: 'Rome', day: 1 }, expected: { tool_calls: [weather] }, tags: null },
+    ],
+    want: [
+      { id: 'a', input: 'Weather?', expect: { output: 'Sunny.' }, tags: ['x'], split: 'test', metadata: { lang: 'en' } },
+      { id: 'b', input: { city: 'Rome', day: 1 }, expect: { tool_calls: [weather] } },
+    ],
+  },
+  {
+    name: 'a table with cells of JSON',
+    from: 'braintrust',
+    given: 'id;input;expected;metadata\na;"{""city"":""Rome"",""day"":""1""}";Sunny.;"{""lang"":""en""}"\n',
+    want: [{ id: 'a', input: { city: 'Rome', day: '1' }, expect: { output: 'Sunny.' }, metadata: { lang: 'en' } }],
+  },
+  {
+    name: 'a table with lists as Python writes them, several lines in a cell, and a byte order mark',
+    from: 'phoenix',
+    given:
+      "\ufeffexample_id,input_messages,input_city,output_answer,metadata_lang,note\r\na,\"[{'role': 'user', 'content': 'Hi'}]\",,\"Two\nlines\",en,mine\r\nb,,Rome,,,\r\n",
+    want: [
+      { id: 'a', input: [{ role: 'user', content: 'Hi' }], expect: { output: 'Two\nlines' }, metadata: { note: 'mine', lang: 'en' } },
+      { id: 'b', input: 'Rome' },
+    ],
+  },
+  {
+    name: 'a table in the own form',
+    from: 'tracejury',
+    given:
+      'id,input,output,expect.tool_calls,tags,split,timeout_seconds,metadata.lang\n7,Weather?,Sunny.,"[{""name"":""weather""}]","a, b",test,30,en\n',
+    want: [
+      {
+        id: '7',
+        input: 'Weather?',
+        expect: { output: 'Sunny.', tool_calls: [{ name: 'weather' }] },
+        tags: ['a', 'b'],
+        split: 'test',
+        metadata: { lang: 'en' },
+        timeout_seconds: 30,
+      },
+    ],
+  },
+  {
+    name: 'YAML in the own form',
+    from: 'tracejury',
+    given:
+      'examples:\n  - id: a\n    input: x\n    expect: { output: y }\n    review: draft\n    evaluators: [ { use: output_contains, options: { text: y } } ]\n',
+    want: [
+      { id: 'a', input: 'x', expect: { output: 'y' }, evaluators: [{ use: 'output_contains', options: { text: 'y' } }], review: 'draft' },
+    ],
+  },
+];
+
+for (const { name, from, given, want } of peerTables)
+  test(`dataset import: ${from}: ${name}`, async () => {
+    const { code, out, err } = await run('dataset', 'import', file('given.txt', given), '--from', from);
+    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+    expect(lines(out)).toEqual(want);
+  });
+
 const imports: readonly {
   readonly name: string;
   readonly from: string;
@@ -318,6 +425,38 @@ const broken: readonly { readonly name: string; readonly from: string; readonly 
       /eval_cases\[3\]\.data\[0\] is no object; eval_cases\[3\]\.data\[1\]\.query is missing/,
     ],
   },
+  {
+    name: 'a table without input columns',
+    from: 'phoenix',
+    given: 'example_id,output_answer\nx,y\n',
+    says: [/row 1 has no input: its columns begin with input_/],
+  },
+  {
+    name: 'a table with two columns of one name',
+    from: 'braintrust',
+    given: 'input,input\na,b\n',
+    says: [/two columns have the name "input"/],
+  },
+  { name: 'a table with a cell too many', from: 'langsmith', given: 'inputs,outputs\na,b,c\n', says: [/it is no CSV on line 2/] },
+  {
+    name: 'columns that no example has',
+    from: 'tracejury',
+    given: 'input,colour\na,b\n',
+    says: [/row 1: "colour" is no column; columns are id, input/],
+  },
+  {
+    name: 'a wrong expectation',
+    from: 'tracejury',
+    given: '- id: a\n  input: x\n  expect: { tool_call: [] }\n',
+    says: [/broken\.json:3:\d+ examples\[0\]\.expect\.tool_call: is not known/],
+  },
+  {
+    name: 'records without input',
+    from: 'braintrust',
+    given: [{ expected: 'x' }, 7],
+    says: [/\[0\]\.input is missing; \[1\] is no object/],
+  },
+  { name: 'examples without inputs', from: 'langsmith', given: [{ outputs: {} }], says: [/\[0\]\.inputs is missing/] },
   { name: 'no cases', from: 'adk', given: { eval_set_id: 's' }, says: [/neither an object with eval_cases nor a list/] },
   {
     name: 'examples without input, and maps that are none',
@@ -344,13 +483,13 @@ for (const { name, from, given, says } of broken) {
 }
 
 for (const { name, words, says } of [
-  { name: 'no action', words: ['dataset'], says: /Name the action: import/ },
-  { name: 'another action', words: ['dataset', 'erase', 'x'], says: /"erase" is not import/ },
+  { name: 'no action', words: ['dataset'], says: /Name the action: add, list, show, export, import, diff, split, remove/ },
+  { name: 'another action', words: ['dataset', 'erase', 'x'], says: /"erase" is not one of add, list/ },
   { name: 'no file', words: ['dataset', 'import'], says: /Name the file/ },
   {
     name: 'an unknown format',
     words: ['dataset', 'import', 'x', '--from', 'csv'],
-    says: /--from takes one of deepeval, agentevals, adk, dokimos/,
+    says: /--from takes one of tracejury, deepeval, agentevals, adk, dokimos, langsmith, braintrust, phoenix/,
   },
   { name: 'a file that does not exist', words: ['dataset', 'import', 'nowhere.json', '--from', 'adk'], says: /there is no such file/ },
 ]) {

@@ -1,0 +1,165 @@
+/** `tracejury dataset add`: makes examples of stored runs. */
+import { type CommandInput, type ExitCode, textOption, textOptions, UsageError } from '../command.ts';
+import { withStore } from '../open-store.ts';
+import { parseRunFilter, parseTime } from '../run-filter.ts';
+import { examplesOfRuns } from '../../datasets/stored-runs.ts';
+import type { NoExampleReason } from '../../datasets/run-example.ts';
+import type { RunKey } from '../../model/agent-trace.ts';
+import { inputFingerprint } from '../../model/example-fingerprint.ts';
+import type { DatasetExample } from '../../model/example.ts';
+import { parseSpanId, parseTraceId, type Tenant } from '../../model/ids.ts';
+import type { DatasetKey } from '../../model/store/dataset-store.ts';
+import type { RunFilter, RunPlace, Store } from '../../model/store/store.ts';
+import { mayBeRedacted } from '../../redaction/settings.ts';
+import { authorOf, nameOf, putExamples, sayWritten } from './stored-dataset.ts';
+
+const limitDefault = 50;
+export const addLimitMax = 10_000;
+/** Runs of one trace that `--run TRACE` takes. */
+const runsOfTraceMax = 200;
+const pageMax = 200;
+/** Runs that are read for one example, as `--distinct` leaves many out. */
+const readPerExample = 20;
+
+const reasonTexts: { readonly [reason in NoExampleReason]: string } = {
+  not_stored: 'the store has no such run',
+  no_content: 'the store has no texts of it (store.content, store.keep)',
+  no_input: 'its spans carry no input',
+  part_of_another_run: 'it is part of another run',
+};
+
+export async function add(input: CommandInput, name: string | undefined): Promise<ExitCode> {
+  const key = nameOf(input, name);
+  const named = textOptions(input, 'run').map(runNamed);
+  const where = textOption(input, 'where');
+  if ((named.length === 0) === (where === undefined))
+    throw new UsageError('Name runs with --run TRACE_ID[/SPAN_ID], or choose runs with --where.');
+  const filter = where === undefined ? undefined : whereOf(input, where, key.tenant);
+  const limit = limitOf(input);
+  return await withStore<ExitCode>(
+    input,
+    { instead: 'Add runs in the console, or with POST /api/v1/datasets/NAME/examples.' },
+    async ({ store, config }) => {
+      const at = Date.now() * 1_000;
+      const by = authorOf(input);
+      const split = textOption(input, 'split');
+      const options = { origin: { by, at }, tags: textOptions(input, 'tag'), split, isRedacted: mayBeRedacted(config.redact) };
+      const isDistinct = input.options['distinct'] === true;
+      const taken = await (filter === undefined
+        ? takeNamed(store, key, named, options)
+        : takeMatching(store, filter, { limit, isDistinct, present: isDistinct ? await inputsOf(store, key) : new Set(), options }));
+      for (const [reason, left] of Map.groupBy(taken.leftOut, (one) => one.reason))
+        input.complain(`no example of ${left.length} ${left.length === 1 ? 'run' : 'runs'}: ${reasonTexts[reason]}`);
+      if (taken.examples.length === 0) {
+        input.complain(filter === undefined ? 'No run makes an example.' : 'No stored run matches.');
+        return 1;
+      }
+      const note = textOption(input, 'note');
+      const written = await putExamples(store.datasets, key, {
+        put: taken.examples,
+        by,
+        at,
+        isDistinct,
+        replaces: input.options['replace'] === true ? 'all' : 'drafts',
+        ...(note === undefined ? {} : { note }),
+      });
+      sayWritten(input, key, written);
+      if (written.added + written.changed > 0)
+        input.complain('Their expectations repeat what the runs did: they are drafts until somebody has looked at them.');
+      return 0;
+    },
+  );
+}
+
+interface Taken {
+  readonly examples: readonly DatasetExample[];
+  readonly leftOut: Awaited<ReturnType<typeof examplesOfRuns>>['leftOut'];
+}
+
+type TakeOptions = Parameters<typeof examplesOfRuns>[2];
+
+function runNamed(text: string): { readonly traceId: RunKey['traceId']; readonly spanId: RunKey['spanId'] | undefined } {
+  const [trace = '', span, ...more] = text.split('/');
+  const [traceId, spanId] = [parseTraceId(trace), parseSpanId(span ?? '')];
+  if (traceId === undefined || (span !== undefined && spanId === undefined) || more.length > 0)
+    throw new UsageError('--run takes a trace id of 32 hexadecimal digits, or TRACE_ID/SPAN_ID with a span id of 16.');
+  return { traceId, spanId };
+}
+
+function whereOf(input: CommandInput, where: string, tenant: Tenant): RunFilter {
+  const since = textOption(input, 'since');
+  return { tenant, ...parseRunFilter([where]), ...(since === undefined ? {} : { from: parseTime(since, 'since', Date.now()) }) };
+}
+
+function limitOf(input: CommandInput): number {
+  const limit = textOption(input, 'limit') ?? String(limitDefault);
+  if (!/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > addLimitMax)
+    throw new UsageError(`--limit takes a number from 1 to ${addLimitMax}.`);
+  return Number(limit);
+}
+
+/** A trace without a span means its outermost run, which started first. */
+async function takeNamed(
+  store: Store,
+  { tenant }: DatasetKey,
+  named: readonly ReturnType<typeof runNamed>[],
+  options: TakeOptions,
+): Promise<Taken> {
+  const keys: RunKey[] = [];
+  for (const { traceId, spanId } of named) {
+    if (spanId !== undefined) keys.push({ tenant, traceId, spanId });
+    else {
+      const { runs } = await store.runs({ tenant, traceId, limit: runsOfTraceMax });
+      const first = runs.at(-1);
+      if (first === undefined)
+        throw new UsageError(`The store has no run of the trace ${traceId}${tenant === '' ? '' : ` of the tenant ${tenant}`}.`);
+      keys.push(first);
+    }
+  }
+  return await examplesOfRuns(store, keys, options);
+}
+
+interface Matching {
+  readonly limit: number;
+  readonly isDistinct: boolean;
+  /** Fingerprints of inputs that the dataset has. */
+  readonly present: ReadonlySet<string>;
+  readonly options: TakeOptions;
+}
+
+/** Newest first, until `limit` examples are found. */
+async function takeMatching(store: Store, filter: RunFilter, { limit, isDistinct, present, options }: Matching): Promise<Taken> {
+  const examples: DatasetExample[] = [];
+  const leftOut: Taken['leftOut'][number][] = [];
+  const seen = new Set(present);
+  let after: RunPlace | undefined;
+  let left = limit * readPerExample;
+  do {
+    const page = await store.runs({ ...filter, limit: Math.min(pageMax, left), ...(after === undefined ? {} : { after }) });
+    left -= page.runs.length;
+    for (const run of page.runs) {
+      if (examples.length === limit) break;
+      const made = await examplesOfRuns(store, [run], options);
+      leftOut.push(...made.leftOut);
+      for (const example of made.examples) {
+        const print = inputFingerprint(example.input);
+        if (isDistinct && seen.has(print)) continue;
+        seen.add(print);
+        examples.push(example);
+      }
+    }
+    after = page.next;
+  } while (after !== undefined && examples.length < limit && left > 0);
+  return { examples, leftOut };
+}
+
+async function inputsOf({ datasets }: Store, key: DatasetKey): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  let after: number | undefined;
+  do {
+    const page = await datasets.examples(key, undefined, { limit: pageMax, ...(after === undefined ? {} : { after }) });
+    for (const { example } of page?.examples ?? []) found.add(inputFingerprint(example.input));
+    after = page?.next;
+  } while (after !== undefined);
+  return found;
+}

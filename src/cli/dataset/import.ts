@@ -1,0 +1,161 @@
+/** `tracejury dataset import`: reads a test set and writes it as a dataset file, or puts it into the store. */
+import { stringify } from 'yaml';
+import { evaluators } from '../../../evaluators/index.ts';
+import { type CommandInput, type ExitCode, textOption, UsageError, writeOutput } from '../command.ts';
+import { datasetOf, locatedText, type Locate } from '../eval/dataset.ts';
+import { readBodies } from '../inspect/recording.ts';
+import { withStore } from '../open-store.ts';
+import { readConfig } from '../../config/load.ts';
+import { readExample } from '../../datasets/example-json.ts';
+import { unreadable } from '../../model/errors.ts';
+import type { DatasetExample } from '../../model/example.ts';
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../../model/json.ts';
+import { adk } from './adk.ts';
+import { agentevals } from './agentevals.ts';
+import { braintrust } from './braintrust.ts';
+import { csvRows } from './csv.ts';
+import { deepeval } from './deepeval.ts';
+import { dokimos } from './dokimos.ts';
+import { filled, type ImportedExample, type SetFormat } from './entries.ts';
+import { langsmith } from './langsmith.ts';
+import { ownForm } from './own-form.ts';
+import { phoenix } from './phoenix.ts';
+import { authorOf, nameOf, putExamples, sayWritten } from './stored-dataset.ts';
+
+export const setFormats: readonly SetFormat[] = [ownForm, deepeval, agentevals, adk, dokimos, langsmith, braintrust, phoenix];
+
+const faultsMax = 20;
+
+export async function importSet(input: CommandInput, file: string | undefined): Promise<ExitCode> {
+  if (file === undefined) throw new UsageError('Name the file of the test set, or - for standard input.');
+  const to = textOption(input, 'to');
+  const key = to === undefined ? undefined : nameOf(input, to);
+  if (key !== undefined && textOption(input, 'output') !== undefined)
+    throw new UsageError('--to puts the dataset into the store, and --output writes it to a file: give one of them.');
+  const format = formatOf(textOption(input, 'from') ?? (to === undefined ? undefined : ownForm.name));
+  const [body] = await readBodies([file], process.stdin);
+  const where = body?.name ?? file;
+  const { value, locate } = valueOf(where, body?.bytes.toString('utf8') ?? '', format);
+  const { examples: read, faults, leftOut } = format.read(value);
+  if (faults.length > 0)
+    throw unreadable(
+      where,
+      `${faults.slice(0, faultsMax).join('; ')}${faults.length > faultsMax ? `; and ${faults.length - faultsMax} more` : ''}.`,
+    );
+  for (const reason of leftOut) input.complain(`${where}: left out: ${reason}`);
+  if (read.length === 0) throw unreadable(where, 'it has no example.');
+  const { examples, runs } = importedFiles(read);
+  await checked(input, where, examples, locate);
+  if (textOption(input, 'runs') !== undefined) written('runs', String(input.options['runs']), runs);
+  if (key === undefined) {
+    const output = textOption(input, 'output');
+    if (output === undefined) input.say(datasetText(examples, output));
+    else written('output', output, examples);
+  } else
+    await withStore(input, { instead: 'Use POST /api/v1/datasets/NAME/examples.', mayMake: true }, async ({ store }) => {
+      const [by, at, note] = [authorOf(input), Date.now() * 1_000, textOption(input, 'note') ?? `import of ${where}`];
+      const put = examples.map((one): DatasetExample => {
+        const { example } = readExample(one, '');
+        return { ...example, origin: { by, at, file: where, ...example.origin } };
+      });
+      sayWritten(input, key, await putExamples(store.datasets, key, { put, by, at, note }));
+    });
+  input.complain(
+    `${examples.length} ${examples.length === 1 ? 'example' : 'examples'}, ${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'}${runs.length > 0 && input.options['runs'] === undefined ? ' (--runs FILE writes them)' : ''}`,
+  );
+  return 0;
+}
+
+function formatOf(name: string | undefined): SetFormat {
+  const format = setFormats.find((one) => one.name === name);
+  if (format === undefined) throw new UsageError(`--from takes one of ${setFormats.map((one) => one.name).join(', ')}.`);
+  return format;
+}
+
+/** Checks that `eval` can read the output; entries of `evaluators` may name what the configuration has. */
+async function checked(input: CommandInput, where: string, examples: readonly JsonObject[], locate: Locate | undefined): Promise<void> {
+  const file = textOption(input, 'config');
+  const { config, evaluators: members, shared } = await readConfig({ file, env: input.env, evaluators });
+  const hasConfig = file !== undefined || input.options['to'] !== undefined;
+  datasetOf(
+    where,
+    examples,
+    { members, shared, plan: hasConfig ? config.evaluators : [], judges: hasConfig ? config.judges.map(({ name }) => name) : [] },
+    locate,
+  );
+}
+
+interface GivenSet {
+  readonly value: JsonValue;
+  /** Only of the own form, whose examples stand where they are read. */
+  readonly locate?: Locate;
+}
+
+/** JSON, a JSON value a line, or, where the format has one, YAML or a CSV table. */
+function valueOf(where: string, given: string, format: SetFormat): GivenSet {
+  const text = given.replace(/^\uFEFF/, '');
+  if (format.isTable === true && /\.csv(\.gz)?$/i.test(where)) return { value: csvRows(where, text) };
+  if (format === ownForm) return looksLikeTable(text) ? { value: csvRows(where, text) } : ownText(where, text);
+  const whole = parseJson(text);
+  if (whole !== undefined) return { value: whole };
+  if (format.isTable === true && !/^\s*[[{]/.test(text)) return { value: csvRows(where, text) };
+  return {
+    value: text.split('\n').flatMap((line, at) => {
+      if (line.trim() === '') return [];
+      const value = parseJson(line);
+      if (value === undefined) throw unreadable(where, `line ${at + 1} is not JSON, and neither is the whole file.`);
+      return [value];
+    }),
+  };
+}
+
+/** A header line has a comma or a tab between names, and YAML has a colon or a hyphen before any. */
+function looksLikeTable(text: string): boolean {
+  return /^"?[A-Za-z_][\w.]*"?[ ]*[,;\t][^:{[]*(?:\r?\n|$)/.test(text);
+}
+
+function ownText(where: string, text: string): GivenSet {
+  const { value, locate } = locatedText(where, text);
+  const inList = isJsonObject(value) ? ['examples'] : [];
+  return { value, locate: (path, at) => locate([...inList, ...path], at) };
+}
+
+/** `eval` reads runs line by line from every file but a .json file, so no runs are written as YAML. */
+function written(option: string, file: string, values: readonly JsonObject[]): void {
+  writeOutput(option, file, datasetText(values, option === 'runs' ? file.replace(/\.ya?ml$/i, '') : file));
+}
+
+interface ImportedFiles {
+  readonly examples: readonly JsonObject[];
+  /** Runs of the test set, each with the id of its example. */
+  readonly runs: readonly JsonObject[];
+}
+
+/** Makes ids unique: `eval` matches runs to examples by them. */
+function importedFiles(imported: readonly ImportedExample[]): ImportedFiles {
+  const ids = uniqueIds(imported);
+  const examples = imported.map(({ run: _run, id: _id, own = {}, ...example }, at) => filled({ id: ids[at], ...example, ...own }) ?? {});
+  const runs = imported.flatMap(({ run }, at) => (run === undefined ? [] : [filled({ id: ids[at], ...run }) ?? {}]));
+  return { examples, runs };
+}
+
+/** Writes YAML, JSON or JSON lines by the extension of the file. */
+function datasetText(values: readonly JsonObject[], file: string | undefined): string {
+  if (file !== undefined && /\.ya?ml$/i.test(file)) return stringify(values, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
+  const lines = values.map((value) => jsonText(value));
+  return file !== undefined && /\.json$/i.test(file) ? `[\n${lines.map((line) => `  ${line}`).join(',\n')}\n]` : lines.join('\n');
+}
+
+function uniqueIds(imported: readonly ImportedExample[]): readonly string[] {
+  const seen = new Set<string>();
+  const copies = new Map<string, number>();
+  return imported.map(({ id }, at) => {
+    const wanted = id ?? String(at + 1);
+    let copy = copies.get(wanted) ?? 1;
+    let free = wanted;
+    while (seen.has(free)) free = `${wanted} (${++copy})`;
+    copies.set(wanted, copy);
+    seen.add(free);
+    return free;
+  });
+}

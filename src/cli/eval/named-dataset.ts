@@ -1,0 +1,60 @@
+/** The dataset that `--dataset` names: a file, or a dataset of the store. A path that exists is a file. */
+import { existsSync } from 'node:fs';
+import { parseReference, wholeDataset } from '../dataset/stored-dataset.ts';
+import { UsageError } from '../command.ts';
+import { exampleJson } from '../../datasets/example-json.ts';
+import { noTenant } from '../../model/ids.ts';
+import { openStore, type StoreAddress } from '../../stores/index.ts';
+import { datasetOf, readDataset } from './dataset.ts';
+import type { FileExample } from './scoring.ts';
+
+interface NamedWith {
+  readonly address: StoreAddress;
+  readonly complain: (text: string) => void;
+}
+
+/** Says whether a file or the store was read, and how many examples are drafts. Throws a UsageError, or INPUT_UNREADABLE. */
+export async function namedDataset(
+  name: string | undefined,
+  options: Parameters<typeof readDataset>[1],
+  { address, complain }: NamedWith,
+): Promise<readonly FileExample[]> {
+  if (name === undefined) return [];
+  const isFile = existsSync(name);
+  if (isFile && !name.includes('.') && parseReference(name) !== undefined)
+    complain(`--dataset: ${name} is a file here, and that file is read; no dataset of the store.`);
+  const examples = isFile ? readDataset(name, options) : await storedDataset(name, options, { address, complain });
+  const drafts = examples.filter(({ isDraft }) => isDraft).length;
+  if (drafts > 0)
+    complain(
+      `${name}: ${drafts} of ${examples.length} examples ${drafts === 1 ? 'is a draft' : 'are drafts'}: nobody has looked at what is expected, which repeats what a run did.`,
+    );
+  return examples;
+}
+
+async function storedDataset(
+  text: string,
+  options: Parameters<typeof readDataset>[1],
+  { address, complain }: NamedWith,
+): Promise<readonly FileExample[]> {
+  const reference = parseReference(text);
+  const isThere = address.scheme !== 'memory' && existsSync(address.rest);
+  // A path with a folder or an ending that is no name of a dataset: its reader says what is wrong with the file.
+  if (reference === undefined) return readDataset(text, options);
+  if (!isThere)
+    throw new UsageError(
+      `--dataset: there is no file ${text}, and no store to read a dataset ${reference.name} from (${address.scheme}:${address.rest}).`,
+    );
+  const store = await openStore(address);
+  try {
+    const key = { tenant: noTenant, name: reference.name };
+    const whole = await wholeDataset(store.datasets, { key, version: reference.version }).catch((error: unknown) => {
+      throw error instanceof UsageError ? new UsageError(`--dataset: there is no file ${text}. ${error.message}`) : error;
+    });
+    const where = `${reference.name}@${whole.version}`;
+    complain(`Dataset ${where} of the store ${address.rest}: ${whole.examples.length} examples.`);
+    return datasetOf(where, whole.examples.map(exampleJson), options);
+  } finally {
+    await store.stop();
+  }
+}

@@ -1,0 +1,147 @@
+/** Filters of stored runs on a command line: `--where 'agent=support evaluator=tool_error verdict=fail'`, and times for --since and --until. */
+import { UsageError } from './command.ts';
+import type { Run } from '../model/agent-trace.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
+import { parseTraceId, tenant } from '../model/ids.ts';
+import { quantityExamples, quantityOf } from '../model/quantities.ts';
+import type { RunFilter, StoredVerdict } from '../model/store/store.ts';
+import type { Micros } from '../model/timestamp.ts';
+import { verdictWords } from '../model/verdict.ts';
+
+/** Characters of one filter. */
+const filterCharsMax = 4_000;
+
+type Conditions = Omit<RunFilter, 'from' | 'to'>;
+
+/** What each key takes, for messages. */
+const keys = {
+  agent: 'the name of an agent',
+  service: 'the name of a service',
+  version: 'the version of a service',
+  session: 'the id of a session',
+  tenant: 'the name of a tenant',
+  trace: 'a trace id of 32 hexadecimal digits',
+  evaluator: 'the name of an evaluator',
+  verdict: `one of ${verdictWords.join(', ')}`,
+  annotated: 'yes or no',
+} as const;
+
+type Key = keyof typeof keys;
+
+const plainKeys = { agent: 'agent', service: 'service', version: 'version', session: 'sessionId', evaluator: 'evaluator' } as const;
+
+/** Keys for help texts and guides. */
+export const runFilterKeys: readonly string[] = Object.keys(keys);
+
+/** A key, and a value with or without quotes. A value in quotes may contain blanks, and `\"` and `\\`. */
+const CONDITION = /\s*([A-Za-z_.-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s"']+))(?=\s|$)/;
+
+/** Several filters apply together. Throws a UsageError that names the faulty condition. */
+export function parseRunFilter(texts: readonly string[], option = 'where'): Conditions {
+  const found: { -readonly [Member in keyof Conditions]: Conditions[Member] } = {};
+  const given = new Set<Key>();
+  for (const text of texts) {
+    if (text.length > filterCharsMax) throw new UsageError(`--${option} takes at most ${filterCharsMax} characters.`);
+    for (const { key, value } of conditionsOf(text, option)) {
+      if (given.has(key)) throw new UsageError(`--${option}: ${key} is given twice; one filter names each key once.`);
+      given.add(key);
+      Object.assign(found, conditionOf(key, value, option));
+    }
+  }
+  return found;
+}
+
+function conditionsOf(text: string, option: string): readonly { readonly key: Key; readonly value: string }[] {
+  const all: { readonly key: Key; readonly value: string }[] = [];
+  const condition = new RegExp(CONDITION, 'y');
+  while (text.slice(condition.lastIndex).trim() !== '') {
+    const at = condition.lastIndex;
+    const match = condition.exec(text);
+    if (match === null) throw new UsageError(unreadableText(text.slice(at).trim(), option));
+    const [, name = '', double, single, bare] = match;
+    all.push({ key: keyOf(name, option), value: double?.replace(/\\(.)/g, '$1') ?? single ?? bare ?? '' });
+  }
+  return all;
+}
+
+/** Characters of a condition in a message. */
+const shownChars = 60;
+
+function unreadableText(rest: string, option: string): string {
+  const shown = JSON.stringify(rest.slice(0, shownChars));
+  const key = /^[A-Za-z_.-]+/.exec(rest)?.[0];
+  if (key !== undefined && /^[A-Za-z_.-]+\s*(?:!=|<|>|~|:)/.test(rest))
+    return `--${option}: ${shown} compares with a sign other than =. Conditions are KEY=VALUE, as in agent=support verdict=fail.`;
+  return `--${option}: ${shown} is no condition. Conditions are KEY=VALUE, as in agent=support verdict=fail; quote a value with blanks.`;
+}
+
+function keyOf(name: string, option: string): Key {
+  if (Object.hasOwn(keys, name)) return name as Key;
+  const guess = didYouMean(name, runFilterKeys);
+  throw new UsageError(
+    `--${option}: ${name} is no key.${guess === undefined ? '' : ` Did you mean ${guess}?`} Keys are ${runFilterKeys.join(', ')}.`,
+  );
+}
+
+function conditionOf(key: Key, value: string, option: string): Conditions {
+  if (value === '' && key !== 'tenant') throw fault(key, value, option);
+  switch (key) {
+    case 'tenant':
+      return { tenant: tenant(value) };
+    case 'trace': {
+      const traceId = parseTraceId(value);
+      if (traceId === undefined) throw fault(key, value, option);
+      return { traceId };
+    }
+    case 'verdict': {
+      const verdict = verdictWords.find((word) => word === value);
+      if (verdict === undefined) throw fault(key, value, option, didYouMean(value, verdictWords));
+      return { verdict };
+    }
+    case 'annotated':
+      if (value !== 'yes' && value !== 'no') throw fault(key, value, option);
+      return { annotated: value === 'yes' };
+    default:
+      return { [plainKeys[key]]: value };
+  }
+}
+
+function fault(key: Key, value: string, option: string, guess?: string): UsageError {
+  return new UsageError(
+    `--${option}: ${key}=${JSON.stringify(value.slice(0, shownChars))} is wrong: ${key} takes ${keys[key]}.${guess === undefined ? '' : ` Did you mean ${guess}?`}`,
+  );
+}
+
+/** Whether a run with these verdicts matches, where no store filters. `annotated` matches no run. */
+export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'name' | 'verdict'>[], filter: RunFilter): boolean {
+  const { tenant: wanted, agent, service, version, sessionId, traceId, evaluator, verdict, annotated, from, to } = filter;
+  const startedAt = Number(run.startUnixNano / 1_000n);
+  return (
+    (wanted === undefined || run.tenant === wanted) &&
+    (agent === undefined || run.trace.agent === agent) &&
+    (service === undefined || run.service === service) &&
+    (version === undefined || run.serviceVersion === version) &&
+    (sessionId === undefined || run.trace.sessionId === sessionId) &&
+    (traceId === undefined || run.traceId === traceId) &&
+    annotated !== true &&
+    (from === undefined || startedAt >= from) &&
+    (to === undefined || startedAt < to) &&
+    ((evaluator === undefined && verdict === undefined) ||
+      verdicts.some((one) => (evaluator ?? one.name) === one.name && (verdict ?? one.verdict) === one.verdict))
+  );
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** A time: `24h` ago, a date, or RFC 3339. A date or a time without an offset is in UTC. Throws a UsageError. */
+export function parseTime(text: string, option: string, nowMs: number): Micros {
+  const ago = quantityOf('duration', text);
+  if (ago !== undefined) return Math.floor((nowMs - ago) * 1_000);
+  const plain = DATE.test(text) ? text.replace(' ', 'T') : undefined;
+  const ms = plain === undefined ? Number.NaN : Date.parse(/T/.test(plain) && !/(?:Z|[+-]\d{2}:\d{2})$/.test(plain) ? `${plain}Z` : plain);
+  if (Number.isNaN(ms))
+    throw new UsageError(
+      `--${option}: ${JSON.stringify(text.slice(0, shownChars))} is no time. Give how long ago, as ${quantityExamples.duration}, or a date such as 2026-01-31 or 2026-01-31T08:00:00Z.`,
+    );
+  return ms * 1_000;
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/cli/command.ts';
+import { matchesRun, parseRunFilter, parseTime, runFilterKeys } from '../../src/cli/run-filter.ts';
+import { agentTrace } from '../builders/agent-trace.ts';
+import { run } from '../builders/scored-run.ts';
+
+const id = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+test.each([
+  { where: 'agent=support', want: { agent: 'support' } },
+  {
+    where: 'agent=support evaluator=tool_error verdict=fail version=1.2 session=s-1',
+    want: { agent: 'support', evaluator: 'tool_error', verdict: 'fail', version: '1.2', sessionId: 's-1' },
+  },
+  { where: `trace=${id} tenant=acme service=web annotated=yes`, want: { traceId: id, tenant: 'acme', service: 'web', annotated: true } },
+  { where: 'agent="travel \\"agent\\""  service=\'a b\'', want: { agent: 'travel "agent"', service: 'a b' } },
+  { where: ' agent = support ', want: { agent: 'support' } },
+  { where: 'tenant="" annotated=no', want: { tenant: '', annotated: false } },
+  { where: 'version=a=b', want: { version: 'a=b' } },
+  { where: '', want: {} },
+])('run filter: reads $where', ({ where, want }) => {
+  expect(parseRunFilter([where])).toEqual(want);
+});
+
+test('run filter: several filters apply together', () => {
+  expect(parseRunFilter(['agent=a', 'verdict=fail'])).toEqual({ agent: 'a', verdict: 'fail' });
+});
+
+test.each([
+  { where: 'agnet=a', says: '--where: agnet is no key. Did you mean agent? Keys are agent, service, version,' },
+  { where: 'colour=red', says: '--where: colour is no key. Keys are agent,' },
+  { where: 'verdict=fial', says: 'verdict="fial" is wrong: verdict takes one of pass, fail, raw, skipped, error. Did you mean fail?' },
+  { where: 'trace=12', says: 'trace="12" is wrong: trace takes a trace id of 32 hexadecimal digits.' },
+  { where: 'annotated=maybe', says: 'annotated takes yes or no' },
+  { where: 'agent=a agent=b', says: 'agent is given twice' },
+  { where: 'agent!=a', says: 'compares with a sign other than =. Conditions are KEY=VALUE, as in agent=support verdict=fail.' },
+  { where: 'support', says: '"support" is no condition. Conditions are KEY=VALUE' },
+  { where: 'agent="a', says: '"agent=\\"a" is no condition' },
+  { where: 'agent=""', says: 'agent="" is wrong: agent takes the name of an agent.' },
+  { where: 'x'.repeat(4_001), says: 'at most 4000 characters' },
+])('run filter: refuses $where', ({ where, says }) => {
+  expect(() => parseRunFilter([where])).toThrow(UsageError);
+  expect(() => parseRunFilter([where])).toThrow(says);
+});
+
+test('run filter: any value in quotes is read back, and any text is answered with a filter or a usage error', () => {
+  fc.assert(
+    fc.property(fc.string({ minLength: 1, maxLength: 40 }), (value) => {
+      expect(parseRunFilter([`agent="${value.replace(/[\\"]/g, '\\$&')}"`])).toEqual({ agent: value });
+    }),
+  );
+  fc.assert(
+    fc.property(fc.string({ maxLength: 60 }), (text) => {
+      try {
+        expect(Object.keys(parseRunFilter([text])).length).toBeLessThanOrEqual(runFilterKeys.length);
+      } catch (error) {
+        expect(error).toBeInstanceOf(UsageError);
+      }
+    }),
+  );
+});
+
+const nowMs = Date.parse('2026-11-26T12:00:00Z');
+
+test.each([
+  { text: '24h', want: '2026-11-25T12:00:00Z' },
+  { text: '30m', want: '2026-11-26T11:30:00Z' },
+  { text: '2026-11-01', want: '2026-11-01T00:00:00Z' },
+  { text: '2026-11-01T08:30', want: '2026-11-01T08:30:00Z' },
+  { text: '2026-11-01 08:30:15.250', want: '2026-11-01T08:30:15.250Z' },
+  { text: '2026-11-01T08:30:00+02:00', want: '2026-11-01T06:30:00Z' },
+])('run filter: $text is $want', ({ text, want }) => {
+  expect(parseTime(text, 'since', nowMs)).toBe(Date.parse(want) * 1_000);
+});
+
+test.each(['yesterday', '24', '2026-13-01', '11/26/2026', ''])('run filter: %s is no time', (text) => {
+  expect(() => parseTime(text, 'since', nowMs)).toThrow(/--since: .* is no time\. Give how long ago/);
+});
+
+describe('run filter: matches runs that are in no store', () => {
+  const one = run({ serviceVersion: '2', trace: agentTrace({ agent: 'a', sessionId: 's' }) });
+  const verdicts = [
+    { name: 'tool_error', verdict: 'fail' as const },
+    { name: 'latency', verdict: 'raw' as const },
+  ];
+  test.each([
+    { filter: {}, want: true },
+    { filter: { agent: 'a', version: '2', sessionId: 's', service: 'travel' }, want: true },
+    { filter: { agent: 'b' }, want: false },
+    { filter: { evaluator: 'tool_error', verdict: 'fail' as const }, want: true },
+    { filter: { evaluator: 'tool_error', verdict: 'raw' as const }, want: false },
+    { filter: { verdict: 'raw' as const }, want: true },
+    { filter: { annotated: true }, want: false },
+    { filter: { from: 1_700_000_000_000_000, to: 1_700_000_000_000_001 }, want: true },
+    { filter: { to: 1_700_000_000_000_000 }, want: false },
+  ])('$filter: $want', ({ filter, want }) => {
+    expect(matchesRun(one, verdicts, filter)).toBe(want);
+  });
+});
