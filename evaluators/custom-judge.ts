@@ -184,11 +184,11 @@ export const customJudge = judge({
   checks: ({ template }) => readTemplate(template, templateNames).names.flatMap((name) => expectedPartOf[name] ?? []),
   source: 'a question of your own',
   optionFaults,
-  *evaluate({ trace, expected }, options, context) {
+  *evaluate({ trace, expected, whole }, options, context) {
     const large = tooLarge(trace, context);
     if (large !== undefined) return large;
     const { instruction, names } = readTemplate(options.template, templateNames);
-    const found = names.map((name) => ({ name, value: templateValue(name, trace, expected) }));
+    const found = names.map((name) => ({ name, value: templateValue(name, trace, expected, whole) }));
     const missing = found.flatMap(({ value }) => (isMissing(value) ? [value] : []));
     const stop =
       options.onMissing === 'skip' || missing.length === found.length ? missing[0] : missing.find(({ reason }) => reason === 'truncated');

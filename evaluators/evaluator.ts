@@ -19,6 +19,8 @@ export type JsonSchema = JsonObject;
 export interface Subject {
   readonly trace: AgentTrace;
   readonly expected: Expectation;
+  /** When the trace is a part of a run: the whole run. */
+  readonly whole?: AgentTrace;
   /** The run of the trace; absent outside a stream of spans. */
   readonly run?: Run;
 }

@@ -15,7 +15,7 @@ import {
   type PlacedCall,
 } from './evidence/calls.ts';
 import type { Subject } from './evaluator.ts';
-import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
+import { fits, underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { callName, count, quoted, someOf } from './explain/explanation.ts';
 import { rule, option, optional, type OptionsOf } from './configuration/define.ts';
 
@@ -147,21 +147,6 @@ function verdict(calls: readonly PlacedCall[], byName: Checked['byName'], breach
       ...(left === 0 ? {} : { not_compared: left }),
     },
   });
-}
-
-/** A star matches any characters or none. Matches the pieces between stars as early as possible, which suffices. */
-function fits(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return pattern === name;
-  if (!name.startsWith(first)) return false;
-  let at = first.length;
-  for (const piece of rest) {
-    const found = name.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
 }
 
 function inWords(placed: PlacedCall, { deniedBy }: Breach): string {

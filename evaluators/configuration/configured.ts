@@ -6,10 +6,11 @@ import type { AgentTrace, Run } from '../../src/model/agent-trace.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
-import { verdictOf, type Outcome, type Verdict } from '../../src/model/verdict.ts';
+import { runTargetId, verdictOf, type Outcome, type Verdict } from '../../src/model/verdict.ts';
 import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvaluator, Fault } from '../evaluator.ts';
 import { readExpectation, schemaParts } from '../expectation/expectation.ts';
 import { withFunctions, type GivenFunction, withoutSecrets, filledOptions, schemaFaults } from './options.ts';
+import { judgeParts, judgedPartsFaults, judgedPartsSchema, readJudgedParts, type JudgedParts } from '../judging/judged-parts.ts';
 import { validateOutcome } from './validate-outcome.ts';
 import { outcomeByTurn, turnGroupings, type TurnGrouping } from '../evidence/conversation.ts';
 
@@ -25,6 +26,8 @@ export interface EvaluatorEntry {
   readonly include_explanation?: JsonValue;
   /** Grouping of turns: the run is scored turn by turn, and the worst turn counts. Absent: the run is scored as a whole. */
   readonly turns?: JsonValue;
+  /** Parts of a run that the judge is asked about one by one. Absent: it is asked about the run. */
+  readonly on?: JsonValue;
   /** Name of a judge; a rule with a judge then uses it. */
   readonly judge?: JsonValue;
 }
@@ -47,6 +50,8 @@ export interface ConfiguredRule extends Configured {
 }
 
 interface Asks extends Configured {
+  /** Absent: the judge is asked about the run as a whole. */
+  readonly parts?: JudgedParts;
   /** `run`: present for a trace from a stream of spans. */
   judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext, run?: Run): Asking<Verdict>;
 }
@@ -95,6 +100,7 @@ export function configuredEvaluator(
     ...nameFaults(entry, evaluator),
     ...onEmptyFaults(entry, evaluator),
     ...turnsFaults(entry, evaluator),
+    ...onFaults(entry, evaluator),
     ...optionFaults(entry, evaluator, written),
     ...expectFaults(entry, evaluator, expectation.faults),
   ];
@@ -108,7 +114,8 @@ export function configuredEvaluator(
     ...(entry.expect === undefined ? [] : below('expect', evaluator.expectationFaults?.(expectation.expectation, options))),
   ];
   if (more.length > 0) return { kind: 'faulty', faults: more };
-  const threshold = typeof entry.threshold === 'number' ? entry.threshold : entry.threshold === null ? null : evaluator.defaultThreshold;
+  const threshold = thresholdOf(entry, evaluator);
+  const parts = entry.on === undefined ? undefined : readJudgedParts(entry.on);
   const common = {
     name: entry.name ?? evaluator.id,
     threshold,
@@ -121,6 +128,7 @@ export function configuredEvaluator(
           entry.expect ?? null,
           threshold,
           ...(entry.turns === undefined ? [] : [entry.turns]),
+          ...(parts === undefined ? [] : [JSON.stringify(parts)]),
           ...functions.map(({ path, given }) => [path.join('.'), String(given)]),
         ],
         { sortKeys: true },
@@ -138,6 +146,7 @@ export function configuredEvaluator(
       withJudge: entry.judge !== undefined,
       withExplanation: entry.include_explanation !== false,
       turns: turnGroupings.find((one) => one === entry.turns),
+      parts,
     }),
   };
 }
@@ -152,7 +161,13 @@ function ready(
     withJudge,
     withExplanation,
     turns,
-  }: { readonly withJudge: boolean; readonly withExplanation: boolean; readonly turns: TurnGrouping | undefined },
+    parts,
+  }: {
+    readonly withJudge: boolean;
+    readonly withExplanation: boolean;
+    readonly turns: TurnGrouping | undefined;
+    readonly parts: JudgedParts | undefined;
+  },
 ): ConfiguredEvaluator {
   const verdict = (outcome: Outcome): Verdict => {
     const reached = verdictOf(outcome, common.threshold);
@@ -162,16 +177,19 @@ function ready(
   const asking = (questions: Questions): Asks => ({
     ...common,
     evaluator,
+    ...(parts === undefined ? {} : { parts }),
     *judge(trace, expected, context, run) {
-      try {
+      if (parts === undefined)
         return verdict(
-          validateOutcome(
-            yield* questions({ trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) }, options, context),
+          yield* guardedAsking(() =>
+            questions({ trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) }, options, context),
           ),
         );
-      } catch (error) {
-        return verdict(crashed(error));
-      }
+      // What a run is expected to come to says nothing of its parts.
+      const ofPart = (part: AgentTrace): Asking<Outcome> =>
+        guardedAsking(() => questions({ trace: part, expected: common.expect, whole: trace }, options, context));
+      const seed = run === undefined ? '' : runTargetId(run);
+      return verdict(yield* judgeParts(trace, { parts, threshold: common.threshold, seed, questions: ofPart }));
     },
   });
   if (evaluator.kind === 'judge') return { ...asking(evaluator.evaluate), kind: 'judge' };
@@ -190,6 +208,14 @@ function ready(
           : outcomeByTurn(trace, expectedOf(expected), turns, (turn, own) => outcome(turn, own, context)),
       ),
   };
+}
+
+function* guardedAsking(asking: () => Asking<Outcome>): Asking<Outcome> {
+  try {
+    return validateOutcome(yield* asking());
+  } catch (error) {
+    return crashed(error);
+  }
 }
 
 function guarded(evaluate: () => Outcome): Outcome {
@@ -251,6 +277,16 @@ function turnsFaults(entry: EvaluatorEntry, { id, kind }: AnyEvaluator): readonl
   return turnGroupings.some((one) => one === entry.turns)
     ? []
     : [{ path: ['turns'], problem: `must be one of ${turnGroupings.join(', ')}` }];
+}
+
+function thresholdOf({ threshold }: EvaluatorEntry, { defaultThreshold }: AnyEvaluator): number | null {
+  return typeof threshold === 'number' ? threshold : threshold === null ? null : defaultThreshold;
+}
+
+function onFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator): readonly Fault[] {
+  if (entry.on === undefined) return [];
+  const schema = schemaFaults(judgedPartsSchema, entry.on);
+  return below('on', schema.length > 0 ? schema : judgedPartsFaults(entry.on, evaluator, thresholdOf(entry, evaluator)));
 }
 
 function optionFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, written: JsonValue): readonly Fault[] {

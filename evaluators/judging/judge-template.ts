@@ -59,11 +59,13 @@ function placeOf(text: string, at: number): { readonly line: number; readonly co
 }
 
 interface Source {
-  readonly of: (trace: AgentTrace, expected: Expectation) => string | RunView | undefined;
+  readonly of: (trace: AgentTrace, expected: Expectation, whole: AgentTrace) => string | RunView | undefined;
   /** Skip reason when the part is missing. */
   readonly reason: SkipReason;
   /** The part that a limit may have truncated. */
   readonly part?: TruncatedPart;
+  /** True: of the run, where the question is about a part of it. */
+  readonly isOfWhole?: true;
 }
 
 const reference: Source = { of: (_, { output }) => (output === undefined ? undefined : plainText(output)), reason: 'no_expectation' };
@@ -82,16 +84,25 @@ const sources: { readonly [name: string]: Source } = {
   tasks: { of: (trace, expected) => numbered(expected.tasks ?? trace.tasks ?? []), reason: 'no_tasks' },
   constraints: { of: (trace, expected) => expected.constraints ?? trace.constraints, reason: 'no_expectation' },
   plan: { of: (_, { plan = [] }) => numbered(plan), reason: 'no_plan' },
+  run_input: { of: (_trace, _expected, { input }) => input, reason: 'no_input', part: 'input', isOfWhole: true },
+  run_final_response: {
+    of: (_trace, _expected, whole) => finalText(whole),
+    reason: 'no_final_response',
+    part: 'final_response',
+    isOfWhole: true,
+  },
 };
 
 export const templateNames: readonly string[] = Object.keys(sources);
 
 /** The text or run view for a name. */
-export function templateValue(name: string, trace: AgentTrace, expected: Expectation): string | RunView | Skipped {
+/** `whole`: the run, where `trace` is a part of it. */
+export function templateValue(name: string, trace: AgentTrace, expected: Expectation, whole = trace): string | RunView | Skipped {
   const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
   if (source === undefined) return skipped('no_such_target', `Nothing is called ${quoted(name)}.`, notAsked);
-  if (source.part !== undefined && trace.truncated?.includes(source.part) === true) return cutShort(name, notAsked);
-  const value = source.of(trace, expected);
+  const truncated = (source.isOfWhole === true ? whole : trace).truncated ?? [];
+  if (source.part !== undefined && truncated.includes(source.part)) return cutShort(name, notAsked);
+  const value = source.of(trace, expected, whole);
   const isThere = value !== undefined && (typeof value !== 'string' || value.trim() !== '');
   if (isThere) return value;
   return (

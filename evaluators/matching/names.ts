@@ -18,6 +18,21 @@ export function sameTool(expected: string, called: string): boolean {
   return name !== '' && name === sanitised(called);
 }
 
+/** A star matches any characters or none. Matches the pieces between stars as early as possible, which suffices. */
+export function fits(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return pattern === name;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
+
 /** As `sameTool` for many names: the items of each name, in order. */
 export function byToolName<Item>(items: readonly Item[], nameOf: (item: Item) => string): (expected: string) => readonly Item[] {
   const exact = Map.groupBy(items, nameOf);

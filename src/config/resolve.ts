@@ -112,7 +112,7 @@ export function resolveValue({ value, members }: Pick<Checked, 'value' | 'member
     return ownMembers([
       ['use', used.id],
       ['name', name],
-      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'turns', 'on_empty', 'tls', 'budget'].includes(key)),
+      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'turns', 'on', 'on_empty', 'tls', 'budget'].includes(key)),
       ...Object.entries(written).filter(([key]) => (key === 'drift' || Object.hasOwn(whoIsAskedSchema, key)) && kind === 'judge'),
       ...(kind === 'rule' ? [] : [['sample', { ...objectAt(written, 'sample'), rate: sampleRate(kind, written) }] as const]),
       ['options', snakeMembers(used.optionsSchema, options)],

@@ -8,6 +8,7 @@ import {
 } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
 import { partedOptions, snakeMembers } from '../../evaluators/configuration/options.ts';
+import { writtenParts, type PartsSetting } from '../../evaluators/judging/judged-parts.ts';
 import type { TurnGrouping } from '../../evaluators/evidence/conversation.ts';
 import { writtenExpectation } from '../../evaluators/expectation/expectation.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
@@ -26,6 +27,8 @@ export interface EvaluatorSetting {
   readonly includeExplanation?: boolean;
   /** For rules: scores each turn, and the worst turn counts; `expect.byTurn` has the expectation of each. */
   readonly turns?: TurnGrouping;
+  /** For judges: asks about each part of a run instead of the run, as `on` of an entry. */
+  readonly on?: PartsSetting;
 }
 
 /** Options with all members optional, at any depth. */
@@ -73,11 +76,12 @@ const settingNames: { readonly [Name in keyof Required<Setting>]: true } = {
   expect: true,
   includeExplanation: true,
   turns: true,
+  on: true,
   withJudge: true,
 };
 
 function configured(evaluator: AnyEvaluator, options: object, setting: Setting): ConfiguredEvaluator {
-  const { name, threshold, expect, includeExplanation, turns, withJudge } = setting;
+  const { name, threshold, expect, includeExplanation, turns, on, withJudge } = setting;
   const { data, functions } = partedOptions(options, evaluator.functions ?? []);
   const given: JsonObject = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
   const written = snakeMembers(evaluator.optionsSchema, given);
@@ -90,6 +94,7 @@ function configured(evaluator: AnyEvaluator, options: object, setting: Setting):
       ...(expect === undefined ? {} : { expect: writtenExpectation(expect) }),
       ...(includeExplanation === undefined ? {} : { include_explanation: includeExplanation }),
       ...(turns === undefined ? {} : { turns }),
+      ...(on === undefined ? {} : { on: writtenParts(on) }),
       ...(withJudge === true ? { judge: 'given' } : {}),
     },
     [evaluator],

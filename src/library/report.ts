@@ -113,10 +113,10 @@ function evaluatorResults(examples: readonly ExampleResult[]): readonly Evaluato
   }));
 }
 
-/** Writes the verdict on one tool call in a line, with the name and the position of the call. */
-export function partText({ index, tool, explanation, spanId }: PartVerdict): string {
+/** Writes the verdict on one part in a line, with the name and the position of a tool call. */
+export function partText({ of, index, tool, explanation, spanId }: PartVerdict): string {
   const place = `(call ${index + 1})`;
   // Most explanations name the call.
-  const named = explanation.includes(place) ? explanation : `${tool} ${place}: ${explanation}`;
+  const named = of !== undefined || explanation.includes(place) ? explanation : `${tool} ${place}: ${explanation}`;
   return spanId === undefined ? named : `${named} (span ${spanId})`;
 }

@@ -83,6 +83,8 @@ export const wire = {
   tenant: 'tracejury.tenant',
   targetSpanId: 'tracejury.target.span_id',
   targetTool: 'tracejury.target.tool',
+  /** `retriever`, `sub_agent` or `model_call`, where the target is no tool call. */
+  targetPart: 'tracejury.target.part',
   targetCallId: 'tracejury.target.call_id',
   targetService: 'tracejury.target.service.name',
   targetVersion: 'tracejury.target.service.version',

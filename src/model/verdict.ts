@@ -36,9 +36,13 @@ export type SkipReason =
   | 'schema_not_applied'
   | 'too_large';
 
-/** The part of a verdict on one tool call. `index`: position in the trajectory, from 0. */
+/** The part of a verdict on one tool call, or on another part of the run. */
 export interface PartVerdict {
+  /** Absent: a tool call. */
+  readonly of?: 'retriever' | 'sub_agent' | 'model_call';
+  /** Position in the trajectory, or among the parts of its kind, from 0. */
   readonly index: number;
+  /** Of another part the name of its tool, agent or model; empty when it has none. */
   readonly tool: string;
   readonly callId?: string;
   readonly spanId?: SpanId;

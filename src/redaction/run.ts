@@ -154,7 +154,16 @@ type Scored = Extract<Verdict, { readonly kind: 'scored' }>;
 /** Labels that dashboards count by. */
 const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
 
-const part = members<PartVerdict>({ index: kept, tool: text, callId: text, spanId: kept, score: kept, passed: kept, explanation: text });
+const part = members<PartVerdict>({
+  of: kept,
+  index: kept,
+  tool: text,
+  callId: text,
+  spanId: kept,
+  score: kept,
+  passed: kept,
+  explanation: text,
+});
 
 const scored = members<Scored>({
   kind: kept,

@@ -36,8 +36,8 @@ export function storedVerdict({ key, evaluator, evaluatorVersion, revision, verd
 
 type Part = Extract<Verdict, { readonly kind: 'scored' }>['parts'][number];
 
-function partJson({ index, tool, callId, spanId, score, passed, explanation }: Part): JsonObject {
-  return { index, tool, call_id: callId ?? null, span_id: spanId ?? null, score, passed, explanation };
+function partJson({ of, index, tool, callId, spanId, score, passed, explanation }: Part): JsonObject {
+  return { ...(of === undefined ? {} : { of }), index, tool, call_id: callId ?? null, span_id: spanId ?? null, score, passed, explanation };
 }
 
 export function tookMicros(call: ToolCall): number | undefined {

@@ -82,7 +82,15 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const part = { index: 0, tool: 'find', callId: 'c1', spanId: spanId(7), score: 0, passed: false, explanation: 'It failed.' };
     const item: ScoredRun = {
       ...scoredRun(
-        { a: scored(0.1, { parts: [part], evidence: [spanId(7)], details: { id: 1234567890123456789n } }), b: skipped, c: failed() },
+        {
+          a: scored(0.1, {
+            parts: [part, { ...part, of: 'model_call', index: 1, tool: 'gpt' }],
+            evidence: [spanId(7)],
+            details: { id: 1234567890123456789n },
+          }),
+          b: skipped,
+          c: failed(),
+        },
         of,
       ),
       decisions: [{ name: 'a', evaluator: 'a', evaluatorKind: 'rule', decision: 'scored' }],

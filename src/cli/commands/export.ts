@@ -313,12 +313,16 @@ function verdictOf(
   };
 }
 
+const partKinds = ['retriever', 'sub_agent', 'model_call'] as const;
+
 function partOf(written: JsonValue): readonly PartVerdict[] {
   if (!isJsonObject(written)) return [];
   const text = (key: string): string | undefined => textAt(written, key);
   const [spanId, callId] = [parseSpanId(text('span_id') ?? ''), text('call_id')];
+  const of = partKinds.find((kind) => kind === text('of'));
   return [
     {
+      ...(of === undefined ? {} : { of }),
       index: Number(member(written, 'index')),
       tool: text('tool') ?? '',
       ...(callId === undefined ? {} : { callId }),

@@ -90,6 +90,7 @@ function verdictObject({ name, evaluator, verdict }: NamedVerdict): JsonObject {
     label,
     evidence: [...evidence],
     parts: parts.map((part) => ({
+      ...(part.of === undefined ? {} : { of: part.of }),
       index: part.index,
       tool: part.tool,
       call_id: part.callId ?? null,

@@ -1,6 +1,7 @@
 /** `tracejury judge forecast`: forecasts the daily cost of judges from the stored runs. */
 import { existsSync } from 'node:fs';
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
+import type { Answer, EvaluatorRequest } from '../../../evaluators/evaluator.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { priceOf } from '../../../evaluators/pricing/prices.ts';
@@ -74,17 +75,17 @@ function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Fore
     ...bills.flatMap(billLines),
     ...(forecasts.some(({ basis }) => basis === 'estimated')
       ? [
-          `Without stored verdicts, input tokens are an estimate from the first question on ${sampled} stored runs with content, at four characters a token. An evaluator with several questions costs more.`,
+          `Without stored verdicts, input tokens are an estimate from the first question on ${sampled} stored runs with content, or the first on each part of them, at four characters a token. An evaluator with several questions costs more.`,
         ]
       : []),
   ].join('\n');
 }
 
 function forecastLines(forecast: Forecast): readonly string[] {
-  const { name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts, limit } = forecast;
+  const { name, model, asked, share, votes, questions, inputTokens, outputTokens, basis, verdicts, limit } = forecast;
   return [
     `${name} (${model})`,
-    `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs${votes === 1 ? '' : `, ${votes} votes each`}`,
+    `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs${votes === 1 ? '' : `, ${votes} votes each`}${questions === 1 ? '' : `, ${questions.toFixed(1)} questions ${votes === 1 ? 'each' : 'a vote'}`}`,
     `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict${basis === 'stored' ? `, by ${verdicts} stored verdicts` : ''}`,
     `  ${costText(forecast)}`,
     ...(limit === undefined ? [] : [`  ${limitText(limit)}, so its rate would drop to about ${Math.round(limit.left * 100)} % of itself`]),
@@ -130,12 +131,13 @@ function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Fore
     days,
     runs_with_content: sampled,
     evaluators: forecasts.map(
-      ({ name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts, usd, usdEscalated, limit }) => ({
+      ({ name, model, asked, share, votes, questions, inputTokens, outputTokens, basis, verdicts, usd, usdEscalated, limit }) => ({
         name,
         model,
         verdicts_per_day: asked,
         share,
         votes,
+        questions,
         input_tokens: inputTokens,
         output_tokens: outputTokens,
         basis,
@@ -242,6 +244,8 @@ interface Forecast {
   readonly share: number;
   /** Of one verdict. */
   readonly votes: number;
+  /** Of one vote, on average: an evaluator that asks about parts of a run has one for each. */
+  readonly questions: number;
   /** Of all votes of one verdict. */
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -370,7 +374,7 @@ function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config, inputT
   const panel: Panel = planned.panel ?? { judges: [judge], votes: 1 };
   const judges = slotsOf(panel).map((slot) => slot.judge);
   const meant = when === undefined ? whole : whole.filter(when);
-  const questions = meant.flatMap((run) => firstQuestion(configured, run) ?? []);
+  const questions = meant.flatMap((run) => questionsAbout(configured, run) ?? []);
   // Without runs with content, every run counts.
   const applies = whole.length === 0 ? 1 : questions.length / whole.length;
   const share = (applies * runs.reduce((sum, run) => sum + probability(run, sampleRate, raise), 0)) / traffic.runs.length;
@@ -378,9 +382,11 @@ function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config, inputT
   const model = panelModel(panel, (name) => modelOf(config, name));
   // Stored verdicts have the tokens of all votes, not of each.
   const stored = planned.panel === undefined ? usedTokens(traffic.runs, { configured, model, sampleRate, raise }) : undefined;
+  // Without runs with content, each has as many questions as it may.
+  const each = questions.length === 0 ? (configured.kind === 'rule' ? 1 : (configured.parts?.partsMax ?? 1)) : mean(questions, 'count');
   const measured = {
-    input: questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken,
-    output: outputTokensUsual,
+    input: questions.length === 0 ? 0 : mean(questions, 'chars') / charsPerToken,
+    output: outputTokensUsual * each,
     ...stored?.tokens,
   };
   const [input, output] = [inputTokens ?? measured.input, outputTokens ?? measured.output];
@@ -393,7 +399,7 @@ function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config, inputT
   };
   const use = (names: readonly string[]): Use => ({
     usd: usdOf(names),
-    requests: asked * names.length,
+    requests: asked * each * names.length,
     tokens: asked * names.length * (input + output),
   });
   return {
@@ -402,6 +408,7 @@ function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config, inputT
     asked,
     share,
     votes: judges.length,
+    questions: each,
     inputTokens: input * judges.length,
     outputTokens: output * judges.length,
     basis,
@@ -464,17 +471,45 @@ function probability(run: RunRow, rate: number, raise: EvaluatorConfig['raise'])
   return raisedRate(rate, raise, () => factsOfRow(run));
 }
 
-/** Characters of the first question; `undefined` when the evaluator asks none. */
-function firstQuestion(configured: ConfiguredEvaluator, run: Run): number | undefined {
+/** The questions about one run. */
+interface Questions {
+  readonly count: number;
+  /** Of all of them together. */
+  readonly chars: number;
+}
+
+function mean(questions: readonly Questions[], of: keyof Questions): number {
+  return questions.reduce((sum, one) => sum + one[of], 0) / questions.length;
+}
+
+/** The first question, and of an evaluator that asks about parts of a run the first one of each; `undefined` when it asks none. */
+function questionsAbout(configured: ConfiguredEvaluator, run: Run): Questions | undefined {
   if (configured.kind === 'rule') return undefined;
   const asking = configured.judge(run.trace, {}, evaluationContext(), run);
+  let [count, chars] = [0, 0];
   try {
-    const step = asking.next();
-    if (step.done === true || step.value.kind === 'call') return undefined;
-    if (step.value.kind === 'embed') return step.value.texts.join('').length;
-    const { system, user } = promptOf(step.value, { nonce, ...promptBounds });
-    return system.length + user.length;
+    for (let step = asking.next(); step.done !== true; step = asking.next(unanswered)) {
+      const own = charsOf(step.value);
+      if (own === undefined) break;
+      count++;
+      chars += own;
+      // The evaluator goes on to the next part when it learns nothing of one.
+      if (configured.parts === undefined || count >= questionsMax) break;
+    }
   } catch {
     return undefined;
   }
+  return count === 0 ? undefined : { count, chars };
+}
+
+const unanswered: Answer = { kind: 'failed', error: 'not_asked' };
+/** As in the service. */
+const questionsMax = 50;
+
+/** `undefined` for a request that costs no tokens. */
+function charsOf(request: EvaluatorRequest): number | undefined {
+  if (request.kind === 'call') return undefined;
+  if (request.kind === 'embed') return request.texts.join('').length;
+  const { system, user } = promptOf(request, { nonce, ...promptBounds });
+  return system.length + user.length;
 }

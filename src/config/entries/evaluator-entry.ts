@@ -59,7 +59,7 @@ export function entryOf(entry: JsonValue): JsonObject {
 /** The keys of the evaluator itself. */
 export function evaluatorEntry(written: JsonObject): EvaluatorEntry {
   const [use, name] = [member(written, 'use'), member(written, 'name')];
-  const rest = (['options', 'expect', 'threshold', 'on_empty', 'include_explanation', 'turns'] as const).flatMap((key) => {
+  const rest = (['options', 'expect', 'threshold', 'on_empty', 'include_explanation', 'turns', 'on'] as const).flatMap((key) => {
     const value = member(written, key);
     return value === undefined ? [] : [[key, value] as const];
   });

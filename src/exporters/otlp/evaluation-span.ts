@@ -175,14 +175,15 @@ function partEvents(evaluation: Evaluation, detail: SpanDetail): readonly Evalua
     .map((part) => partEvent(evaluation, part));
 }
 
-/** Attributes of one tool call's part of a verdict. */
+/** Attributes of the part of a verdict on one tool call, or on another part of the run. */
 export function partEvent(evaluation: Evaluation, part: PartVerdict): EvaluationAttributes {
   const event = evaluatorAttributes(evaluation);
   event[wire.scoreValue] = part.score;
   event[wire.scoreLabel] = part.passed ? 'pass' : 'fail';
   event[wire.passed] = part.passed;
   addExplanation(event, part.explanation);
-  event[wire.targetTool] = part.tool;
+  if (part.of === undefined) event[wire.targetTool] = part.tool;
+  else event[wire.targetPart] = part.of;
   if (part.callId !== undefined) event[wire.targetCallId] = part.callId;
   if (part.spanId !== undefined) event[wire.targetSpanId] = part.spanId;
   return event;

@@ -52,7 +52,7 @@ function partRecord(evaluation: Evaluation, part: PartVerdict, run: ExportedRun)
     ...placeOf(run),
     ...(part.spanId === undefined ? {} : { spanId: part.spanId }),
     severity: part.passed ? 'INFO' : 'WARN',
-    body: `${evaluation.key.name} ${part.passed ? 'pass' : 'fail'} ${part.score} ${part.tool}`.toWellFormed(),
+    body: `${evaluation.key.name} ${part.passed ? 'pass' : 'fail'} ${part.score} ${part.of ?? part.tool}`.toWellFormed(),
     attributes: {
       ...partEvent(evaluation, part),
       ...runAttributes(run),

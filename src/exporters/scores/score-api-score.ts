@@ -127,7 +127,8 @@ function partScores(evaluation: Evaluation, run: ExportedRun): readonly ScoreApi
 }
 
 function toolOf(part: PartVerdict): ScoreApiScore['metadata'] {
-  return { [wire.targetTool]: part.tool, ...(part.callId === undefined ? {} : { [wire.targetCallId]: part.callId }) };
+  const target = part.of === undefined ? { [wire.targetTool]: part.tool } : { [wire.targetPart]: part.of };
+  return { ...target, ...(part.callId === undefined ? {} : { [wire.targetCallId]: part.callId }) };
 }
 
 function metadataOf(

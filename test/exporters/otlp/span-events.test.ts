@@ -192,6 +192,20 @@ const calls = [1, 2, 3].map((id) => ({
   passed: id !== 1,
   explanation: '',
 }));
+test('span-events: a part that is no tool call says what it is, and its span', async () => {
+  const parts = [
+    { of: 'retriever', index: 0, tool: '', spanId: spanId(0xb7), score: 0, passed: false, explanation: 'Nothing fits.' },
+  ] as const;
+  const { span } = await sent(scoredRun({ useful: scored(0, { parts, evidence: [spanId(0xb7)] }) }));
+  const [, part] = (span.events ?? []).map((event) => attributes(event.attributes));
+  expect(part).toMatchObject({
+    'tracejury.target.part': 'retriever',
+    'tracejury.target.span_id': spanId(0xb7),
+    'gen_ai.evaluation.score.value': 0,
+  });
+  expect(part).not.toHaveProperty('tracejury.target.tool');
+});
+
 const found = scoredRun({ tool_error: scored(0.25, { parts: calls, evidence: [spanId(0xb2)] }), judged: scored(1), validity: skipped });
 for (const { detail, tools, annotations } of [
   { detail: undefined, tools: ['tool_1', 'tool_2'], annotations: 0 },
