@@ -1,0 +1,73 @@
+/**
+ * Quantiles of a stream within a bounded number of counters: buckets on a logarithmic scale, so that every quantile is within `accuracy` of
+ * the true value. Masson, Rim and Lee, “DDSketch”, Proceedings of the VLDB Endowment 12 (2019). Sketches add up in any order.
+ */
+
+export interface QuantileSketch {
+  /** Number of values. */
+  readonly count: number;
+  /** Values of 0 or below, which count as 0. */
+  readonly zeros: number;
+  readonly low: number;
+  readonly high: number;
+  /** Index of a bucket and the number of its values, by index. */
+  readonly buckets: readonly (readonly [index: number, count: number])[];
+}
+
+/** Relative error of a quantile. */
+export const accuracy = 0.02;
+/** At this accuracy they cover five decades and more; beyond them the lowest ones stand together. */
+export const bucketsMax = 400;
+
+const ratio = (1 + accuracy) / (1 - accuracy);
+
+export const emptySketch: QuantileSketch = { count: 0, zeros: 0, low: 0, high: 0, buckets: [] };
+
+/** The sketch of one value; of none when the value is no finite number. */
+export function sketchOf(value: number): QuantileSketch {
+  if (!Number.isFinite(value)) return emptySketch;
+  const own = Math.max(0, value);
+  return own === 0
+    ? { count: 1, zeros: 1, low: 0, high: 0, buckets: [] }
+    : { count: 1, zeros: 0, low: own, high: own, buckets: [[Math.ceil(Math.log(own) / Math.log(ratio)), 1]] };
+}
+
+export function mergedSketch(one: QuantileSketch, other: QuantileSketch): QuantileSketch {
+  if (one.count === 0) return other;
+  if (other.count === 0) return one;
+  const counts = new Map(one.buckets);
+  for (const [index, count] of other.buckets) counts.set(index, (counts.get(index) ?? 0) + count);
+  const buckets = [...counts].sort(([left], [right]) => left - right);
+  const surplus = Math.max(0, buckets.length - bucketsMax);
+  const lowest = buckets.slice(0, surplus + 1);
+  const [index = 0] = lowest.at(-1) ?? [];
+  return {
+    count: one.count + other.count,
+    zeros: one.zeros + other.zeros,
+    low: Math.min(one.low, other.low),
+    high: Math.max(one.high, other.high),
+    buckets: surplus === 0 ? buckets : [[index, lowest.reduce((sum, [, count]) => sum + count, 0)], ...buckets.slice(surplus + 1)],
+  };
+}
+
+/** Half of the observations, for a window that slides. */
+export function halvedSketch({ zeros, low, high, buckets }: QuantileSketch): QuantileSketch {
+  const halves = buckets.map(([index, count]) => [index, Math.floor(count / 2)] as const).filter(([, count]) => count > 0);
+  const kept = { zeros: Math.floor(zeros / 2), buckets: halves };
+  const count = halves.reduce((sum, [, own]) => sum + own, kept.zeros);
+  return count === 0 ? emptySketch : { count, ...kept, low, high };
+}
+
+/** The value below which the share lies (0..1); `undefined` of no values. */
+export function quantileOf({ count, zeros, low, high, buckets }: QuantileSketch, share: number): number | undefined {
+  if (count === 0 || !(share >= 0 && share <= 1)) return undefined;
+  const rank = share * (count - 1);
+  let passed = zeros;
+  if (rank < passed) return 0;
+  for (const [index, own] of buckets) {
+    passed += own;
+    // The middle of the bucket in relative terms.
+    if (rank < passed) return Math.min(high, Math.max(low, (2 * ratio ** index) / (ratio + 1)));
+  }
+  return high;
+}
