@@ -5,6 +5,7 @@
 import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { ProcessKnowledge } from '../src/model/process-model.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 
 /** A fault with its path in the input. */
@@ -117,6 +118,8 @@ export interface EvaluationContext {
    * compares each call with each expectation skips a run with more pairs than its square. One pass takes any run.
    */
   readonly toolCallsMax: number;
+  /** What is known of the normal process of a run's agent and version; `undefined` when nothing learns it. Absent: no host learns. */
+  readonly processOf?: (run: Run) => ProcessKnowledge | undefined;
 }
 
 export interface EvaluatorData<Options> {

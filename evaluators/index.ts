@@ -28,7 +28,9 @@ import { jsonPath } from './json-path.ts';
 import { jsonSimilarity } from './json-similarity.ts';
 import { loopDetection, toolEfficiency } from './repeated-calls.ts';
 import { messageOrder } from './message-order.ts';
+import { novelty } from './novelty.ts';
 import { planAdherence, planQuality } from './plan-judges.ts';
+import { processConformance } from './process-conformance.ts';
 import { promptInjectionInToolResult } from './prompt-injection-in-tool-result.ts';
 import { taskCompletion } from './task-completion.ts';
 import { toolCallArgs } from './tool-call-args.ts';
@@ -62,6 +64,8 @@ export const evaluators: readonly AnyEvaluator[] = [
   promptInjectionInToolResult,
   messageOrder,
   trajectoryMatch,
+  processConformance,
+  novelty,
   taskCompletion,
   goalReached,
   stepEfficiency,

@@ -46,7 +46,8 @@ interface Configured {
 
 export interface ConfiguredRule extends Configured {
   readonly kind: 'rule';
-  evaluate(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Verdict;
+  /** `run`: present for a trace from a stream of spans. */
+  evaluate(trace: AgentTrace, expected: Expectation, context: EvaluationContext, run?: Run): Verdict;
 }
 
 interface Asks extends Configured {
@@ -195,16 +196,16 @@ function ready(
   if (evaluator.kind === 'judge') return { ...asking(evaluator.evaluate), kind: 'judge' };
   if (evaluator.kind === 'http') return { ...asking(evaluator.evaluate), kind: 'http', concurrency: evaluator.concurrency(options) };
   if (withJudge && evaluator.evaluateWithJudge !== undefined) return { ...asking(evaluator.evaluateWithJudge), kind: 'judge' };
-  const outcome = (trace: AgentTrace, expected: Expectation, context: EvaluationContext): Outcome =>
-    guarded(() => evaluator.evaluate({ trace, expected }, options, context));
+  const outcome = (trace: AgentTrace, expected: Expectation, context: EvaluationContext, run?: Run): Outcome =>
+    guarded(() => evaluator.evaluate({ trace, expected, ...(run === undefined ? {} : { run }) }, options, context));
   return {
     ...common,
     kind: 'rule',
     evaluator,
-    evaluate: (trace, expected, context) =>
+    evaluate: (trace, expected, context, run) =>
       verdict(
         turns === undefined
-          ? outcome(trace, expectedOf(expected), context)
+          ? outcome(trace, expectedOf(expected), context, run)
           : outcomeByTurn(trace, expectedOf(expected), turns, (turn, own) => outcome(turn, own, context)),
       ),
   };

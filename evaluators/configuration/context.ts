@@ -16,6 +16,8 @@ export interface EvaluationContextOptions {
    * than its square.
    */
   readonly toolCallsMax?: number;
+  /** What the host knows of normal processes. */
+  readonly processOf?: EvaluationContext['processOf'];
 }
 
 /** Longer patterns are refused. */
@@ -25,6 +27,7 @@ export function evaluationContext({
   schemasMax = 500,
   patternsMax = 500,
   toolCallsMax = 1_000,
+  processOf,
 }: EvaluationContextOptions = {}): EvaluationContext {
   const patterns = boundedCache<Pattern>(patternsMax, compilePattern);
   const schemas = boundedCache<{ readonly compiled: CompiledSchema | undefined }, JsonValue>(schemasMax, (_text, schema) => ({
@@ -39,6 +42,7 @@ export function evaluationContext({
     },
     once: madeOnce(),
     toolCallsMax,
+    ...(processOf === undefined ? {} : { processOf }),
   };
 }
 

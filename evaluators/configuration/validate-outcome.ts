@@ -24,6 +24,9 @@ const skipReasons: { readonly [reason in SkipReason]: true } = {
   part_of_another_run: true,
   schema_not_applied: true,
   too_large: true,
+  learning: true,
+  no_model: true,
+  incomplete: true,
 };
 
 /** The outcome itself, or a failed outcome that names its fault. */

@@ -10,6 +10,7 @@ import { ownTraces, withOwnTraces } from './entries/own-traces.ts';
 import { configFileText, toolDefinitions, toolFiles, type ToolFiles, toolFindings } from './files/tool-files.ts';
 import { type ConfigDocument, type Environment, parseConfigText } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
+import { processFiles, type ProcessFiles, withProcessModels } from './files/process-files.ts';
 import { resolveConfig, resolveValue } from './resolve.ts';
 import {
   entryOf,
@@ -57,6 +58,7 @@ interface NamedFiles {
   readonly evaluators: EvaluatorFiles;
   readonly tools: ToolFiles;
   readonly drift: DriftFiles;
+  readonly processes: ProcessFiles;
   readonly tls: TlsFiles;
   readonly clientTls: ClientTlsFiles;
 }
@@ -92,6 +94,7 @@ export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedC
     evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }),
     tools: toolFiles(file, document),
     drift: driftFiles(file, document),
+    processes: processFiles(file, document),
     tls: tlsFiles({ file, document, nowMs }),
     clientTls: clientTlsFiles(tlsPlaces({ file, document, env }), nowMs),
   });
@@ -105,6 +108,7 @@ export function loadConfig(source: ConfigSource): LoadedConfig {
     evaluators: new Map(),
     tools: new Map(),
     drift: new Map(),
+    processes: new Map(),
     tls: tlsUnread(document),
     clientTls: clientTlsUnread(tlsPlaces({ file: '', document, env: {} })),
   });
@@ -116,7 +120,8 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
   const evaluators = allEvaluators(source.evaluators, files.evaluators);
   const schema = configSchema(evaluators);
   const named = withEvaluatorIds(document.value, files.evaluators);
-  const { value, check } = checked(schema, { ...document, value: named.value });
+  const modelled = withProcessModels(named.value, files.processes);
+  const { value, check } = checked(schema, { ...document, value: modelled.value });
   const filled = withDefaults(schema, value);
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const cross = document.broken
@@ -126,6 +131,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
     ? []
     : [
         ...named.findings,
+        ...modelled.findings,
         ...check.findings,
         ...cross,
         ...toolFindings(value, files.tools),

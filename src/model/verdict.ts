@@ -34,7 +34,10 @@ export type SkipReason =
   | 'filtered'
   | 'part_of_another_run'
   | 'schema_not_applied'
-  | 'too_large';
+  | 'too_large'
+  | 'learning'
+  | 'no_model'
+  | 'incomplete';
 
 /** The part of a verdict on one tool call, or on another part of the run. */
 export interface PartVerdict {

@@ -2,17 +2,7 @@
  * Quantiles of a stream within a bounded number of counters: buckets on a logarithmic scale, so that every quantile is within `accuracy` of
  * the true value. Masson, Rim and Lee, “DDSketch”, Proceedings of the VLDB Endowment 12 (2019). Sketches add up in any order.
  */
-
-export interface QuantileSketch {
-  /** Number of values. */
-  readonly count: number;
-  /** Values of 0 or below, which count as 0. */
-  readonly zeros: number;
-  readonly low: number;
-  readonly high: number;
-  /** Index of a bucket and the number of its values, by index. */
-  readonly buckets: readonly (readonly [index: number, count: number])[];
-}
+import { emptySketch, type QuantileSketch } from '../model/quantile-sketch.ts';
 
 /** Relative error of a quantile. */
 export const accuracy = 0.02;
@@ -20,8 +10,6 @@ export const accuracy = 0.02;
 export const bucketsMax = 400;
 
 const ratio = (1 + accuracy) / (1 - accuracy);
-
-export const emptySketch: QuantileSketch = { count: 0, zeros: 0, low: 0, high: 0, buckets: [] };
 
 /** The sketch of one value; of none when the value is no finite number. */
 export function sketchOf(value: number): QuantileSketch {

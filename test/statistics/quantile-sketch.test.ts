@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { emptySketch, type QuantileSketch } from '../../src/model/quantile-sketch.ts';
 import {
   accuracy,
   bucketsMax,
-  emptySketch,
   halvedSketch,
   mergedSketch,
   quantileOf,
   sketchOf,
-  type QuantileSketch,
 } from '../../src/statistics/quantile-sketch.ts';
 
 const sketch = (values: readonly number[]): QuantileSketch =>

@@ -52,6 +52,7 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
       ...driftFindings(entry),
       ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)),
       ...raiseFindings(entry, names),
+      ...learnFindings(entry, names),
     ]),
   ];
 }
@@ -202,6 +203,12 @@ function raiseFindings({ path, written, member: own }: Entry, names: ExpressionN
     const when = isJsonObject(item) ? member(item, 'when') : undefined;
     return typeof when === 'string' ? expressionFindings([...path, 'sample', 'raise', index, 'when'], when, names) : [];
   });
+}
+
+/** Runs to learn a process from are known before any judge has answered, as those whose sample rate rises. */
+function learnFindings({ path, written }: Entry, names: ExpressionNames): readonly Finding[] {
+  const when = member(objectAt(written, 'options'), 'learn_when');
+  return typeof when === 'string' ? expressionFindings([...path, 'options', 'learn_when'], when, names) : [];
 }
 
 /** The faults of an expression about scored runs; the first one, as a place of a file has one fault. */

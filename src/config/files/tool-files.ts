@@ -11,9 +11,9 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, par
 const fileBytesMax = 256 * 1024;
 
 /** Throws a ConfigError when the file is unreadable, too large or not a text. */
-export function configFileText(file: string): string {
-  const bytes = fileBytes(file);
-  if (bytes.length > fileBytesMax) throw unusable(file, 'is too large for a configuration', `Keep it within ${fileBytesMax} bytes.`);
+export function configFileText(file: string, bytesMax: number = fileBytesMax): string {
+  const bytes = fileBytes(file, bytesMax);
+  if (bytes.length > bytesMax) throw unusable(file, 'is too large for a configuration', `Keep it within ${bytesMax} bytes.`);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -22,11 +22,11 @@ export function configFileText(file: string): string {
 }
 
 /** Reads at most one byte more than allowed: a device or a pipe may be endless. */
-function fileBytes(file: string): Uint8Array {
+function fileBytes(file: string, bytesMax: number): Uint8Array {
   try {
     const descriptor = openSync(file, 'r');
     try {
-      const buffer = new Uint8Array(fileBytesMax + 1);
+      const buffer = new Uint8Array(bytesMax + 1);
       let length = 0;
       while (length < buffer.length) {
         const read = readSync(descriptor, buffer, length, buffer.length - length, null);

@@ -8,6 +8,7 @@ import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { type Environment, parseConfigText } from '../document.ts';
 import { driftFilesMax, driftPaths } from './drift-files.ts';
 import { evaluatorFilesMax, evaluatorModules, evaluatorPaths } from './evaluator-files.ts';
+import { processFilesMax, processPaths } from './process-files.ts';
 import { configFileText, toolFilesMax, toolPaths } from './tool-files.ts';
 import { readConfig, type LoadedConfig } from '../load.ts';
 import type { ConfigFlags } from '../overrides.ts';
@@ -60,6 +61,7 @@ function namedFiles(file: string, env: Environment): readonly string[] {
     tlsPaths(document).slice(0, tlsFilesMax),
     tlsPlacePaths({ file, document, env }).slice(0, tlsPlaceFilesMax),
     driftPaths(document.value).slice(0, driftFilesMax),
+    processPaths(document.value).slice(0, processFilesMax),
   ];
   return [...new Set([file, ...named.flat().map((path) => resolve(dirname(file), path))])];
 }

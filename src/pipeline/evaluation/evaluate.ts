@@ -155,7 +155,7 @@ function* ruleEvaluations(
     if (configured.kind !== 'rule') continue;
     if (found.length > 0) yield;
     const startMs = clock.nowMs();
-    const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context), 1);
+    const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context, run), 1);
     recordDuration(telemetry, evaluation, clock.nowMs() - startMs);
     found.push(evaluation);
   }

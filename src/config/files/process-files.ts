@@ -1,0 +1,100 @@
+/** Reads the process models that entries of `evaluators` name: `options: { model: ./support.json }`. */
+import { dirname, resolve } from 'node:path';
+import { isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { asObject, ConfigError, finding, type Finding, listAt, type Path } from '../diagnostic.ts';
+import type { ConfigDocument } from '../document.ts';
+import { entryOf } from '../entries/evaluator-entry.ts';
+import { ownMembers } from '../schema.ts';
+import { configFileText } from './tool-files.ts';
+
+type ProcessFile =
+  | { readonly kind: 'read'; readonly model: JsonObject }
+  | { readonly kind: 'faulty'; readonly problem: string; readonly todo: string };
+
+/** By the path in the configuration. */
+export type ProcessFiles = ReadonlyMap<string, ProcessFile>;
+
+/** A model at all its limits has about a megabyte. */
+const fileBytesMax = 4 * 1024 * 1024;
+export const processFilesMax = 50;
+const formTodo = 'Write the answer of GET /api/v1/processes/{agent}/{version} into the file.';
+
+/** `file`: path of the configuration. */
+export function processFiles(file: string, document: ConfigDocument): ProcessFiles {
+  const names = document.broken ? [] : processPaths(document.value);
+  return new Map(
+    names.map((name, nth) => [
+      name,
+      nth < processFilesMax
+        ? readProcessFile(resolve(dirname(file), name))
+        : { kind: 'faulty', problem: `exceeds the limit of ${processFilesMax} models`, todo: 'Let evaluators share some.' },
+    ]),
+  );
+}
+
+/** The paths in the configuration, each once. */
+export function processPaths(value: JsonValue): readonly string[] {
+  return [...new Set(modelsNamed(value).map(({ name }) => name))];
+}
+
+/** Puts each model in the place of its path; a path that was not read stays, with a finding. */
+export function withProcessModels(
+  value: JsonValue,
+  files: ProcessFiles,
+): { readonly value: JsonValue; readonly findings: readonly Finding[] } {
+  const named = modelsNamed(value);
+  if (named.length === 0) return { value, findings: [] };
+  const findings = named.flatMap(({ name, path }): readonly Finding[] => {
+    const read = files.get(name) ?? { kind: 'faulty', problem: 'was not loaded', todo: 'Give the configuration as a file.' };
+    return read.kind === 'read' ? [] : [finding(path, 'value', `${JSON.stringify(name)} ${read.problem}`, read.todo)];
+  });
+  const entries = listAt(asObject(value), 'evaluators').map((entry) => withModel(entry, files));
+  return { value: withMember(asObject(value), 'evaluators', entries), findings };
+}
+
+function withModel(entry: JsonValue, files: ProcessFiles): JsonValue {
+  const name = modelName(entry);
+  const read = name === undefined ? undefined : files.get(name);
+  if (read?.kind !== 'read' || !isJsonObject(entry)) return entry;
+  return withMember(entry, 'options', withMember(asObject(member(entry, 'options')), 'model', read.model));
+}
+
+function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
+  return ownMembers(Object.entries(object).map(([name, item]) => [name, name === key ? value : item]));
+}
+
+interface NamedModel {
+  readonly name: string;
+  readonly path: Path;
+}
+
+function modelsNamed(value: JsonValue): readonly NamedModel[] {
+  return listAt(asObject(value), 'evaluators').flatMap((entry, at) => {
+    const name = modelName(entry);
+    return name === undefined ? [] : [{ name, path: ['evaluators', at, 'options', 'model'] }];
+  });
+}
+
+/** Evaluators that learn a process. */
+const learners: readonly (JsonValue | undefined)[] = ['process_conformance', 'novelty'];
+
+function modelName(entry: JsonValue): string | undefined {
+  const written = entryOf(entry);
+  if (!learners.includes(member(written, 'use'))) return undefined;
+  const name = member(asObject(member(written, 'options')), 'model');
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** The API's answer has the model beside its agent and version; a model alone is taken as well. */
+function readProcessFile(path: string): ProcessFile {
+  try {
+    const value = parseJson(configFileText(path, fileBytesMax).replace(/^\uFEFF/, ''));
+    if (!isJsonObject(value)) return { kind: 'faulty', problem: 'is not a JSON object', todo: formTodo };
+    const inner = member(value, 'model');
+    return { kind: 'read', model: isJsonObject(inner) ? inner : value };
+  } catch (error) {
+    const fault = error instanceof ConfigError ? error.faults[0] : undefined;
+    if (fault === undefined) throw error;
+    return { kind: 'faulty', problem: fault.problem, todo: fault.todo };
+  }
+}
