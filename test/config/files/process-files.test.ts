@@ -86,7 +86,7 @@ test('process files: the runs to learn from are those of an expression about rul
   expect(error instanceof ConfigError ? error.faults : []).toMatchObject([
     {
       key: 'evaluators[1].options.learn_when',
-      problem: 'at character 1: tool_eror is not a rule of this file',
+      problem: 'at character 1: tool_eror is not a rule evaluator of this file',
       todo: 'Did you mean tool_error?',
     },
   ]);
