@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { emptySketch, type QuantileSketch } from '../../src/model/quantile-sketch.ts';
-import {
-  accuracy,
-  bucketsMax,
-  halvedSketch,
-  mergedSketch,
-  quantileOf,
-  sketchOf,
-} from '../../src/statistics/quantile-sketch.ts';
+import { accuracy, bucketsMax, halvedSketch, mergedSketch, quantileOf, sketchOf } from '../../src/statistics/quantile-sketch.ts';
 
 const sketch = (values: readonly number[]): QuantileSketch =>
   values.reduce((all, value) => mergedSketch(all, sketchOf(value)), emptySketch);
