@@ -11,6 +11,7 @@ import type { Config } from '../config/config.ts';
 import type { FileLayer } from '../journals/disk/file-system.ts';
 import type { JournalDeps } from '../journals/journal.ts';
 import { journalRunner, type JournalRunner, journaledIngest } from '../journals/journal-runner.ts';
+import { redactedExample } from '../datasets/redacted-example.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { Store } from '../model/store/store.ts';
@@ -18,6 +19,7 @@ import { noItems, type DeliveryWatermarks, type ItemSequence } from '../model/wa
 import { defaultGroupLimits } from '../pipeline/gathering/close-policy.ts';
 import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { contentNotices } from '../pipeline/reporting/content-notices.ts';
+import { mayBeRedacted } from '../redaction/settings.ts';
 import { requestReader, type TakeRequest } from '../receivers/read-request.ts';
 import { byteBudget, type ByteLeases } from '../receivers/byte-budget.ts';
 import { withoutContent } from '../stores/content-policy.ts';
@@ -499,6 +501,8 @@ export function consoleServer(parts: ConsoleParts, { store, annotations }: Store
     },
     annotate: annotations.take,
     unannotate: annotations.remove,
+    redacted: (example) => redactedExample(example, settings.redaction()),
+    mayBeRedacted: (text) => mayBeRedacted(settings.config().redact)(text),
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
     upstream,

@@ -11,7 +11,7 @@ export function apiPage(): string {
 
 The console listener serves runs and verdicts as JSON under \`/api/v1\`; \`/api/v1/openapi.json\` is the same as this page for programs (OpenAPI
 ${String(document['openapi'])}). Where \`listen.tokens\` names tokens, send one that may \`read\` as \`Authorization: Bearer\`.
-A POST or DELETE needs a token that may \`operate\` or \`annotate\`. It has a body only where this page names one.
+A POST, PUT or DELETE needs a token that may \`operate\` or \`annotate\`. It has a body only where this page names one.
 
 Names are in snake_case, ids in lower-case hex, times in RFC 3339 with microseconds. An unknown value is null. Lists have the form
 \`{ "runs": […], "next": cursor | null }\`. Send the cursor as \`cursor\`, with the same filters, to continue behind the last entry. Entries that were added
@@ -38,34 +38,45 @@ the trace with the [calls to the judge](../guides/judges.md#spans-of-judge-calls
 `;
 }
 
-function routeText({ method, path, summary, body, statuses, path_parameters: inPath, query_parameters: inQuery }: Route): string {
+function routeText({
+  method,
+  path,
+  summary,
+  body,
+  statuses,
+  refusals = {},
+  path_parameters: inPath,
+  query_parameters: inQuery,
+}: Route): string {
   const rows = [
     ...Object.entries(inPath).map(([name, schema]) => parameterRow(`{${name}}`, schema)),
     ...Object.entries(inQuery).map(([name, schema]) => parameterRow(name, schema)),
   ];
+  const meanings = Object.entries({ ...statuses?.meanings, ...refusals });
   return `## \`${method === 'get' ? '' : `${method.toUpperCase()} `}/api/v1${path}\`
 
 ${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}${body === undefined ? '' : `\n\n${bodyText(body.schema)}`}${
-    statuses === undefined
-      ? ''
-      : `\n\n${Object.entries(statuses.meanings)
-          .map(([status, meaning]) => `- ${status}: ${meaning}`)
-          .join('\n')}`
+    meanings.length === 0 ? '' : `\n\n${meanings.map(([status, meaning]) => `- ${status}: ${meaning}`).join('\n')}`
   }`;
 }
 
-/** Of a body that is a list of objects under one key. */
+/** Of a body that is a list of objects under one key, or an object. */
 function bodyText(schema: JsonObject): string {
-  const [[key, list] = ['', {}]] = Object.entries(schema['properties'] as { readonly [key: string]: JsonObject });
-  const { properties, required } = list['items'] as {
-    readonly properties: { readonly [name: string]: JsonObject };
-    readonly required: readonly string[];
-  };
-  const rows = Object.entries(properties).map(
-    ([name, one]) =>
-      `| \`${name}\`${required.includes(name) ? '' : ' (may be left out)'} | ${memberType(one)} | ${String(one['description'] ?? '')} |`,
-  );
-  return `The body is \`{ "${key}": […] }\` with ${String(list['minItems'])} to ${String(list['maxItems'])} entries of:\n\n| member | type | meaning |\n|---|---|---|\n${rows.join('\n')}`;
+  const members = Object.entries(schema['properties'] as { readonly [key: string]: JsonObject });
+  const [[key, list] = ['', {}]] = members;
+  const head = '| member | type | meaning |\n|---|---|---|\n';
+  if (members.length > 1) return `The body is an object:\n\n${head}${memberRows(schema)}`;
+  const entries = `${String(list['minItems'])} to ${String(list['maxItems'])} entries of:`;
+  return `The body is \`{ "${key}": […] }\` with ${entries}\n\n${head}${memberRows(list['items'] as JsonObject)}`;
+}
+
+function memberRows({ properties, required = [] }: JsonObject): string {
+  return Object.entries(properties as { readonly [name: string]: JsonObject })
+    .map(
+      ([name, one]) =>
+        `| \`${name}\`${(required as readonly string[]).includes(name) ? '' : ' (may be left out)'} | ${memberType(one)} | ${String(one['description'] ?? '')} |`,
+    )
+    .join('\n');
 }
 
 function memberType({ enum: values, type, minimum, maximum, format }: JsonObject): string {
@@ -75,7 +86,9 @@ function memberType({ enum: values, type, minimum, maximum, format }: JsonObject
       .map((value) => `\`${String(value)}\``)
       .join(', ');
   const name = [type].flat()[0];
-  if (name === 'number') return `number, ${rangeText({ minimum, maximum })}`;
+  if (name === 'number' || name === 'integer') return `number, ${rangeText({ minimum, maximum })}`;
+  if (name === 'array') return 'list';
+  if (name === 'object' || name === undefined) return 'object';
   return name === 'boolean' ? '`true`, `false`' : format === undefined ? 'text' : 'time';
 }
 

@@ -36,6 +36,8 @@ async function listening(
       exporters: { statuses: () => [], recount: async () => undefined },
       annotate: async () => [],
       unannotate,
+      redacted: (example) => example,
+      mayBeRedacted: () => false,
       budgets: () => [],
       upstream: { probabilityMin: 0.0001, raised: () => 0 },
       judges: () => [],

@@ -61,6 +61,8 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
       exporters: { statuses: () => [], recount: async () => undefined },
       annotate: async () => [],
       unannotate: async () => false,
+      redacted: (example) => example,
+      mayBeRedacted: () => false,
       budgets: () => [],
       upstream: { probabilityMin: 0.0001, raised: () => 0 },
       judges: () => [],

@@ -5,11 +5,14 @@ import { type CommandInput, type ExitCode, textOption, UsageError, writeOutput }
 import { datasetOf, locatedText, type Locate } from '../eval/dataset.ts';
 import { readBodies } from '../inspect/recording.ts';
 import { withStore } from '../open-store.ts';
+import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { readConfig } from '../../config/load.ts';
+import { redactedExample } from '../../datasets/redacted-example.ts';
 import { readExample } from '../../datasets/example-json.ts';
 import { unreadable } from '../../model/errors.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../../model/json.ts';
+import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { adk } from './adk.ts';
 import { agentevals } from './agentevals.ts';
 import { braintrust } from './braintrust.ts';
@@ -52,11 +55,12 @@ export async function importSet(input: CommandInput, file: string | undefined): 
     if (output === undefined) input.say(datasetText(examples, output));
     else written('output', output, examples);
   } else
-    await withStore(input, { instead: 'Use POST /api/v1/datasets/NAME/examples.', mayMake: true }, async ({ store }) => {
+    await withStore(input, { instead: 'Use POST /api/v1/datasets/NAME/examples.', mayMake: true }, async ({ store, config }) => {
+      const redaction = configuredRedaction(config.redact, noTelemetry);
       const [by, at, note] = [authorOf(input), Date.now() * 1_000, textOption(input, 'note') ?? `import of ${where}`];
       const put = examples.map((one): DatasetExample => {
         const { example } = readExample(one, '');
-        return { ...example, origin: { by, at, file: where, ...example.origin } };
+        return redactedExample({ ...example, origin: { by, at, file: where, ...example.origin } }, redaction);
       });
       sayWritten(input, key, await putExamples(store.datasets, key, { put, by, at, note }));
     });

@@ -2,6 +2,7 @@
 import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
+import type { DatasetExample } from '../../model/example.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
@@ -26,6 +27,10 @@ export interface ApiDeps {
   readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly TakenAnnotation[]>;
   /** Removes one annotation; resolves with `false` when there is none. */
   readonly unannotate: (id: string) => Promise<boolean>;
+  /** The example without what `redact` removes. */
+  readonly redacted: (example: DatasetExample) => DatasetExample;
+  /** Whether `redact` may have changed the text. */
+  readonly mayBeRedacted: (text: string) => boolean;
   readonly budgets: () => readonly BudgetRow[];
   /** Evaluators with a judge. */
   readonly judges: () => readonly JudgeInForce[];
@@ -40,7 +45,7 @@ export interface ApiDeps {
 
 export interface Route {
   /** Methods other than `get` change something and need a token for it. */
-  readonly method: 'get' | 'post' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'delete';
   /** Parameters in braces. */
   readonly path: string;
   readonly summary: string;
@@ -52,6 +57,10 @@ export interface Route {
   readonly body?: { readonly bytesMax: number; readonly taken: JsonObject; readonly schema: JsonObject };
   /** Statuses of answers beside 200. */
   readonly statuses?: { readonly of: (answer: JsonObject) => number; readonly meanings: { readonly [status: number]: string } };
+  /** Statuses of refusals beside the usual ones, with their meaning; the route throws `Refusal`. */
+  readonly refusals?: { readonly [status: number]: string };
+  /** Why an answer is 404. Default: the store has no such run. */
+  readonly missing?: { readonly message: string; readonly todo: string };
   /** JSON Schema of the answer. */
   readonly answer: JsonObject;
   /** For an answer that is a file instead of JSON: its content type and file name extension. */
@@ -95,6 +104,21 @@ export class NotKept extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'NotKept';
+  }
+}
+
+/** A request that the state of the store, or the content of its body, does not allow. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly todo: string;
+
+  constructor(status: number, { code, message, todo }: { readonly code: string; readonly message: string; readonly todo: string }) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.code = code;
+    this.todo = todo;
   }
 }
 

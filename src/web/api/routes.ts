@@ -22,6 +22,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { annotationRoutes } from './annotations.ts';
+import { datasetRoutes } from './datasets.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { decisionJson, otlpLines, runJson, runRowJson, spanPage, spansGoneJson, summaryJson, toolJson, worstTurnsJson } from './json.ts';
@@ -235,6 +236,7 @@ export const routes: readonly Route[] = [
   ...figureRoutes,
   ...annotationRoutes,
   ...exportRoutes,
+  ...datasetRoutes,
 ];
 
 function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): Promise<StoredRun | undefined> {

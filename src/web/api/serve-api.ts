@@ -5,10 +5,11 @@ import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../m
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
 import { contentGoneWords } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
+import { datasetSchemas } from './dataset-json.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
-import { type ApiDeps, count, NotKept, object, type Parameters, QueryFault, type Route, text, time } from './route.ts';
+import { type ApiDeps, count, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
 
 export const apiPrefix = '/api/v1';
@@ -29,7 +30,19 @@ interface Serving {
 
 function serveRoute(
   app: FastifyInstance,
-  { method, path, may, body, statuses, path_parameters: inPath, query_parameters: inQuery, file, ofAllTenants = [], handle }: Route,
+  {
+    method,
+    path,
+    may,
+    body,
+    statuses,
+    missing = noRun,
+    path_parameters: inPath,
+    query_parameters: inQuery,
+    file,
+    ofAllTenants = [],
+    handle,
+  }: Route,
   { parts, onlyTenant }: Serving,
 ): void {
   const schema = {
@@ -63,10 +76,7 @@ function serveRoute(
           only !== undefined && isJsonObject(answer ?? null)
             ? { ...(answer as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) }
             : answer;
-        if (found === undefined)
-          return await reply
-            .code(404)
-            .send(failure('not_found', 'The store has no such run.', 'It may be too old for store.keep, or not scored yet.'));
+        if (found === undefined) return await reply.code(404).send(failure('not_found', missing.message, missing.todo));
         if (file !== undefined)
           return await reply.type(file.type).header('content-disposition', `attachment; filename="run.${file.ending}"`).send(found);
         // `jsonText` writes whole numbers beyond 2^53 exactly.
@@ -77,6 +87,7 @@ function serveRoute(
           .send(found);
       } catch (error) {
         if (error instanceof QueryFault) return await reply.code(400).send(failure('bad_request', error.message, error.todo));
+        if (error instanceof Refusal) return await reply.code(error.status).send(failure(error.code, error.message, error.todo));
         if (error instanceof NotKept)
           return await reply
             .code(404)
@@ -86,6 +97,8 @@ function serveRoute(
     },
   );
 }
+
+const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
 
 /** Errors of every route of the listener have this form. */
 export function failure(
@@ -269,6 +282,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
     count,
   }),
   ...exportSchemas,
+  ...datasetSchemas,
   ...figureSchemas,
   ...driftSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
@@ -280,14 +294,19 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
     info: { title: 'tracejury', version: '1', description: 'Runs of agents, their verdicts, and the exports.' },
     servers: [{ url: '/api/v1' }],
     security: [{}, { token: [] }],
-    paths: Object.fromEntries(routes.map((route) => [route.path, { [route.method]: operation(route) }])),
+    paths: Object.fromEntries(
+      [...Map.groupBy(routes, ({ path }) => path)].map(([path, methods]) => [
+        path,
+        Object.fromEntries(methods.map((route) => [route.method, operation(route)])),
+      ]),
+    ),
     components: {
       schemas,
       securitySchemes: {
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token of listen.tokens that may `read`; for POST and DELETE, one that may `operate` or `annotate`.',
+          description: 'A token of listen.tokens that may `read`; for POST, PUT and DELETE, one that may `operate` or `annotate`.',
         },
       },
     },
@@ -300,6 +319,7 @@ function operation({
   may,
   body,
   statuses,
+  refusals = {},
   path_parameters: inPath,
   query_parameters: inQuery,
   answer,
@@ -325,6 +345,7 @@ function operation({
           { description, content: { 'application/json': { schema: answer } } },
         ]),
       ),
+      ...Object.fromEntries(Object.entries(refusals).map(([status, description]) => [status, error(description)])),
       ...(hasPath ? { 404: error('The store has no such entry.') } : {}),
     },
   };

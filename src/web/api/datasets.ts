@@ -1,0 +1,270 @@
+/** The dataset routes. Changes make the next version; examples of runs are made as `tracejury dataset add` makes them. */
+import { exampleSchema } from '../../datasets/example-json.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { datasetNamePattern, datasetsMax } from '../../model/store/dataset-store.ts';
+import { addExamples, changeExample, keyOf, removeExample } from './dataset-changes.ts';
+import { datasetJson, differenceJson, revisionJson, storedExampleJson, versionJson, writtenSchema } from './dataset-json.ts';
+import { list, limitDefault, object, offsetOf, offsetText, pages, type Parameters, type Route, tenantOf, textParameter } from './route.ts';
+
+/** Of one request; the bodies of examples have room for a megabyte each at most, and for some kilobytes on average. */
+const examplesAtOnceMax = 1_000;
+const runsAtOnceMax = 200;
+const bodyBytesMax = 16 * 1024 * 1024;
+const nameCharsMax = 200;
+const noteCharsMax = 1_000;
+
+const name = { type: 'string', pattern: datasetNamePattern, description: 'Name of the dataset.' } as const;
+const id = { type: 'string', minLength: 1, maxLength: nameCharsMax, description: 'Id of the example.' } as const;
+const tenant = { ...textParameter, description: 'Tenant of the dataset and of its runs; empty when left out.' } as const;
+const version = { type: 'integer', minimum: 1, description: 'Version; the newest one when left out.' } as const;
+const by = { type: 'string', minLength: 1, maxLength: nameCharsMax, description: 'The person or program that makes the change.' } as const;
+const note = { type: 'string', maxLength: noteCharsMax, description: 'Why the version is made.' } as const;
+const missing = { message: 'The store has no such dataset, version or example.', todo: 'GET /api/v1/datasets lists the datasets.' };
+const refusals = {
+  409: 'Another change came first, or the store or the dataset is full.',
+  422: 'An example of the body has faults; the message names each.',
+} as const;
+
+const addBody = {
+  runs: {
+    type: 'array',
+    maxItems: runsAtOnceMax,
+    description: 'Runs to make examples of, as drafts.',
+    items: {
+      type: 'object',
+      required: ['trace_id'],
+      additionalProperties: false,
+      properties: {
+        trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$' },
+        span_id: { type: ['string', 'null'], pattern: '^[0-9a-fA-F]{16}$', description: 'Left out: the outermost run of the trace.' },
+      },
+    },
+  },
+  examples: {
+    type: 'array',
+    maxItems: examplesAtOnceMax,
+    description: 'Whole examples; one with the id of a present example replaces it.',
+  },
+  tags: { type: 'array', maxItems: 100, items: id, description: 'Tags of examples that are made of runs.' },
+  split: { ...id, description: 'Part of examples that are made of runs.' },
+  distinct: {
+    type: 'boolean',
+    default: false,
+    description: 'True: leaves out examples whose input another one has, but for case, punctuation and long numbers.',
+  },
+  replace: { type: 'boolean', default: false, description: 'True: runs also replace examples that are reviewed.' },
+  expected_version: { type: 'integer', minimum: 0, description: 'The newest version that the client knows; 0: no dataset. Left out: any.' },
+  by,
+  note,
+} as const;
+
+const changeBody = {
+  example: { description: 'The example; its id may be left out.' },
+  since: {
+    type: 'integer',
+    minimum: 0,
+    description: '`since` of the example that the client has read; 0: a new example. When it differs, the answer is 409. Left out: any.',
+  },
+  by,
+  note,
+} as const;
+
+const bodyOf = (properties: JsonObject, examples: JsonObject, required: readonly string[] = []): NonNullable<Route['body']> => ({
+  bytesMax: bodyBytesMax,
+  taken: { type: 'object', additionalProperties: false, required, properties },
+  schema: { type: 'object', additionalProperties: false, required, properties: { ...properties, ...examples } },
+});
+
+export const datasetRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/datasets',
+    summary: 'Datasets by name.',
+    path_parameters: {},
+    query_parameters: { tenant: { ...tenant, description: 'Tenant of the datasets; all when left out.' } },
+    answer: list('datasets', 'Dataset'),
+    handle: async ({ store }, query) => ({ datasets: (await store.datasets.list(tenantOf(query).tenant)).map(datasetJson), next: null }),
+  },
+  {
+    method: 'get',
+    path: '/datasets/{name}',
+    summary: 'One dataset.',
+    path_parameters: { name },
+    query_parameters: { tenant },
+    answer: { $ref: '#/components/schemas/Dataset' },
+    missing,
+    async handle({ store }, query) {
+      const found = await store.datasets.dataset(keyOf(query));
+      return found === undefined ? undefined : datasetJson(found);
+    },
+  },
+  {
+    method: 'get',
+    path: '/datasets/{name}/versions',
+    summary: 'Versions of a dataset, newest first.',
+    path_parameters: { name },
+    query_parameters: { tenant, ...pages },
+    answer: list('versions', 'DatasetVersion'),
+    missing,
+    async handle({ store: { datasets } }, query) {
+      const { limit, after } = pageOf(query);
+      if ((await datasets.dataset(keyOf(query))) === undefined) return undefined;
+      const found = await datasets.versions(keyOf(query), { limit, ...(after === undefined ? {} : { before: after }) });
+      const last = found.at(-1)?.version ?? 1;
+      return { versions: found.map(versionJson), next: found.length < limit || last === 1 ? null : offsetText(last) };
+    },
+  },
+  {
+    method: 'get',
+    path: '/datasets/{name}/examples',
+    summary: 'Examples of one version, in the order in which they came to the dataset.',
+    path_parameters: { name },
+    query_parameters: {
+      tenant,
+      version,
+      split: { ...textParameter, description: 'Examples of this part.' },
+      tag: { ...textParameter, description: 'Examples with this tag.' },
+      ...pages,
+    },
+    answer: {
+      type: 'object',
+      required: ['examples', 'version', 'next'],
+      properties: {
+        examples: { type: 'array', items: { $ref: '#/components/schemas/StoredExample' } },
+        version: { type: 'integer', minimum: 1 },
+        next: { type: ['string', 'null'] },
+      },
+    },
+    missing,
+    async handle({ store }, query) {
+      const { split, tag } = query;
+      const page = await store.datasets.examples(keyOf(query), numberAt(query, 'version'), {
+        ...pageOf(query),
+        ...(typeof split === 'string' ? { split } : {}),
+        ...(typeof tag === 'string' ? { tag } : {}),
+      });
+      if (page === undefined) return undefined;
+      return { examples: page.examples.map(storedExampleJson), version: page.version, next: nextOf(page.next) };
+    },
+  },
+  {
+    method: 'get',
+    path: '/datasets/{name}/diff',
+    summary: 'What leads from one version to another.',
+    path_parameters: { name },
+    query_parameters: {
+      tenant,
+      from: { ...version, description: 'The version before; the one before `to` when left out.' },
+      to: version,
+      ...pages,
+    },
+    answer: {
+      type: 'object',
+      required: ['from', 'to', 'added', 'changed', 'removed', 'examples', 'next'],
+      properties: {
+        from: { type: 'integer' },
+        to: { type: 'integer' },
+        ...Object.fromEntries(['added', 'changed', 'removed'].map((key) => [key, { type: 'integer', minimum: 0 }])),
+        examples: { type: 'array', items: { $ref: '#/components/schemas/ExampleDifference' } },
+        next: { type: ['string', 'null'] },
+      },
+    },
+    missing,
+    async handle({ store: { datasets } }, query) {
+      const newest = (await datasets.dataset(keyOf(query)))?.version ?? 0;
+      const to = numberAt(query, 'to') ?? newest;
+      const from = numberAt(query, 'from') ?? to - 1;
+      const found = await datasets.diff(keyOf(query), { from, to }, pageOf(query));
+      if (found === undefined) return undefined;
+      const { added, changed, removed, examples, next } = found;
+      return { from, to, added, changed, removed, examples: examples.map(differenceJson), next: nextOf(next) };
+    },
+  },
+  {
+    method: 'get',
+    path: '/datasets/{name}/examples/{id}',
+    summary: 'One example.',
+    path_parameters: { name, id },
+    query_parameters: { tenant, version },
+    answer: { $ref: '#/components/schemas/StoredExample' },
+    missing,
+    async handle({ store }, query) {
+      const found = await store.datasets.example(keyOf(query), numberAt(query, 'version'), String(query['id']));
+      return found === undefined ? undefined : storedExampleJson(found);
+    },
+  },
+  {
+    method: 'get',
+    path: '/datasets/{name}/examples/{id}/history',
+    summary: 'All bodies that an example has had, newest first.',
+    path_parameters: { name, id },
+    query_parameters: { tenant, limit: pages.limit },
+    answer: list('history', 'ExampleRevision'),
+    missing,
+    async handle({ store }, query) {
+      const found = await store.datasets.history(keyOf(query), String(query['id']), pageOf(query).limit);
+      return found.length === 0 ? undefined : { history: found.map(revisionJson), next: null };
+    },
+  },
+  {
+    method: 'post',
+    path: '/datasets/{name}/examples',
+    summary: `Adds examples, made of stored runs or given whole, as one new version. The first one makes the dataset. A store has ${datasetsMax} datasets at most.`,
+    may: 'annotate',
+    path_parameters: { name },
+    query_parameters: { tenant },
+    body: bodyOf(addBody, { examples: { ...addBody.examples, items: exampleSchema } }),
+    refusals,
+    answer: writtenSchema,
+    missing,
+    handle: addExamples,
+  },
+  {
+    method: 'put',
+    path: '/datasets/{name}/examples/{id}',
+    summary: 'Replaces one example, or adds it. The older body stays in its history.',
+    may: 'annotate',
+    path_parameters: { name, id },
+    query_parameters: { tenant },
+    body: bodyOf(changeBody, { example: { ...exampleSchema, description: changeBody.example.description } }, ['example']),
+    refusals,
+    answer: writtenSchema,
+    missing,
+    handle: changeExample,
+  },
+  {
+    method: 'delete',
+    path: '/datasets/{name}/examples/{id}',
+    summary: 'Removes an example from the next version. A missing example is no error, so the request may be repeated.',
+    may: 'annotate',
+    path_parameters: { name, id },
+    query_parameters: { tenant, by },
+    refusals: { 409: refusals[409] },
+    answer: object({ deleted: { type: 'boolean' }, version: { type: 'integer', minimum: 1 } }),
+    missing,
+    handle: removeExample,
+  },
+  {
+    method: 'delete',
+    path: '/datasets/{name}',
+    summary: 'Deletes a dataset with all its versions. A missing dataset is no error, so the request may be repeated.',
+    may: 'annotate',
+    path_parameters: { name },
+    query_parameters: { tenant },
+    answer: object({ deleted: { type: 'boolean', description: 'False: there was no such dataset.' } }),
+    handle: async ({ store }, query) => ({ deleted: await store.datasets.delete(keyOf(query)) }),
+  },
+];
+
+function numberAt(query: Parameters, key: string): number | undefined {
+  const value = query[key];
+  return typeof value === 'number' ? value : undefined;
+}
+
+function pageOf({ limit, cursor }: Parameters): { readonly limit: number; readonly after?: number } {
+  return { limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: offsetOf(cursor) } : {}) };
+}
+
+function nextOf(place: number | undefined): string | null {
+  return place === undefined ? null : offsetText(place);
+}
