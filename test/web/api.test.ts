@@ -228,7 +228,19 @@ describe('the OpenAPI document', () => {
       '/annotations/{id}': `/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`,
       '/rates': '/rates?evaluator=tool_error&by=agent',
       '/judges': '/judges',
+      '/datasets': '/datasets',
+      '/datasets/{name}': '/datasets/d',
+      '/datasets/{name}/versions': '/datasets/d/versions',
+      '/datasets/{name}/examples': '/datasets/d/examples',
+      '/datasets/{name}/diff': '/datasets/d/diff?from=1&to=1',
+      '/datasets/{name}/examples/{id}': '/datasets/d/examples/a',
+      '/datasets/{name}/examples/{id}/history': '/datasets/d/examples/a/history',
     };
+    await fetch(`${service.console}/api/v1/datasets/d/examples`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: jsonText({ examples: [{ id: 'a', input: 'x' }] }),
+    });
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), '/runs/{trace}/{span}/otlp'].toSorted());
     for (const [path, example] of Object.entries(examples)) {
       const [[method, operation] = []] = Object.entries(document.paths[path] ?? {});
