@@ -94,6 +94,8 @@ export const wire = {
   /** The expectation as JSON, on a span or resource. */
   expected: 'tracejury.expected',
   exampleId: 'tracejury.example.id',
+  /** Number of the run of the example, from 1. */
+  exampleRepeat: 'tracejury.example.repeat',
   experimentId: 'tracejury.experiment.id',
 
   /** OpenInference annotations on an evaluation span: `evaluations.N.evaluation.*` for the linked span. */

@@ -38,6 +38,7 @@ const explanations = {
   judge_no_better_than_chance: 'On the labelled runs the judge passes good runs no more often than bad ones.',
   judge_not_shown_better_than_chance: 'There are too few labels to say that the judge passes good runs more often than bad ones.',
   no_variation: 'Everyone gave every item the same label: agreement beyond chance is not defined.',
+  no_spread: 'All values differ by the same amount: how far the next one would lie from them cannot be told.',
 } as const;
 
 export type NotEstimableReason = keyof typeof explanations;

@@ -24,7 +24,12 @@ const resamplesDefault = 10_000;
 /** Any number; fixed, so that one comparison gives one answer. */
 const seedDefault = 20_240_613;
 
-interface BootstrapOptions extends EstimateOptions {
+interface DifferenceOptions extends EstimateOptions {
+  /** False: the values are amounts, such as costs, whose differences may lie outside of −1..1. Default: true. */
+  readonly areShares?: boolean;
+}
+
+interface BootstrapOptions extends DifferenceOptions {
   readonly resamples?: number;
   readonly seed?: number;
 }
@@ -47,10 +52,11 @@ const constantBelow = 1e-24;
  */
 function constantDifference(
   differences: readonly number[],
-  { confidence = usualConfidence }: EstimateOptions,
+  { confidence = usualConfidence, areShares = true }: DifferenceOptions,
 ): ScoreDifference | NotEstimable {
   const n = differences.length;
   const point = differences[0] ?? 0;
+  if (!areShares) return notEstimable('no_spread');
   const { low, high, effectiveN } = shareInterval({
     point: (point + 1) / 2,
     variance: 0,
@@ -73,13 +79,16 @@ function constantDifference(
 }
 
 /** For differences that are not all the same. */
-export function pairedT(differences: readonly number[], { confidence = usualConfidence }: EstimateOptions = {}): ScoreDifference {
+export function pairedT(
+  differences: readonly number[],
+  { confidence = usualConfidence, areShares = true }: DifferenceOptions = {},
+): ScoreDifference {
   const n = differences.length;
   const { mean, squares } = spread(differences);
   const standardError = Math.sqrt(squares / (n - 1) / n);
   const half = studentQuantile((1 + confidence) / 2, n - 1) * standardError;
   return {
-    ...estimated({ mean, low: mean - half, high: mean + half, standardError, n, confidence }),
+    ...estimated({ mean, low: mean - half, high: mean + half, standardError, n, confidence, areShares }),
     p: Math.min(1, 2 * studentBelow(-Math.abs(mean / standardError), n - 1)),
     method: 'student_t',
   };
@@ -88,7 +97,7 @@ export function pairedT(differences: readonly number[], { confidence = usualConf
 /** For differences that are not all the same. */
 export function pairedBootstrap(
   differences: readonly number[],
-  { confidence = usualConfidence, resamples = resamplesDefault, seed = seedDefault }: BootstrapOptions = {},
+  { confidence = usualConfidence, areShares = true, resamples = resamplesDefault, seed = seedDefault }: BootstrapOptions = {},
 ): ScoreDifference {
   const n = differences.length;
   const { mean, squares, cubes } = spread(differences);
@@ -105,7 +114,7 @@ export function pairedBootstrap(
   const atZero = normalQuantile(shareBelow(means, 0)) - bias;
   const tail = normalBelow(atZero / (1 + acceleration * atZero) - bias);
   return {
-    ...estimated({ mean, low: low ?? mean, high: high ?? mean, standardError: Math.sqrt(squares / (n - 1) / n), n, confidence }),
+    ...estimated({ mean, low: low ?? mean, high: high ?? mean, standardError: Math.sqrt(squares / (n - 1) / n), n, confidence, areShares }),
     p: Math.min(1, 2 * Math.min(tail, 1 - tail)),
     method: 'bootstrap',
   };
@@ -118,6 +127,7 @@ function estimated({
   standardError,
   n,
   confidence,
+  areShares,
 }: {
   readonly mean: number;
   readonly low: number;
@@ -125,12 +135,13 @@ function estimated({
   readonly standardError: number;
   readonly n: number;
   readonly confidence: number;
+  readonly areShares: boolean;
 }): Estimated {
   return {
     kind: 'estimated',
     point: mean,
-    low: Math.max(-1, low),
-    high: Math.min(1, high),
+    low: areShares ? Math.max(-1, low) : low,
+    high: areShares ? Math.min(1, high) : high,
     standardError,
     n,
     effectiveN: n,

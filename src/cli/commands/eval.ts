@@ -247,7 +247,7 @@ function complaintOf(
 
 const uncheckedMax = 20;
 
-function uncheckedText(unchecked: readonly ConfigFault[]): string {
+export function uncheckedText(unchecked: readonly ConfigFault[]): string {
   const more = unchecked.length > uncheckedMax ? [`… and ${unchecked.length - uncheckedMax} more`] : [];
   return [
     unchecked.length === 1 ? 'No evaluator checks 1 expectation:' : `No evaluator checks ${unchecked.length} expectations:`,

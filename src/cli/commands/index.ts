@@ -5,6 +5,7 @@ import { dataset } from './dataset.ts';
 import { demo } from './demo.ts';
 import { evaluate } from './eval.ts';
 import { evaluators } from './evaluators.ts';
+import { experiment } from './experiment.ts';
 import { exportScores } from './export.ts';
 import { init } from './init.ts';
 import { inspect } from './inspect.ts';
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   evaluate,
   judge,
   dataset,
+  experiment,
   inspect,
   record,
   exportScores,

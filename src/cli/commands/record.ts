@@ -5,21 +5,19 @@ import { constants } from 'node:os';
 import { pino } from 'pino';
 import { type Command, type CommandInput, UsageError, codeOf } from '../command.ts';
 import { replayed } from '../inspect/inspection.ts';
+import { agentEnvironment, otlpReceivers } from '../record/otlp-receivers.ts';
 import { defaultByteLimits, readBodies, readRecorded } from '../inspect/recording.ts';
 import type { Environment } from '../../config/document.ts';
 import type { Ingest } from '../../model/ingest.ts';
 import { writeLogsJson, writeTracesJson } from '../../otlp/write/write.ts';
 import { defaultClosing } from '../../pipeline/gathering/close-policy.ts';
-import { byteBudget } from '../../receivers/byte-budget.ts';
-import { otlpGrpcReceiver } from '../../receivers/grpc/otlp-grpc.ts';
-import { otlpHttpReceiver } from '../../receivers/http/otlp-http.ts';
 import type { ReceiverLogger } from '../../receivers/receiver.ts';
-import { clock } from '../../service/node-runtime.ts';
 import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 
 const outputDefault = 'spans.jsonl';
 const wordsMax = 10_000;
 const portMax = 65_535;
+const retryAfterSeconds = 1;
 
 export const record: Command = {
   name: 'record',
@@ -92,30 +90,8 @@ async function summary(file: string, { spans, records, rejected, isCut }: Record
   return [`${file}: ${spans} spans${records === 0 ? '' : ` and ${records} log records`}, ${found}; ${next}.`, ...lost];
 }
 
-/** Standard variables with which an exporter would send to another endpoint or expect a certificate. */
-const misleading =
-  /^OTEL_EXPORTER_OTLP_(?:(?:TRACES|LOGS|METRICS)_)?(?:ENDPOINT|PROTOCOL|HEADERS|CERTIFICATE|CLIENT_KEY|CLIENT_CERTIFICATE|INSECURE)$/;
-/** Short, because some SDKs send nothing at the exit of their process. */
-const batchDelayMs = 200;
 /** The shell convention for a command that a signal has ended. */
 const signalExitBase = 128;
-
-/**
- * Sets the standard variables to the endpoint. A command with `OTEL_EXPORTER_OTLP_PROTOCOL=grpc` gets gRPC, any other one HTTP with protobuf.
- * It switches metrics off, for the receiver does not accept them.
- */
-export function agentEnvironment(env: Environment, { http, grpc }: { readonly http: string; readonly grpc: string }): Environment {
-  const isGrpc = (env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL']) === 'grpc';
-  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !misleading.test(name)));
-  return {
-    OTEL_BSP_SCHEDULE_DELAY: String(batchDelayMs),
-    OTEL_BLRP_SCHEDULE_DELAY: String(batchDelayMs),
-    ...kept,
-    OTEL_METRICS_EXPORTER: 'none',
-    OTEL_EXPORTER_OTLP_ENDPOINT: isGrpc ? grpc : http,
-    OTEL_EXPORTER_OTLP_PROTOCOL: isGrpc ? 'grpc' : 'http/protobuf',
-  };
-}
 
 /** Resolves with the exit code of the command and passes signals to it. Rejects when it cannot start. */
 async function runAgent([command = '', ...args]: readonly string[], env: Environment): Promise<number> {
@@ -159,11 +135,6 @@ interface RecordingOptions {
   readonly fileBytesMax?: number;
 }
 
-/** Of one request: the defaults of the service. */
-const limits = { bodyBytes: 16 * 1024 * 1024, inflatedBytes: 64 * 1024 * 1024 } as const;
-const inFlightBytesMax = 4 * limits.inflatedBytes;
-const retryAfterSeconds = 1;
-
 /**
  * Starts OTLP receivers that write every request to a file, one in JSON a line, as the Collector's file exporter does. Rejects when the file
  * cannot be written or the port is in use.
@@ -201,26 +172,18 @@ export async function recordingServer({
       return { refuse: 'journal_full', retryAfterSeconds };
     },
   };
-  const lease = byteBudget({ bytesMax: inFlightBytesMax, telemetry })({ keepFreeBytes: 0 });
-  const shared = { host: '127.0.0.1', limits, lease, tokens: [], ingest, telemetry, logger, clock };
-  const receivers = [otlpHttpReceiver({ ...shared, port }), otlpGrpcReceiver({ ...shared, port: 0 })] as const;
-  const stop = async (): Promise<void> => {
-    await Promise.all(receivers.map((receiver) => receiver.stop()));
-    closeSync(output);
-  };
   try {
-    const [http, grpc] = [await receivers[0].listen(), await receivers[1].listen()];
+    const receivers = await otlpReceivers({ ingest, telemetry, logger, port });
     return {
-      http: http.address,
-      // Exporters use TLS for an address without a scheme.
-      grpc: grpc.address.includes('://') ? grpc.address : `http://${grpc.address}`,
+      ...receivers,
       async stop() {
-        await stop();
+        await receivers.stop();
+        closeSync(output);
         return { spans: counted.spans, records: counted.records, rejected: counted.rejected, isCut: counted.isCut };
       },
     };
   } catch (error) {
-    await stop();
+    closeSync(output);
     throw error;
   }
 }

@@ -298,6 +298,7 @@ function exampleOf(
     tags: isJsonArray(tags) ? tags.map(String) : [],
     plan: plan?.flatMap(({ evaluator }) => evaluator ?? []),
     isDraft: member(object, 'review') === 'draft',
+    given: object,
   };
   return { example, faults };
 }

@@ -132,7 +132,7 @@ function timeText(seconds: number): string {
   return seconds.toFixed(6);
 }
 
-function element(name: string, attributes: { readonly [name: string]: string }, content: readonly string[]): string {
+export function element(name: string, attributes: { readonly [name: string]: string }, content: readonly string[]): string {
   const head = `${name}${Object.entries(attributes)
     .map(([key, value]) => ` ${key}="${escaped(value)}"`)
     .join('')}`;

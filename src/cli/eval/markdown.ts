@@ -103,7 +103,7 @@ function details(what: string, found: readonly Finding[]): readonly string[] {
 }
 
 /** Escapes foreign text to one line without markup and mentions of people. */
-function cell(text: string, charsMax = cellChars): string {
+export function cell(text: string, charsMax = cellChars): string {
   const line = text
     .slice(0, charsMax * 4)
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')

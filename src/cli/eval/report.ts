@@ -312,7 +312,7 @@ function list(title: string, found: readonly Finding[]): readonly string[] {
 }
 
 /** Aligns the first column to the left and the others to the right. */
-function aligned(rows: readonly (readonly string[])[], others: 'left' | 'right' = 'right'): readonly string[] {
+export function aligned(rows: readonly (readonly string[])[], others: 'left' | 'right' = 'right'): readonly string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
     row

@@ -48,6 +48,8 @@ export interface FileExample {
   readonly plan: readonly PlannedEvaluator[] | undefined;
   /** True: nobody has looked at the expectation, which repeats what a run did. */
   readonly isDraft: boolean;
+  /** The example as its file has it. */
+  readonly given: JsonObject;
 }
 
 export interface MatchedItem extends EvalItem {

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { commands } from '../../../src/cli/commands/index.ts';
-import { agentEnvironment, recordingServer } from '../../../src/cli/commands/record.ts';
+import { recordingServer } from '../../../src/cli/commands/record.ts';
+import { agentEnvironment } from '../../../src/cli/record/otlp-receivers.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-record-'));

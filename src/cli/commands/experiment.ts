@@ -1,0 +1,297 @@
+/** `tracejury experiment`: runs an agent over a dataset, and shows what is stored of experiments. */
+import {
+  type Command,
+  type CommandInput,
+  type ExitCode,
+  numberOption,
+  type Subcommand,
+  textOption,
+  textOptions,
+  UsageError,
+  writeOutput,
+} from '../command.ts';
+import { experimentCompare } from '../experiment/compare.ts';
+import { reportFormats, type Report, reportOf } from '../experiment/report.ts';
+import { experimentRun, type RunSettings } from '../experiment/run.ts';
+import { allResults, storedExperiment } from '../experiment/stored-experiments.ts';
+import { withStore } from '../open-store.ts';
+import { oneLine } from '../terminal.ts';
+import { experimentJson } from '../../analytics/experiment-json.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
+import { isExperimentId } from '../../model/experiment.ts';
+import { tenant } from '../../model/ids.ts';
+import { jsonText } from '../../model/json.ts';
+import { experimentsPageMax, type StoredExperiment } from '../../model/store/experiment-store.ts';
+import type { Store } from '../../model/store/store.ts';
+
+const wordsMax = 10_000;
+const portMax = 65_535;
+const repeatsMax = 1_000;
+const concurrencyDefault = 4;
+const concurrencyMax = 256;
+const timeoutSecondsDefault = 300;
+const timeoutSecondsMax = 86_400;
+const nameCharsMax = 200;
+const limitDefault = 20;
+
+const subcommands: readonly Subcommand[] = [
+  {
+    name: 'run',
+    usage: '--dataset NAME --name NAME [options] -- COMMAND [ARGUMENT]…',
+    summary:
+      'Starts the command once for each example, collects its spans, scores them, and stores the results. Exits with 1 when a gate fails, nothing was scored, or a run did not come to its end.',
+    options: [
+      'dataset',
+      'name',
+      'id',
+      'config',
+      'repeat',
+      'concurrency',
+      'timeout',
+      'judge-timeout',
+      'resume',
+      'fail-under',
+      'url',
+      'port',
+      'format',
+      'output',
+      'tenant',
+    ],
+    examples: [
+      { does: 'Runs an agent over a file:', line: 'tracejury experiment run --dataset dataset.yaml --name nightly -- python agent.py' },
+      {
+        does: 'Goes on after an interruption:',
+        line: 'tracejury experiment run --dataset dataset.yaml --name nightly --resume -- python agent.py',
+      },
+      {
+        does: 'Posts each input to a running agent:',
+        line: 'tracejury experiment run --dataset refunds@3 --name nightly --url http://127.0.0.1:8000/ask --port 4318',
+      },
+    ],
+  },
+  {
+    name: 'compare',
+    usage: 'A B [--fail-on-regression] [options]',
+    summary:
+      'Compares two experiments on the examples that both have: rates with intervals, differences with tests, and which examples changed. Exits with 1 when B is significantly worse.',
+    options: ['fail-on-regression', 'format', 'output', 'tenant', 'config'],
+    examples: [
+      {
+        does: 'Gates a pull request against the main branch:',
+        line: 'tracejury experiment compare main.json branch.json --fail-on-regression',
+      },
+      { does: 'Writes a page to look at:', line: 'tracejury experiment compare main nightly --format html --output comparison.html' },
+    ],
+  },
+  {
+    name: 'list',
+    usage: '[--name NAME] [--limit N] [options]',
+    summary: 'Lists stored experiments, newest first.',
+    options: ['name', 'dataset', 'limit', 'format', 'tenant', 'config'],
+    examples: [{ does: 'Lists the experiments of one name:', line: 'tracejury experiment list --name nightly' }],
+  },
+  {
+    name: 'show',
+    usage: 'EXPERIMENT [options]',
+    summary: 'Shows the rates and the failed examples of an experiment: its id, or the newest of a name.',
+    options: ['format', 'output', 'tenant', 'config'],
+    examples: [
+      { does: 'Writes an experiment with all results to a file:', line: 'tracejury experiment show nightly --output nightly.json' },
+    ],
+  },
+  {
+    name: 'delete',
+    usage: 'ID [options]',
+    summary: 'Deletes an experiment and its results.',
+    options: ['tenant', 'config'],
+    examples: [{ does: 'Deletes one experiment:', line: 'tracejury experiment delete nightly-20260102-030405-1a2b3c' }],
+  },
+];
+
+export const experiment: Command = {
+  name: 'experiment',
+  usage: `${subcommands.map(({ name }) => name).join('|')} …`,
+  summary: 'Runs an agent over a dataset and scores every run; compares, lists, shows and deletes experiments.',
+  subcommands,
+  examples: [
+    { does: 'Runs an agent over a file:', line: 'tracejury experiment run --dataset dataset.yaml --name nightly -- python agent.py' },
+  ],
+  options: {
+    dataset: { type: 'string', value: 'NAME', summary: 'names a file, or a stored dataset with or without a version, as in refunds@3' },
+    name: { type: 'string', value: 'NAME', summary: 'names the experiment; several may have one name, and the newest stands for it' },
+    id: { type: 'string', value: 'ID', summary: 'sets the id of the experiment (default: made from name and time)' },
+    config: {
+      type: 'string',
+      short: 'c',
+      value: 'FILE',
+      summary:
+        'uses the evaluators, judges and store of this configuration (default: the default rules, and ./tracejury-data/tracejury.db)',
+    },
+    repeat: { type: 'string', value: 'N', summary: 'runs each example this number of times (default: 1)' },
+    concurrency: { type: 'string', value: 'C', summary: `runs this number of examples at the same time (default: ${concurrencyDefault})` },
+    timeout: {
+      type: 'string',
+      value: 'SECONDS',
+      summary: `kills the processes of a run that takes longer (default: ${timeoutSecondsDefault}); an example may name its own limit`,
+    },
+    'judge-timeout': { type: 'string', value: 'SECONDS', summary: 'waits at most this long for one verdict of a judge' },
+    resume: {
+      type: 'boolean',
+      summary: 'goes on with the newest experiment of this name when it was interrupted; begins one when there is none',
+    },
+    'fail-under': {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=SHARE',
+      summary: 'fails when a smaller share of an evaluator passes, as in tool_error=0.95; completed=0.9 lets a tenth of the runs end badly',
+    },
+    url: { type: 'string', value: 'URL', summary: 'posts each input to a running agent, with the headers traceparent and baggage' },
+    port: { type: 'string', value: 'N', summary: 'listens on this port for OTLP over HTTP (default: a free port)' },
+    'fail-on-regression': {
+      type: 'boolean',
+      summary: 'exits with 1 also when an evaluator that scored A scores nothing of B, where a regression would stay unseen',
+    },
+    limit: { type: 'string', value: 'N', summary: `lists at most this number of experiments (default: ${limitDefault})` },
+    format: { type: 'string', value: 'NAME', summary: 'writes table (default), markdown or json; compare also junit and html' },
+    output: {
+      type: 'string',
+      value: 'FILE',
+      summary: 'writes the experiment with all results to this file, as JSON; compare writes its report there',
+    },
+    tenant: {
+      type: 'string',
+      value: 'NAME',
+      summary: 'uses the datasets and experiments of this tenant (default: the one without a name)',
+    },
+  },
+  positionalsMax: wordsMax,
+  async run(input) {
+    const [action = '', ...rest] = input.positionals;
+    const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
+    if (known !== undefined) return await known(input, rest);
+    const names = Object.keys(actions);
+    const guess = didYouMean(action, names);
+    throw new UsageError(
+      action === ''
+        ? `Name the action: ${names.join(', ')}.`
+        : `${JSON.stringify(action)} is no action. ${guess === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${guess}?`}`,
+    );
+  },
+};
+
+const actions: { readonly [name: string]: (input: CommandInput, rest: readonly string[]) => Promise<number> } = {
+  run: async (input, rest) => await experimentRun(input, runSettings(input, rest)),
+  compare: experimentCompare,
+  list: listed,
+  show: shown,
+  delete: deleted,
+};
+
+function runSettings(input: CommandInput, command: readonly string[]): RunSettings {
+  const [dataset, name, id, url] = ['dataset', 'name', 'id', 'url'].map((option) => textOption(input, option));
+  if (dataset === undefined) throw new UsageError('Name the examples with --dataset: a file, or a stored dataset.');
+  if (name === undefined || name.trim() === '' || name.length > nameCharsMax)
+    throw new UsageError(`Name the experiment with --name, in at most ${nameCharsMax} characters.`);
+  if (id !== undefined && !isExperimentId(id)) throw new UsageError('--id takes 1 to 100 letters, digits, dots, underscores and hyphens.');
+  if (url === undefined ? command.length === 0 : command.length > 0)
+    throw new UsageError(
+      url === undefined
+        ? `Name the command after --, as in ${input.program} experiment run … -- python agent.py, or a running agent with --url.`
+        : 'Give either --url or a command after --, not both.',
+    );
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError('--url takes an address that begins with http:// or https://.');
+  const judgeTimeout = numberOption(input, 'judge-timeout', timeoutSecondsMax);
+  return {
+    configFile: textOption(input, 'config'),
+    tenant: textOption(input, 'tenant') ?? '',
+    dataset,
+    name,
+    id,
+    repeats: wholeOption(input, 'repeat', repeatsMax) ?? 1,
+    concurrency: wholeOption(input, 'concurrency', concurrencyMax) ?? concurrencyDefault,
+    timeoutMs: (numberOption(input, 'timeout', timeoutSecondsMax) ?? timeoutSecondsDefault) * 1_000,
+    judgeTimeoutMs: judgeTimeout === undefined ? undefined : judgeTimeout * 1_000,
+    resume: input.options['resume'] === true,
+    gates: textOptions(input, 'fail-under'),
+    output: textOption(input, 'output'),
+    port: wholeOption(input, 'port', portMax) ?? 0,
+    report: formatOf(input),
+    agent: url === undefined ? { kind: 'command', command } : { kind: 'url', url },
+  };
+}
+
+function wholeOption(input: CommandInput, name: string, most: number): number | undefined {
+  const given = textOption(input, name);
+  if (given === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(given) || Number(given) < 1 || Number(given) > most)
+    throw new UsageError(`--${name} takes a whole number from 1 to ${most}.`);
+  return Number(given);
+}
+
+function formatOf(input: CommandInput): (report: Report) => string {
+  const format = textOption(input, 'format') ?? 'table';
+  const write = Object.hasOwn(reportFormats, format) ? reportFormats[format] : undefined;
+  if (write === undefined) throw new UsageError(`--format takes one of ${Object.keys(reportFormats).join(', ')}.`);
+  return write;
+}
+
+async function withExperiments<Result>(input: CommandInput, use: (store: Store) => Promise<Result>): Promise<Result> {
+  return await withStore(input, { instead: 'Ask the console: /api/v1/experiments.' }, ({ store }) => use(store));
+}
+
+async function listed(input: CommandInput): Promise<ExitCode> {
+  const format = textOption(input, 'format') ?? 'table';
+  if (format !== 'table' && format !== 'json') throw new UsageError('--format takes table or json here.');
+  const [name, dataset] = [textOption(input, 'name'), textOption(input, 'dataset')];
+  const limit = wholeOption(input, 'limit', experimentsPageMax) ?? limitDefault;
+  const { experiments } = await withExperiments(input, (store) =>
+    store.experiments.list({
+      tenant: tenant(textOption(input, 'tenant') ?? ''),
+      limit,
+      ...(name === undefined ? {} : { name }),
+      ...(dataset === undefined ? {} : { dataset }),
+    }),
+  );
+  for (const one of experiments)
+    input.say(
+      format === 'json' ? jsonText({ ...experimentJson(one), results: one.results, statuses: { ...one.statuses } }) : listLine(one),
+    );
+  if (experiments.length === 0) input.complain('No stored experiment matches.');
+  return 0;
+}
+
+const nameChars = 40;
+
+function listLine({ id, name, state, dataset, repeats, beganAt, results, statuses }: StoredExperiment): string {
+  const began = new Date(beganAt / 1_000).toISOString().slice(0, 19).replace('T', ' ');
+  const data =
+    dataset === undefined ? '' : `  ${oneLine(dataset.name, nameChars)}${dataset.version === undefined ? '' : `@${dataset.version}`}`;
+  const open = state === 'done' || dataset === undefined ? state : `${state}, ${results} of ${dataset.examples * repeats}`;
+  return `${began}  ${oneLine(name, nameChars)}  ${id}${data}  ${statuses.passed} passed, ${statuses.failed} failed  ${open}`;
+}
+
+async function shown(input: CommandInput, [reference, ...more]: readonly string[]): Promise<ExitCode> {
+  if (reference === undefined || more.length > 0) throw new UsageError('Name one experiment: its id, or the newest of a name.');
+  const write = formatOf(input);
+  const report = await withExperiments(input, async (store) => {
+    const found = await storedExperiment(store.experiments, tenant(textOption(input, 'tenant') ?? ''), reference);
+    const results = await allResults(store.experiments, found);
+    return reportOf({ experiment: found, results, gates: [], planned: (found.dataset?.examples ?? 0) * found.repeats });
+  });
+  const output = textOption(input, 'output');
+  if (output !== undefined) writeOutput('output', output, reportFormats['json']?.(report) ?? '');
+  input.say(write(report));
+  return 0;
+}
+
+async function deleted(input: CommandInput, [id, ...more]: readonly string[]): Promise<ExitCode> {
+  if (id === undefined || more.length > 0) throw new UsageError('Name one experiment by its id; tracejury experiment list shows the ids.');
+  await withExperiments(input, async (store) => {
+    if (await store.experiments.delete({ tenant: tenant(textOption(input, 'tenant') ?? ''), id })) return;
+    const known = await storedExperiment(store.experiments, tenant(textOption(input, 'tenant') ?? ''), id);
+    throw new UsageError(`A name may stand for several experiments. The newest ${JSON.stringify(id)} has the id ${known.id}.`);
+  });
+  input.say(`${id} is deleted.`);
+  return 0;
+}

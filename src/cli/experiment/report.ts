@@ -1,0 +1,243 @@
+/** The report on one experiment: counts, rates with intervals, failed examples, gates. */
+import { cell } from '../eval/markdown.ts';
+import { aligned, type Gate, gateText, percent } from '../eval/report.ts';
+import { oneLine } from '../terminal.ts';
+import { completedName, type EvaluatorSummary, type ExperimentSummary, experimentSummary } from '../../analytics/experiment-summary.ts';
+import { experimentFileJson } from '../../analytics/experiment-json.ts';
+import type { AgentFacts, Experiment, ExperimentResult } from '../../model/experiment.ts';
+import { jsonText } from '../../model/json.ts';
+import type { Estimate } from '../../statistics/estimate.ts';
+
+export interface Report {
+  readonly experiment: Experiment;
+  readonly results: readonly ExperimentResult[];
+  readonly summary: ExperimentSummary;
+  readonly gates: readonly GateOutcome[];
+  /** Runs that the experiment has when it is done. */
+  readonly planned: number;
+  readonly passed: boolean;
+  /** Why it did not pass, beside gates; in sentences. */
+  readonly problems: readonly string[];
+}
+
+interface GateOutcome extends Gate {
+  readonly reached: number | undefined;
+  readonly held: boolean;
+}
+
+interface ReportOptions {
+  readonly experiment: Experiment;
+  readonly results: readonly ExperimentResult[];
+  readonly gates: readonly Gate[];
+  readonly planned: number;
+}
+
+/** Passes when each gate holds, something was scored, and each run came to its end, or a gate says how many must. */
+export function reportOf({ experiment, results, gates, planned }: ReportOptions): Report {
+  const summary = experimentSummary(experiment, results);
+  const held = gates.map((gate): GateOutcome => {
+    const own = summary.evaluators.find(({ name }) => name === gate.name);
+    const counted = own === undefined ? 0 : own.passed + own.failed;
+    const reached = own === undefined || counted === 0 ? undefined : own.passed / counted;
+    return { ...gate, reached, held: reached !== undefined && reached >= gate.share };
+  });
+  const scored = results.some(({ verdicts }) => verdicts.some(({ verdict }) => verdict !== 'skipped' && verdict !== 'error'));
+  const problems = [
+    ...(scored ? [] : ['Nothing was scored.']),
+    ...(summary.notCompleted === 0 || gates.some(({ name }) => name === completedName)
+      ? []
+      : [
+          `${summary.notCompleted} of ${results.length} runs did not come to their end. --fail-under ${completedName}=0.95 lets some of them fail.`,
+        ]),
+  ];
+  return { experiment, results, summary, gates: held, planned, problems, passed: problems.length === 0 && held.every((gate) => gate.held) };
+}
+
+export const reportFormats: { readonly [name: string]: (report: Report) => string } = {
+  table: reportTable,
+  markdown: reportMarkdown,
+  json: (report) => jsonText(experimentFileJson(report, report.summary)),
+};
+
+const failuresMax = 50;
+const labelChars = 60;
+const textChars = 300;
+
+function reportTable(report: Report): string {
+  const { experiment, results, summary, gates, problems, passed } = report;
+  const failures = failuresOf(results);
+  return [
+    ...headLines(report).map((line) => oneLine(line, textChars)),
+    '',
+    ...aligned([
+      ['evaluator', 'passed', 'failed', 'raw', 'skipped', 'no judge', 'rate or mean', '95 % interval'],
+      ...summary.evaluators.map((one) => evaluatorCells(one).map((text) => oneLine(text, labelChars))),
+    ]),
+    ...repeatLines(summary.evaluators),
+    ...(failures.length === 0
+      ? []
+      : [
+          '',
+          'Failed',
+          ...failures
+            .slice(0, failuresMax)
+            .flatMap(({ label, name, text }) => [
+              `  ${oneLine(label, labelChars)}  ${oneLine(name, labelChars)}`,
+              `    ${oneLine(text, textChars)}`,
+            ]),
+          ...more(failures.length),
+        ]),
+    ...(gates.length === 0 ? [] : ['', 'Gates', ...gates.map((gate) => `  ${gateText(gate)}`)]),
+    ...(problems.length === 0 ? [] : ['', ...problems.map((text) => `⚠ ${text}`)]),
+    '',
+    `${passed ? 'PASSED' : 'FAILED'}  ${experiment.id}`,
+  ].join('\n');
+}
+
+function reportMarkdown(report: Report): string {
+  const { experiment, results, summary, gates, problems, passed } = report;
+  const failures = failuresOf(results);
+  return [
+    `### ${passed ? '✅' : '❌'} Experiment ${cell(experiment.name)}`,
+    headLines(report)
+      .map((line) => cell(line))
+      .join('<br>\n'),
+    ...problems.map((text) => `⚠ ${cell(text)}`),
+    [
+      '| evaluator | passed | failed | raw | skipped | no judge | rate or mean | 95 % interval |',
+      '|---|---:|---:|---:|---:|---:|---:|---:|',
+      ...summary.evaluators.map(
+        (one) =>
+          `| ${evaluatorCells(one)
+            .map((text) => cell(text))
+            .join(' | ')} |`,
+      ),
+    ].join('\n'),
+    ...(gates.length === 0 ? [] : [gates.map((gate) => `- ${gate.held ? '✅' : '❌'} ${cell(gateText(gate))}`).join('\n')]),
+    ...(failures.length === 0
+      ? []
+      : [
+          `<details><summary>${failures.length} failed</summary>`,
+          [
+            '| example | evaluator | why |',
+            '|---|---|---|',
+            ...failures.slice(0, failuresMax).map(({ label, name, text }) => `| ${cell(label)} | ${cell(name)} | ${cell(text)} |`),
+          ].join('\n'),
+          ...more(failures.length),
+          '</details>',
+        ]),
+  ].join('\n\n');
+}
+
+function more(count: number): readonly string[] {
+  return count > failuresMax ? [`… and ${count - failuresMax} more`] : [];
+}
+
+function headLines({ experiment, results, summary, planned }: Report): readonly string[] {
+  const { name, id, dataset, provenance, repeats } = experiment;
+  const { passed, failed, error, skipped } = summary.statuses;
+  const counts = [
+    [passed, 'passed'],
+    [failed, 'failed'],
+    [error, 'without a usable judge'],
+    [skipped, 'without a score'],
+    [planned - results.length, 'not run'],
+  ] as const;
+  const data =
+    dataset === undefined
+      ? ''
+      : ` on ${dataset.name}${dataset.version === undefined ? '' : `@${dataset.version}`} (${dataset.examples} ${dataset.examples === 1 ? 'example' : 'examples'}${repeats === 1 ? '' : ` × ${repeats}`})`;
+  const usage = [
+    ...(summary.tokens === undefined ? [] : [`${summary.tokens.toLocaleString('en-US')} tokens`]),
+    ...(summary.cost === undefined
+      ? []
+      : [`$${summary.cost.toFixed(4)}${summary.withoutCost === 0 ? '' : ` (${summary.withoutCost} runs without a cost)`}`]),
+  ];
+  return [
+    `${name}${data}: ${counts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ') || 'no result'}${usage.length === 0 ? '' : `; ${usage.join(', ')}`}`,
+    [`id ${id}`, commitText(provenance), ...agentTexts(results.map(({ agent }) => agent))].filter((text) => text !== '').join(', '),
+  ];
+}
+
+const shortCommit = 10;
+
+function commitText({ commit, branch, isDirty }: Experiment['provenance']): string {
+  if (commit === undefined) return '';
+  return `commit ${commit.slice(0, shortCommit)}${isDirty === true ? ' with changes' : ''}${branch === undefined ? '' : ` on ${branch}`}`;
+}
+
+const valuesMax = 3;
+
+/** The values that occur, for a mixed experiment is no experiment. */
+function agentTexts(facts: readonly AgentFacts[]): readonly string[] {
+  const values = (key: keyof AgentFacts): string => {
+    const all = [...new Set(facts.flatMap((one) => one[key] ?? []))];
+    return `${all.slice(0, valuesMax).join(' and ')}${all.length > valuesMax ? ' and others' : ''}`;
+  };
+  const named = [
+    ['agent', values('agent')],
+    ['version', values('version')],
+    ['model', values('model')],
+    ['prompt', values('promptHash')],
+    ['tools', values('toolsHash')],
+  ] as const;
+  return named.flatMap(([word, text]) => (text === '' ? [] : [`${word} ${text}`]));
+}
+
+function evaluatorCells(one: EvaluatorSummary): readonly string[] {
+  return [
+    one.name,
+    String(one.passed),
+    String(one.failed),
+    String(one.raw),
+    String(one.skipped),
+    String(one.errors),
+    pointText(one),
+    intervalText(one.estimate, one.measure),
+  ];
+}
+
+function pointText({ estimate, measure, passed, failed }: EvaluatorSummary): string {
+  if (estimate.kind === 'estimated') return measureText(estimate.point, measure);
+  return passed + failed === 0 ? '–' : percent(passed / (passed + failed));
+}
+
+/** Shares are rounded down, so that no text names a share that was not reached. */
+export function measureText(value: number, measure: EvaluatorSummary['measure']): string {
+  return measure === 'rate' ? percent(value) : value.toFixed(3);
+}
+
+export function intervalText(estimate: Estimate, measure: EvaluatorSummary['measure']): string {
+  return estimate.kind === 'estimated' ? `${measureText(estimate.low, measure)} to ${measureText(estimate.high, measure)}` : '–';
+}
+
+function repeatLines(evaluators: readonly EvaluatorSummary[]): readonly string[] {
+  const repeated = evaluators.filter(({ repeats }) => repeats.length > 0);
+  if (repeated.length === 0) return [];
+  const rows = repeated.flatMap(({ name, repeats }) =>
+    repeats.map(({ k, examples, passAtK, passHatK }) => [name, String(k), String(examples), percent(passAtK), percent(passHatK)]),
+  );
+  return ['', ...aligned([['evaluator', 'k', 'examples', 'pass@k', 'pass^k'], ...rows])];
+}
+
+interface Failure {
+  readonly label: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+function failuresOf(results: readonly ExperimentResult[]): readonly Failure[] {
+  return results.flatMap(({ exampleId, repeat, error, verdicts }) => {
+    const label = repeat === 1 ? exampleId : `${exampleId} (run ${repeat})`;
+    return [
+      ...(error === undefined ? [] : [{ label, name: error.kind, text: error.message }]),
+      ...verdicts.flatMap(({ name, verdict, explanation, reason }) =>
+        verdict === 'fail'
+          ? [{ label, name, text: explanation }]
+          : verdict === 'error'
+            ? [{ label, name, text: `No usable judge (${reason ?? 'unknown'}). ${explanation}` }]
+            : [],
+      ),
+    ];
+  });
+}

@@ -1,0 +1,137 @@
+/** Runs an agent once for each example and repeat, and writes each result once. */
+import type { AgentStarter } from './agent.ts';
+import type { RunnableExample } from './dataset.ts';
+import type { ExampleScoring } from './example-scoring.ts';
+import type { OpenSlot, SpanCollector } from './span-collector.ts';
+import type { Run } from '../../model/agent-trace.ts';
+import type { Clock, Sleep } from '../../model/clock.ts';
+import type { Experiment, ExperimentResult } from '../../model/experiment.ts';
+import type { SpanId, TraceId } from '../../model/ids.ts';
+import type { ExperimentStore } from '../../model/store/experiment-store.ts';
+
+export interface ExampleRun {
+  readonly example: RunnableExample;
+  readonly repeat: number;
+}
+
+interface RunnerDeps {
+  readonly experiment: Pick<Experiment, 'id' | 'tenant'>;
+  readonly store: Pick<ExperimentStore, 'add'>;
+  readonly starter: AgentStarter;
+  readonly collector: SpanCollector;
+  readonly scoring: ExampleScoring;
+  /** Agents that run at the same time. */
+  readonly concurrency: number;
+  /** Of one run of the agent. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly newIds: () => { readonly traceId: TraceId; readonly spanId: SpanId };
+  /** Aborted: nothing begins any more, and running agents are killed. */
+  readonly signal: AbortSignal;
+  readonly onResult: (result: ExperimentResult) => void;
+}
+
+/** Runs whose agent has ended and whose judges have not answered; while there are more, no agent begins. */
+const scoringMax = 64;
+
+/** Every repeat of all examples before the next one, so that an interrupted experiment has something of each. Skips `done` ones. */
+export function exampleRuns(
+  examples: readonly RunnableExample[],
+  repeats: number,
+  done: readonly Pick<ExperimentResult, 'exampleId' | 'repeat'>[],
+): readonly ExampleRun[] {
+  const isDone = new Set(done.map(({ exampleId, repeat }) => JSON.stringify([exampleId, repeat])));
+  return Array.from({ length: repeats }, (_, at) => at + 1).flatMap((repeat) =>
+    examples.flatMap((example) => (isDone.has(JSON.stringify([example.id, repeat])) ? [] : [{ example, repeat }])),
+  );
+}
+
+/** Rejects when a result cannot be written. `stopped`: the signal was aborted before the last run. */
+export async function runExamples(runs: readonly ExampleRun[], deps: RunnerDeps): Promise<'done' | 'stopped'> {
+  const queue = runs.values();
+  const scoring = new Set<Promise<void>>();
+  let fault: { readonly error: unknown } | undefined;
+  let finished = 0;
+  const worker = async (): Promise<void> => {
+    for (const run of queue) {
+      if (deps.signal.aborted || fault !== undefined) return;
+      while (scoring.size >= scoringMax) await Promise.race(scoring);
+      const ended = await agentRun(run, deps);
+      if (ended === undefined) return;
+      const written = ended()
+        .then(async (result) => {
+          await deps.store.add(deps.experiment, result);
+          finished++;
+          deps.onResult(result);
+        })
+        .catch((error: unknown) => void (fault ??= { error }))
+        .finally(() => scoring.delete(written));
+      scoring.add(written);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(deps.concurrency, runs.length) }, worker));
+  await Promise.all(scoring);
+  if (fault !== undefined) throw fault.error;
+  return finished === runs.length ? 'done' : 'stopped';
+}
+
+/** Runs the agent and waits for its spans. Resolves with the scoring, or `undefined` when the run was interrupted. */
+async function agentRun({ example, repeat }: ExampleRun, deps: RunnerDeps): Promise<(() => Promise<ExperimentResult>) | undefined> {
+  const { experiment, starter, collector, scoring, clock } = deps;
+  const { traceId, spanId } = deps.newIds();
+  const slot = { experimentId: experiment.id, exampleId: example.id, repeat, traceId, parentSpanId: spanId };
+  const open = collector.open(slot);
+  const beganMs = clock.nowMs();
+  const agent = starter.start(slot, example, { timeoutMs: example.timeoutMs ?? deps.timeoutMs, signal: deps.signal });
+  try {
+    const end = await agent.end;
+    if (end.kind === 'interrupted') return undefined;
+    const endedMs = clock.nowMs();
+    const runs = await settledRuns(open, deps, end.error !== undefined);
+    const collected = open.collected();
+    return async () => ({
+      exampleId: example.id,
+      repeat,
+      beganAt: Math.round(beganMs * 1_000),
+      endedAt: Math.round(endedMs * 1_000),
+      tookMicros: Math.round((endedMs - beganMs) * 1_000),
+      ...(await scoring.result(example, { end, collected, runs, whatToCheck: starter.whatToCheck, strays: collector.strays() })),
+    });
+  } finally {
+    agent.cleanUp();
+    open.close();
+  }
+}
+
+/** Waits until the run is whole, or no more spans come. */
+async function settledRuns(
+  open: OpenSlot,
+  { scoring, starter: { waits }, sleep, signal }: RunnerDeps,
+  hasFailed: boolean,
+): Promise<readonly Run[]> {
+  for (;;) {
+    const { spans, records } = open.collected();
+    const seen = spans.length + records.length;
+    const runs = seen === 0 ? [] : scoring.runsOf(open.collected());
+    const isWhole = runs.length > 0 && runs.every(({ completeness }) => completeness === 'complete');
+    const waitMs = seen === 0 ? (hasFailed ? waits.nextMs : waits.firstMs) : isWhole ? waits.settleMs : waits.nextMs;
+    if (waitMs === 0 || signal.aborted) return runs;
+    await nextArrival(open, { waitMs, sleep, signal });
+    const now = open.collected();
+    if (now.spans.length + now.records.length === seen) return runs;
+  }
+}
+
+/** Resolves at the next spans, after the wait, or when the signal aborts. */
+async function nextArrival(
+  open: OpenSlot,
+  { waitMs, sleep, signal }: { readonly waitMs: number; readonly sleep: Sleep; readonly signal: AbortSignal },
+): Promise<void> {
+  const over = new AbortController();
+  const stop = (): void => over.abort();
+  signal.addEventListener('abort', stop, { once: true });
+  await Promise.race([open.arrival(over.signal), sleep(waitMs, over.signal)]);
+  signal.removeEventListener('abort', stop);
+  over.abort();
+}

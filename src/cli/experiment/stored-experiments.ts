@@ -1,0 +1,57 @@
+/** Experiments of the store, and of files, as people name them on a command line. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { UsageError } from '../command.ts';
+import { type ExperimentFile, readExperimentFile } from '../../analytics/experiment-json.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
+import type { ExperimentResult } from '../../model/experiment.ts';
+import { unreadable } from '../../model/errors.ts';
+import type { Tenant } from '../../model/ids.ts';
+import { parseJson } from '../../model/json.ts';
+import {
+  type ExperimentKey,
+  experimentsPageMax,
+  type ExperimentStore,
+  resultsPageMax,
+  type StoredExperiment,
+} from '../../model/store/experiment-store.ts';
+
+export async function allResults(experiments: ExperimentStore, key: ExperimentKey): Promise<readonly ExperimentResult[]> {
+  const found: ExperimentResult[] = [];
+  let after: number | undefined;
+  do {
+    const page = await experiments.results(key, { limit: resultsPageMax, ...(after === undefined ? {} : { after }) });
+    found.push(...page.results);
+    after = page.next;
+  } while (after !== undefined);
+  return found;
+}
+
+const fileBytesMax = 512 * 1024 * 1024;
+
+/** `undefined`: there is no such file. Throws INPUT_UNREADABLE for a file that holds something else. */
+export function experimentFile(path: string): ExperimentFile | undefined {
+  if (!existsSync(path) || !statSync(path).isFile()) return undefined;
+  if (statSync(path).size > fileBytesMax) throw unreadable(path, `larger than ${fileBytesMax} bytes.`);
+  const value = parseJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
+  const read = value === undefined ? 'it is not JSON' : readExperimentFile(value);
+  if (typeof read === 'string') throw unreadable(path, `${read}.`);
+  return read;
+}
+
+/** By id, or the newest of a name. Throws a UsageError with what the store has. */
+export async function storedExperiment(experiments: ExperimentStore, tenant: Tenant, reference: string): Promise<StoredExperiment> {
+  const byId = await experiments.experiment({ tenant, id: reference });
+  if (byId !== undefined) return byId;
+  const [byName] = (await experiments.list({ tenant, name: reference, limit: 1 })).experiments;
+  if (byName !== undefined) return byName;
+  const { experiments: known } = await experiments.list({ tenant, limit: experimentsPageMax });
+  const names = [...new Set(known.flatMap(({ id, name }) => [name, id]))];
+  const guess = didYouMean(reference, names);
+  const hint =
+    guess !== undefined
+      ? `Did you mean ${guess}?`
+      : names.length === 0
+        ? 'The store has no experiment yet.'
+        : 'tracejury experiment list shows what the store has.';
+  throw new UsageError(`There is no experiment and no file ${JSON.stringify(reference)}. ${hint}`);
+}

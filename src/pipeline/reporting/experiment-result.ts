@@ -1,0 +1,76 @@
+/** A scored run as the result of an example of an experiment. */
+import { createHash } from 'node:crypto';
+import { numberOf } from '../../../evaluators/matching/rational.ts';
+import { callCosts, type PriceTable } from '../../../evaluators/pricing/prices.ts';
+import type { AgentTrace, Run } from '../../model/agent-trace.ts';
+import type { AgentFacts, ExperimentResult, ResultVerdict } from '../../model/experiment.ts';
+import { jsonText } from '../../model/json.ts';
+import { type Verdict, verdictWord } from '../../model/verdict.ts';
+
+/** Digits of a hash: enough to tell the prompts of a project apart. */
+const hashDigits = 16;
+
+export function agentFacts({ trace, serviceVersion }: Pick<Run, 'serviceVersion'> & { readonly trace: AgentTrace }): AgentFacts {
+  const model = trace.model ?? trace.modelCalls.find((call) => call.model !== undefined)?.model;
+  return {
+    ...(trace.agent === undefined ? {} : { agent: trace.agent }),
+    ...(serviceVersion === undefined ? {} : { version: serviceVersion }),
+    ...(model === undefined ? {} : { model }),
+    ...(trace.systemPrompt === undefined ? {} : { promptHash: hashOf(trace.systemPrompt) }),
+    ...(trace.toolDefinitions.length === 0 ? {} : { toolsHash: toolsHash(trace) }),
+  };
+}
+
+function toolsHash({ toolDefinitions }: AgentTrace): string {
+  const tools = toolDefinitions.map(({ name, description, inputSchema }) =>
+    jsonText([name, description ?? null, inputSchema ?? null], { sortKeys: true }),
+  );
+  return hashOf(tools.sort().join('\n'));
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, hashDigits);
+}
+
+type Usage = Pick<ExperimentResult, 'inputTokens' | 'outputTokens' | 'cost'>;
+
+/** Tokens and cost of a run with its sub-agents. A part that is unknown in one of them is unknown as a whole. */
+export function usageOf(traces: readonly AgentTrace[], prices: PriceTable): Usage {
+  const known = traces.flatMap(({ tokens }) => tokens ?? []);
+  const sum = (of: 'input' | 'output'): number | undefined =>
+    known.length === 0 || known.some((tokens) => tokens[of] === undefined)
+      ? undefined
+      : known.reduce((all, one) => all + (one[of] ?? 0), 0);
+  const [input, output] = [sum('input'), sum('output')];
+  const costs = traces.flatMap((trace) => callCosts(trace, prices));
+  const cost =
+    costs.length === 0 || costs.some(({ kind }) => kind !== 'priced')
+      ? undefined
+      : costs.reduce((all, one) => all + (one.kind === 'priced' ? numberOf(one.amount) : 0), 0);
+  return {
+    ...(input === undefined ? {} : { inputTokens: input }),
+    ...(output === undefined ? {} : { outputTokens: output }),
+    ...(cost === undefined ? {} : { cost }),
+  };
+}
+
+export function resultVerdict({
+  name,
+  evaluator,
+  verdict,
+}: {
+  readonly name: string;
+  readonly evaluator: string;
+  readonly verdict: Verdict;
+}): ResultVerdict {
+  const word = verdictWord(verdict);
+  return {
+    name,
+    evaluator,
+    verdict: word,
+    ...(verdict.kind === 'scored' ? { score: verdict.score } : {}),
+    label: verdict.kind === 'scored' && verdict.label !== '' ? verdict.label : word,
+    explanation: verdict.explanation,
+    ...(verdict.kind === 'skipped' ? { reason: verdict.reason } : verdict.kind === 'failed' ? { reason: verdict.error } : {}),
+  };
+}

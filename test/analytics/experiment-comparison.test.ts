@@ -1,0 +1,178 @@
+/** Two experiments, example by example: what is compared, what is a regression, and what is left out. */
+import { expect, test } from 'vitest';
+import { experimentComparison } from '../../src/analytics/experiment-comparison.ts';
+import { experimentSummary } from '../../src/analytics/experiment-summary.ts';
+import type { ExperimentResult, ResultVerdict } from '../../src/model/experiment.ts';
+import { experimentOf, resultOf, verdictOf } from '../builders/experiment.ts';
+
+const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `example ${at}`);
+
+function side(id: string, results: readonly ExperimentResult[]) {
+  return { experiment: experimentOf({ id }), results };
+}
+
+/** The examples in `failing` fail. */
+function results(count: number, failing: readonly number[]): readonly ExperimentResult[] {
+  return ids(count).map((id, at) => resultOf(id, [verdictOf(failing.includes(at) ? 'fail' : 'pass')]));
+}
+
+const range = (from: number, to: number): readonly number[] => Array.from({ length: to - from }, (_, at) => from + at);
+
+const cases = [
+  { name: 'ten of forty fail now', first: [], second: range(0, 10), word: 'worse', regressions: ['tool_error'] },
+  { name: 'ten of forty failed before', first: range(0, 10), second: [], word: 'better', regressions: [] },
+  { name: 'two of forty fail now', first: [], second: [0, 1], word: 'no_difference_shown', regressions: [] },
+  { name: 'as many fail, other ones', first: range(0, 10), second: range(10, 20), word: 'no_difference_shown', regressions: [] },
+] as const;
+
+for (const { name, first, second, word, regressions } of cases) {
+  test(`experiment comparison: ${name}: ${word}`, () => {
+    const found = experimentComparison(side('a', results(40, first)), side('b', results(40, second)));
+    const own = found.evaluators.find((one) => one.name === 'tool_error');
+    expect(own).toMatchObject({
+      word,
+      test: 'mcnemar',
+      examples: 40,
+      difference: { point: expect.closeTo((first.length - second.length) / 40, 9) as number },
+    });
+    expect(found.regressions).toEqual(regressions);
+    expect(own?.flipped).toHaveLength(new Set([...first, ...second]).size);
+  });
+}
+
+test('experiment comparison: a flipped example has the explanations of both sides', () => {
+  const found = experimentComparison(
+    side('a', [resultOf('x', [verdictOf('pass', { explanation: 'All calls succeeded.' })])]),
+    side('b', [resultOf('x', [verdictOf('fail', { explanation: 'find failed.' })])]),
+  );
+  expect(found.evaluators.find(({ name }) => name === 'tool_error')?.flipped).toEqual([
+    {
+      exampleId: 'x',
+      first: { value: 1, runs: 1, explanation: 'All calls succeeded.' },
+      second: { value: 0, runs: 1, explanation: 'find failed.' },
+    },
+  ]);
+});
+
+test('experiment comparison: only examples that both have are compared, the others are named', () => {
+  const found = experimentComparison(side('a', results(3, [])), side('b', results(5, [3, 4])));
+  expect(found).toMatchObject({ examples: 3, onlyFirst: [], onlySecond: ['example 3', 'example 4'], regressions: [] });
+  expect(found.evaluators.find(({ name }) => name === 'tool_error')).toMatchObject({ examples: 3, second: { point: 1 } });
+});
+
+test('experiment comparison: a run that crashed is no failed verdict, and a regression of completed', () => {
+  const crashed = ids(20).map((id) => resultOf(id, [], { status: 'failed', error: { kind: 'exit_code', message: 'It exited with 3.' } }));
+  const found = experimentComparison(side('a', results(20, [])), side('b', crashed));
+  expect(found.evaluators.find(({ name }) => name === 'tool_error')).toMatchObject({ examples: 0, word: 'not_comparable', p: undefined });
+  expect(found.evaluators[0]).toMatchObject({ name: 'completed', word: 'worse', flipped: expect.arrayContaining([]) as unknown });
+  expect(found).toMatchObject({ regressions: ['completed'], lost: ['tool_error'] });
+});
+
+test('experiment comparison: a skipped verdict leaves its example out', () => {
+  const found = experimentComparison(
+    side('a', results(2, [])),
+    side('b', [resultOf('example 0', [verdictOf('skipped')]), resultOf('example 1', [verdictOf('pass')])]),
+  );
+  expect(found.evaluators.find(({ name }) => name === 'tool_error')).toMatchObject({ examples: 1 });
+});
+
+test('experiment comparison: many evaluators raise the bar of each', () => {
+  const names = Array.from({ length: 20 }, (_, at) => `rule ${at}`);
+  const verdicts = (fails: boolean): readonly ResultVerdict[] =>
+    names.map((name, at) => verdictOf(fails && at === 0 ? 'fail' : 'pass', { name }));
+  const first = ids(30).map((id) => resultOf(id, verdicts(false)));
+  const second = ids(30).map((id, at) => resultOf(id, verdicts(at < 6)));
+  const found = experimentComparison(side('a', first), side('b', second)).evaluators.find(({ name }) => name === 'rule 0');
+  expect(found?.p).toBeLessThan(0.05);
+  expect(found).toMatchObject({ word: 'no_difference_shown' });
+  expect(found?.adjustedP).toBeGreaterThan(0.05);
+});
+
+test('experiment comparison: with repeats the share of each example is compared, and a raw metric by its mean', () => {
+  const repeated = (shares: readonly number[], speed: number): readonly ExperimentResult[] =>
+    shares.flatMap((share, example) =>
+      range(0, 4).map((at) =>
+        resultOf(`example ${example}`, [verdictOf(at < share * 4 ? 'pass' : 'fail'), verdictOf('raw', { name: 'speed', score: speed })], {
+          repeat: at + 1,
+        }),
+      ),
+    );
+  const shares = range(0, 24).map((at) => (at % 3) / 4 + 0.5);
+  const found = experimentComparison(
+    side('a', repeated(shares, 0.5)),
+    side(
+      'b',
+      repeated(
+        shares.map((share) => share - 0.5),
+        0.6,
+      ),
+    ),
+  );
+  const of = (name: string) => found.evaluators.find((one) => one.name === name);
+  expect(of('tool_error')).toMatchObject({ word: 'worse', test: 'sign_test', difference: { point: expect.closeTo(-0.5, 9) as number } });
+  expect(of('tool_error')?.repeats.first).toHaveLength(4);
+  expect(of('tool_error')?.repeats.second[3]).toMatchObject({ k: 4, examples: 24, passHatK: 0 });
+  expect(of('speed')).toMatchObject({ measure: 'mean', word: 'better', first: { point: expect.closeTo(0.5, 9) as number } });
+});
+
+test('experiment comparison: what keeps the two from being alike is said', () => {
+  const [before, after] = [experimentOf(), experimentOf({ id: 'b', state: 'stopped' })];
+  const found = experimentComparison(
+    { experiment: before, results: [] },
+    {
+      experiment: {
+        ...after,
+        dataset: { name: 'refunds', version: 4, hash: 'def', examples: 2 },
+        provenance: { configHash: 'c2' },
+        evaluators: [{ name: 'tool_error', evaluator: 'tool_error', version: 2, threshold: 1 }],
+      },
+      results: [],
+    },
+  );
+  expect(found.warnings).toEqual([
+    'The datasets differ (refunds@3, then refunds@4): an example of one id may have another input or expectation.',
+    'The configurations differ, so a difference may come from evaluators or judges.',
+    'These evaluators have another version or threshold: tool_error.',
+    'The experiment b is stopped: it may lack results.',
+  ]);
+});
+
+test('experiment comparison: cost, tokens and duration are compared where both sides know them', () => {
+  const taking = (cost: number) =>
+    ids(25).map((id, at) =>
+      resultOf(id, [verdictOf('pass')], { cost: cost + at / 1_000, inputTokens: 10, tookMicros: (at + 1) * 1_000_000 }),
+    );
+  const { usage } = experimentComparison(
+    side('a', taking(1)),
+    side(
+      'b',
+      taking(3).map((one, at) => (at === 0 ? { ...one, cost: 4 } : one)),
+    ),
+  );
+  expect(usage.map(({ of, examples }) => [of, examples])).toEqual([
+    ['cost', 25],
+    ['tokens', 25],
+    ['duration', 25],
+  ]);
+  expect(usage[0]?.difference).toMatchObject({ kind: 'estimated', point: expect.closeTo(2.04, 6) as number });
+  expect(usage[1]?.difference).toMatchObject({ kind: 'not_estimable', reason: 'no_spread' });
+});
+
+test('experiment summary: counts, rate with interval, and what is unknown', () => {
+  const found = experimentSummary(experimentOf(), [
+    ...results(10, [0]),
+    resultOf('other', [verdictOf('skipped')], { status: 'skipped', cost: 0.5 }),
+    resultOf('crashed', [], { status: 'failed', error: { kind: 'no_spans', message: 'No span arrived.' } }),
+  ]);
+  expect(found).toMatchObject({
+    statuses: { passed: 10, failed: 1, skipped: 1 },
+    notCompleted: 1,
+    cost: 0.5,
+    withoutCost: 11,
+    tokens: undefined,
+  });
+  expect(found.evaluators).toMatchObject([
+    { name: 'completed', passed: 11, failed: 1 },
+    { name: 'tool_error', passed: 9, failed: 1, skipped: 1, estimate: { point: 0.9 }, repeats: [] },
+  ]);
+});

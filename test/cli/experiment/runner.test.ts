@@ -1,0 +1,104 @@
+/** The order of runs, what is skipped, and that an interruption leaves nothing half done. */
+import { expect, test } from 'vitest';
+import type { AgentStarter, StartedAgent } from '../../../src/cli/experiment/agent.ts';
+import type { RunnableExample } from '../../../src/cli/experiment/dataset.ts';
+import { exampleRuns, runExamples } from '../../../src/cli/experiment/runner.ts';
+import { spanCollector } from '../../../src/cli/experiment/span-collector.ts';
+import type { ExperimentResult } from '../../../src/model/experiment.ts';
+import { noTenant } from '../../../src/model/ids.ts';
+import { spanId } from '../../builders/agent-trace.ts';
+import { traceId } from '../../stores/numbered.ts';
+
+const examples: readonly RunnableExample[] = ['one', 'two', 'three'].map((id) => ({
+  id,
+  input: id,
+  inputValue: id,
+  expect: undefined,
+  tools: undefined,
+  tags: [],
+  plan: undefined,
+  isDraft: false,
+  given: { id, input: id },
+  placeOf: () => ({ file: '', key: '', line: 0, column: 0, source: '' }),
+}));
+
+const names = (runs: ReturnType<typeof exampleRuns>): readonly string[] => runs.map(({ example, repeat }) => `${example.id} ${repeat}`);
+
+test('runner: every example once before the second time, without those that have a result', () => {
+  expect(names(exampleRuns(examples, 2, []))).toEqual(['one 1', 'two 1', 'three 1', 'one 2', 'two 2', 'three 2']);
+  expect(
+    names(
+      exampleRuns(examples, 2, [
+        { exampleId: 'one', repeat: 2 },
+        { exampleId: 'two', repeat: 1 },
+      ]),
+    ),
+  ).toEqual(['one 1', 'three 1', 'two 2', 'three 2']);
+});
+
+interface Scripted {
+  readonly start: (id: string) => StartedAgent['end'];
+  readonly signal?: AbortSignal;
+  readonly add?: (result: ExperimentResult) => Promise<'added'>;
+}
+
+async function run({ start, signal = new AbortController().signal, add }: Scripted, concurrency = 2) {
+  const results: ExperimentResult[] = [];
+  let [running, most, ids] = [0, 0, 0];
+  const starter: AgentStarter = {
+    waits: { firstMs: 0, nextMs: 0, settleMs: 0 },
+    whatToCheck: '',
+    start(_slot, { id }) {
+      most = Math.max(most, ++running);
+      return { end: start(id).finally(() => running--), cleanUp: () => undefined };
+    },
+  };
+  const outcome = await runExamples(exampleRuns(examples, 1, []), {
+    experiment: { id: 'e', tenant: noTenant },
+    store: { add: async (_key, result) => (add === undefined ? 'added' : await add(result)) },
+    starter,
+    collector: spanCollector({ spansMax: 10 }),
+    scoring: { runsOf: () => [], result: async () => ({ status: 'failed', agent: {}, verdicts: [] }) },
+    concurrency,
+    timeoutMs: 1_000,
+    clock: { nowMs: () => 1 },
+    sleep: async () => undefined,
+    newIds: () => ({ traceId: traceId(++ids), spanId: spanId(ids) }),
+    signal,
+    onResult: (result) => results.push(result),
+  });
+  return { outcome, most, ids: results.map(({ exampleId }) => exampleId) };
+}
+
+test('runner: runs no more agents at the same time than it may', async () => {
+  const found = await run({
+    start: async () => {
+      await Promise.resolve();
+      return { kind: 'ended' };
+    },
+  });
+  expect(found).toMatchObject({ outcome: 'done', most: 2 });
+  expect(found.ids.toSorted()).toEqual(['one', 'three', 'two']);
+});
+
+test('runner: an interrupted run has no result, and no other one begins', async () => {
+  const controller = new AbortController();
+  const found = await run(
+    {
+      signal: controller.signal,
+      start: async (id) => {
+        if (id !== 'two') return { kind: 'ended' };
+        controller.abort();
+        return { kind: 'interrupted' };
+      },
+    },
+    1,
+  );
+  expect(found).toMatchObject({ outcome: 'stopped', ids: ['one'] });
+});
+
+test('runner: a store that cannot write ends the experiment', async () => {
+  await expect(run({ start: async () => ({ kind: 'ended' }), add: async () => Promise.reject(new Error('disk full')) }, 1)).rejects.toThrow(
+    'disk full',
+  );
+});
