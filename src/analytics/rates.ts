@@ -1,7 +1,7 @@
 /** Computes the rates of evaluators from the store: the newest runs of a period, in pages. */
 import { annotationRowsMax, type AnnotatorKind } from '../model/store/annotation-store.ts';
 import type { Tenant } from '../model/ids.ts';
-import type { RowPlace, RunPeriod, VerdictRow } from '../model/store/verdict-rows.ts';
+import { type RowPlace, type RunPeriod, type RunSplit, splitValuesMax, type VerdictRow } from '../model/store/verdict-rows.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import { trafficRate, type TrafficRate, labelledRuns, weightMaxOf } from './corrected-rate.ts';
@@ -18,6 +18,8 @@ export interface RatesQuery extends RunPeriod {
   readonly agentsMax?: number;
   /** Number of tenants with rates of their own: those with the most verdicts. */
   readonly tenantsMax?: number;
+  /** Also rates of the values with the most verdicts, at most `splitValuesMax`. */
+  readonly by?: RunSplit;
 }
 
 export interface EvaluatorRate extends TrafficRate {
@@ -27,6 +29,8 @@ export interface EvaluatorRate extends TrafficRate {
   readonly agent: string | undefined;
   /** `undefined` for all tenants. */
   readonly tenant: Tenant | undefined;
+  /** Value of the split; `undefined` for all values. */
+  readonly of: string | undefined;
 }
 
 export interface Rates {
@@ -42,7 +46,7 @@ const pageRows = 5_000;
 
 export async function rates(
   store: RateSource,
-  { name, kinds, runsMax, agentsMax = 0, tenantsMax = 0, ...period }: RatesQuery,
+  { name, kinds, runsMax, agentsMax = 0, tenantsMax = 0, by, ...period }: RatesQuery,
 ): Promise<Rates> {
   const since = await store.verdicts.since({ ...period, runsMax });
   const within = { ...period, from: since };
@@ -58,17 +62,24 @@ export async function rates(
         passed === undefined ? [] : [[key, passed] as const],
       ),
     );
-    const of = { agent: period.agent, tenant: period.tenant };
-    found.push({ ...evaluator, ...of, ...trafficRate({ rows, labels, decided }) });
+    const about = { agent: period.agent, tenant: period.tenant, of: undefined };
+    found.push({ ...evaluator, ...about, ...trafficRate({ rows, labels, decided }) });
     for (const tenant of most(rows, (row) => row.tenant, tenantsMax)) {
       const own = rows.filter((row) => row.tenant === tenant);
       const ofTenant = await store.verdicts.decided({ ...within, tenant, name: evaluator.name, weightMax: weightMaxOf(own) });
-      found.push({ ...evaluator, ...of, tenant, ...trafficRate({ rows: own, labels, decided: ofTenant }) });
+      found.push({ ...evaluator, ...about, tenant, ...trafficRate({ rows: own, labels, decided: ofTenant }) });
+    }
+    if (by !== undefined) {
+      for (const of of most(rows, (row) => row[by], splitValuesMax)) {
+        const own = rows.filter((row) => row[by] === of);
+        const ofValue = await store.verdicts.decided({ ...within, [by]: of, name: evaluator.name, weightMax: weightMaxOf(own) });
+        found.push({ ...evaluator, ...about, of, ...trafficRate({ rows: own, labels, decided: ofValue }) });
+      }
     }
     for (const agent of most(rows, (row) => row.agent, agentsMax)) {
       found.push({
         ...evaluator,
-        ...of,
+        ...about,
         agent,
         ...trafficRate({ rows: rows.filter((row) => row.agent === agent), labels, decided: decided.filter((one) => one.agent === agent) }),
       });

@@ -19,6 +19,20 @@ export interface ScoredRun {
   readonly answered?: true;
   /** Judge requests for these verdicts. */
   readonly calls?: readonly JudgeCall[];
+  /** What figures about versions need of the run beside its verdicts. */
+  readonly figures?: RunFigures;
+}
+
+/** An absent member is unknown. */
+export interface RunFigures {
+  /** Hash of the system prompt. */
+  readonly prompt?: string;
+  /** By `groups.task_key`. */
+  readonly task?: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  /** Of all model calls of the agent, in US dollars. Absent when the cost of one of them is unknown. */
+  readonly costUsd?: number;
 }
 
 /** How one pair of run and evaluator ended. */

@@ -67,6 +67,7 @@ import type { ShardFigures } from './shards/protocol.ts';
 import { shardSet, type ShardSet } from './shards/shard-set.ts';
 import { retentionOf, storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
+import { versionUpkeep, type VersionUpkeep } from './version-upkeep.ts';
 import { spanForwarder, type SpanForwarder, type ForwardSettings } from '../exporters/forward/forwarder.ts';
 
 /** All parts but the listeners. */
@@ -110,6 +111,7 @@ export interface StoreParts {
   readonly runWriter: RunWriter;
   readonly spanArchiver: SpanArchiver;
   readonly annotations: AnnotationWriter;
+  readonly versions: VersionUpkeep;
 }
 
 /** What a shard shares with the others. */
@@ -295,7 +297,10 @@ function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item:
     onScored(item);
     tracing.scored(item);
     const without = withoutContent(item, settings.config().store.content, parts.overload.keepsContent);
-    const stored = { ...slimItem(without === undefined ? item : { ...item, withoutContent: without }), id: parts.sequence.next() };
+    // Verdicts of judges come later, for a run that is stored already.
+    const figures = item.answered === true ? {} : { figures: settings.rules().figures(item.run) };
+    const known = { ...item, ...figures };
+    const stored = { ...slimItem(without === undefined ? known : { ...known, withoutContent: without }), id: parts.sequence.next() };
     const bytes = itemBytes(stored);
     exporters.offer(stored, bytes, forward.scored(item) ? 'forward' : undefined);
     if (without === undefined) parts.stored?.spanArchiver.want(item);
@@ -438,6 +443,11 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
       prunes: shard === undefined,
       onFault: faultLog(parts, 'the store could not be written'),
     }),
+    versions: versionUpkeep({
+      ...shared,
+      keepMs: () => settings.config().store.keep.runsMs,
+      onFault: faultLog(parts, 'the figures of versions could not be summed'),
+    }),
     spanArchiver: spanArchiver({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
     annotations: annotationWriter({
       ...shared,
@@ -480,7 +490,7 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
   });
 }
 
-export function consoleServer(parts: ConsoleParts, { store, annotations }: StoreParts): ReturnType<typeof consoleOf> {
+export function consoleServer(parts: ConsoleParts, { store, annotations, versions }: StoreParts): ReturnType<typeof consoleOf> {
   const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
   const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
   return consoleOf(config, state, {
@@ -506,6 +516,7 @@ export function consoleServer(parts: ConsoleParts, { store, annotations }: Store
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
     upstream,
+    refreshVersions: versions.refresh,
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
     fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? figures().find((one) => one.fullFolder)?.fullFolder,
     snapshot: () => snapshotOf(parts, shards),

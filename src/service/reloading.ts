@@ -11,8 +11,11 @@ import { configuredRedaction } from '../config/entries/redaction.ts';
 import { differing, type Fingerprints } from '../config/fingerprint.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import type { Run } from '../model/agent-trace.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
+import type { RunFigures } from '../model/scored-run.ts';
 import type { PipelineSettings } from '../pipeline/pipeline.ts';
+import { runFigures } from '../pipeline/reporting/run-figures.ts';
 import { taskGroups, type TaskGroups } from '../pipeline/reporting/task-groups.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
@@ -243,6 +246,7 @@ export function metricsSnapshot(telemetry: MetricRegistry, settings: SettingsInF
 export interface RunRules extends PipelineSettings {
   readonly dialects: readonly Collector[];
   readonly groups: TaskGroups;
+  readonly figures: (run: Run) => RunFigures;
 }
 
 /** Parts of `before` whose settings are the same stay, with their state. */
@@ -263,6 +267,7 @@ function runRules(config: Config, telemetry: Telemetry, before?: { readonly conf
     dialects: keepsDialects ? before.rules.dialects : config.dialects.map(configuredCollector),
     prices: config.prices,
     groups,
+    figures: runFigures({ prices: config.prices, taskOf: groups.taskOf }),
     ...(redaction === undefined ? {} : { redaction }),
   };
 }

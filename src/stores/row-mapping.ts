@@ -3,6 +3,7 @@ import type { Run, ToolCall } from '../model/agent-trace.ts';
 import { tookNano } from '../model/error-signs.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { runTargetId, verdictWord, type Evaluation, type Verdict } from '../model/verdict.ts';
+import type { RunFigures } from '../model/scored-run.ts';
 import type { StoredVerdict } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 
@@ -46,7 +47,7 @@ export function tookMicros(call: ToolCall): number | undefined {
 }
 
 /** The columns of a run that lists and filters use. */
-export function runColumns(run: Run) {
+export function runColumns(run: Run, figures: RunFigures = {}) {
   return {
     tenant: run.tenant,
     trace_id: run.traceId,
@@ -62,6 +63,11 @@ export function runColumns(run: Run) {
     status: run.trace.status,
     revision: run.revision,
     part_of: run.partOf === undefined ? null : runTargetId(run.partOf),
+    prompt: figures.prompt ?? null,
+    task: figures.task ?? null,
+    input_tokens: figures.inputTokens ?? null,
+    output_tokens: figures.outputTokens ?? null,
+    cost_usd: figures.costUsd ?? null,
   } as const satisfies { readonly [column: string]: JsonValue };
 }
 

@@ -235,6 +235,7 @@ describe('the OpenAPI document', () => {
       '/datasets/{name}/diff': '/datasets/d/diff?from=1&to=1',
       '/datasets/{name}/examples/{id}': '/datasets/d/examples/a',
       '/datasets/{name}/examples/{id}/history': '/datasets/d/examples/a/history',
+      '/versions': '/versions?agent=order_support',
     };
     await fetch(`${service.console}/api/v1/datasets/d/examples`, {
       method: 'POST',

@@ -68,6 +68,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
       judges: () => [],
       unrecognised: () => [],
       // Larger than what two sockets take unread.
+      refreshVersions: async () => true,
       evaluability: () => Array.from({ length: 200 }, () => ({ reason: 'x'.repeat(64 * 1024) })),
     },
   });

@@ -13,7 +13,8 @@ import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.t
 import type { DatasetStore } from './dataset-store.ts';
 import type { ExperimentStore } from './experiment-store.ts';
 import type { ExportStore, NewExport } from './export-store.ts';
-import type { VerdictRows } from './verdict-rows.ts';
+import type { RunPeriod, RunSplit, VerdictRows } from './verdict-rows.ts';
+import type { VersionStore } from './version-store.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
 import type { JudgeSessionStore } from './session-store.ts';
@@ -44,6 +45,8 @@ export interface Store {
   readonly judgeBatches: JudgeBatchStore;
   /** Drift measurements. */
   readonly judgeDrift: DriftStore;
+  /** Figures by version of an agent, and the states of alerts. */
+  readonly versions: VersionStore;
   /** Examples for evaluations, by dataset and version. */
   readonly datasets: DatasetStore;
   /** Runs of agent versions over datasets, with their verdicts. */
@@ -219,6 +222,9 @@ export interface RunFilter {
   readonly agent?: string;
   readonly service?: string;
   readonly version?: string;
+  readonly model?: string;
+  /** Hash of the system prompt. */
+  readonly prompt?: string;
   readonly sessionId?: string;
   readonly traceId?: TraceId;
   /** Runs with a verdict of this evaluator. */
@@ -250,18 +256,18 @@ export interface RunPage {
   readonly next: RunPlace | undefined;
 }
 
-export interface SummaryQuery {
-  readonly from: Micros;
-  readonly to: Micros;
-  readonly agent?: string;
-  readonly tenant?: Tenant;
+export interface SummaryQuery extends RunPeriod {
   readonly evaluator?: string;
   readonly bucketMicros: number;
+  /** Rows for each value; absent: over all of them. */
+  readonly by?: RunSplit;
 }
 
 export interface SummaryRow {
   /** Start of the bucket. */
   readonly at: Micros;
+  /** Of the split; `undefined` for runs without a value, and without a split. */
+  readonly of: string | undefined;
   readonly name: string;
   readonly verdict: VerdictWord;
   readonly count: number;
@@ -269,14 +275,14 @@ export interface SummaryRow {
   readonly score: number | undefined;
 }
 
-export interface ToolQuery {
-  readonly from: Micros;
-  readonly to: Micros;
-  readonly agent?: string;
-  readonly tenant?: Tenant;
+export interface ToolQuery extends RunPeriod {
+  /** Rows for each value; absent: over all of them. */
+  readonly by?: RunSplit;
 }
 
 export interface ToolRow {
+  /** Of the split; `undefined` for runs without a value, and without a split. */
+  readonly of: string | undefined;
   readonly agent: string | undefined;
   readonly name: string;
   readonly calls: number;

@@ -24,10 +24,27 @@ export interface RunPeriod {
   readonly agent?: string;
   /** Absent: all tenants. */
   readonly tenant?: Tenant;
+  /** Version of the agent. */
+  readonly version?: string;
+  /** Model of the agent. */
+  readonly model?: string;
+  /** Hash of the system prompt. */
+  readonly prompt?: string;
 }
+
+/** What figures about runs can be split by. */
+export const runSplits = ['version', 'model', 'prompt'] as const;
+export type RunSplit = (typeof runSplits)[number];
+
+/** Values of a split with figures of their own: those of the most runs. The others count together as `other`. */
+export const splitValuesMax = 20;
+export const otherSplit = 'other';
 
 export interface VerdictRow extends RunKey {
   readonly agent: string | undefined;
+  readonly version: string | undefined;
+  readonly model: string | undefined;
+  readonly prompt: string | undefined;
   readonly sessionId: string | undefined;
   readonly word: VerdictWord;
   readonly score: number | undefined;

@@ -26,6 +26,8 @@ interface Gauges {
 
 export interface TaskGroups {
   spans(tenant: Tenant, spans: readonly Span[]): void;
+  /** The task of a run, `undefined` without one. */
+  taskOf(run: Run): string | undefined;
   /** A revision of a run has closed. `evaluations`: those of rules. */
   closed(run: Run, evaluations: readonly Evaluation[]): void;
   /** Verdicts of a judge. */
@@ -134,6 +136,7 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
 
   return {
     spans: keys.spans,
+    taskOf: keys.of,
     closed: take,
     judged(run, evaluations) {
       if (success !== undefined && evaluations.some(({ key }) => key.name === success)) take(run, evaluations);

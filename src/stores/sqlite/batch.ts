@@ -64,7 +64,7 @@ function batchItem(item: StoreItem): BatchItem {
       ...keyOf(run),
       revision: run.revision,
       ...(run.session === undefined ? {} : { session: run.session }),
-      columns: runColumns(run),
+      columns: runColumns(run, item.figures),
       content,
       waiting,
     },

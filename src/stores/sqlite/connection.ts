@@ -15,6 +15,7 @@ import {
 import { JuryError, diskFullText } from '../../model/errors.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { NewSpanPiece } from '../../model/store/store.ts';
+import type { RefreshOptions } from '../../model/store/version-store.ts';
 import type { Batch } from './batch.ts';
 import { type NewClient } from './clients.ts';
 import { database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
@@ -27,6 +28,8 @@ export interface Connection {
   write(batch: Batch): Promise<readonly AddedExport[]>;
   writePieces(pieces: readonly NewSpanPiece[]): Promise<void>;
   scan<Of extends Scan['of']>(scan: Extract<Scan, { readonly of: Of }>): Promise<Scanned[Of]>;
+  /** Sums one time again, in one transaction. */
+  refresh(options: RefreshOptions): Promise<boolean>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
   /** Copies the file while it is written. */
@@ -72,6 +75,12 @@ export async function connected(file: string, options: SqliteOptions = {}): Prom
         if (answer.kind !== 'scanned') throw new Error('the thread of the store answered something else');
         return answer.rows as Scanned[Of];
       },
+      // Holds the connection: no transaction of several questions is open meanwhile.
+      refresh: (options) =>
+        db.connection().execute(async () => {
+          const answer = await thread.ask({ kind: 'refresh', options });
+          return answer.kind === 'refreshed' && answer.more;
+        }),
       exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })),
       backup: async (to) => void (await thread.ask({ kind: 'backup', to })),
       async port() {

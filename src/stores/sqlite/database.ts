@@ -9,10 +9,12 @@ import { blockReader } from './blocks.ts';
 import { rows, type Rows } from './rows.ts';
 import { scanned, type Scan, type Scanned } from './scan.ts';
 import { writePieces } from './spans.ts';
+import { refreshed } from './version-sums.ts';
 import { writeBatch } from './write.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { NewSpanPiece } from '../../model/store/store.ts';
+import type { RefreshOptions } from '../../model/store/version-store.ts';
 import type { Batch } from './batch.ts';
 
 /** Asked for in the order in which they are sent, each answered once. */
@@ -26,6 +28,8 @@ export type Ask =
   | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly NewSpanPiece[] }
   /** Counts over many runs, of which only the sums leave the thread. */
   | { readonly id: number; readonly kind: 'scan'; readonly scan: Scan }
+  /** Sums by version. */
+  | { readonly id: number; readonly kind: 'refresh'; readonly options: RefreshOptions }
   /** A copy of the file, page by page, while others write. */
   | { readonly id: number; readonly kind: 'backup'; readonly to: string }
   | { readonly id: number; readonly kind: 'close' };
@@ -41,6 +45,7 @@ export type Answer =
   /** The fate of each export, in their order. */
   | { readonly id: number; readonly kind: 'written'; readonly exports: readonly AddedExport[] }
   | { readonly id: number; readonly kind: 'scanned'; readonly rows: Scanned[Scan['of']] }
+  | { readonly id: number; readonly kind: 'refreshed'; readonly more: boolean }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
 
 /** Given to the thread when it starts. The answer with this id says whether the file could be opened. */
@@ -143,6 +148,8 @@ export function database(file: string): Database {
         }
       case 'scan':
         return { kind: 'scanned', rows: scanned(connection, ask.scan) };
+      case 'refresh':
+        return { kind: 'refreshed', more: refreshed(connection, ask.options) };
       case 'pieces': {
         const { pieces } = ask;
         await db.transaction().execute(async () => writePieces(preparedRows(), pieces));

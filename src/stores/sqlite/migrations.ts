@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
 import { oneRowARun } from './one-row-a-run.ts';
+import { fineWidthMicros } from './version-sums.ts';
 import type { Tables } from './tables.ts';
 
 const annotationColumns =
@@ -78,7 +79,7 @@ const migrations: { readonly [name: string]: Migration } = {
   // What judges are still to be asked, what they answered, and what they have cost.
   '005_judges': steps([
     `create table judge_spend (
-       judge text not null, day text not null, nano_usd integer not null, reserved_nano_usd integer not null, requests integer not null, input_tokens integer not null, output_tokens integer not null,
+       judge text not null, day text not null, nano_usd integer not null, reserved_nano_usd integer not null, requests integer not null, input_tokens real not null, output_tokens real not null,
        primary key (judge, day)) strict, without rowid`,
     // Ids are never given twice: one that is being asked must not be taken for another one.
     `create table judge_jobs (
@@ -248,6 +249,27 @@ const migrations: { readonly [name: string]: Migration } = {
     'create index experiment_results_in_order on experiment_results (experiment, id)',
     'create index experiment_results_by_status on experiment_results (experiment, status)',
     'create index experiment_results_by_run on experiment_results (experiment, trace_id, span_id) where trace_id is not null',
+  ]),
+
+  // Figures by version of an agent: what runs tell beside their verdicts, sums of them by time, and the states of alerts.
+  '020_versions': steps([
+    'alter table runs add column prompt text',
+    'alter table runs add column task text',
+    'alter table runs add column input_tokens integer',
+    'alter table runs add column output_tokens integer',
+    'alter table runs add column cost_usd real',
+    `create table version_figures (
+       tenant text not null, agent text not null, version text not null, task text not null, kind text not null, name text not null, at_us integer not null, width_us integer not null,
+       runs integer not null, weight real not null, value real not null, weight_max real not null, first_us integer not null, last_us integer not null,
+       primary key (agent, tenant, version, kind, name, task, width_us, at_us)) strict, without rowid`,
+    'create index version_figures_by_time on version_figures (width_us, at_us)',
+    'create table version_changes (at_us integer primary key) strict',
+    // What is stored already is summed step by step.
+    `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs`,
+    // The start of the last run that was pruned.
+    'create table version_pruned (until_us integer not null) strict',
+    'insert into version_pruned values (0)',
+    'create table alert_states (alert text not null, agent text not null, state text not null, primary key (alert, agent)) strict, without rowid',
   ]),
 };
 

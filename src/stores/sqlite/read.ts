@@ -93,6 +93,8 @@ const columnOf = {
   agent: 'runs.agent',
   service: 'runs.service',
   version: 'runs.version',
+  model: 'runs.model',
+  prompt: 'runs.prompt',
   sessionId: 'runs.session_id',
   traceId: 'runs.trace_id',
 } as const;
@@ -178,7 +180,10 @@ function decisionsOf({ id, tenant, trace_id: traceId, span_id: spanId }: ListedR
 export async function readSummary({ scan }: Pick<Connection, 'scan'>, query: SummaryQuery): Promise<readonly SummaryRow[]> {
   const rows = await scan({ of: 'summary', query });
   return rows
-    .toSorted((one, other) => one.at - other.at || byText(one.name, other.name) || byText(one.verdict, other.verdict))
+    .toSorted(
+      (one, other) =>
+        one.at - other.at || byText(one.of ?? '', other.of ?? '') || byText(one.name, other.name) || byText(one.verdict, other.verdict),
+    )
     .slice(0, rowsMax);
 }
 
@@ -186,7 +191,13 @@ export async function readTools({ scan }: Pick<Connection, 'scan'>, query: ToolQ
   const rows = await scan({ of: 'tools', query });
   // Runs without an agent come first.
   return rows
-    .toSorted((one, other) => other.calls - one.calls || byText(one.agent ?? '', other.agent ?? '') || byText(one.name, other.name))
+    .toSorted(
+      (one, other) =>
+        other.calls - one.calls ||
+        byText(one.agent ?? '', other.agent ?? '') ||
+        byText(one.of ?? '', other.of ?? '') ||
+        byText(one.name, other.name),
+    )
     .slice(0, rowsMax);
 }
 

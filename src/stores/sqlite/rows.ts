@@ -10,6 +10,7 @@ import { withoutLabel } from '../run-record.ts';
 import type { BlockRow } from './blocks.ts';
 import { addMark, linesOf, markChar } from './marks.ts';
 import type { Tables } from './tables.ts';
+import { fineTime, noteChange } from './version-sums.ts';
 import { chunks as chunksOf } from '../../model/chunks.ts';
 
 export type RunRow = Insertable<Tables['runs']>;
@@ -37,6 +38,8 @@ export interface Rows {
   /** A trace has so many pieces at most, and none of them twice: else nothing is written. */
   piece(row: PieceRow): void;
   joinedTrace(row: JoinedTraceRow): void;
+  /** Runs that started at this time have changed. */
+  changed(startedAt: number): void;
 }
 
 /** The columns of a run that lists read. */
@@ -56,7 +59,17 @@ export const listedColumns = [
   'revision',
   'part_of',
 ] as const;
-const revisionColumns = [...listedColumns, 'content_gone', 'tools', 'content_block', 'content_at', 'content_length'] as const;
+/** Of figures about versions. */
+const figureColumns = ['prompt', 'task', 'input_tokens', 'output_tokens', 'cost_usd'] as const;
+const revisionColumns = [
+  ...listedColumns,
+  ...figureColumns,
+  'content_gone',
+  'tools',
+  'content_block',
+  'content_at',
+  'content_length',
+] as const;
 const saidColumns = ['marks', 'figures', 'verdicts_block', 'verdicts_at', 'verdicts_length'] as const;
 const runColumns = [...revisionColumns, ...saidColumns] as const;
 const blockColumns = ['live', 'body'] as const;
@@ -81,6 +94,7 @@ export function rows(prepare: (sql: string) => StatementSync): Rows {
     `insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`,
   );
   const joinedTrace = prepare(`${insert('joined_traces', joinedTraceColumns)} ${takeOver(joinedTraceColumns, ['trace_id', 'tenant'])}`);
+  const change = prepare(noteChange);
   /** Of whole texts: what is said of runs is mostly one of a few. */
   const known = new Map<string, string>();
   const codeOf = (text: string): number | undefined => {
@@ -111,6 +125,7 @@ export function rows(prepare: (sql: string) => StatementSync): Rows {
     forget: () => known.clear(),
     exported: (row) => Number(exported.run(...values(exportColumns, row)).lastInsertRowid),
     piece: (row) => void piece.run(...values(pieceColumns, row), row.trace_id, row.tenant),
+    changed: (startedAt) => void change.run(fineTime(startedAt)),
     joinedTrace: (row) => void joinedTrace.run(...values(joinedTraceColumns, row)),
   };
 }
@@ -136,7 +151,7 @@ function values<Column extends string>(columns: readonly Column[], row: { readon
   return columns.map((column) => (row[column] ?? null) as SQLInputValue);
 }
 
-/** Rows of one statement: SQLite takes 32,766 values in one, and a row has 18 at most. */
+/** Rows of one statement: SQLite takes 32,766 values in one, and a row has 28 at most. */
 const rowsPerStatement = 500;
 
 export function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {

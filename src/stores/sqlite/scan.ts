@@ -1,6 +1,6 @@
 /** Figures over the marks of many runs, counted in the thread that has the file: runs are read along their start, and only sums leave the thread. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { RunPeriod, DecidedRuns } from '../../model/store/verdict-rows.ts';
+import { otherSplit, splitValuesMax, type RunPeriod, type DecidedRuns } from '../../model/store/verdict-rows.ts';
 import type { SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import type { Decision, VerdictWord } from '../../model/verdict.ts';
 import { parsedMark, type ToolCounts } from '../run-record.ts';
@@ -40,7 +40,7 @@ function knownMarks(database: DatabaseSync): readonly KnownMark[] {
 function* runsOf(
   database: DatabaseSync,
   columns: string,
-  { from, to, agent, tenant }: RunPeriod,
+  { from, to, agent, tenant, version, model, prompt }: RunPeriod,
   more: { readonly condition: string; readonly value?: SQLInputValue },
 ): Generator<readonly unknown[]> {
   const conditions: readonly (readonly [condition: string, value: SQLInputValue | undefined])[] = [
@@ -48,6 +48,9 @@ function* runsOf(
     ['started_us < ?', to],
     ['agent = ?', agent],
     ['tenant = ?', tenant],
+    ['version = ?', version],
+    ['model = ?', model],
+    ['prompt = ?', prompt],
   ];
   const named = conditions.filter(([, value]) => value !== undefined);
   const statement = database.prepare(
@@ -56,6 +59,31 @@ function* runsOf(
   statement.setReturnArrays(true);
   const values = [...named.map(([, value]) => value as SQLInputValue), ...(more.value === undefined ? [] : [more.value])];
   yield* statement.iterate(...values) as Iterable<unknown> as Iterable<readonly unknown[]>;
+}
+
+/** Values of a split that are told apart while runs are counted. Spans name them, so there may be any number. */
+const splitNamesMax = 2_000;
+
+/** The value of a run under a split, of a bounded number of values. */
+function splitValues(): (value: unknown) => string | undefined {
+  const known = new Set<string>();
+  return (value) => {
+    if (typeof value !== 'string') return undefined;
+    if (!known.has(value) && known.size >= splitNamesMax) return otherSplit;
+    known.add(value);
+    return value;
+  };
+}
+
+/** The values of the most runs keep their name; the others are `other`. */
+function mostOf(counts: ReadonlyMap<string | undefined, number>): (value: string | undefined) => string | undefined {
+  const kept = new Set(
+    [...counts]
+      .sort(([, one], [, another]) => another - one)
+      .slice(0, splitValuesMax)
+      .map(([value]) => value),
+  );
+  return (value) => (value === undefined || kept.has(value) ? value : otherSplit);
 }
 
 /** The sum of many doubles with the error of one, as SQLite forms its means. */
@@ -83,18 +111,24 @@ const noMean = (): Mean => ({ sum: 0, error: 0, count: 0 });
 
 const meanOf = ({ sum, error, count }: Mean): number | undefined => (count === 0 ? undefined : (sum + error) / count);
 
-function summary(database: DatabaseSync, { evaluator, bucketMicros, ...period }: SummaryQuery): readonly SummaryRow[] {
+function summary(database: DatabaseSync, { evaluator, bucketMicros, by, ...period }: SummaryQuery): readonly SummaryRow[] {
   const all = knownMarks(database);
   const byChar = marksByChar(all);
   const wanted = all.filter(({ name, word }) => word !== null && (evaluator === undefined || name === evaluator));
   if (wanted.length === 0) return [];
-  /** By bucket and mark: of one evaluator and word there may be several marks. */
-  const buckets = new Map<number, Map<KnownMark, Group>>();
-  for (const [startedAt, marks, figures] of runsOf(database, 'started_us, marks, figures', period, {
+  const valueOf = splitValues();
+  const counts = new Map<string | undefined, number>();
+  /** By value of the split, bucket and mark: of one evaluator and word there may be several marks. */
+  const splits = new Map<string | undefined, Map<number, Map<KnownMark, Group>>>();
+  for (const [startedAt, marks, figures, value] of runsOf(database, `started_us, marks, figures, ${by ?? 'null'}`, period, {
     condition: 'marks glob ?',
     value: globOf(wanted),
   })) {
+    const of = valueOf(value);
+    counts.set(of, (counts.get(of) ?? 0) + 1);
     const at = Number(startedAt) - (Number(startedAt) % bucketMicros);
+    const buckets = splits.get(of) ?? new Map<number, Map<KnownMark, Group>>();
+    splits.set(of, buckets);
     const bucket = buckets.get(at) ?? new Map<KnownMark, Group>();
     buckets.set(at, bucket);
     eachMark({ marks: String(marks), figures: figures as Uint8Array | null }, byChar, (mark, score) => {
@@ -104,7 +138,29 @@ function summary(database: DatabaseSync, { evaluator, bucketMicros, ...period }:
       if (score !== undefined) addTo(group.mean, score);
     });
   }
-  return [...buckets].flatMap(([at, bucket]) => summaryRows(at, bucket, wanted));
+  const nameOf = mostOf(counts);
+  const kept = new Map<string | undefined, Map<number, Map<KnownMark, Group>>>();
+  for (const [value, buckets] of splits) joinBuckets(kept, nameOf(value), buckets);
+  return [...kept].flatMap(([of, buckets]) => [...buckets].flatMap(([at, bucket]) => summaryRows({ at, of }, bucket, wanted)));
+}
+
+type Buckets = Map<number, Map<KnownMark, Group>>;
+
+function joinBuckets(kept: Map<string | undefined, Buckets>, of: string | undefined, buckets: Buckets): void {
+  const before = kept.get(of);
+  if (before === undefined) return void kept.set(of, buckets);
+  for (const [at, bucket] of buckets) {
+    const own = before.get(at) ?? new Map<KnownMark, Group>();
+    before.set(at, own);
+    for (const [mark, group] of bucket) {
+      const known = own.get(mark);
+      if (known === undefined) own.set(mark, group);
+      else {
+        known.count += group.count;
+        joinTo(known.mean, group.mean);
+      }
+    }
+  }
 }
 
 interface Group {
@@ -112,7 +168,11 @@ interface Group {
   count: number;
 }
 
-function summaryRows(at: number, bucket: ReadonlyMap<KnownMark, Group>, wanted: readonly KnownMark[]): readonly SummaryRow[] {
+function summaryRows(
+  place: Pick<SummaryRow, 'at' | 'of'>,
+  bucket: ReadonlyMap<KnownMark, Group>,
+  wanted: readonly KnownMark[],
+): readonly SummaryRow[] {
   const rows = new Map<string, { readonly name: string; readonly verdict: VerdictWord; readonly mean: Mean; count: number }>();
   for (const mark of wanted) {
     const { name, word } = mark;
@@ -123,19 +183,32 @@ function summaryRows(at: number, bucket: ReadonlyMap<KnownMark, Group>, wanted: 
     joinTo(row.mean, group.mean);
     rows.set(`${word} ${name}`, row);
   }
-  return [...rows.values()].map(({ name, verdict, mean, count }) => ({ at, name, verdict, count, score: meanOf(mean) }));
+  return [...rows.values()].map(({ name, verdict, mean, count }) => ({ ...place, name, verdict, count, score: meanOf(mean) }));
 }
 
-function tools(database: DatabaseSync, period: ToolQuery): readonly ToolRow[] {
-  const groups = new Map<
-    string,
-    { agent: string | undefined; name: string; calls: number; errors: number; notExecuted: number; took: Mean; timed: number }
-  >();
-  for (const [agent, text] of runsOf(database, 'agent, tools', period, { condition: 'tools is not null' })) {
+interface ToolGroup {
+  readonly agent: string | undefined;
+  readonly of: string | undefined;
+  readonly name: string;
+  calls: number;
+  errors: number;
+  notExecuted: number;
+  readonly took: Mean;
+  timed: number;
+}
+
+function tools(database: DatabaseSync, { by, ...period }: ToolQuery): readonly ToolRow[] {
+  const valueOf = splitValues();
+  const counts = new Map<string | undefined, number>();
+  const groups = new Map<string, ToolGroup>();
+  for (const [agent, text, value] of runsOf(database, `agent, tools, ${by ?? 'null'}`, period, { condition: 'tools is not null' })) {
+    const of = valueOf(value);
+    counts.set(of, (counts.get(of) ?? 0) + 1);
     for (const [name, calls, errors, notExecuted, timed, took] of JSON.parse(String(text)) as readonly ToolCounts[]) {
-      const key = JSON.stringify([agent, name]);
+      const key = JSON.stringify([agent, of, name]);
       const group = groups.get(key) ?? {
         agent: agent === null ? undefined : String(agent),
+        of,
         name,
         calls: 0,
         errors: 0,
@@ -151,7 +224,29 @@ function tools(database: DatabaseSync, period: ToolQuery): readonly ToolRow[] {
       groups.set(key, group);
     }
   }
-  return [...groups.values()].map(({ took, timed, ...row }) => ({ ...row, tookMicros: meanOf({ ...took, count: timed }) }));
+  return keptTools(groups.values(), mostOf(counts)).map(({ took, timed, ...row }) => ({
+    ...row,
+    tookMicros: meanOf({ ...took, count: timed }),
+  }));
+}
+
+function keptTools(groups: Iterable<ToolGroup>, nameOf: (value: string | undefined) => string | undefined): readonly ToolGroup[] {
+  const kept = new Map<string, ToolGroup>();
+  for (const group of groups) {
+    const of = nameOf(group.of);
+    const key = JSON.stringify([group.agent, of, group.name]);
+    const before = kept.get(key);
+    if (before === undefined) {
+      kept.set(key, { ...group, of });
+      continue;
+    }
+    before.calls += group.calls;
+    before.errors += group.errors;
+    before.notExecuted += group.notExecuted;
+    before.timed += group.timed;
+    joinTo(before.took, group.took);
+  }
+  return [...kept.values()];
 }
 
 function decided(

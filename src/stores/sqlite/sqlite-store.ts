@@ -19,6 +19,7 @@ import { readDecisions, readRun, readRuns, readSummary, readTools } from './read
 import { forgetSpans, readKnown, readPieces } from './spans.ts';
 import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
+import { notePruned, versionStore } from './versions.ts';
 
 export interface SqliteStore extends Store {
   /** For a store in another thread, on the same connection to the file. */
@@ -59,6 +60,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     judgeAnswers: answerStore(db),
     judgeBatches: batchStore(db),
     judgeDrift: driftStore(db),
+    versions: versionStore(connection),
     datasets: datasetStore(db),
     experiments: experimentStore(db),
     run: (key) => readRun(db, key),
@@ -95,6 +97,7 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
     await db.transaction().execute(async (tx) => {
       await countGoneTurns(tx, goneIds);
       await tx.deleteFrom('runs').where('id', 'in', goneIds).execute();
+      await notePruned(tx, gone);
     });
   }
   const spans = await forgetSpans(db, { of: gone, before: contentBefore, piecesMax: stepRuns });

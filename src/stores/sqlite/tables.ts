@@ -19,6 +19,10 @@ export interface Tables {
   readonly drift_looks: DriftLooksTable;
   readonly sessions: SessionsTable;
   readonly session_turns: SessionTurnsTable;
+  readonly version_figures: VersionFiguresTable;
+  readonly version_changes: VersionChangesTable;
+  readonly version_pruned: VersionPrunedTable;
+  readonly alert_states: AlertStatesTable;
   readonly datasets: DatasetsTable;
   readonly dataset_versions: DatasetVersionsTable;
   readonly dataset_examples: DatasetExamplesTable;
@@ -59,6 +63,52 @@ interface RunsTable {
   readonly content_at: number | null;
   /** Null: the whole block. */
   readonly content_length: number | null;
+  /** Hash of the system prompt. */
+  readonly prompt: string | null;
+  readonly task: string | null;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly cost_usd: number | null;
+}
+
+/** Sums over the runs of a time and a version. The empty text: there is none. */
+interface VersionFiguresTable {
+  readonly tenant: string;
+  readonly agent: string;
+  readonly version: string;
+  /** Empty: over all tasks. */
+  readonly task: string;
+  /** What is summed. */
+  readonly kind: string;
+  /** Of the evaluator, the model, the prompt or the bin. */
+  readonly name: string;
+  readonly at_us: number;
+  readonly width_us: number;
+  readonly runs: number;
+  readonly weight: number;
+  readonly value: number;
+  readonly weight_max: number;
+  readonly first_us: number;
+  readonly last_us: number;
+}
+
+/** Times whose runs have changed since they were summed. */
+interface VersionChangesTable {
+  readonly at_us: number;
+}
+
+/** One row. */
+interface VersionPrunedTable {
+  /** Start of the last run that was pruned. */
+  readonly until_us: number;
+}
+
+interface AlertStatesTable {
+  readonly alert: string;
+  /** The agent that it looks at. */
+  readonly agent: string;
+  /** JSON. */
+  readonly state: string;
 }
 
 /** Their characters follow from the codes. */

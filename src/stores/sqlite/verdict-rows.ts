@@ -1,5 +1,5 @@
 /** Single verdicts for figures over many runs. Each question goes along the start of runs, and takes a page or counts what marks say. */
-import { sql, type Kysely } from 'kysely';
+import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { evaluatorsMax, type DecidedRuns, type RunPeriod, type VerdictRows } from '../../model/store/verdict-rows.ts';
 import type { Connection } from './connection.ts';
@@ -28,14 +28,12 @@ export function verdictRows({ db, scan }: Pick<Connection, 'db' | 'scan'>): Verd
       }
       return found.toSorted((one, other) => (one.name < other.name ? -1 : 1)).slice(0, evaluatorsMax + 1);
     },
-    async since({ from, to, agent, tenant, runsMax }) {
+    async since({ runsMax, ...period }) {
+      const { from } = period;
       const row = await db
         .selectFrom('runs')
         .select('started_us')
-        .where('started_us', '>=', from)
-        .where('started_us', '<', to)
-        .$if(agent !== undefined, (select) => select.where('agent', '=', agent ?? ''))
-        .$if(tenant !== undefined, (select) => select.where('tenant', '=', tenant ?? ''))
+        .where((eb) => within(eb, period))
         .orderBy('started_us', 'desc')
         .orderBy('id', 'desc')
         .limit(1)
@@ -43,21 +41,31 @@ export function verdictRows({ db, scan }: Pick<Connection, 'db' | 'scan'>): Verd
         .executeTakeFirst();
       return row === undefined ? from : row.started_us + 1;
     },
-    async page({ name, from, to, agent, tenant, limit, after }) {
+    async page({ name, limit, after, ...period }) {
       const marks = await readMarks(db);
       const rows = await db
         .selectFrom('runs')
-        .select(['id', 'started_us', 'marks', 'figures', 'agent', 'session_id', 'tenant', 'trace_id', 'span_id'])
+        .select([
+          'id',
+          'started_us',
+          'marks',
+          'figures',
+          'agent',
+          'version',
+          'model',
+          'prompt',
+          'session_id',
+          'tenant',
+          'trace_id',
+          'span_id',
+        ])
         .where((eb) =>
           hasMark(
             eb,
             marks.filter((mark) => mark.name === name && mark.word !== null),
           ),
         )
-        .where('started_us', '>=', from)
-        .where('started_us', '<', to)
-        .$if(agent !== undefined, (select) => select.where('agent', '=', agent ?? ''))
-        .$if(tenant !== undefined, (select) => select.where('tenant', '=', tenant ?? ''))
+        .where((eb) => within(eb, period))
         .$if(after !== undefined, (select) => select.where(sql<boolean>`(started_us, id) < (${after?.startedAt ?? 0}, ${after?.id ?? 0})`))
         .orderBy('started_us', 'desc')
         .orderBy('id', 'desc')
@@ -74,6 +82,9 @@ export function verdictRows({ db, scan }: Pick<Connection, 'db' | 'scan'>): Verd
           traceId: row.trace_id as TraceId,
           spanId: row.span_id as SpanId,
           agent: row.agent ?? undefined,
+          version: row.version ?? undefined,
+          model: row.model ?? undefined,
+          prompt: row.prompt ?? undefined,
           sessionId: row.session_id ?? undefined,
           word: said?.mark.word ?? 'error',
           score: said?.score,
@@ -95,6 +106,13 @@ export function verdictRows({ db, scan }: Pick<Connection, 'db' | 'scan'>): Verd
   };
 }
 
+const periodColumns = ['agent', 'tenant', 'version', 'model', 'prompt'] as const;
+
+function within(eb: ExpressionBuilder<Tables, 'runs'>, period: RunPeriod) {
+  const equal = periodColumns.flatMap((column) => (period[column] === undefined ? [] : [eb(column, '=', period[column])]));
+  return eb.and([eb('started_us', '>=', period.from), eb('started_us', '<', period.to), ...equal]);
+}
+
 /** Of runs whose mark has no label, by the ids of their rows. */
 async function longLabels(
   db: Kysely<Tables>,
@@ -111,18 +129,22 @@ async function longLabels(
 /** Of runs that a judge is still to be asked about, and of sessions that are still to be judged. */
 async function waitingRuns(
   db: Kysely<Tables>,
-  { name, from, to, agent, tenant, weightMax }: RunPeriod & { readonly name: string; readonly weightMax: number },
+  { name, weightMax, ...period }: RunPeriod & { readonly name: string; readonly weightMax: number },
 ): Promise<readonly DecidedRuns[]> {
   const said = (await readMarks(db)).filter((mark) => mark.name === name);
   const unsaid = said.length === 0 ? sql`true` : sql`r.marks not glob ${globOf(said)}`;
-  const within = sql`r.started_us >= ${from} and r.started_us < ${to} ${agent === undefined ? sql`` : sql`and r.agent = ${agent}`} ${tenant === undefined ? sql`` : sql`and r.tenant = ${tenant}`}`;
+  const { from, to } = period;
+  const equal = periodColumns.flatMap((column) =>
+    period[column] === undefined ? [] : [sql`and ${sql.ref(`r.${column}`)} = ${period[column]}`],
+  );
+  const inPeriod = sql`r.started_us >= ${from} and r.started_us < ${to} ${sql.join(equal, sql` `)}`;
   const { rows } =
     await sql<DecidedRow>`select agent, 'waiting' as decision, count(*) as runs, sum(p is not null) as chosen, total(min(1.0 / p, ${Math.min(weightMax, Number.MAX_VALUE)})) as weight, sum(p is null) as unchosen from (
-      select r.agent, j.probability as p from judge_jobs j join runs r on r.id = j.run_id where j.name = ${name} and ${unsaid} and ${within}
+      select r.agent, j.probability as p from judge_jobs j join runs r on r.id = j.run_id where j.name = ${name} and ${unsaid} and ${inPeriod}
       union all
       select r.agent, s.probability
         from sessions s join runs r on r.id = (select t.run_id from session_turns t where t.session = s.id order by t.started_us desc, t.run_id desc limit 1)
-        where s.name = ${name} and s.probability is not null and s.run_id is null and ${within})
+        where s.name = ${name} and s.probability is not null and s.run_id is null and ${inPeriod})
     group by agent`.execute(db);
   return rows.map(({ agent: of, ...row }) => ({ agent: of ?? undefined, ...row }));
 }

@@ -13,11 +13,14 @@ import { readEntries, saidColumns } from './run-entries.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './outbox.ts';
+import { fineTime } from './version-sums.ts';
 
 type Tx = Transaction<Tables>;
 
 interface Known {
   readonly id: number;
+  /** As it was before this batch. */
+  readonly startedAt: number;
   /** Before this batch; 0: there was no such run. */
   readonly revision: number;
   /** It turned out to be part of another run. */
@@ -40,12 +43,19 @@ async function writeItems(
 ): Promise<void> {
   const before = new Map([...newest.keys()].map((key) => [key, known.get(key)]));
   const said = Map.groupBy(items, ({ run }) => keyText(run));
+  noteChanges(to, newest, before);
   const isPlain = (key: string): boolean => before.get(key) === undefined && saysAll(said.get(key) ?? []);
   writeRuns(to, newest, known, isPlain);
   const others = items.filter(({ run }) => !isPlain(keyText(run)));
   if (others.length > 0) await writeSaid(tx, to, { others, before, known });
   await forgetParts(tx, known);
   await settleAnnotations(tx, tracesOf(newest));
+}
+
+/** The times in which sums by version are not right any more: that of each run, and the one it had before. */
+function noteChanges(to: Rows, newest: ReadonlyMap<string, BatchItem>, before: ReadonlyMap<string, Known | undefined>): void {
+  const starts = [...newest].flatMap(([key, { run }]) => [run.columns.started_us, before.get(key)?.startedAt ?? run.columns.started_us]);
+  for (const time of new Set(starts.map(fineTime))) to.changed(time);
 }
 
 /** One item, of a run that nobody is asked about and that is no part of another one: what it says is written as it is. */
@@ -83,13 +93,13 @@ function tracesOf(newest: ReadonlyMap<string, BatchItem>): readonly string[] {
 async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<string, Known>> {
   const rows = await tx
     .selectFrom('runs')
-    .select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'part_of'])
+    .select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'started_us', 'part_of'])
     .where('trace_id', 'in', oneOf([...new Set(traces)]))
     .execute();
   return new Map(
-    rows.map(({ id, revision, tenant, trace_id: traceId, span_id: spanId, part_of: partOf }) => [
+    rows.map(({ id, revision, tenant, trace_id: traceId, span_id: spanId, started_us: startedAt, part_of: partOf }) => [
       keyText({ tenant, traceId, spanId }),
-      { id, revision, isPart: partOf !== null },
+      { id, startedAt, revision, isPart: partOf !== null },
     ]),
   );
 }
@@ -113,7 +123,7 @@ function writeRuns(to: Rows, newest: ReadonlyMap<string, BatchItem>, known: Map<
     const said = isPlain(key) ? saidColumns(to.marks(record.marks), record.figures, verdicts.get(key)) : saidColumns('', [], undefined);
     const id = before?.id ?? to.run({ ...row, ...said });
     if (before !== undefined) to.revision(id, { ...row, ...said });
-    known.set(key, { id, revision: before?.revision ?? 0, isPart: columns.part_of !== null });
+    known.set(key, { id, startedAt: columns.started_us, revision: before?.revision ?? 0, isPart: columns.part_of !== null });
   }
 }
 

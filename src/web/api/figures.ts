@@ -5,6 +5,7 @@ import { type EvaluatorRate, peopleKinds, rates } from '../../analytics/rates.ts
 import { type JsonObject, member } from '../../model/json.ts';
 import { annotationRowsMax, type AnnotatorKind, annotatorKinds } from '../../model/store/annotation-store.ts';
 import { type DriftMeasurement, driftStates, type DriftStore, driftWords } from '../../model/store/drift-store.ts';
+import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { type Estimate, type NotEstimable, notEstimable } from '../../statistics/estimate.ts';
 import { averageRunsMax, type Coverage, weightShareMax } from '../../statistics/weighted-rate.ts';
@@ -16,6 +17,9 @@ import {
   type Parameters,
   periodOf,
   type Route,
+  runParameters,
+  runsOf,
+  splitOf,
   tenantOf,
   text,
   textParameter,
@@ -59,13 +63,13 @@ export const figureRoutes: readonly Route[] = [
     path_parameters: {},
     query_parameters: {
       ...period,
-      agent: filters.agent,
+      ...runParameters,
       tenant: filters.tenant,
       evaluator: { ...filters.evaluator, description: 'Name of the evaluator; rules are listed by name only.' },
       annotator: filters.annotator,
       by: {
-        enum: ['agent', 'tenant'],
-        description: `\`agent\`: also for each of the ${agentsMax} agents with the most verdicts; \`tenant\`: for each of as many tenants.`,
+        enum: ['agent', 'tenant', ...runSplits],
+        description: `\`agent\`: also for each of the ${agentsMax} agents with the most verdicts; \`tenant\`, \`version\`, \`model\` and \`prompt\`: for each of as many of them.`,
       },
     },
     answer: {
@@ -91,11 +95,12 @@ export const figureRoutes: readonly Route[] = [
       },
     },
     async handle({ store, clock, upstream }, query) {
+      const split = splitOf(query);
       const found = await rates(store, {
         ...periodOf(query, clock),
-        ...named(query, 'agent', 'agent'),
-        ...tenantOf(query),
+        ...runsOf(query),
         ...named(query, 'evaluator', 'name'),
+        ...(split === undefined ? {} : { by: split }),
         kinds: kindsOf(query),
         runsMax,
         agentsMax: query['by'] === 'agent' ? agentsMax : 0,
@@ -103,7 +108,7 @@ export const figureRoutes: readonly Route[] = [
       });
       return {
         since: timeText(BigInt(found.since) * 1_000n),
-        rates: found.rates.map(rateJson),
+        rates: found.rates.map((rate) => rateJson(rate, split)),
         upstream: { probability_min: upstream.probabilityMin, raised: upstream.raised() },
       };
     },
@@ -183,47 +188,54 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     effective_n: numberOrNull('Effective sample size: independent, evenly drawn runs with the same information.'),
     not_estimable: reason,
   }),
-  Rate: object({
-    name: text,
-    kind: text,
-    agent: { type: ['string', 'null'], description: 'Null: of all agents.' },
-    tenant: { type: ['string', 'null'], description: 'Null: of all tenants.' },
-    measure: { enum: ['pass_rate', 'mean_score'] },
-    rate: estimate,
-    corrected: {
-      type: 'boolean',
-      description: 'True: labels of people correct `rate`. False: it is the rate of the evaluator.',
+  Rate: object(
+    {
+      name: text,
+      kind: text,
+      agent: { type: ['string', 'null'], description: 'Null: of all agents.' },
+      tenant: { type: ['string', 'null'], description: 'Null: of all tenants.' },
+      measure: { enum: ['pass_rate', 'mean_score'] },
+      rate: estimate,
+      corrected: {
+        type: 'boolean',
+        description: 'True: labels of people correct `rate`. False: it is the rate of the evaluator.',
+      },
+      judged: estimate,
+      prediction_powered: estimate,
+      rogan_gladen: estimate,
+      labels: { ...count, description: 'Judged runs that people have labelled.' },
+      uncovered: numberOrNull('Share of the traffic that the rate does not cover: `unreachable` and `unanswered` together.'),
+      unreachable: numberOrNull('Share that the sample could not choose: its rate was 0.'),
+      unanswered: numberOrNull('Chosen share without an answer: the judge failed, had no budget or room, or has not answered yet.'),
+      waiting: numberOrNull('Share of the traffic that still waits for an answer.'),
+      balance: numberOrNull('Runs that the sample represents over all runs: about 1.'),
+      weights: {
+        ...object({
+          capped: {
+            ...count,
+            description: `Judged runs whose weight (one over the probability) was cut to ${percent(weightShareMax)} of the whole. Of fewer than ${averageRunsMax / weightShareMax} runs each may have ${averageRunsMax} over their number.`,
+          },
+          largest_share: {
+            type: 'number',
+            minimum: 0,
+            maximum: 1,
+            description: 'Share of the heaviest run in all weight, before the cut.',
+          },
+          kish_n: {
+            type: 'number',
+            minimum: 0,
+            description: 'Kish’s effective sample size after the cut.',
+          },
+        }),
+        description: 'Distribution of the weights of the judged runs.',
+      },
     },
-    judged: estimate,
-    prediction_powered: estimate,
-    rogan_gladen: estimate,
-    labels: { ...count, description: 'Judged runs that people have labelled.' },
-    uncovered: numberOrNull('Share of the traffic that the rate does not cover: `unreachable` and `unanswered` together.'),
-    unreachable: numberOrNull('Share that the sample could not choose: its rate was 0.'),
-    unanswered: numberOrNull('Chosen share without an answer: the judge failed, had no budget or room, or has not answered yet.'),
-    waiting: numberOrNull('Share of the traffic that still waits for an answer.'),
-    balance: numberOrNull('Runs that the sample represents over all runs: about 1.'),
-    weights: {
-      ...object({
-        capped: {
-          ...count,
-          description: `Judged runs whose weight (one over the probability) was cut to ${percent(weightShareMax)} of the whole. Of fewer than ${averageRunsMax / weightShareMax} runs each may have ${averageRunsMax} over their number.`,
-        },
-        largest_share: {
-          type: 'number',
-          minimum: 0,
-          maximum: 1,
-          description: 'Share of the heaviest run in all weight, before the cut.',
-        },
-        kish_n: {
-          type: 'number',
-          minimum: 0,
-          description: 'Kish’s effective sample size after the cut.',
-        },
-      }),
-      description: 'Distribution of the weights of the judged runs.',
+    {
+      version: { type: ['string', 'null'], description: 'With `by=version`. Null: of all versions.' },
+      model: { type: ['string', 'null'], description: 'With `by=model`. Null: of all models.' },
+      prompt: { type: ['string', 'null'], description: 'With `by=prompt`: hash of the system prompt. Null: of all prompts.' },
     },
-  }),
+  ),
   JudgeFigures: object({
     name: text,
     about: { enum: ['run', 'tool_call'], description: 'Subject of the comparison: whole runs, or single tool calls.' },
@@ -294,26 +306,31 @@ export function estimateJson(value: Estimate | NotEstimable): JsonObject {
   return { point, low, high, confidence, n, effective_n: effectiveN, not_estimable: null };
 }
 
-function rateJson({
-  name,
-  kind,
-  agent,
-  tenant,
-  measure,
-  rate,
-  corrected,
-  judged,
-  predictionPowered,
-  roganGladen,
-  labels,
-  coverage,
-  weights,
-}: EvaluatorRate): JsonObject {
+function rateJson(
+  {
+    name,
+    kind,
+    agent,
+    tenant,
+    of,
+    measure,
+    rate,
+    corrected,
+    judged,
+    predictionPowered,
+    roganGladen,
+    labels,
+    coverage,
+    weights,
+  }: EvaluatorRate,
+  split: RunSplit | undefined,
+): JsonObject {
   return {
     name,
     kind,
     agent: agent ?? null,
     tenant: tenant ?? null,
+    ...(split === undefined ? {} : { [split]: of ?? null }),
     measure,
     rate: estimateJson(rate),
     corrected,

@@ -7,6 +7,7 @@ import { judgeTrace } from '../../model/judge-call.ts';
 import type { Attributed, AttributeValue, Span } from '../../model/span.ts';
 import type { IdentifiedAnnotation } from '../../model/store/annotation-store.ts';
 import type { ContentGone, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../model/store/store.ts';
+import type { RunSplit } from '../../model/store/verdict-rows.ts';
 import { type Micros, timeText } from '../../model/timestamp.ts';
 import { runTargetId } from '../../model/verdict.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
@@ -146,13 +147,19 @@ function shortDecisionJson({ name, evaluator, revision, decision, reason }: Stor
   return { name, evaluator, revision, decision, reason: reason ?? null };
 }
 
-export function summaryJson({ at, name, verdict, count, score }: SummaryRow): JsonObject {
-  return { at: timeOf(at), name, verdict, count, mean_score: score ?? null };
+/** `by`: the split, whose value stands under its name. */
+export function summaryJson({ at, of, name, verdict, count, score }: SummaryRow, by: RunSplit | undefined): JsonObject {
+  return { at: timeOf(at), ...splitJson(by, of), name, verdict, count, mean_score: score ?? null };
 }
 
-export function toolJson({ agent, name, calls, errors, notExecuted, tookMicros }: ToolRow): JsonObject {
+function splitJson(by: RunSplit | undefined, of: string | undefined): JsonObject {
+  return by === undefined ? {} : { [by]: of ?? null };
+}
+
+export function toolJson({ agent, of, name, calls, errors, notExecuted, tookMicros }: ToolRow, by: RunSplit | undefined): JsonObject {
   return {
     agent: agent ?? null,
+    ...splitJson(by, of),
     name,
     calls,
     errors,

@@ -8,6 +8,7 @@ import type { Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
 import type { KeptSpans, RunFilter, RunPlace, Store } from '../../model/store/store.ts';
+import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import type { VerdictWord } from '../../model/verdict.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
@@ -37,6 +38,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   /** The least probability that `tracestate` may claim, and the number of runs below it since the start. */
   readonly upstream: { readonly probabilityMin: number; readonly raised: () => number };
+  /** Brings the sums by version up to date. Resolves with `false` when some are left for later. */
+  readonly refreshVersions: () => Promise<boolean>;
   /** Outcomes of evaluators since the start of the process. */
   readonly evaluability: () => readonly JsonObject[];
   /** Services and scopes without a recognised agent. */
@@ -135,6 +138,8 @@ export function filterOf(query: Parameters): RunFilter {
     ...named(query, 'agent', 'agent'),
     ...named(query, 'service', 'service'),
     ...named(query, 'version', 'version'),
+    ...named(query, 'model', 'model'),
+    ...named(query, 'prompt', 'prompt'),
     ...named(query, 'session', 'sessionId'),
     ...named(query, 'evaluator', 'evaluator'),
     ...tenantOf(query),
@@ -217,6 +222,33 @@ function unknownCursor(): QueryFault {
   return new QueryFault('cursor is not from this API.', 'Give the value of "next" of the previous page, and the same filters.');
 }
 
+export const textParameter = { type: 'string', maxLength: 1_000 } as const;
+
+/** Which runs figures are about, beside their time. */
+export const runParameters = {
+  agent: { ...textParameter, description: 'Name of the agent.' },
+  version: { ...textParameter, description: 'Version of the agent, by `groups.version_key`.' },
+  model: { ...textParameter, description: 'Model of the agent, as the run names it first.' },
+  prompt: { ...textParameter, description: 'Hash of the system prompt, as `/versions` lists it.' },
+} as const;
+
+export const splitDescription = `Splits the figures by version of the agent, by its model, or by the hash of its system prompt. The ${splitValuesMax} values of the most runs stand alone`;
+
+/** The runs that `runParameters` name. */
+export function runsOf(query: Parameters): Pick<RunPeriod, 'agent' | 'tenant' | 'version' | 'model' | 'prompt'> {
+  return {
+    ...named(query, 'agent', 'agent'),
+    ...named(query, 'version', 'version'),
+    ...named(query, 'model', 'model'),
+    ...named(query, 'prompt', 'prompt'),
+    ...tenantOf(query),
+  };
+}
+
+export function splitOf({ by }: Parameters): RunSplit | undefined {
+  return runSplits.find((split) => split === by);
+}
+
 export const text: JsonObject = { type: 'string' };
 export const count: JsonObject = { type: 'integer', minimum: 0 };
 export const time: JsonObject = { type: 'string', format: 'date-time' };
@@ -225,7 +257,6 @@ export function object(properties: JsonObject, optional: JsonObject = {}): JsonO
   return { type: 'object', required: Object.keys(properties), properties: { ...properties, ...optional } };
 }
 
-export const textParameter = { type: 'string', maxLength: 1_000 } as const;
 export const limitDefault = 50;
 export const pages = {
   limit: { type: 'integer', minimum: 1, maximum: 200, default: limitDefault, description: 'Entries of one page.' },

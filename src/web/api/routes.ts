@@ -14,17 +14,22 @@ import {
   placeOf,
   QueryFault,
   type Route,
-  tenantOf,
+  runParameters,
+  runsOf,
+  splitDescription,
+  splitOf,
   textParameter,
 } from './route.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
+import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { annotationRoutes } from './annotations.ts';
 import { datasetRoutes } from './datasets.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
+import { versionRoutes } from './versions.ts';
 import { decisionJson, otlpLines, runJson, runRowJson, spanPage, spansGoneJson, summaryJson, toolJson, worstTurnsJson } from './json.ts';
 
 const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
@@ -39,9 +44,8 @@ const period = {
   to: { ...time, description: 'Runs that started before this time; now when left out.' },
 } as const;
 const filters = {
-  agent: { ...textParameter, description: 'Name of the agent.' },
+  ...runParameters,
   service: { ...textParameter, description: 'Name of the service.' },
-  version: { ...textParameter, description: 'Version of the service.' },
   session: { ...textParameter, description: 'Session id.' },
   trace: traceId,
   tenant,
@@ -52,6 +56,7 @@ const filters = {
   to: { ...time, description: 'Runs that started before this time.' },
 } as const;
 
+const by = { enum: runSplits, description: `${splitDescription}, the others as \`other\`.` } as const;
 const dayMicros = 86_400_000_000;
 const buckets: { readonly [name: string]: number } = { minute: 60_000_000, hour: 3_600_000_000, day: dayMicros };
 /** Buckets of one answer. */
@@ -175,9 +180,10 @@ export const routes: readonly Route[] = [
     path_parameters: {},
     query_parameters: {
       ...period,
-      agent: filters.agent,
+      ...runParameters,
       tenant,
       evaluator: filters.evaluator,
+      by,
       bucket: { enum: Object.keys(buckets), default: 'hour', description: 'Width of one step in time.' },
     },
     answer: list('summary', 'SummaryRow'),
@@ -189,11 +195,11 @@ export const routes: readonly Route[] = [
       const rows = await store.summary({
         ...between,
         bucketMicros,
-        ...named(query, 'agent', 'agent'),
-        ...tenantOf(query),
+        ...runsOf(query),
         ...named(query, 'evaluator', 'evaluator'),
+        ...splitIn(query),
       });
-      return { summary: rows.map(summaryJson), next: null };
+      return { summary: rows.map((row) => summaryJson(row, splitOf(query))), next: null };
     },
   },
   {
@@ -201,10 +207,12 @@ export const routes: readonly Route[] = [
     path: '/tools',
     summary: 'Calls by agent and tool.',
     path_parameters: {},
-    query_parameters: { ...period, agent: filters.agent, tenant },
+    query_parameters: { ...period, ...runParameters, tenant, by },
     answer: list('tools', 'Tool'),
     handle: async ({ store, clock }, query) => ({
-      tools: (await store.tools({ ...periodOf(query, clock), ...named(query, 'agent', 'agent'), ...tenantOf(query) })).map(toolJson),
+      tools: (await store.tools({ ...periodOf(query, clock), ...runsOf(query), ...splitIn(query) })).map((row) =>
+        toolJson(row, splitOf(query)),
+      ),
       next: null,
     }),
   },
@@ -234,10 +242,16 @@ export const routes: readonly Route[] = [
     }),
   },
   ...figureRoutes,
+  ...versionRoutes,
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,
 ];
+
+function splitIn(query: Parameters): { readonly by?: RunSplit } {
+  const split = splitOf(query);
+  return split === undefined ? {} : { by: split };
+}
 
 function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): Promise<StoredRun | undefined> {
   return store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });

@@ -11,6 +11,7 @@ import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
 import { type ApiDeps, count, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
+import { versionSchemas } from './versions.ts';
 
 export const apiPrefix = '/api/v1';
 
@@ -113,6 +114,12 @@ const orNull = (type: string, description?: string): JsonObject => ({
   type: [type, 'null'],
   ...(description === undefined ? {} : { description }),
 });
+/** Where figures are split, the value of the split. */
+const splitMembers: JsonObject = {
+  version: orNull('string', 'With `by=version`.'),
+  model: orNull('string', 'With `by=model`.'),
+  prompt: orNull('string', 'With `by=prompt`: hash of the system prompt.'),
+};
 
 const schemas: { readonly [name: string]: JsonObject } = {
   Run: object(
@@ -247,21 +254,27 @@ const schemas: { readonly [name: string]: JsonObject } = {
     cut: { type: 'array', items: text, description: 'Shortened attributes; `otlp` has their full text.' },
   }),
   Gone: object({ reason: { enum: [...contentGoneWords, 'not_stored'] }, explanation: text }),
-  SummaryRow: object({
-    at: { ...time, description: 'Start of the step.' },
-    name: text,
-    verdict: { enum: verdictWords },
-    count,
-    mean_score: orNull('number'),
-  }),
-  Tool: object({
-    agent: orNull('string'),
-    name: text,
-    calls: count,
-    errors: count,
-    not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
-    mean_seconds: orNull('number'),
-  }),
+  SummaryRow: object(
+    {
+      at: { ...time, description: 'Start of the step.' },
+      name: text,
+      verdict: { enum: verdictWords },
+      count,
+      mean_score: orNull('number'),
+    },
+    splitMembers,
+  ),
+  Tool: object(
+    {
+      agent: orNull('string'),
+      name: text,
+      calls: count,
+      errors: count,
+      not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
+      mean_seconds: orNull('number'),
+    },
+    splitMembers,
+  ),
   UnrecognisedService: object({
     service: text,
     scope: text,
@@ -283,6 +296,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   }),
   ...exportSchemas,
   ...datasetSchemas,
+  ...versionSchemas,
   ...figureSchemas,
   ...driftSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),

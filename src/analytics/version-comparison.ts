@@ -1,0 +1,245 @@
+/** Versions of an agent: what each did, and how two of them differ. */
+import { durationOfBin, type VersionFigure, type VersionFigureKind } from '../model/store/version-store.ts';
+import type { Micros } from '../model/timestamp.ts';
+import {
+  type ComparedArms,
+  differenceSequence,
+  emptySequence,
+  equalMeansP,
+  meanSequence,
+  mergedSequence,
+  type SequenceSums,
+} from '../statistics/confidence-sequence.ts';
+import type { Estimate } from '../statistics/estimate.ts';
+
+/** Of all looks together; one comparison in a hundred may show a difference that is not there. */
+export const versionConfidence = 0.99;
+
+/** Tasks that are compared by themselves; the runs of the others are one more stratum. Each stratum widens the interval. */
+const tasksMax = 20;
+
+type Measure = 'pass_rate' | 'mean_score';
+
+export interface RatedEvaluator {
+  readonly name: string;
+  readonly measure: Measure;
+  /** An interval that holds at all looks. */
+  readonly rate: Estimate;
+}
+
+export interface NamedRuns {
+  readonly name: string;
+  readonly runs: number;
+}
+
+export interface VersionReport {
+  readonly agent: string;
+  /** Empty: runs without a version. */
+  readonly version: string;
+  readonly firstAt: Micros;
+  readonly lastAt: Micros;
+  readonly runs: number;
+  /** Means over the runs that tell them; `undefined` when none does. */
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly costUsd: number | undefined;
+  /** Runs whose cost is known. */
+  readonly costedRuns: number;
+  readonly meanMicros: number | undefined;
+  /** To 5 % of their value. */
+  readonly medianMicros: number | undefined;
+  readonly p95Micros: number | undefined;
+  /** The most frequent first. */
+  readonly models: readonly NamedRuns[];
+  readonly prompts: readonly NamedRuns[];
+  readonly evaluators: readonly RatedEvaluator[];
+}
+
+/** By agent, the version that came last first. */
+export function versionReports(figures: readonly VersionFigure[]): readonly VersionReport[] {
+  const whole = figures.filter(({ task }) => task === '');
+  return [...Map.groupBy(whole, ({ agent, version }) => JSON.stringify([agent, version])).values()]
+    .flatMap((own) => reportOf(own) ?? [])
+    .sort((one, another) => (one.agent === another.agent ? another.firstAt - one.firstAt : one.agent < another.agent ? -1 : 1));
+}
+
+function reportOf(own: readonly VersionFigure[]): VersionReport | undefined {
+  const run = own.find(({ kind }) => kind === 'run');
+  if (run === undefined) return undefined;
+  const named = (kind: VersionFigureKind): readonly NamedRuns[] =>
+    own
+      .filter((one) => one.kind === kind)
+      .map(({ name, runs }) => ({ name, runs }))
+      .sort((one, another) => another.runs - one.runs || (one.name < another.name ? -1 : 1));
+  return {
+    agent: run.agent,
+    version: run.version,
+    firstAt: run.firstAt,
+    lastAt: run.lastAt,
+    runs: run.runs,
+    inputTokens: meanOf(own, 'input_tokens'),
+    outputTokens: meanOf(own, 'output_tokens'),
+    costUsd: meanOf(own, 'cost'),
+    costedRuns: runsOf(own, 'cost'),
+    meanMicros: meanOf(own, 'took'),
+    medianMicros: durationQuantile(own, 0.5),
+    p95Micros: durationQuantile(own, 0.95),
+    models: named('model'),
+    prompts: named('prompt'),
+    evaluators: evaluatorsOf(own).map(({ name, measure }) => ({
+      name,
+      measure,
+      rate: meanSequence(sumsOf(own, name, measure), { confidence: versionConfidence }),
+    })),
+  };
+}
+
+function runsOf(figures: readonly VersionFigure[], kind: VersionFigureKind): number {
+  return figures.reduce((sum, one) => sum + (one.kind === kind ? one.runs : 0), 0);
+}
+
+/** Over the runs that tell it; `undefined` when none does. */
+function meanOf(figures: readonly VersionFigure[], kind: VersionFigureKind): number | undefined {
+  const runs = runsOf(figures, kind);
+  return runs === 0 ? undefined : figures.reduce((sum, one) => sum + (one.kind === kind ? one.value : 0), 0) / runs;
+}
+
+/** The duration, in microseconds, that this share of the runs does not exceed; to 5 %. */
+function durationQuantile(figures: readonly VersionFigure[], share: number): number | undefined {
+  const bins = figures
+    .filter(({ kind }) => kind === 'duration')
+    .map(({ name, runs }) => ({ bin: Number(name), runs }))
+    .sort((one, another) => one.bin - another.bin);
+  let left = Math.ceil(share * bins.reduce((sum, { runs }) => sum + runs, 0));
+  for (const { bin, runs } of bins) {
+    left -= runs;
+    if (left <= 0) return durationOfBin(bin);
+  }
+  return undefined;
+}
+
+/** An evaluator with passes and fails is rated by these, whatever scores it gave beside them. */
+function evaluatorsOf(figures: readonly VersionFigure[]): readonly { readonly name: string; readonly measure: Measure }[] {
+  const names = (kind: VersionFigureKind): ReadonlySet<string> => new Set(figures.flatMap((one) => (one.kind === kind ? [one.name] : [])));
+  const passes = names('pass');
+  return [...new Set([...passes, ...names('score')])]
+    .sort()
+    .map((name) => ({ name, measure: passes.has(name) ? 'pass_rate' : 'mean_score' }));
+}
+
+/** Of one evaluator over these figures. */
+function sumsOf(figures: readonly VersionFigure[], name: string, measure: Measure): SequenceSums {
+  const kind = measure === 'pass_rate' ? 'pass' : 'score';
+  return figures
+    .filter((one) => one.kind === kind && one.name === name)
+    .reduce<SequenceSums>(
+      (all, { runs, weight, value, weightMax }) => mergedSequence(all, { n: runs, weight, value, weightMax }),
+      emptySequence,
+    );
+}
+
+export interface ComparedEvaluator {
+  readonly name: string;
+  readonly measure: Measure;
+  readonly version: Estimate;
+  readonly against: Estimate;
+  /** Of `version` less that of `against`, within −1..1; an interval that holds at all looks. */
+  readonly difference: Estimate;
+  /** Always-valid p-value of “both are the same”, over all tasks together; `undefined` without runs on both sides. */
+  readonly p: number | undefined;
+  /** Tasks that are compared within themselves; 0: runs name no task. */
+  readonly tasks: number;
+  readonly word: 'better' | 'worse' | 'no_difference_shown' | 'not_estimable';
+}
+
+export interface VersionPair {
+  readonly version: string;
+  readonly against: string;
+}
+
+/** Those that can be compared, the one that came last first. */
+export function comparableVersions<One extends Pick<VersionReport, 'version' | 'firstAt'>>(reports: readonly One[]): readonly One[] {
+  return reports
+    .filter(({ version }) => version !== '' && version !== otherVersions)
+    .toSorted((one, another) => another.firstAt - one.firstAt);
+}
+
+/** Versions beyond what the store tells apart. */
+const otherVersions = 'other';
+
+interface CompareOptions extends VersionPair {
+  readonly confidence?: number;
+  /** The least difference that counts. */
+  readonly by?: number;
+}
+
+/** Figures of one agent, with those by task. */
+export function compareVersions(figures: readonly VersionFigure[], options: CompareOptions): readonly ComparedEvaluator[] {
+  const { version, against, confidence = versionConfidence, by = 0 } = options;
+  const [own, other] = [version, against].map((name) => figures.filter((one) => one.version === name));
+  if (own === undefined || other === undefined) return [];
+  return evaluatorsOf([...own, ...other]).map(({ name, measure }): ComparedEvaluator => {
+    const arms = { first: wholeOf(other, name, measure), second: wholeOf(own, name, measure) };
+    const strata = strataOf({ first: other, second: own }, name, measure);
+    const difference = differenceSequence(strata, { confidence });
+    const isComparable = arms.first.n > 0 && arms.second.n > 0;
+    return {
+      name,
+      measure,
+      version: meanSequence(arms.second, { confidence }),
+      against: meanSequence(arms.first, { confidence }),
+      difference,
+      p: isComparable ? equalMeansP(arms) : undefined,
+      tasks: strata.length > 1 ? strata.length : 0,
+      word: wordOf(difference, by),
+    };
+  });
+}
+
+function wordOf(difference: Estimate, by: number): ComparedEvaluator['word'] {
+  if (difference.kind === 'not_estimable') return 'not_estimable';
+  return difference.high < -by ? 'worse' : difference.low > by ? 'better' : 'no_difference_shown';
+}
+
+function wholeOf(figures: readonly VersionFigure[], name: string, measure: Measure): SequenceSums {
+  return sumsOf(
+    figures.filter(({ task }) => task === ''),
+    name,
+    measure,
+  );
+}
+
+/** The tasks that both did most, and all other runs as one stratum. */
+function strataOf(
+  { first, second }: { readonly first: readonly VersionFigure[]; readonly second: readonly VersionFigure[] },
+  name: string,
+  measure: Measure,
+): readonly ComparedArms[] {
+  const byTask = (figures: readonly VersionFigure[]): ReadonlyMap<string, SequenceSums> =>
+    new Map([...Map.groupBy(figures, ({ task }) => task)].map(([task, own]) => [task, sumsOf(own, name, measure)]));
+  const [before, after] = [byTask(first), byTask(second)];
+  const named = [...before]
+    .flatMap(([task, own]): readonly ComparedArms[] => {
+      const other = after.get(task);
+      return task === '' || other === undefined || own.n === 0 || other.n === 0 ? [] : [{ first: own, second: other }];
+    })
+    .sort((one, another) => another.first.n + another.second.n - one.first.n - one.second.n)
+    .slice(0, tasksMax);
+  const rest = {
+    first: without(
+      before.get('') ?? emptySequence,
+      named.map((arms) => arms.first),
+    ),
+    second: without(
+      after.get('') ?? emptySequence,
+      named.map((arms) => arms.second),
+    ),
+  };
+  return [...named, ...(rest.first.n > 0 && rest.second.n > 0 ? [rest] : [])];
+}
+
+function without(whole: SequenceSums, parts: readonly SequenceSums[]): SequenceSums {
+  const sum = (of: 'n' | 'weight' | 'value'): number => Math.max(0, whole[of] - parts.reduce((all, part) => all + part[of], 0));
+  const n = sum('n');
+  return n === 0 ? emptySequence : { n, weight: sum('weight'), value: sum('value'), weightMax: whole.weightMax };
+}

@@ -1,0 +1,103 @@
+/**
+ * The part of a store with figures by version of an agent. It keeps sums of runs by time, version and evaluator, so that a look costs as
+ * much as the sums and not as the runs. The sums of a version stay when its runs are pruned, for a comparison counts all of them.
+ */
+import type { Tenant } from '../ids.ts';
+import type { Micros } from '../timestamp.ts';
+
+export interface VersionStore {
+  /** Sums again the times whose runs have changed, the newest first. Resolves with `true` when more are left. */
+  refresh(options: RefreshOptions): Promise<boolean>;
+  /** Sums over the given runs, by what `by` names. */
+  figures(query: VersionQuery): Promise<readonly VersionFigure[]>;
+  /** The latest states of alerts. */
+  alertStates(): Promise<readonly AlertStateRow[]>;
+  /** Writes states, and removes those of other alerts. */
+  keepAlertStates(states: readonly AlertStateRow[]): Promise<void>;
+}
+
+export interface RefreshOptions {
+  readonly now: Micros;
+  /** Sums of runs before it become one sum for each version, and go when the version has had no run since. */
+  readonly keepFrom: Micros;
+  /** True: leaves out the time that has not ended, to which runs still come. */
+  readonly endedOnly?: boolean;
+}
+
+/**
+ * run: runs. pass: verdicts with a pass or fail, by evaluator; the value is 1 or 0. score: those without, by evaluator; the value is the score.
+ * duration: runs by bin of their duration. took: microseconds. input_tokens, output_tokens, cost: of the runs that tell them. model, prompt: runs
+ * by model, and by hash of the system prompt.
+ */
+export const versionFigureKinds = [
+  'run',
+  'pass',
+  'score',
+  'duration',
+  'took',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+  'model',
+  'prompt',
+] as const;
+export type VersionFigureKind = (typeof versionFigureKinds)[number];
+
+export interface VersionQuery {
+  /** Absent: all agents. The empty text: runs without an agent. */
+  readonly agent?: string;
+  /** The empty text: runs without a version. */
+  readonly version?: string;
+  readonly tenant?: Tenant;
+  /** Runs from this time on, to the width of a sum. Absent: all. */
+  readonly from?: Micros;
+  readonly kinds: readonly VersionFigureKind[];
+  /** Name of the evaluator, model or prompt. */
+  readonly name?: string;
+  /** True: also by task, for runs with one. */
+  readonly byTask?: boolean;
+  /** True: over all versions together. */
+  readonly allVersions?: boolean;
+}
+
+export interface VersionFigure {
+  readonly agent: string;
+  readonly version: string;
+  /** Empty: over all tasks. */
+  readonly task: string;
+  readonly kind: VersionFigureKind;
+  readonly name: string;
+  readonly runs: number;
+  /** Σ w, with w = 1 / p for verdicts and 1 otherwise. */
+  readonly weight: number;
+  /** Σ w·value. */
+  readonly value: number;
+  readonly weightMax: number;
+  /** Start of the first and of the last run. */
+  readonly firstAt: Micros;
+  readonly lastAt: Micros;
+}
+
+/** Rows of one answer; the others are left out. */
+export const versionFiguresMax = 50_000;
+
+export interface AlertStateRow {
+  readonly alert: string;
+  /** The agent that it looks at; empty: all. */
+  readonly agent: string;
+  /** JSON. */
+  readonly state: string;
+}
+
+/** Durations of a bin differ by a tenth at most. */
+const binGrowth = 1.1;
+
+/** Microseconds. */
+export function durationBin(micros: number): number {
+  return micros < 1 ? 0 : Math.ceil(Math.log(micros) / Math.log(binGrowth));
+}
+
+/** The middle of a bin: at most 5 % from each duration in it. */
+export function durationOfBin(bin: number): number {
+  return (2 * binGrowth ** bin) / (binGrowth + 1);
+}

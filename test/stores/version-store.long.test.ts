@@ -1,0 +1,235 @@
+/** Figures by version, in every kind of store. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import type { Run } from '../../src/model/agent-trace.ts';
+import type { RunFigures } from '../../src/model/scored-run.ts';
+import type { Store } from '../../src/model/store/store.ts';
+import type { VersionFigure, VersionQuery } from '../../src/model/store/version-store.ts';
+import { tenant } from '../../src/model/ids.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { agentTrace, spanId } from '../builders/agent-trace.ts';
+import { evaluation, run, scored, skipped } from '../builders/scored-run.ts';
+import { retention } from '../builders/retention.ts';
+import { closedLater, folder, members, open } from './members.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+
+const minute = 60_000_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+/** 2026-11-26T00:00Z, in microseconds: the start of an hour. */
+const start = 1_795_651_200_000_000;
+
+let last = 0;
+interface Given {
+  readonly at?: number;
+  readonly version?: string;
+  readonly agent?: string;
+  readonly tenant?: string;
+  readonly verdicts?: { readonly [name: string]: Verdict };
+  readonly probability?: number;
+  readonly figures?: RunFigures;
+  readonly tookMs?: number;
+  readonly model?: string;
+  readonly members?: Partial<Run>;
+}
+
+function item({
+  at = start,
+  version,
+  agent = 'a',
+  tenant: of,
+  verdicts = {},
+  probability = 1,
+  figures,
+  tookMs = 1_000,
+  model,
+  members: more,
+}: Given) {
+  const own = run({
+    spanId: spanId(++last),
+    ...(of === undefined ? {} : { tenant: tenant(of) }),
+    trace: agentTrace({ agent, ...(model === undefined ? {} : { model }) }),
+    ...(version === undefined ? {} : { serviceVersion: version }),
+    startUnixNano: BigInt(at) * 1_000n,
+    endUnixNano: BigInt(at) * 1_000n + BigInt(tookMs) * 1_000_000n,
+    ...more,
+  });
+  return {
+    run: own,
+    evaluations: Object.entries(verdicts).map(([name, verdict]) => evaluation(name, verdict, own, { sampleProbability: probability })),
+    decisions: [],
+    ...(figures === undefined ? {} : { figures }),
+  };
+}
+
+async function refreshed(store: Store, now = start, keepFrom = now - 30 * day): Promise<void> {
+  while (await store.versions.refresh({ now, keepFrom })) {}
+  // What is due without a change.
+  await store.versions.refresh({ now, keepFrom });
+}
+
+const short = ({ version, kind, name, task, runs, weight, value, weightMax }: VersionFigure) =>
+  [version, kind, name, task, runs, weight, value, weightMax] as const;
+async function told(store: Store, query: VersionQuery) {
+  return (await store.versions.figures(query)).map(short);
+}
+
+describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+  test('versions: sums runs, verdicts, tokens, cost and durations by version', async () => {
+    const store = await open(member);
+    await store.write([
+      item({ version: '1', verdicts: { e: scored(1), raw: scored(0.25, { passed: null, threshold: null, label: 'raw' }) }, model: 'm' }),
+      item({ version: '1', verdicts: { e: scored(0) }, figures: { inputTokens: 10, outputTokens: 2, costUsd: 0.5, prompt: 'p' } }),
+      item({ version: '1', verdicts: { e: skipped }, figures: { inputTokens: 30 } }),
+      item({ version: '2', verdicts: { e: scored(1) }, probability: 0.05, tookMs: 2_000 }),
+      item({}),
+    ]);
+    await refreshed(store);
+    expect(
+      await told(store, { kinds: ['run', 'pass', 'score', 'input_tokens', 'output_tokens', 'cost', 'model', 'prompt', 'took'] }),
+    ).toEqual([
+      ['1', 'cost', '', '', 1, 1, 0.5, 1],
+      ['1', 'input_tokens', '', '', 2, 2, 40, 1],
+      ['1', 'model', 'm', '', 1, 1, 1, 1],
+      ['1', 'output_tokens', '', '', 1, 1, 2, 1],
+      ['1', 'pass', 'e', '', 2, 2, 1, 1],
+      ['2', 'pass', 'e', '', 1, 20, 20, 20],
+      ['1', 'prompt', 'p', '', 1, 1, 1, 1],
+      ['', 'run', '', '', 1, 1, 1, 1],
+      ['1', 'run', '', '', 3, 3, 3, 1],
+      ['2', 'run', '', '', 1, 1, 1, 1],
+      ['1', 'score', 'raw', '', 1, 1, 0.25, 1],
+      ['', 'took', '', '', 1, 1, 1_000_000, 1],
+      ['1', 'took', '', '', 3, 3, 3_000_000, 1],
+      ['2', 'took', '', '', 1, 1, 2_000_000, 1],
+    ]);
+  });
+
+  test('versions: a later verdict and a later revision count once', async () => {
+    const store = await open(member);
+    const first = item({ version: '1', verdicts: { e: scored(1) } });
+    await store.write([first]);
+    await refreshed(store);
+    const judged = evaluation('j', scored(1), first.run, { evaluatorKind: 'judge', sampleProbability: 0.5 });
+    await store.write([{ run: first.run, evaluations: [judged], decisions: [], answered: true }]);
+    await refreshed(store);
+    expect(await told(store, { kinds: ['run', 'pass'] })).toEqual([
+      ['1', 'pass', 'e', '', 1, 1, 1, 1],
+      ['1', 'pass', 'j', '', 1, 2, 2, 2],
+      ['1', 'run', '', '', 1, 1, 1, 1],
+    ]);
+    // An earlier span moves its start to another time, and it failed.
+    const again = { ...first.run, revision: 2, startUnixNano: first.run.startUnixNano - 600_000_000_000n };
+    await store.write([{ run: again, evaluations: [evaluation('e', scored(0), again)], decisions: [] }]);
+    await refreshed(store);
+    expect((await told(store, { kinds: ['run', 'pass'] })).filter(([, , name]) => name !== 'j')).toEqual([
+      ['1', 'pass', 'e', '', 1, 1, 0, 1],
+      ['1', 'run', '', '', 1, 1, 1, 1],
+    ]);
+    await store.write([{ run: { ...again, revision: 3, partOf: { ...again, spanId: spanId(9_999) } }, evaluations: [], decisions: [] }]);
+    await refreshed(store);
+    expect(await told(store, { kinds: ['run', 'pass'] })).toEqual([]);
+  });
+
+  test('versions: filters by agent, version, tenant, name and time, and adds up versions and tasks', async () => {
+    const store = await open(member);
+    await store.write([
+      item({ version: '1', verdicts: { e: scored(1), f: scored(1) }, figures: { task: 'book' } }),
+      item({ version: '2', verdicts: { e: scored(0) }, figures: { task: 'book' }, at: start + 10 * minute }),
+      item({ version: '2', verdicts: { e: scored(1) }, tenant: 'acme', at: start + 11 * minute }),
+      item({ version: '2', agent: 'b', verdicts: { e: scored(1) } }),
+    ]);
+    await refreshed(store);
+    const query = { agent: 'a', kinds: ['pass'], name: 'e' } as const;
+    expect(await told(store, { ...query, version: '2' })).toEqual([['2', 'pass', 'e', '', 2, 2, 1, 1]]);
+    expect(await told(store, { ...query, allVersions: true })).toEqual([['', 'pass', 'e', '', 3, 3, 2, 1]]);
+    expect(await told(store, { ...query, tenant: tenant('acme') })).toEqual([['2', 'pass', 'e', '', 1, 1, 1, 1]]);
+    expect(await told(store, { ...query, from: start + 5 * minute })).toEqual([['2', 'pass', 'e', '', 2, 2, 1, 1]]);
+    expect(await told(store, { ...query, byTask: true })).toEqual([
+      ['1', 'pass', 'e', '', 1, 1, 1, 1],
+      ['1', 'pass', 'e', 'book', 1, 1, 1, 1],
+      ['2', 'pass', 'e', '', 2, 2, 1, 1],
+      ['2', 'pass', 'e', 'book', 1, 1, 0, 1],
+    ]);
+  });
+
+  test('versions: sums become wider with age and say the same, also after their runs are gone', async () => {
+    const store = await open(member);
+    const given = [0, 7, 61, 130, 1_441, 2_890].map((at) =>
+      item({ version: at < 1_000 ? '1' : '2', at: start + at * minute, verdicts: { e: scored(at % 2) } }),
+    );
+    await store.write(given);
+    await refreshed(store, start + 2 * day);
+    const query = { kinds: ['run', 'pass'] } as const;
+    const whole = await store.versions.figures(query);
+    expect(whole.map(({ runs }) => runs)).toEqual([4, 2, 4, 2]);
+    for (const later of [3, 5, 20]) {
+      await refreshed(store, start + later * day);
+      expect(await store.versions.figures(query)).toEqual(whole);
+    }
+    await store.prune({ ...retention(), runsBefore: start + day });
+    // A verdict for a time whose runs are partly gone changes nothing of it.
+    const late = given[3];
+    if (late !== undefined) await store.write([item({ version: '1', at: start + 131 * minute })]);
+    await refreshed(store, start + 20 * day);
+    expect(await store.versions.figures(query)).toEqual(whole);
+    // Beyond the retention they are one sum, until the version has had no run for as long.
+    await refreshed(store, start + 31 * day, start + day);
+    expect((await store.versions.figures(query)).map(({ version, kind, runs }) => [version, kind, runs])).toEqual([
+      ['2', 'pass', 2],
+      ['2', 'run', 2],
+    ]);
+  });
+
+  test('versions: the time that has not ended is left out when only ended ones are wanted', async () => {
+    const store = await open(member);
+    await store.write([item({ version: '1' }), item({ version: '1', at: start + 6 * minute })]);
+    const options = { now: start + 7 * minute, keepFrom: 0 };
+    expect(await store.versions.refresh({ ...options, endedOnly: true })).toBe(false);
+    expect((await told(store, { kinds: ['run'] })).map(([, , , , runs]) => runs)).toEqual([1]);
+    await store.versions.refresh(options);
+    expect((await told(store, { kinds: ['run'] })).map(([, , , , runs]) => runs)).toEqual([2]);
+  });
+
+  test('versions: versions of one time beyond the bound count together', async () => {
+    const store = await open(member);
+    await store.write(Array.from({ length: 600 }, (_, at) => item({ version: `v${at}` })));
+    await refreshed(store);
+    const rows = await store.versions.figures({ kinds: ['run'] });
+    expect(rows).toHaveLength(501);
+    expect(rows.find(({ version }) => version === 'other')?.runs).toBe(100);
+  });
+
+  test('versions: states of alerts are kept as they were given last', async () => {
+    const store = await open(member);
+    await store.versions.keepAlertStates([
+      { alert: 'x', agent: 'a', state: '{"a":1}' },
+      { alert: 'x', agent: '', state: '{}' },
+    ]);
+    await store.versions.keepAlertStates([{ alert: 'x', agent: 'a', state: '{"a":2}' }]);
+    expect(await store.versions.alertStates()).toEqual([{ alert: 'x', agent: 'a', state: '{"a":2}' }]);
+  });
+});
+
+test('versions: what a file held before there were such figures is summed after the next start', async () => {
+  const file = join(folder(), 'older.db');
+  const before = await sqliteStore(file, { inThread: false });
+  await before.write([
+    item({ version: '1', verdicts: { e: scored(1) } }),
+    item({ version: '1', verdicts: { e: scored(0) }, at: start + hour }),
+  ]);
+  await before.stop();
+  const older = new DatabaseSync(file);
+  for (const table of ['version_figures', 'version_changes', 'version_pruned', 'alert_states']) older.exec(`drop table ${table}`);
+  for (const column of ['prompt', 'task', 'input_tokens', 'output_tokens', 'cost_usd'])
+    older.exec(`alter table runs drop column ${column}`);
+  older.exec("delete from kysely_migration where name = '020_versions'");
+  older.close();
+  const store = closedLater(await sqliteStore(file, { inThread: false }));
+  await refreshed(store, start + 10 * day);
+  expect(await told(store, { kinds: ['run', 'pass'] })).toEqual([
+    ['1', 'pass', 'e', '', 2, 2, 1, 1],
+    ['1', 'run', '', '', 2, 2, 2, 1],
+  ]);
+});
