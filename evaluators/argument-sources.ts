@@ -119,6 +119,7 @@ function suspectDetails({ placed, values, ungrounded }: Traced): JsonObject {
  */
 export const toolArgumentHallucination = judge({
   id: 'tool_argument_hallucination',
+  mappable: false,
   summary: 'A judge finds the arguments of the tool calls grounded in the input or in earlier results.',
   needs: ['tool_calls', 'input'],
   defaultThreshold: 0.8,

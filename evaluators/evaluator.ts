@@ -132,6 +132,8 @@ export interface EvaluatorData<Options> {
   readonly target?: 'session';
   /** True: the evaluator guards against harm, so webhooks report a run that is too large for it like a failure. */
   readonly guard?: true;
+  /** False: it needs each of its items in full, or embeds texts, so notes on the pieces of a long run do not do. */
+  readonly mappable?: false;
   /** True: on without configuration. */
   readonly onByDefault: boolean;
   readonly defaultThreshold: number | null;
@@ -173,6 +175,13 @@ export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
 export interface DataBlock {
   readonly title: string;
   readonly text: string;
+  /** What the text is made of. It stays in the evaluation: no judge gets it, and no program with one either. */
+  readonly full?: {
+    /** True: the text leaves out a part. */
+    readonly isCut: boolean;
+    /** In full, one for each message or call. */
+    readonly entries: () => readonly string[];
+  };
 }
 
 export interface Question {
@@ -186,6 +195,8 @@ export interface Question {
   readonly answerSchema: JsonSchema;
   /** Checks beyond the schema, for example one verdict per task. Returns the fault in words; the retry names it. */
   readonly check?: (answer: JsonValue) => string | undefined;
+  /** True: the answer is material for a later question, and no verdict. */
+  readonly notes?: true;
   /** Number of the vote, from 2 on, when several votes answer one question. Evaluators leave it out. */
   readonly vote?: number;
 }

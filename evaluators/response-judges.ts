@@ -144,6 +144,7 @@ const answerSchema = labelSchema(labels);
 /** A judge finds the code in the final response readable. Each block gets a label, and the worst one counts. */
 export const codeReadability = questionJudge({
   id: 'code_readability',
+  mappable: false,
   summary: 'A judge finds the code blocks of the final response readable.',
   needs: ['input', 'final_response'],
   defaultThreshold: 1,
@@ -318,6 +319,7 @@ function referenceOf(
 /** A judge finds each retrieved document relevant to the user's request. */
 export const relevance = questionJudge({
   id: 'relevance',
+  mappable: false,
   summary: 'A judge finds each retrieved document relevant to what the user asked.',
   needs: ['input', 'documents'],
   defaultThreshold: 0.5,

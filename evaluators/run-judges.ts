@@ -43,7 +43,7 @@ export const goalReached = questionJudge({
     return {
       instruction,
       input: [
-        { title: 'conversation', text: view.text, isCut: view.truncated },
+        { title: 'conversation', text: view.text, isCut: view.truncated, entries: view.entries },
         ...(goals === undefined ? [] : [judgeInput('goals', goals)]),
       ],
       labels: { reached: 1, missed: 0 },
@@ -78,6 +78,7 @@ function withMessages(trace: AgentTrace): AgentTrace & Required<Pick<AgentTrace,
  */
 export const stepEfficiency = judge({
   id: 'step_efficiency',
+  mappable: false,
   summary: 'A judge finds the steps of the run needed.',
   needs: ['input', 'tool_calls'],
   defaultThreshold: 0.8,

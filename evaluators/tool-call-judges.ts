@@ -29,6 +29,7 @@ import { selectionInput, selectionInstruction, selectionSteps } from './judging/
 /** A judge finds the arguments of every call right, by what was known before the call. */
 export const argumentCorrectness = questionJudge({
   id: 'argument_correctness',
+  mappable: false,
   summary: 'A judge finds the arguments of the tool calls right for what the user wants.',
   needs: ['tool_calls', 'input'],
   defaultThreshold: 0.5,
@@ -60,6 +61,7 @@ const instruction =
 /** A judge finds the arguments of each call extracted as the tool's schema requires, and names the wrong ones. */
 export const parameterExtraction = questionJudge({
   id: 'parameter_extraction',
+  mappable: false,
   summary: 'A judge finds the arguments of each tool call extracted as its schema asks for, and names the wrong ones.',
   needs: ['tool_calls', 'tool_definitions', 'input'],
   defaultThreshold: 1,
@@ -107,6 +109,7 @@ function schemasUnknown({ toolDefinitions, truncated }: AgentTrace, called: Read
 /** A judge finds each call right: the right tool among the defined ones, with known values. */
 export const router = questionJudge({
   id: 'router',
+  mappable: false,
   summary: 'A judge finds each tool call the right one to make.',
   needs: ['tool_calls', 'tool_definitions', 'input'],
   defaultThreshold: 1,

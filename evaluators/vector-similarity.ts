@@ -137,6 +137,7 @@ function isBlank(text: string): boolean {
 /** The output means the same as the expected one, by the cosine of their embeddings. */
 export const outputSimilarity = judge({
   id: 'output_similarity',
+  mappable: false,
   summary: 'The output is near the expected one in an embedding model.',
   needs: ['final_response', 'expected_output'],
   defaultThreshold: null,
@@ -167,6 +168,7 @@ export const outputSimilarity = judge({
 /** The output concerns the request, by the cosine of the embeddings of output and input. */
 export const outputRelevanceBySimilarity = judge({
   id: 'output_relevance_by_similarity',
+  mappable: false,
   summary: 'The output is near the input in an embedding model.',
   needs: ['input', 'final_response'],
   defaultThreshold: null,

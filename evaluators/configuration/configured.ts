@@ -11,6 +11,7 @@ import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvalua
 import { readExpectation, schemaParts } from '../expectation/expectation.ts';
 import { withFunctions, type GivenFunction, withoutSecrets, filledOptions, schemaFaults } from './options.ts';
 import { judgeParts, judgedPartsFaults, judgedPartsSchema, readJudgedParts, type JudgedParts } from '../judging/judged-parts.ts';
+import { mapReduced, mapReduceFaults, mapReduceSchema, readMapReduce, type MapReduce } from '../judging/map-reduce.ts';
 import { validateOutcome } from './validate-outcome.ts';
 import { outcomeByTurn, turnGroupings, type TurnGrouping } from '../evidence/conversation.ts';
 
@@ -28,6 +29,8 @@ export interface EvaluatorEntry {
   readonly turns?: JsonValue;
   /** Parts of a run that the judge is asked about one by one. Absent: it is asked about the run. */
   readonly on?: JsonValue;
+  /** How a run is read that does not fit into one question. Absent: with its middle cut. */
+  readonly map?: JsonValue;
   /** Name of a judge; a rule with a judge then uses it. */
   readonly judge?: JsonValue;
 }
@@ -53,6 +56,8 @@ export interface ConfiguredRule extends Configured {
 interface Asks extends Configured {
   /** Absent: the judge is asked about the run as a whole. */
   readonly parts?: JudgedParts;
+  /** Absent: a run that does not fit into one question is shown with its middle cut. */
+  readonly map?: MapReduce;
   /** `run`: present for a trace from a stream of spans. */
   judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext, run?: Run): Asking<Verdict>;
 }
@@ -102,6 +107,7 @@ export function configuredEvaluator(
     ...onEmptyFaults(entry, evaluator),
     ...turnsFaults(entry, evaluator),
     ...onFaults(entry, evaluator),
+    ...mapFaults(entry, evaluator),
     ...optionFaults(entry, evaluator, written),
     ...expectFaults(entry, evaluator, expectation.faults),
   ];
@@ -117,6 +123,7 @@ export function configuredEvaluator(
   if (more.length > 0) return { kind: 'faulty', faults: more };
   const threshold = thresholdOf(entry, evaluator);
   const parts = entry.on === undefined ? undefined : readJudgedParts(entry.on);
+  const map = entry.map === undefined ? undefined : readMapReduce(entry.map);
   const common = {
     name: entry.name ?? evaluator.id,
     threshold,
@@ -130,6 +137,7 @@ export function configuredEvaluator(
           threshold,
           ...(entry.turns === undefined ? [] : [entry.turns]),
           ...(parts === undefined ? [] : [JSON.stringify(parts)]),
+          ...(map === undefined ? [] : [JSON.stringify(map)]),
           ...functions.map(({ path, given }) => [path.join('.'), String(given)]),
         ],
         { sortKeys: true },
@@ -148,6 +156,7 @@ export function configuredEvaluator(
       withExplanation: entry.include_explanation !== false,
       turns: turnGroupings.find((one) => one === entry.turns),
       parts,
+      map,
     }),
   };
 }
@@ -163,11 +172,13 @@ function ready(
     withExplanation,
     turns,
     parts,
+    map,
   }: {
     readonly withJudge: boolean;
     readonly withExplanation: boolean;
     readonly turns: TurnGrouping | undefined;
     readonly parts: JudgedParts | undefined;
+    readonly map: MapReduce | undefined;
   },
 ): ConfiguredEvaluator {
   const verdict = (outcome: Outcome): Verdict => {
@@ -179,16 +190,17 @@ function ready(
     ...common,
     evaluator,
     ...(parts === undefined ? {} : { parts }),
+    ...(map === undefined ? {} : { map }),
     *judge(trace, expected, context, run) {
-      if (parts === undefined)
-        return verdict(
-          yield* guardedAsking(() =>
-            questions({ trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) }, options, context),
-          ),
-        );
+      if (parts === undefined) {
+        // Pieces bound what the judge gets, so more calls may be read.
+        const own = map === undefined ? context : { ...context, toolCallsMax: context.toolCallsMax * map.piecesMax };
+        const subject = { trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) };
+        return verdict(yield* guardedAsking(() => mapReduced(questions(subject, options, own), map)));
+      }
       // What a run is expected to come to says nothing of its parts.
       const ofPart = (part: AgentTrace): Asking<Outcome> =>
-        guardedAsking(() => questions({ trace: part, expected: common.expect, whole: trace }, options, context));
+        guardedAsking(() => mapReduced(questions({ trace: part, expected: common.expect, whole: trace }, options, context), undefined));
       const seed = run === undefined ? '' : runTargetId(run);
       return verdict(yield* judgeParts(trace, { parts, threshold: common.threshold, seed, questions: ofPart }));
     },
@@ -288,6 +300,12 @@ function onFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator): readonly Faul
   if (entry.on === undefined) return [];
   const schema = schemaFaults(judgedPartsSchema, entry.on);
   return below('on', schema.length > 0 ? schema : judgedPartsFaults(entry.on, evaluator, thresholdOf(entry, evaluator)));
+}
+
+function mapFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator): readonly Fault[] {
+  if (entry.map === undefined) return [];
+  const schema = schemaFaults(mapReduceSchema, entry.map);
+  return below('map', schema.length > 0 ? schema : mapReduceFaults(evaluator, entry.on !== undefined));
 }
 
 function optionFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, written: JsonValue): readonly Fault[] {

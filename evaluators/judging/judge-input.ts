@@ -3,6 +3,7 @@
  * the judge is called.
  */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
+import { chunks } from '../../src/model/chunks.ts';
 import { jsonText, plainText, type JsonObject } from '../../src/model/json.ts';
 import {
   type PlacedCall,
@@ -20,8 +21,12 @@ import type { DataBlock, EvaluationContext } from '../evaluator.ts';
 import { lacksSources } from '../evidence/provenance.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
-export interface JudgeInput extends DataBlock {
+export interface JudgeInput {
+  readonly title: string;
+  readonly text: string;
   readonly isCut: boolean;
+  /** In full, one for each message or call; absent: the text is all there is. */
+  readonly entries?: () => readonly string[];
 }
 
 /** A text of the run between fixed words. */
@@ -41,11 +46,11 @@ const pieceMin = 50;
 const markMax = 40;
 
 export function judgeInput(title: string, text: string): JudgeInput {
-  return { title, text: cut(text, blockMax), isCut: text.length > blockMax };
+  return { title, text: cut(text, blockMax), isCut: text.length > blockMax, entries: () => [text] };
 }
 
-/** Joins pieces in order and shortens the longest until all fit, so none is lost behind a long one. */
-export function judgeInputPieces(title: string, pieces: readonly Piece[]): JudgeInput {
+/** Joins pieces in order and shortens the longest until all fit, so none is lost behind a long one. `together`: pieces of one entry. */
+export function judgeInputPieces(title: string, pieces: readonly Piece[], together = 1): JudgeInput {
   const frame = pieces.reduce((total, { before, after }) => total + before.length + after.length + markMax, 0);
   const max = Math.max(
     pieceMin,
@@ -61,7 +66,11 @@ export function judgeInputPieces(title: string, pieces: readonly Piece[]): Judge
       .join('')
       .trimEnd(),
   );
-  return { ...whole, isCut: whole.isCut || pieces.some(({ text }) => text.length > max) };
+  return {
+    ...whole,
+    isCut: whole.isCut || pieces.some(({ text }) => text.length > max),
+    entries: () => chunks(pieces, together).map((some) => some.map(({ before, text, after }) => `${before}${text}${after}`).join('')),
+  };
 }
 
 /** The greatest common limit under which all lengths fit into the room. */
@@ -90,6 +99,7 @@ export function judgeInputCalls(calls: readonly PlacedCall[], title = 'tool call
         { ...became(call), after: '\n' },
       ];
     }),
+    2,
   );
 }
 
@@ -141,7 +151,7 @@ export function judgeInputHistory({ messages = [] }: AgentTrace): readonly Judge
     );
   if (before.length === 0) return [];
   const block = judgeInputPieces('earlier messages', before.slice(-messagesMax));
-  return [{ ...block, isCut: block.isCut || before.length > messagesMax }];
+  return [{ ...block, isCut: block.isCut || before.length > messagesMax, entries: judgeInputPieces('', before).entries ?? (() => []) }];
 }
 
 /** A list numbered from 1. */
@@ -161,21 +171,27 @@ export const blockMax = 30_000;
 /** Limit of one result among the tool calls. */
 const resultMax = 2_000;
 
-export function callsText({ toolCalls }: AgentTrace): string {
-  if (toolCalls.length === 0) return '(none)';
-  return toolCalls
-    .map((call, at) => {
-      const sent = call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? '') : jsonText(call.arguments);
-      const outcome = !call.executed
-        ? 'did not run'
-        : call.error !== undefined
-          ? `failed: ${call.error.message}`
-          : call.result === undefined
-            ? 'result not recorded'
-            : `returned: ${call.result === null ? '(nothing)' : plainText(call.result)}`;
-      return `${at + 1}. ${call.name}(${cut(sent, resultMax)})\n   ${cut(outcome, resultMax)}`;
-    })
-    .join('\n');
+/** The calls as a block that says (none) without calls. */
+export function callsText({ toolCalls }: AgentTrace): CutText {
+  return {
+    text: toolCalls.length === 0 ? '(none)' : callLines(toolCalls, resultMax).join('\n'),
+    truncated: false,
+    entries: () => callLines(toolCalls, Infinity),
+  };
+}
+
+function callLines(toolCalls: readonly ToolCall[], max: number): readonly string[] {
+  return toolCalls.map((call, at) => {
+    const sent = call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? '') : jsonText(call.arguments);
+    const outcome = !call.executed
+      ? 'did not run'
+      : call.error !== undefined
+        ? `failed: ${call.error.message}`
+        : call.result === undefined
+          ? 'result not recorded'
+          : `returned: ${call.result === null ? '(nothing)' : plainText(call.result)}`;
+    return `${at + 1}. ${call.name}(${cut(sent, max)})\n   ${cut(outcome, max)}`;
+  });
 }
 
 export function cut(text: string, max: number): string {
@@ -246,6 +262,8 @@ interface Blocks {
 interface CutText {
   readonly text: string;
   readonly truncated: boolean;
+  /** In full, one for each message or call. */
+  readonly entries?: () => readonly string[];
 }
 
 type Part = 'input' | 'final_response' | 'tool_calls';
@@ -274,13 +292,18 @@ export function blocksOf(given: { readonly [title: string]: string | CutText | u
       if (one === undefined) return [];
       if (typeof one === 'string') return [judgeInput(title, one)];
       const block = judgeInput(title, one.text);
-      return [{ ...block, isCut: block.isCut || one.truncated }];
+      return [{ ...block, isCut: block.isCut || one.truncated, ...(one.entries === undefined ? {} : { entries: one.entries }) }];
     }),
   );
 }
 
 export function judgeInputBlocks(blocks: readonly JudgeInput[]): Blocks {
-  return { data: blocks.map(({ title, text }) => ({ title, text })), truncated: blocks.some(({ isCut }) => isCut) };
+  return {
+    data: blocks.map(({ title, text, isCut, entries }) =>
+      entries === undefined ? { title, text } : { title, text, full: { isCut, entries } },
+    ),
+    truncated: blocks.some(({ isCut }) => isCut),
+  };
 }
 
 /** The expected behaviour; `undefined` when no expectation states any. */
@@ -305,6 +328,9 @@ export function definitionsText({ toolDefinitions }: AgentTrace): string | undef
     )
     .join('\n');
 }
+
+/** Members of the details that say what a view of the run leaves out. */
+export const cutMembers = ['truncated', 'steps_left_out'] as const;
 
 /** Marks verdicts on a part of the run in the details. */
 export function truncatedDetail(...marks: readonly boolean[]): { readonly truncated?: true } {

@@ -117,11 +117,11 @@ function callsView(trace: AgentTrace): RunView | undefined {
 }
 
 /** All messages in order; a message without text names the calls that it requests. */
-function messagesText(trace: AgentTrace): string {
-  return conversationOf(trace)
-    .map(
-      ({ role, text, calls }) =>
-        `${role}: ${text ?? ''}${calls.length === 0 ? '' : ` [calls ${calls.map((index) => `${index + 1}. ${trace.toolCalls[index]?.name ?? ''}`).join(', ')}]`}`,
-    )
-    .join('\n');
+function messagesText(trace: AgentTrace): RunView | undefined {
+  const lines = conversationOf(trace).map(
+    ({ role, text, calls }) =>
+      `${role}: ${text ?? ''}${calls.length === 0 ? '' : ` [calls ${calls.map((index) => `${index + 1}. ${trace.toolCalls[index]?.name ?? ''}`).join(', ')}]`}`,
+  );
+  const text = lines.join('\n');
+  return text.trim() === '' ? undefined : { text, truncated: false, leftOut: [], entries: () => lines };
 }

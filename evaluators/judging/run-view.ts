@@ -14,6 +14,8 @@ export interface RunView {
   readonly truncated: boolean;
   /** Indices of omitted calls. */
   readonly leftOut: readonly number[];
+  /** The run in full, one for each text or call. */
+  readonly entries: () => readonly string[];
 }
 
 export interface RunViewOptions {
@@ -45,6 +47,10 @@ const nameMax = 80;
 
 export function runView(trace: AgentTrace, { charsMax = blockMax, calls }: RunViewOptions = {}): RunView {
   const entries = calls === undefined ? entriesOf(trace) : calls.flatMap((index) => callEntry(trace.toolCalls[index], index));
+  return { ...viewOf(entries, charsMax), entries: () => entries.map((entry) => written(entry, Infinity)) };
+}
+
+function viewOf(entries: readonly Entry[], charsMax: number): Omit<RunView, 'entries'> {
   if (entries.length === 0) return { text: '(no steps)', truncated: false, leftOut: [] };
   const whole = entries.map((entry) => written(entry, Infinity));
   if (lengthOf(whole) <= charsMax) return { text: whole.join('\n'), truncated: false, leftOut: [] };
@@ -143,7 +149,7 @@ function lengthOf(lines: readonly string[]): number {
 }
 
 /** Alternately keeps steps from both ends while they fit, and marks the gap. */
-function withGap(entries: readonly Entry[], lines: readonly string[], charsMax: number): RunView {
+function withGap(entries: readonly Entry[], lines: readonly string[], charsMax: number): Omit<RunView, 'entries'> {
   let room = charsMax - (nameMax + 40) * toolsNamed;
   let [head, tail] = [0, 0];
   for (let isHead = true; head + tail < lines.length; isHead = !isHead) {

@@ -22,7 +22,7 @@ import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
 import { addressOf, leadsBack, type Address } from './entries/address.ts';
 import type { ClientTlsFiles } from './files/tls-files.ts';
-import { askable, askedBy, entryOf, evaluatorEntry, raiseNames, runCondition } from './entries/evaluator-entry.ts';
+import { askable, askedBy, entryOf, evaluatorEntry, raiseNames, runCondition, withContext } from './entries/evaluator-entry.ts';
 import type { Config, DriftConfig, EvaluatorConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './files/drift-files.ts';
 import { exporterEntry } from './entries/exporter-entry.ts';
@@ -84,7 +84,12 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
     evaluators: listAt(value, 'evaluators').map((entry, index) =>
-      evaluator(entry, members, { drift, names: raisable, tls: ofEntry('evaluators', entryIndexes[index] ?? index) }),
+      evaluator(entry, members, {
+        drift,
+        names: raisable,
+        judges: objectAt(value, 'judges'),
+        tls: ofEntry('evaluators', entryIndexes[index] ?? index),
+      }),
     ),
     dialects: dialectSettings(listAt(value, 'dialects')),
     sessions: sessions(objectAt(value, 'sessions')),
@@ -107,12 +112,12 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
 export function resolveValue({ value, members }: Pick<Checked, 'value' | 'members'>): JsonObject {
   const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
-    const { kind, evaluator: used, name, threshold } = configured(entry, members);
+    const { kind, evaluator: used, name, threshold } = configured(entry, members, objectAt(value, 'judges'));
     const options = filledOptions(used.optionsSchema, used.defaults, objectAt(written, 'options')) as JsonObject;
     return ownMembers([
       ['use', used.id],
       ['name', name],
-      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'turns', 'on', 'on_empty', 'tls', 'budget'].includes(key)),
+      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'turns', 'on', 'map', 'on_empty', 'tls', 'budget'].includes(key)),
       ...Object.entries(written).filter(([key]) => (key === 'drift' || Object.hasOwn(whoIsAskedSchema, key)) && kind === 'judge'),
       ...(kind === 'rule' ? [] : [['sample', { ...objectAt(written, 'sample'), rate: sampleRate(kind, written) }] as const]),
       ['options', snakeMembers(used.optionsSchema, options)],
@@ -138,11 +143,11 @@ function printedExporter(entry: JsonObject): JsonObject {
 function evaluator(
   entry: JsonValue,
   members: readonly AnyEvaluator[],
-  files: { readonly drift: DriftFiles; readonly tls: ClientTls | undefined; readonly names: ExpressionNames },
+  files: { readonly drift: DriftFiles; readonly tls: ClientTls | undefined; readonly names: ExpressionNames; readonly judges: JsonObject },
 ): EvaluatorConfig {
   const written = entryOf(entry);
   const [when, drift] = [member(written, 'when'), member(written, 'drift')];
-  const evaluatorOf = configured(entry, members);
+  const evaluatorOf = configured(entry, members, files.judges);
   return {
     configured: evaluatorOf.kind === 'http' && files.tls !== undefined ? { ...evaluatorOf, tls: files.tls } : evaluatorOf,
     sampleRate: sampleRate(evaluatorOf.kind, written),
@@ -178,8 +183,8 @@ function sampleRate(kind: EvaluatorKind, written: JsonObject): number {
   return typeof rate === 'number' ? rate : sampleRateDefaults[kind];
 }
 
-function configured(entry: JsonValue, members: readonly AnyEvaluator[]): ConfiguredEvaluator {
-  const result = configuredEvaluator(evaluatorEntry(entryOf(entry)), members);
+function configured(entry: JsonValue, members: readonly AnyEvaluator[], judges: JsonObject): ConfiguredEvaluator {
+  const result = configuredEvaluator(evaluatorEntry(withContext(entryOf(entry), judges)), members);
   if (result.kind === 'faulty') throw new Error(`unchecked evaluator: ${result.faults.map(({ problem }) => problem).join(', ')}`);
   return result.evaluator;
 }

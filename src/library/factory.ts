@@ -8,6 +8,7 @@ import {
 } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
 import { partedOptions, snakeMembers } from '../../evaluators/configuration/options.ts';
+import { mapReduceSchema } from '../../evaluators/judging/map-reduce.ts';
 import { writtenParts, type PartsSetting } from '../../evaluators/judging/judged-parts.ts';
 import type { TurnGrouping } from '../../evaluators/evidence/conversation.ts';
 import { writtenExpectation } from '../../evaluators/expectation/expectation.ts';
@@ -29,6 +30,8 @@ export interface EvaluatorSetting {
   readonly turns?: TurnGrouping;
   /** For judges: asks about each part of a run instead of the run, as `on` of an entry. */
   readonly on?: PartsSetting;
+  /** For judges: reads a run that does not fit into one question piece by piece, as `map` of an entry. */
+  readonly map?: 'reduce' | { readonly piecesMax?: number; readonly contextTokens?: number };
 }
 
 /** Options with all members optional, at any depth. */
@@ -77,11 +80,12 @@ const settingNames: { readonly [Name in keyof Required<Setting>]: true } = {
   includeExplanation: true,
   turns: true,
   on: true,
+  map: true,
   withJudge: true,
 };
 
 function configured(evaluator: AnyEvaluator, options: object, setting: Setting): ConfiguredEvaluator {
-  const { name, threshold, expect, includeExplanation, turns, on, withJudge } = setting;
+  const { name, threshold, expect, includeExplanation, turns, on, map, withJudge } = setting;
   const { data, functions } = partedOptions(options, evaluator.functions ?? []);
   const given: JsonObject = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
   const written = snakeMembers(evaluator.optionsSchema, given);
@@ -95,6 +99,7 @@ function configured(evaluator: AnyEvaluator, options: object, setting: Setting):
       ...(includeExplanation === undefined ? {} : { include_explanation: includeExplanation }),
       ...(turns === undefined ? {} : { turns }),
       ...(on === undefined ? {} : { on: writtenParts(on) }),
+      ...(map === undefined ? {} : { map: typeof map === 'string' ? map : snakeMembers(mapReduceSchema, map) }),
       ...(withJudge === true ? { judge: 'given' } : {}),
     },
     [evaluator],

@@ -189,6 +189,17 @@ export const badConfigs: readonly BadConfig[] = [
     text: `${judge}evaluators:\n  - tool_error\n  - { use: task_completion, judge: main, sample: { raise: [ { when: judge.confidence < 0.6, to: 1 } ] } }\n`,
   },
   {
+    name: 'parts of two kinds',
+    text: `${judge}evaluators:\n  - { use: task_completion, judge: main, on: { tool: a, retriever: true } }\n`,
+  },
+  { name: 'parts for a rule', text: 'evaluators:\n  - use: tool_error\n    on: { tool: a }\n' },
+  { name: 'pieces in another word', text: `${judge}evaluators:\n  - { use: task_completion, judge: main, map: reduced }\n` },
+  {
+    name: 'pieces and parts at once',
+    text: `${judge}evaluators:\n  - { use: task_completion, judge: main, map: reduce, on: { tool: a } }\n`,
+  },
+  { name: 'a context that is too small', text: 'judges:\n  main: { model: m, context_tokens: 512 }\n' },
+  {
     name: 'a raise for sessions',
     text: `${judge}evaluators:\n  - tool_error\n  - { use: goal_reached, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } }\n`,
   },

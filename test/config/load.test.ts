@@ -202,12 +202,6 @@ const good: readonly {
     is: ['main', 0.25, []],
   },
   {
-    name: 'the parts of a run that a judge is asked about',
-    text: `${judge}evaluators: [ { use: task_completion, judge: main, on: { tool: [ a, "b_*" ], aggregate: min } } ]`,
-    want: ({ evaluators: [one] }) => [one?.configured.kind === 'judge' && one.configured.parts],
-    is: [{ on: { kind: 'tool', name: ['a', 'b_*'] }, aggregate: 'min', partsMax: 10 }],
-  },
-  {
     name: 'a rule of the defaults in a condition',
     text: `${judge}evaluators: [ defaults, { use: task_completion, judge: main, sample: { rate: 0.25, raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`,
     want: ({ evaluators }) => evaluators.map(({ sampleRate, raise }) => [sampleRate, raise.length]),

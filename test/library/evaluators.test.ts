@@ -86,7 +86,7 @@ const faulty: readonly { readonly name: string; readonly make: () => unknown; re
   {
     name: 'every fault of options and setting',
     make: () => toolTrajectory({ speed: 2 } as object, { when: {} } as object),
-    says: 'tool_trajectory: setting "when" is not known; known are name, threshold, expect, includeExplanation, turns, on, withJudge; options.speed',
+    says: 'tool_trajectory: setting "when" is not known; known are name, threshold, expect, includeExplanation, turns, on, map, withJudge; options.speed',
   },
   { name: 'a threshold above 1', make: () => toolError({}, { threshold: 2 }), says: 'threshold must be a number from 0 to 1' },
   {

@@ -75,7 +75,7 @@ function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Fore
     ...bills.flatMap(billLines),
     ...(forecasts.some(({ basis }) => basis === 'estimated')
       ? [
-          `Without stored verdicts, input tokens are an estimate from the first question on ${sampled} stored runs with content, or the first on each part of them, at four characters a token. An evaluator with several questions costs more.`,
+          `Without stored verdicts, input tokens are an estimate from the first question on ${sampled} stored runs with content, or the first on each part or piece of them, at four characters a token. An evaluator with several questions costs more.`,
         ]
       : []),
   ].join('\n');
@@ -244,7 +244,7 @@ interface Forecast {
   readonly share: number;
   /** Of one verdict. */
   readonly votes: number;
-  /** Of one vote, on average: an evaluator that asks about parts of a run has one for each. */
+  /** Of one vote, on average: an evaluator has one for each part or piece of a run that it asks about. */
   readonly questions: number;
   /** Of all votes of one verdict. */
   readonly inputTokens: number;
@@ -482,19 +482,22 @@ function mean(questions: readonly Questions[], of: keyof Questions): number {
   return questions.reduce((sum, one) => sum + one[of], 0) / questions.length;
 }
 
-/** The first question, and of an evaluator that asks about parts of a run the first one of each; `undefined` when it asks none. */
+/** The first question, or the first on each part or piece of the run; `undefined` when it asks none. */
 function questionsAbout(configured: ConfiguredEvaluator, run: Run): Questions | undefined {
   if (configured.kind === 'rule') return undefined;
   const asking = configured.judge(run.trace, {}, evaluationContext(), run);
   let [count, chars] = [0, 0];
   try {
-    for (let step = asking.next(); step.done !== true; step = asking.next(unanswered)) {
+    let step = asking.next();
+    while (step.done !== true && count < questionsMax) {
       const own = charsOf(step.value);
       if (own === undefined) break;
       count++;
       chars += own;
-      // The evaluator goes on to the next part when it learns nothing of one.
-      if (configured.parts === undefined || count >= questionsMax) break;
+      const isNotes = 'notes' in step.value;
+      // The evaluator goes on to the next part when it learns nothing of one, and to the next piece with no notes.
+      if (configured.parts === undefined && !isNotes) break;
+      step = asking.next(isNotes ? noNotes : unanswered);
     }
   } catch {
     return undefined;
@@ -503,6 +506,7 @@ function questionsAbout(configured: ConfiguredEvaluator, run: Run): Questions | 
 }
 
 const unanswered: Answer = { kind: 'failed', error: 'not_asked' };
+const noNotes: Answer = { kind: 'answered', value: { notes: [] }, truncated: false };
 /** As in the service. */
 const questionsMax = 50;
 

@@ -59,7 +59,7 @@ export function entryOf(entry: JsonValue): JsonObject {
 /** The keys of the evaluator itself. */
 export function evaluatorEntry(written: JsonObject): EvaluatorEntry {
   const [use, name] = [member(written, 'use'), member(written, 'name')];
-  const rest = (['options', 'expect', 'threshold', 'on_empty', 'include_explanation', 'turns', 'on'] as const).flatMap((key) => {
+  const rest = (['options', 'expect', 'threshold', 'on_empty', 'include_explanation', 'turns', 'on', 'map'] as const).flatMap((key) => {
     const value = member(written, key);
     return value === undefined ? [] : [[key, value] as const];
   });
@@ -88,6 +88,19 @@ export function askable(written: JsonObject): readonly string[] {
   const { judge, panel } = askedBy(written);
   if (panel !== undefined) return judgesOf(panel);
   return judge === undefined ? [] : [judge];
+}
+
+/** `map` with the context of the judges of the entry, the least of them: each may be asked every question. */
+export function withContext(written: JsonObject, judges: JsonObject): JsonObject {
+  const map = member(written, 'map');
+  if (map === undefined || (isJsonObject(map) && member(map, 'context_tokens') !== undefined)) return written;
+  const known = askable(written).flatMap((name) => {
+    const tokens = member(objectAt(judges, name), 'context_tokens');
+    return typeof tokens === 'number' ? [tokens] : [];
+  });
+  if (known.length === 0) return written;
+  const whole = ownMembers([...Object.entries(isJsonObject(map) ? map : {}), ['context_tokens', Math.min(...known)]]);
+  return ownMembers(Object.entries(written).map(([key, value]) => [key, key === 'map' ? whole : value]));
 }
 
 function escalation(written: JsonValue | undefined): Escalation | undefined {

@@ -1,5 +1,6 @@
 /** `evaluators`: the keys of an entry, and the `options` and `expect` of each evaluator from its own schemas. */
 import { turnGroupings } from '../../../evaluators/evidence/conversation.ts';
+import { mapReduceSchema } from '../../../evaluators/judging/map-reduce.ts';
 import { judgedPartsSchema } from '../../../evaluators/judging/judged-parts.ts';
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
@@ -213,6 +214,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
               'For rules: scores each turn, and the worst turn counts. A turn is everything after a message of the user, or one message of the assistant. `expect.by_turn` lists the expectations of each turn.',
           },
           on: judgedPartsSchema,
+          map: mapReduceSchema,
           on_empty: {
             enum: ['skip', 'original'],
             description: 'Skips a run without tool calls, or scores it as the original system of the rule does.',

@@ -1,5 +1,6 @@
 /** `judges` and the prices of models. */
 import { httpHeadersSchema } from '../../../evaluators/http.ts';
+import { contextTokensLeast, contextTokensMost } from '../../../evaluators/judging/map-reduce.ts';
 import { priceTableSchema } from '../../../evaluators/pricing/prices.ts';
 import { answerFormats, ownBodyMembers, reasoningEfforts } from '../../judges/judge.ts';
 import { budgetSchema, clientTlsSchema, duration, integer, type Section, settings } from './section.ts';
@@ -49,6 +50,13 @@ export const judges: Section = {
         tls: clientTlsSchema('Certificates for the connection to the endpoint over HTTPS.'),
         timeout: duration('60s', '100ms', '1h', 'Longest wait for one answer.'),
         cache: duration('1d', '0s', '90d', 'How long an answer to the same question about the same texts is reused; `0s` never reuses it.'),
+        context_tokens: integer(
+          undefined,
+          contextTokensLeast,
+          contextTokensMost,
+          'tokens',
+          'Tokens that a question and its answer may take together, for entries with `map: reduce`. Left out: a block of a question is as long as without `map`.',
+        ),
         answer_tokens: integer(
           undefined,
           1,

@@ -20,11 +20,12 @@ export function voting(asking: Asking<Verdict>, { vote, asksConfidence, heard }:
   return changedRequests(asking, (request): ChangedRequest => {
     const isQuestion = request.kind === undefined || request.kind === 'ask';
     const numbered = isQuestion && vote > 1 ? { ...request, vote } : request;
-    const asked = asksConfidence && isQuestion ? askedHowSure(numbered as Question) : undefined;
+    const isVerdict = isQuestion && request.notes !== true;
+    const asked = asksConfidence && isVerdict ? askedHowSure(numbered as Question) : undefined;
     return {
       request: asked?.question ?? numbered,
       heard(answer) {
-        heard(answer, asksConfidence && answer.kind === 'answered' ? confidenceIn(answer.value) : undefined);
+        heard(answer, asksConfidence && isVerdict && answer.kind === 'answered' ? confidenceIn(answer.value) : undefined);
         return asked?.isAdded === true && answer.kind === 'answered' ? { ...answer, value: withoutConfidence(answer.value) } : answer;
       },
     };

@@ -7,8 +7,8 @@ import { agentTrace } from '../../builders/agent-trace.ts';
 const most = blockMax + 100;
 
 test('shown: a text keeps its length up to the bound, and is marked beyond it', () => {
-  expect(judgeInput('input', 'x'.repeat(blockMax))).toEqual({ title: 'input', text: 'x'.repeat(blockMax), isCut: false });
-  expect(judgeInput('input', 'x'.repeat(blockMax + 1))).toEqual({
+  expect(judgeInput('input', 'x'.repeat(blockMax))).toMatchObject({ title: 'input', text: 'x'.repeat(blockMax), isCut: false });
+  expect(judgeInput('input', 'x'.repeat(blockMax + 1))).toMatchObject({
     title: 'input',
     text: `${'x'.repeat(blockMax)} [cut: 1 more characters]`,
     isCut: true,
@@ -61,6 +61,6 @@ for (const { name, messages, want } of histories) {
   test(`shown: of ${name} the earlier messages are ${want.length === 0 ? 'none' : 'those'}`, () => {
     expect(
       judgeInputHistory(agentTrace(messages === undefined ? {} : { messages: messages.map((one) => ({ ...one, calls: [] })) })),
-    ).toEqual(want);
+    ).toMatchObject(want);
   });
 }

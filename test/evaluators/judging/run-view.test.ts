@@ -25,6 +25,7 @@ test('run view: a run that fits is shown whole, with what was said between the c
     text: 'user said: Book.\nassistant said: I search.\n1. search({"q":"x"})\n   returned: {"hits":2}\n2. book({})\n   failed: sold out\n3. pay({})\n   did not run',
     truncated: false,
     leftOut: [],
+    entries: expect.any(Function),
   });
 });
 
@@ -35,7 +36,7 @@ test('run view: where the messages do not tell every call, the calls alone are s
 });
 
 test('run view: without steps it says so', () => {
-  expect(runView(agentTrace())).toEqual({ text: '(no steps)', truncated: false, leftOut: [] });
+  expect(runView(agentTrace())).toEqual({ text: '(no steps)', truncated: false, leftOut: [], entries: expect.any(Function) });
 });
 
 test('run view: what an earlier step returned is referred to, and nothing is lost by that', () => {

@@ -71,6 +71,16 @@ test('vote: a question that asks for a confidence of its own stays as it is, and
   expect(asked(bare, answered('good'), { asksConfidence: true })).toEqual({ sent: bare, heard: answered('good'), told: [undefined] });
 });
 
+test('vote: notes on a piece of a run are no verdict, so no confidence is asked for; they bear the number of the vote', () => {
+  const notes: Question = { ...question, notes: true };
+  const answer = answered({ explanation: 'So.', label: 'good', confidence: 0.3 });
+  expect(asked(notes, answer, { vote: 2, asksConfidence: true })).toEqual({
+    sent: { ...notes, vote: 2 },
+    heard: answer,
+    told: [undefined],
+  });
+});
+
 test('vote: what is no question is passed on', () => {
   const embed: EvaluatorRequest = { kind: 'embed', texts: ['a'] };
   expect(asked(embed, answered([[1]]), { vote: 2, asksConfidence: true })).toEqual({
