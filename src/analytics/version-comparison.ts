@@ -94,18 +94,18 @@ function reportOf(own: readonly VersionFigure[]): VersionReport | undefined {
   };
 }
 
-function runsOf(figures: readonly VersionFigure[], kind: VersionFigureKind): number {
+export function runsOf(figures: readonly VersionFigure[], kind: VersionFigureKind): number {
   return figures.reduce((sum, one) => sum + (one.kind === kind ? one.runs : 0), 0);
 }
 
 /** Over the runs that tell it; `undefined` when none does. */
-function meanOf(figures: readonly VersionFigure[], kind: VersionFigureKind): number | undefined {
+export function meanOf(figures: readonly VersionFigure[], kind: VersionFigureKind): number | undefined {
   const runs = runsOf(figures, kind);
   return runs === 0 ? undefined : figures.reduce((sum, one) => sum + (one.kind === kind ? one.value : 0), 0) / runs;
 }
 
 /** The duration, in microseconds, that this share of the runs does not exceed; to 5 %. */
-function durationQuantile(figures: readonly VersionFigure[], share: number): number | undefined {
+export function durationQuantile(figures: readonly VersionFigure[], share: number): number | undefined {
   const bins = figures
     .filter(({ kind }) => kind === 'duration')
     .map(({ name, runs }) => ({ bin: Number(name), runs }))
@@ -242,4 +242,11 @@ function without(whole: SequenceSums, parts: readonly SequenceSums[]): SequenceS
   const sum = (of: 'n' | 'weight' | 'value'): number => Math.max(0, whole[of] - parts.reduce((all, part) => all + part[of], 0));
   const n = sum('n');
   return n === 0 ? emptySequence : { n, weight: sum('weight'), value: sum('value'), weightMax: whole.weightMax };
+}
+
+/** The rate of an evaluator over these figures, for a condition on it. */
+export function rateOf(figures: readonly VersionFigure[], name: string): { readonly n: number; readonly rate: number | undefined } {
+  const measure = figures.some((one) => one.kind === 'pass' && one.name === name) ? 'pass_rate' : 'mean_score';
+  const { n, weight, value } = sumsOf(figures, name, measure);
+  return { n, rate: n === 0 ? undefined : value / weight };
 }

@@ -1,4 +1,5 @@
 /** The resolved configuration: camelCase, milliseconds, bytes, with all defaults. */
+import type { AlertRule } from '../analytics/alerts/finding.ts';
 import type { DialectSettings } from '../../collectors/configured/dialect.ts';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
@@ -99,6 +100,7 @@ export interface Config {
   readonly groups: TaskGroupSettings;
   /** The attribute that holds the version of an agent. */
   readonly versionKey: string;
+  readonly alerts: readonly AlertRule[];
   /** Threads that assemble and score; 1: the one that answers requests does. */
   readonly shards: number;
 }

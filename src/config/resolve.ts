@@ -20,6 +20,7 @@ import { journalAddress } from '../journals/index.ts';
 import { contentChoices } from '../stores/content-policy.ts';
 import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
+import { alertRules } from './entries/alert-entry.ts';
 import { addressOf, leadsBack, type Address } from './entries/address.ts';
 import type { ClientTlsFiles } from './files/tls-files.ts';
 import { askable, askedBy, entryOf, evaluatorEntry, raiseNames, runCondition, withContext } from './entries/evaluator-entry.ts';
@@ -103,6 +104,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     store: store(objectAt(value, 'store')),
     journal: journal(objectAt(value, 'journal')),
     log: log(objectAt(value, 'log')),
+    alerts: alertRules(listAt(value, 'alerts')),
     shards: number(value, 'shards'),
     ...(traces === undefined ? {} : { ownTraces: traces }),
   };

@@ -1,4 +1,5 @@
 /** The contract of an exporter: it sends the evaluations of one run to a backend and returns the outcome. */
+import type { AlertNotice } from '../model/alert.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { ExportItem } from '../model/scored-run.ts';
 
@@ -40,6 +41,8 @@ export interface Exporter {
   readonly isVolatile?: true;
   /** Resolves, never rejects. Idempotent: a retry of the same item sends the same ids. */
   send(item: ExportItem): Promise<ExportOutcome>;
+  /** Tells people of an alert. Resolves, never rejects. Absent: the exporter sends scores only. */
+  notify?(notice: AlertNotice): Promise<ExportOutcome>;
   /**
    * Sends one request without effect, to the address and with the credentials of all others. Resolves, never rejects. Absent: nothing to
    * test.

@@ -61,7 +61,7 @@ export function serviceCore(options: CoreOptions): Core {
       const opened = await openStore(config.store.address, { onDiskFull: parts.storeRoom.full, ...shard });
       const stored = build.storeParts(parts, opened, shard);
       parts.stored = stored;
-      if (shard === undefined) background.push(build.rateGauges(parts, stored), stored.versions.start());
+      if (shard === undefined) background.push(build.rateGauges(parts, stored), stored.versions.start(), stored.alerts.start());
       await exporters.open(stored.store);
       if (shard === undefined) await judges.open(stored.store, settings.isUnredacted);
       const replayed = await journal.open();

@@ -6,9 +6,10 @@ import type { Logger } from 'pino';
 import type { ExporterConfig } from '../config/config.ts';
 import { deliveryQueue, type DeliveryQueue } from '../exporters/delivery/delivery-queue.ts';
 import type { RowStore } from '../exporters/delivery/outbox-rows.ts';
-import type { Exporter } from '../exporters/exporter.ts';
+import type { Exporter, ExportOutcome } from '../exporters/exporter.ts';
 import { exporters } from '../exporters/index.ts';
 import type { ExporterDeps, ExporterSettings } from '../exporters/settings.ts';
+import type { AlertNotice } from '../model/alert.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { EntryStatus } from '../model/exporter-status.ts';
 import { jsonText } from '../model/json.ts';
@@ -40,6 +41,8 @@ export interface ExporterSet extends UnsentItems {
   /** Continues with the unsent items of the store. Rejects when it cannot be read. */
   open(store: RowStore): Promise<void>;
   statuses(): readonly EntryStatus[];
+  /** Tells people of an alert over the exporter of this name. `undefined`: there is none, or it tells people nothing. */
+  notify(name: string, notice: AlertNotice): Promise<ExportOutcome | undefined>;
   /** Counts again after another writer has changed the rows of the store. */
   recount(): Promise<void>;
   /** Every item up to here is sent or in the store. */
@@ -250,6 +253,8 @@ export function exporterSetOf({
       places
         .filter(({ config }) => config.to !== 'metrics')
         .map(({ config: { name, to }, queue }) => ({ name, kind: to, isConfigured: true, status: queue.status() })),
+    notify: async (name, notice) =>
+      await places.find(({ config }) => config.name === name)?.exporter.use(async (current) => await current.notify?.(notice)),
     recount,
     prepare,
     async room() {

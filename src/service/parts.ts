@@ -47,6 +47,7 @@ import {
   type SettingsInForce,
 } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
+import { alertRow, alertWatch, type AlertWatch } from './alert-watch.ts';
 import { annotationIngest, annotationWriter, type AnnotationWriter } from './annotation-writer.ts';
 import { type CloseScheduler, closeSchedulerOf, type IdleCompactor, idleCompactorOf, slabCompaction } from './close-scheduler.ts';
 import { clock, type ConnectionShares, type Descriptors, sleep } from './node-runtime.ts';
@@ -112,6 +113,7 @@ export interface StoreParts {
   readonly spanArchiver: SpanArchiver;
   readonly annotations: AnnotationWriter;
   readonly versions: VersionUpkeep;
+  readonly alerts: AlertWatch;
 }
 
 /** What a shard shares with the others. */
@@ -433,6 +435,11 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
   const { telemetry, settings, exporters, tracing } = parts;
   const store = tracing.store(opened);
   const shared = { store, telemetry, clock, sleep };
+  const versions = versionUpkeep({
+    ...shared,
+    keepMs: () => settings.config().store.keep.runsMs,
+    onFault: faultLog(parts, 'the figures of versions could not be summed'),
+  });
   return {
     store,
     storePort: opened.port,
@@ -443,10 +450,14 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
       prunes: shard === undefined,
       onFault: faultLog(parts, 'the store could not be written'),
     }),
-    versions: versionUpkeep({
+    versions,
+    alerts: alertWatch({
       ...shared,
-      keepMs: () => settings.config().store.keep.runsMs,
-      onFault: faultLog(parts, 'the figures of versions could not be summed'),
+      rules: () => settings.config().alerts,
+      refresh: versions.refresh,
+      notify: exporters.notify,
+      logger: parts.logger,
+      onFault: faultLog(parts, 'the conditions of alerts could not be looked at'),
     }),
     spanArchiver: spanArchiver({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
     annotations: annotationWriter({
@@ -490,7 +501,7 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
   });
 }
 
-export function consoleServer(parts: ConsoleParts, { store, annotations, versions }: StoreParts): ReturnType<typeof consoleOf> {
+export function consoleServer(parts: ConsoleParts, { store, annotations, versions, alerts }: StoreParts): ReturnType<typeof consoleOf> {
   const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
   const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
   return consoleOf(config, state, {
@@ -517,6 +528,7 @@ export function consoleServer(parts: ConsoleParts, { store, annotations, version
     judges: () => judgesInForce(settings.config()),
     upstream,
     refreshVersions: versions.refresh,
+    alerts: () => alerts.reports().map(alertRow),
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
     fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? figures().find((one) => one.fullFolder)?.fullFolder,
     snapshot: () => snapshotOf(parts, shards),

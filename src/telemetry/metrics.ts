@@ -542,6 +542,15 @@ export const metrics = {
     ...gauge('s'),
     meaning: 'Time of the last push that the backend accepted, in seconds since 1970; 0 when there was none.',
   },
+  'tracejury.alert.firing': {
+    ...gauge('1', 'tracejury.alert', 'gen_ai.agent.name'),
+    meaning:
+      'Alerts of the configuration by agent: 1 while one fires, 0 while it does not. Without enough runs to say either there is no sample.',
+  },
+  'tracejury.alert.messages': {
+    ...counter('{attempt}', 'tracejury.exporter', 'tracejury.outcome'),
+    meaning: 'Attempts to tell people of an alert: sent, retried (it is sent again), or dropped.',
+  },
   'tracejury.metrics.tenants_folded': {
     ...counter('{item}'),
     meaning: 'Scored runs and verdicts of judges of tenants beyond the first 100. Result metrics count them under the tenant other.',

@@ -43,6 +43,7 @@ async function listening(
       judges: () => [],
       unrecognised: () => [],
       refreshVersions: async () => true,
+      alerts: () => [],
       evaluability: () => [],
     },
   });

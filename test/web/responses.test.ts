@@ -69,6 +69,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
       unrecognised: () => [],
       // Larger than what two sockets take unread.
       refreshVersions: async () => true,
+      alerts: () => [],
       evaluability: () => Array.from({ length: 200 }, () => ({ reason: 'x'.repeat(64 * 1024) })),
     },
   });

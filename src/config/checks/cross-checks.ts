@@ -9,6 +9,7 @@ import { journalAddress } from '../../journals/index.ts';
 import { ownBodyMembers, ownHeaders } from '../../judges/judge.ts';
 import { storeAddress } from '../../stores/index.ts';
 import { evaluatorNames, missingPrices } from '../entries/evaluator-entry.ts';
+import { alertFindings } from '../entries/alert-entry.ts';
 import { addressOf, isLoopback, isOwn, leadsBack, signalEndpoint } from '../entries/address.ts';
 import { clientTlsFindings } from '../files/tls-files.ts';
 import { ownTraces } from '../entries/own-traces.ts';
@@ -43,6 +44,11 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ),
     ...evaluatorFindings(check),
     ...exportFindings(check),
+    ...twice(listAt(value, 'alerts'), ['alerts'], 'name', 'Give every alert a name of its own.'),
+    ...alertFindings(listAt(value, 'alerts'), {
+      evaluators: evaluatorNames(value, check.members),
+      exporters: listAt(value, 'export'),
+    }),
     ...ownTraces(value, check.env, leadsBack(value)).findings,
     ...shardFindings(value, check.env),
   ];

@@ -1,5 +1,6 @@
 /** The sections of the configuration, in the order of the reference page. */
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
+import { alertsSection } from './alerts.ts';
 import { closing, dialects, groups, redact, sessions, tools } from './runs.ts';
 import { evaluatorsSection } from './evaluators.ts';
 import { exportSection } from './export.ts';
@@ -28,6 +29,7 @@ export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
     telemetry,
     shards,
     dialects,
+    alertsSection,
     ...planned,
   ];
 }

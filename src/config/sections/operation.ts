@@ -188,5 +188,4 @@ export const shards: Section = {
 export const planned: readonly Section[] = [
   list('datasets', 'Rules that keep runs as examples.'),
   list('queues', 'Rules that put runs before people.'),
-  list('alerts', 'Rules that notify you when a figure changes.'),
 ];

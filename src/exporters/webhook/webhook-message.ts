@@ -132,7 +132,7 @@ function outcomeWords(verdict: Verdict): string {
 }
 
 /** One line without markup: escapes Slack's three control characters and breaks its formatting marks. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return cutText(text, lineCharsMax)
     .replaceAll(/\s+/g, ' ')
     .replaceAll('&', '&amp;')

@@ -3,6 +3,7 @@
  */
 import { isIP } from 'node:net';
 import { createHmac } from 'node:crypto';
+import type { AlertNotice } from '../../model/alert.ts';
 import { chunks } from '../../model/chunks.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { JuryError } from '../../model/errors.ts';
@@ -15,6 +16,7 @@ import type { ExportItem } from '../../model/scored-run.ts';
 import { httpClient, type Answer } from '../delivery/http-client.ts';
 import { isPublicAddress, notPublic, publicLookup } from '../delivery/ssrf-guard.ts';
 import type { ExporterDeps, ExporterSettings, WebhookFilter, WebhookSettings } from '../settings.ts';
+import { alertMessage } from './alert-message.ts';
 import { messageOf, type Message, type Notice } from './webhook-message.ts';
 
 /** Messages that may go at once after a quiet period. */
@@ -54,8 +56,19 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
     return outcome;
   }
 
+  async function notify(notice: AlertNotice): Promise<ExportOutcome> {
+    try {
+      const message = alertMessage(notice, webhook as WebhookSettings);
+      const answer = await call(message.body, signatureOf(message, webhook as WebhookSettings, clock));
+      return refusalNamed(exportOutcome(answer, { takesPages: true }), ['the address or a key in headers']);
+    } catch (error) {
+      return unexpectedFailure(error);
+    }
+  }
+
   return {
     id: 'webhook',
+    notify,
     itemsAtOnce: runsPerMessage,
     async send({ run, evaluations }) {
       try {

@@ -1,6 +1,7 @@
 /** The contract of an API route, and helpers for its parameters and schemas. */
 import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
+import type { AlertRow } from '../../model/alert.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
@@ -40,6 +41,7 @@ export interface ApiDeps {
   readonly upstream: { readonly probabilityMin: number; readonly raised: () => number };
   /** Brings the sums by version up to date. Resolves with `false` when some are left for later. */
   readonly refreshVersions: () => Promise<boolean>;
+  readonly alerts: () => readonly AlertRow[];
   /** Outcomes of evaluators since the start of the process. */
   readonly evaluability: () => readonly JsonObject[];
   /** Services and scopes without a recognised agent. */

@@ -25,6 +25,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { verdictWords } from '../../model/verdict.ts';
+import { alertRoutes } from './alerts.ts';
 import { annotationRoutes } from './annotations.ts';
 import { datasetRoutes } from './datasets.ts';
 import { figureRoutes } from './figures.ts';
@@ -243,6 +244,7 @@ export const routes: readonly Route[] = [
   },
   ...figureRoutes,
   ...versionRoutes,
+  ...alertRoutes,
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,

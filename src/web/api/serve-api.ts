@@ -11,6 +11,7 @@ import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
 import { type ApiDeps, count, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
+import { alertSchemas } from './alerts.ts';
 import { versionSchemas } from './versions.ts';
 
 export const apiPrefix = '/api/v1';
@@ -297,6 +298,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...exportSchemas,
   ...datasetSchemas,
   ...versionSchemas,
+  ...alertSchemas,
   ...figureSchemas,
   ...driftSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),

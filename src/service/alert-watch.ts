@@ -1,0 +1,247 @@
+/**
+ * Looks at the conditions of alerts, and tells people once that an alert fires and once that it is over. It asks the store for sums, so a look
+ * costs the same however many runs there are. States and messages that are not delivered are in the store, and go on after a restart.
+ */
+import { type AlertRule, findingOf, questionsOf } from '../analytics/alerts/finding.ts';
+import { type AlertState, alertStateText, nextAlertState, parsedAlertState, type Untold } from '../analytics/alerts/state.ts';
+import type { ExportOutcome } from '../exporters/exporter.ts';
+import type { AlertNotice, AlertRow } from '../model/alert.ts';
+import { wire } from '../model/attributes.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { Store } from '../model/store/store.ts';
+import type { VersionFigure, VersionQuery } from '../model/store/version-store.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import type { MetricRegistry } from '../telemetry/registry.ts';
+
+interface AlertWatchOptions {
+  readonly store: Pick<Store, 'versions'>;
+  /** The rules in force. */
+  readonly rules: () => readonly AlertRule[];
+  /** Brings the sums up to date. */
+  readonly refresh: () => Promise<boolean>;
+  /** `undefined`: no exporter of this name tells people. */
+  readonly notify: (exporter: string, notice: AlertNotice) => Promise<ExportOutcome | undefined>;
+  readonly telemetry: Pick<MetricRegistry, 'replace' | 'add'>;
+  readonly logger: {
+    info(fields: { readonly [field: string]: unknown }, message: string): void;
+    warn(fields: { readonly [field: string]: unknown }, message: string): void;
+  };
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface AlertReport {
+  readonly rule: AlertRule;
+  /** `undefined`: the rule looks at each agent and has found none, or has not looked yet. */
+  readonly agent: string | undefined;
+  readonly state: AlertState | undefined;
+  /** When the rule was looked at last. */
+  readonly lookedAtMs: number | undefined;
+}
+
+export interface AlertWatch {
+  start(): PeriodicTask;
+  /** By rule in the order of the configuration, then by agent. */
+  reports(): readonly AlertReport[];
+}
+
+export const alertsEveryMs = 30_000;
+/** Agents that one rule looks at: those with the most runs, and those that have a state. */
+export const alertAgentsMax = 100;
+/** A message that no attempt could deliver within it is given up. */
+const giveUpMs = 24 * 3_600_000;
+
+interface Entry {
+  readonly alert: string;
+  readonly agent: string;
+  readonly state: AlertState;
+}
+
+export function alertWatch(options: AlertWatchOptions): AlertWatch {
+  const { store, rules, refresh, notify, telemetry, logger, clock, sleep, onFault } = options;
+  let entries: readonly Entry[] | undefined;
+  let lookedAtMs: number | undefined;
+
+  async function opened(): Promise<readonly Entry[]> {
+    return (await store.versions.alertStates()).flatMap(({ alert, agent, state: text }) => {
+      const state = parsedAlertState(text);
+      return state === undefined ? [] : [{ alert, agent, state }];
+    });
+  }
+
+  /** Rules mostly ask the same questions. */
+  function asking(): (query: VersionQuery) => Promise<readonly VersionFigure[]> {
+    const asked = new Map<string, Promise<readonly VersionFigure[]>>();
+    return (query) => {
+      const key = JSON.stringify(query);
+      const answer = asked.get(key) ?? store.versions.figures(query);
+      asked.set(key, answer);
+      return answer;
+    };
+  }
+
+  async function looked(
+    rule: AlertRule,
+    before: readonly Entry[],
+    ask: (query: VersionQuery) => Promise<readonly VersionFigure[]>,
+  ): Promise<readonly Entry[]> {
+    const nowMs = clock.nowMs();
+    const answers: (readonly VersionFigure[])[] = [];
+    for (const question of questionsOf(rule, nowMs)) answers.push(await ask(question));
+    const own = before.filter(({ alert }) => alert === rule.name);
+    return agentsOf(rule, answers, own).map((agent): Entry => {
+      const finding = findingOf(
+        rule,
+        answers.map((figures) => figures.filter((one) => one.agent === agent)),
+      );
+      const state = own.find((one) => one.agent === agent)?.state;
+      const next = nextAlertState(state, finding, { nowMs, clearMs: rule.clearMs, to: rule.to });
+      log(rule, agent, state, next);
+      return { alert: rule.name, agent, state: next };
+    });
+  }
+
+  function log({ name, when }: AlertRule, agent: string, before: AlertState | undefined, { firingMs, state, finding }: AlertState): void {
+    const fields = { alert: name, agent, when, explanation: finding.explanation };
+    if (firingMs !== undefined && before?.firingMs === undefined) logger.warn(fields, 'an alert fires');
+    if (firingMs === undefined && before?.firingMs !== undefined && state === 'ok') logger.info(fields, 'an alert is over');
+  }
+
+  async function look(shutdown: AbortSignal): Promise<void> {
+    const before = (entries ??= await opened());
+    const inForce = rules();
+    if (inForce.length === 0 && before.length === 0) return;
+    if (inForce.length > 0) await refresh();
+    const ask = asking();
+    const next: Entry[] = [];
+    for (const rule of inForce) next.push(...(await looked(rule, before, ask)));
+    lookedAtMs = clock.nowMs();
+    // Before people are told: a message that is lost is sent again, one that was never written would be forgotten.
+    await kept(next);
+    publish(next);
+    for (const rule of inForce)
+      for (const entry of next.filter(({ alert }) => alert === rule.name)) if (!shutdown.aborted) await tell(rule, entry);
+  }
+
+  async function kept(next: readonly Entry[]): Promise<void> {
+    const rows = next.map(({ alert, agent, state }) => ({ alert, agent, state: alertStateText(state) }));
+    const before = (entries ?? []).map(({ alert, agent, state }) => ({ alert, agent, state: alertStateText(state) }));
+    if (JSON.stringify(rows) !== JSON.stringify(before)) await store.versions.keepAlertStates(rows);
+    entries = next;
+  }
+
+  function publish(all: readonly Entry[]): void {
+    telemetry.replace(
+      'tracejury.alert.firing',
+      all
+        .filter(({ state }) => state.state !== 'no_data')
+        .map(({ alert, agent, state }) => ({
+          labels: { 'tracejury.alert': alert, [wire.agentName]: agent },
+          value: state.state === 'firing' ? 1 : 0,
+        })),
+    );
+  }
+
+  async function tell(rule: AlertRule, { alert, agent, state }: Entry): Promise<void> {
+    if (state.untold.length === 0) return;
+    const left: Untold[] = [];
+    for (const message of state.untold) {
+      // A later message waits for the earlier one: people read them in order.
+      const waits = left.flatMap((one) => one.to);
+      const to = await undelivered(rule, agent, message, waits);
+      if (to.length > 0) left.push({ ...message, to });
+    }
+    const own = { alert, agent, state: { ...state, untold: left } };
+    await kept((entries ?? []).map((one) => (one.alert === alert && one.agent === agent ? own : one)));
+  }
+
+  /** The exporters that have not taken the message. */
+  async function undelivered(rule: AlertRule, agent: string, message: Untold, waits: readonly string[]): Promise<readonly string[]> {
+    const left: string[] = [];
+    for (const to of message.to) {
+      if (waits.includes(to)) {
+        left.push(to);
+        continue;
+      }
+      const outcome = await notify(to, noticeOf(rule, agent, message));
+      const isOver = clock.nowMs() - message.atMs > giveUpMs;
+      const isSent = outcome?.kind === 'sent';
+      const isLeft = outcome?.kind === 'failed' && outcome.retryable && !isOver;
+      if (isLeft) left.push(to);
+      telemetry.add('tracejury.alert.messages', 1, {
+        'tracejury.exporter': to,
+        'tracejury.outcome': isSent ? 'sent' : isLeft ? 'retried' : 'dropped',
+      });
+      if (!isSent && !isLeft)
+        logger.warn(
+          { alert: rule.name, agent, exporter: to, error: outcome?.kind === 'failed' ? outcome.error : 'no webhook of this name' },
+          'a message about an alert was given up',
+        );
+    }
+    return left;
+  }
+
+  return {
+    start: () => periodicTask({ everyMs: alertsEveryMs, sleep, work: look, onFault }),
+    reports: () =>
+      rules().flatMap((rule): readonly AlertReport[] => {
+        const own = (entries ?? []).filter(({ alert }) => alert === rule.name);
+        if (own.length === 0) return [{ rule, agent: rule.agent, state: undefined, lookedAtMs }];
+        return own.map(({ agent, state }) => ({ rule, agent, state, lookedAtMs }));
+      }),
+  };
+}
+
+/** Agents with figures, those with the most runs first, and those that already have a state. */
+function agentsOf(rule: AlertRule, answers: readonly (readonly VersionFigure[])[], own: readonly Entry[]): readonly string[] {
+  if (rule.agent !== undefined) return [rule.agent];
+  const runs = new Map<string, number>(own.map(({ agent, state }) => [agent, state.firingMs === undefined ? 0 : Infinity]));
+  for (const { agent, runs: more } of answers.flat()) runs.set(agent, (runs.get(agent) ?? 0) + more);
+  return [...runs]
+    .sort(([one, ones], [another, others]) => others - ones || (one < another ? -1 : 1))
+    .slice(0, alertAgentsMax)
+    .map(([agent]) => agent)
+    .sort();
+}
+
+function noticeOf({ name, when }: AlertRule, agent: string, { kind, sinceMs, atMs, finding }: Untold): AlertNotice {
+  const { threshold, explanation } = finding;
+  return {
+    alert: name,
+    when,
+    agent: agent === '' ? undefined : agent,
+    kind,
+    sinceMs,
+    atMs,
+    figure: finding.kind === 'no_data' ? undefined : finding.figure,
+    threshold,
+    explanation,
+    ...(finding.kind !== 'no_data' && finding.version !== undefined ? { version: finding.version } : {}),
+    ...(finding.kind !== 'no_data' && finding.against !== undefined ? { against: finding.against } : {}),
+  };
+}
+
+/** As the API tells it. */
+export function alertRow({ rule, agent, state, lookedAtMs }: AlertReport): AlertRow {
+  const { name, when, to } = rule;
+  const { finding } = state ?? {};
+  const figured = finding === undefined || finding.kind === 'no_data' ? undefined : finding;
+  return {
+    name,
+    when,
+    agent: agent === '' ? undefined : agent,
+    state: state?.state ?? 'no_data',
+    sinceMs: state?.sinceMs,
+    lookedAtMs,
+    firingMs: state?.firingMs,
+    figure: figured?.figure,
+    threshold: finding?.threshold,
+    runs: finding?.runs ?? 0,
+    explanation: finding?.explanation ?? 'No agent has runs that the condition is about.',
+    version: figured?.version,
+    against: figured?.against,
+    to,
+    untold: state?.untold.length ?? 0,
+  };
+}

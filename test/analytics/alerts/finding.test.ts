@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import { alertCondition } from '../../../src/analytics/alerts/condition.ts';
+import { type AlertRule, findingOf, questionsOf } from '../../../src/analytics/alerts/finding.ts';
+import { durationBin, type VersionFigure } from '../../../src/model/store/version-store.ts';
+
+function rule(when: string, members: Partial<AlertRule> = {}): AlertRule {
+  const parsed = alertCondition(when);
+  if (parsed.kind === 'fault') throw new Error(parsed.problem);
+  return {
+    name: 'a',
+    when,
+    condition: parsed.condition,
+    by: 0,
+    confidence: 0.99,
+    objective: undefined,
+    runsMin: 30,
+    clearMs: 0,
+    to: [],
+    ...members,
+  };
+}
+
+const figure = (members: Partial<VersionFigure>): VersionFigure => ({
+  agent: 'a',
+  version: '',
+  task: '',
+  kind: 'pass',
+  name: 'e',
+  runs: 100,
+  weight: members.runs ?? 100,
+  value: 0,
+  weightMax: 1,
+  firstAt: 0,
+  lastAt: 0,
+  ...members,
+});
+const passes = (runs: number, value: number, members: Partial<VersionFigure> = {}): VersionFigure =>
+  figure({ runs, weight: runs, value, ...members });
+const version = (name: string, firstAt: number, runs: number, passed: number): readonly VersionFigure[] => [
+  figure({ kind: 'run', name: '', version: name, firstAt, runs, weight: runs, value: runs }),
+  passes(runs, passed, { version: name, firstAt }),
+];
+
+const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonly (readonly VersionFigure[])[], want: object])[] = [
+  ['a rate below its threshold', rule('e.rate < 0.95'), [[passes(100, 90)]], { kind: 'holds', figure: 0.9, threshold: 0.95, runs: 100 }],
+  ['a rate at its threshold', rule('e.rate < 0.95'), [[passes(100, 95)]], { kind: 'clear', figure: 0.95 }],
+  [
+    'too few runs',
+    rule('e.rate < 0.95'),
+    [[passes(29, 0)]],
+    { kind: 'no_data', runs: 29, explanation: '29 of at least 30 runs tell it in the last 1h.' },
+  ],
+  ['no runs', rule('e.rate < 0.95'), [[]], { kind: 'no_data', runs: 0 }],
+  ['a weighted rate', rule('e.rate < 0.95'), [[passes(40, 0, { weight: 800, value: 720, weightMax: 20 })]], { kind: 'holds', figure: 0.9 }],
+  ['a mean score', rule('e.rate > 0.5'), [[passes(50, 30, { kind: 'score' })]], { kind: 'holds', figure: 0.6 }],
+  [
+    'the cost of a run',
+    rule('cost per run > 0.10'),
+    [[figure({ kind: 'cost', name: '', runs: 40, value: 6 })]],
+    { kind: 'holds', figure: 0.15, explanation: 'cost per run: 0.15 USD over 40 runs of the last 1h, above 0.1 USD.' },
+  ],
+  ['an unknown cost', rule('cost per run > 0.10'), [[]], { kind: 'no_data' }],
+  [
+    'a quantile of durations',
+    rule('p95 duration > 30s'),
+    [
+      [
+        figure({ kind: 'duration', name: String(durationBin(1_000_000)), runs: 90 }),
+        figure({ kind: 'duration', name: String(durationBin(60_000_000)), runs: 10 }),
+        figure({ kind: 'took', name: '', runs: 100, value: 1 }),
+      ],
+    ],
+    { kind: 'holds', runs: 100 },
+  ],
+  [
+    'a median of the same',
+    rule('median duration > 30s'),
+    [
+      [
+        figure({ kind: 'duration', name: String(durationBin(1_000_000)), runs: 90 }),
+        figure({ kind: 'duration', name: String(durationBin(60_000_000)), runs: 10 }),
+        figure({ kind: 'took', name: '', runs: 100, value: 1 }),
+      ],
+    ],
+    { kind: 'clear' },
+  ],
+  // 20 % of the runs fail where 1 % may: twenty times.
+  [
+    'a burn rate in both windows',
+    rule('e.burn rate > 14.4 over 1h', { objective: 0.99 }),
+    [[passes(1_000, 800)], [passes(50, 40)]],
+    { kind: 'holds', figure: expect.closeTo(20, 9) },
+  ],
+  [
+    'a burn that has ended',
+    rule('e.burn rate > 14.4 over 1h', { objective: 0.99 }),
+    [[passes(1_000, 800)], [passes(50, 50)]],
+    { kind: 'clear' },
+  ],
+  [
+    'a burn that has just begun',
+    rule('e.burn rate > 14.4 over 1h', { objective: 0.99 }),
+    [[passes(1_000, 999)], [passes(50, 20)]],
+    { kind: 'clear' },
+  ],
+  ['no runs in the short window', rule('e.burn rate > 14.4 over 1h', { objective: 0.99 }), [[passes(1_000, 800)], []], { kind: 'no_data' }],
+  [
+    'the slowest of three burn rates',
+    rule('e.burn rate', { objective: 0.99 }),
+    [[passes(100, 100)], [passes(10, 10)], [passes(600, 600)], [passes(50, 50)], [passes(7_200, 7_100)], [passes(600, 580)]],
+    { kind: 'holds', threshold: 1 },
+  ],
+  [
+    'a version that is worse',
+    rule('e.rate worse than previous version', { by: 0.02 }),
+    [[...version('1', 1, 10_000, 9_500), ...version('2', 2, 5_000, 4_500)]],
+    {
+      kind: 'holds',
+      version: '2',
+      against: '1',
+      figure: expect.closeTo(-0.05, 9),
+      threshold: -0.02,
+      runs: 5_000,
+      explanation: expect.stringMatching(
+        /^e has a rate of 90 % over 5,000 runs of version 2 and of 95 % over 10,000 runs of version 1: a difference between −\d\.\d and −\d\.\d points at 99 %\.$/,
+      ),
+    },
+  ],
+  [
+    'a version that is worse by less than what counts',
+    rule('e.rate worse than previous version', { by: 0.05 }),
+    [[...version('1', 1, 10_000, 9_500), ...version('2', 2, 5_000, 4_500)]],
+    { kind: 'clear' },
+  ],
+  [
+    'a version that is better',
+    rule('e.rate worse than previous version'),
+    [[...version('1', 1, 1_000, 500), ...version('2', 2, 1_000, 900)]],
+    { kind: 'clear' },
+  ],
+  [
+    'a version with few runs',
+    rule('e.rate worse than previous version'),
+    [[...version('1', 1, 1_000, 950), ...version('2', 2, 20, 0)]],
+    { kind: 'no_data', runs: 20 },
+  ],
+  [
+    'one version',
+    rule('e.rate worse than previous version'),
+    [version('1', 1, 1_000, 0)],
+    { kind: 'no_data', explanation: 'There are not two versions to compare.' },
+  ],
+  [
+    'runs without a version',
+    rule('e.rate worse than previous version'),
+    [[...version('1', 1, 1_000, 950), ...version('', 2, 1_000, 0)]],
+    { kind: 'no_data' },
+  ],
+];
+for (const [name, of, answers, want] of cases) {
+  test(`alert finding: ${name}`, () => expect(findingOf(of, answers)).toMatchObject(want));
+}
+
+test('alert finding: asks for the sums of its window, and of all time for versions', () => {
+  expect(questionsOf(rule('e.rate < 0.9 over 2h', { agent: 'a' }), 10 * 3_600_000)).toEqual([
+    { agent: 'a', from: 8 * 3_600_000_000, allVersions: true, kinds: ['pass', 'score'], name: 'e' },
+  ]);
+  expect(questionsOf(rule('e.rate worse than previous version'), 0)).toEqual([
+    { kinds: ['run'] },
+    { kinds: ['pass', 'score'], name: 'e', byTask: true },
+  ]);
+  expect(questionsOf(rule('e.burn rate', { objective: 0.9 }), 0)).toHaveLength(6);
+});
