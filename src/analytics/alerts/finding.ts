@@ -158,27 +158,27 @@ function burnFinding(
   { evaluator, windows }: Extract<AlertCondition, { readonly kind: 'burn_rate' }>,
   answers: readonly (readonly VersionFigure[])[],
 ): AlertFinding {
-  const pairs = windows.map((window, at) =>
-    burnOf({ evaluator, window, objective, runsMin }, answers[2 * at] ?? [], answers[2 * at + 1] ?? []),
+  const pairs = windows.map((burn, at) =>
+    burnOf({ evaluator, burn, objective, runsMin }, answers[2 * at] ?? [], answers[2 * at + 1] ?? []),
   );
   const [first] = pairs;
-  if (first === undefined) throw new Error('a burn rate has no window');
+  if (first === undefined) throw new Error('a burn rate has no pair of times');
   return pairs.find(({ kind }) => kind === 'holds') ?? pairs.find(({ kind }) => kind === 'clear') ?? first;
 }
 
 interface Burn {
   readonly evaluator: string;
-  readonly window: BurnWindow;
+  readonly burn: BurnWindow;
   readonly objective: number;
   readonly runsMin: number;
 }
 
 function burnOf(
-  { evaluator, window, objective, runsMin }: Burn,
+  { evaluator, burn, objective, runsMin }: Burn,
   long: readonly VersionFigure[],
   short: readonly VersionFigure[],
 ): AlertFinding {
-  const { rate: threshold, longMs, shortMs } = window;
+  const { rate: threshold, longMs, shortMs } = burn;
   const burned = (figures: readonly VersionFigure[]): { readonly n: number; readonly rate: number | undefined } => {
     const { n, rate } = rateOf(figures, evaluator);
     return { n, rate: rate === undefined ? undefined : (1 - rate) / (1 - objective) };
@@ -224,7 +224,7 @@ function worseFinding({ by, confidence, runsMin }: AlertRule, evaluator: string,
   };
 }
 
-const count = (value: number): string => value.toLocaleString('en-US');
+const count = (value: number): string => String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 const plain = (value: number): string => String(Number(value.toPrecision(3)));
 const percent = (share: number): string => `${Number((100 * share).toFixed(1))} %`;
 const points = (share: number): string => `${share < 0 ? '−' : '+'}${Math.abs(100 * share).toFixed(1)}`;

@@ -29,7 +29,7 @@ export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
     telemetry,
     shards,
     dialects,
-    alertsSection,
     ...planned,
+    alertsSection,
   ];
 }

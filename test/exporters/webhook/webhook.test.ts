@@ -423,3 +423,44 @@ test('webhook: a name that leads inside is refused, also when one of its address
   expect(asked).toEqual(Array.from({ length: 4 }, () => 'rebinding.example'));
   expect(to.requests).toEqual([]);
 });
+
+test('webhook: an alert is told at once, signed, and a receiver that is away is tried again with the same id', async () => {
+  const { exporter, to, clock } = await started();
+  const notice = {
+    alert: 'tools',
+    when: 'tool_error.rate < 0.9 over 1h',
+    agent: 'a',
+    kind: 'firing',
+    sinceMs: clock.nowMs(),
+    atMs: clock.nowMs(),
+    figure: 0.5,
+    threshold: 0.9,
+    explanation: 'So it is.',
+  } as const;
+  to.answer = (response) => void response.writeHead(503).end();
+  expect(await exporter.notify?.(notice)).toMatchObject({ kind: 'failed', retryable: true });
+  to.answer = (response) => void response.end();
+  clock.advance(60_000);
+  expect(await exporter.notify?.(notice)).toEqual({ kind: 'sent' });
+  const [first, second] = to.requests;
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  expect(JSON.parse(second?.body ?? '')).toMatchObject({ type: 'tracejury.alert', data: { alert: 'tools', state: 'firing' } });
+  expect(isGenuine(second?.headers ?? {}, second?.body ?? '', secret, clock.nowMs() / 1_000)).toBe(true);
+});
+
+test('webhook: an alert goes to no private address either', async () => {
+  const { exporter, to } = await started({ privateAddresses: false });
+  const outcome = await exporter.notify?.({
+    alert: 'a',
+    when: 'cost per run > 1',
+    agent: undefined,
+    kind: 'over',
+    sinceMs: 0,
+    atMs: 0,
+    figure: undefined,
+    threshold: 1,
+    explanation: '',
+  });
+  expect(outcome).toMatchObject({ kind: 'failed' });
+  expect(to.requests).toEqual([]);
+});

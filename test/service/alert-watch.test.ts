@@ -1,0 +1,241 @@
+/** Alerts under a manual clock, on a real store. */
+import { expect, onTestFinished, test } from 'vitest';
+import { alertCondition } from '../../src/analytics/alerts/condition.ts';
+import type { AlertRule } from '../../src/analytics/alerts/finding.ts';
+import type { ExportOutcome } from '../../src/exporters/exporter.ts';
+import type { AlertNotice } from '../../src/model/alert.ts';
+import { manualClock, type ManualClock } from '../../src/model/clock.ts';
+import type { Store } from '../../src/model/store/store.ts';
+import { alertAgentsMax, alertRow, alertWatch, type AlertWatch } from '../../src/service/alert-watch.ts';
+import { versionUpkeep } from '../../src/service/version-upkeep.ts';
+import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
+import { agentTrace, spanId } from '../builders/agent-trace.ts';
+import { manualSleep, settled } from '../builders/manual-sleep.ts';
+import { memoryStore } from '../builders/memory-store.ts';
+import { run, scored, scoredRun } from '../builders/scored-run.ts';
+
+const startMs = 1_795_651_200_000;
+const minuteMs = 60_000;
+
+function rule(when: string, members: Partial<AlertRule> = {}): AlertRule {
+  const parsed = alertCondition(when);
+  if (parsed.kind === 'fault') throw new Error(parsed.problem);
+  return {
+    name: 'low',
+    when,
+    condition: parsed.condition,
+    by: 0,
+    confidence: 0.99,
+    objective: undefined,
+    runsMin: 10,
+    clearMs: 10 * minuteMs,
+    to: ['hook'],
+    ...members,
+  };
+}
+
+interface Watched {
+  readonly clock: ManualClock;
+  readonly store: Store;
+  readonly telemetry: MetricRegistry;
+  readonly notices: AlertNotice[];
+  readonly logged: string[];
+  readonly alerts: AlertWatch;
+  rules: readonly AlertRule[];
+  outcome: ExportOutcome | undefined;
+  /** The next look, so long after the one before. */
+  look(ms?: number): Promise<void>;
+  runs(given: { readonly count: number; readonly bad?: number; readonly version?: string; readonly agent?: string }): Promise<void>;
+  /** Another process on the same store. */
+  restarted(): Watched;
+}
+
+let last = 0;
+
+async function watched(rules: readonly AlertRule[], store?: Store, clock: ManualClock = manualClock(startMs)): Promise<Watched> {
+  return begun(rules, store ?? (await memoryStore()), clock);
+}
+
+function begun(rules: readonly AlertRule[], store: Store, clock: ManualClock): Watched {
+  const [rest, telemetry] = [manualSleep(), metricRegistry()];
+  const [notices, logged]: [AlertNotice[], string[]] = [[], []];
+  const upkeep = versionUpkeep({ store, keepMs: () => 30 * 86_400_000, clock, sleep: rest.sleep, onFault: fail });
+  const logger = {
+    info: (_: object, message: string) => void logged.push(message),
+    warn: (_: object, message: string) => void logged.push(message),
+  };
+  const own: Watched = {
+    clock,
+    store,
+    telemetry,
+    notices,
+    logged,
+    rules,
+    outcome: { kind: 'sent' },
+    alerts: alertWatch({
+      store,
+      rules: () => own.rules,
+      refresh: upkeep.refresh,
+      async notify(exporter, notice) {
+        if (exporter !== 'hook') return undefined;
+        if (own.outcome?.kind === 'sent') notices.push(notice);
+        return own.outcome;
+      },
+      telemetry,
+      logger,
+      clock,
+      sleep: rest.sleep,
+      onFault: fail,
+    }),
+    async look(ms = minuteMs) {
+      clock.advance(ms);
+      await rest.wakeAll();
+      for (let turn = 0; turn < 60; turn++) await settled();
+    },
+    async runs({ count, bad = 0, version, agent = 'a' }) {
+      await store.write(
+        Array.from({ length: count }, (_, at) =>
+          scoredRun(
+            { e: scored(at < bad ? 0 : 1) },
+            run({
+              spanId: spanId(++last),
+              trace: agentTrace({ agent }),
+              startUnixNano: BigInt(clock.nowMs()) * 1_000_000n,
+              endUnixNano: BigInt(clock.nowMs() + 1_000) * 1_000_000n,
+              ...(version === undefined ? {} : { serviceVersion: version }),
+            }),
+          ),
+        ),
+      );
+    },
+    restarted: () => begun(own.rules, store, clock),
+  };
+  const task = own.alerts.start();
+  onTestFinished(() => task.stop());
+  return own;
+}
+
+function fail(error: unknown): never {
+  throw error instanceof Error ? error : new Error('a look failed');
+}
+
+const told = ({ notices }: Watched): readonly string[] => notices.map(({ kind, agent }) => `${kind} ${agent ?? ''}`);
+const firing = ({ telemetry }: Watched): readonly (readonly [agent: string | undefined, value: number])[] =>
+  telemetry
+    .snapshot()
+    .filter(({ name }) => name === 'tracejury.alert.firing')
+    .flatMap(({ points }) =>
+      points.map((point) => [point.labels['gen_ai.agent.name'], point.kind === 'number' ? point.value : Number.NaN] as const),
+    );
+const states = ({ alerts }: Watched): readonly string[] =>
+  alerts
+    .reports()
+    .map(alertRow)
+    .map(({ agent, state }) => `${agent ?? '-'} ${state}`);
+
+test('alerts: people are told once that it fires, and once that it is over', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 5m')]);
+  await watch.look();
+  expect([told(watch), firing(watch), states(watch)]).toEqual([[], [], ['- no_data']]);
+  await watch.runs({ count: 20, bad: 5 });
+  for (let at = 0; at < 3; at++) await watch.look();
+  expect([told(watch), firing(watch), states(watch)]).toEqual([['firing a'], [['a', 1]], ['a firing']]);
+  expect(watch.notices[0]).toMatchObject({
+    alert: 'low',
+    when: 'e.rate < 0.9 over 5m',
+    figure: 0.75,
+    threshold: 0.9,
+    explanation: 'e has a rate of 75 % over 20 runs of the last 5m, below 90 %.',
+  });
+  await watch.look(12 * minuteMs);
+  await watch.runs({ count: 30 });
+  for (let at = 0; at < 4; at++) await watch.look();
+  expect(told(watch)).toEqual(['firing a']);
+  // The condition has to stay away for ten minutes.
+  for (let at = 0; at < 3; at++) {
+    await watch.runs({ count: 30 });
+    await watch.look(4 * minuteMs);
+  }
+  expect([told(watch), firing(watch), states(watch)]).toEqual([['firing a', 'over a'], [['a', 0]], ['a ok']]);
+  expect(watch.logged).toEqual(['an alert fires', 'an alert is over']);
+});
+
+test('alerts: without runs nothing fires and nothing is over, and there is no sample', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 5m', { agent: 'a' })]);
+  await watch.runs({ count: 20, bad: 20 });
+  await watch.look();
+  await watch.look(30 * minuteMs);
+  await watch.look(30 * minuteMs);
+  expect([told(watch), firing(watch), states(watch)]).toEqual([['firing a'], [], ['a no_data']]);
+  // Nine runs are too few.
+  await watch.runs({ count: 9, bad: 9 });
+  await watch.look();
+  expect(states(watch)).toEqual(['a no_data']);
+  await watch.runs({ count: 9, bad: 9 });
+  await watch.look();
+  expect([told(watch), states(watch)]).toEqual([['firing a'], ['a firing']]);
+});
+
+test('alerts: states and undelivered messages go on after a restart', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 1h')]);
+  await watch.runs({ count: 20, bad: 20 });
+  watch.outcome = { kind: 'failed', retryable: true, error: 'unanswered' };
+  await watch.look();
+  await watch.look();
+  expect([told(watch), watch.alerts.reports().map(alertRow)[0]?.untold]).toEqual([[], 1]);
+  const next = watch.restarted();
+  await next.look();
+  expect([told(next), next.alerts.reports().map(alertRow)[0]?.untold]).toEqual([['firing a'], 0]);
+  const third = next.restarted();
+  await third.look();
+  expect([told(third), states(third)]).toEqual([[], ['a firing']]);
+});
+
+test('alerts: what a receiver refuses for good is given up, and so is what goes to nobody', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 1h', { to: ['hook', 'gone'] })]);
+  await watch.runs({ count: 20, bad: 20 });
+  watch.outcome = { kind: 'failed', retryable: false, error: 'refused' };
+  await watch.look();
+  expect(watch.logged).toEqual(['an alert fires', 'a message about an alert was given up', 'a message about an alert was given up']);
+  expect(watch.alerts.reports().map(alertRow)[0]?.untold).toBe(0);
+});
+
+test('alerts: other rules after a reload leave the state of those that stay', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 1h'), rule('e.rate < 0.8 over 1h', { name: 'lower' })]);
+  await watch.runs({ count: 20, bad: 20 });
+  await watch.look();
+  expect(told(watch)).toEqual(['firing a', 'firing a']);
+  watch.rules = [rule('e.rate < 0.85 over 1h')];
+  await watch.look();
+  expect([told(watch).length, states(watch), (await watch.store.versions.alertStates()).map(({ alert }) => alert)]).toEqual([
+    2,
+    ['a firing'],
+    ['low'],
+  ]);
+});
+
+test('alerts: each agent is looked at by itself, within a bound', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 1h', { runsMin: 1 })]);
+  for (let at = 0; at < alertAgentsMax + 10; at++)
+    await watch.runs({ count: at === 3 ? 5 : 2, bad: at === 3 ? 5 : 0, agent: `agent-${at}` });
+  await watch.look();
+  expect(told(watch)).toEqual(['firing agent-3']);
+  expect(states(watch)).toHaveLength(alertAgentsMax);
+});
+
+test('alerts: a version that is worse than the one before fires, and the next good one ends it', async () => {
+  const watch = await watched([rule('e.rate worse than previous version', { by: 0.02, clearMs: 0 })]);
+  await watch.runs({ count: 1_000, bad: 20, version: '1.0' });
+  await watch.look();
+  expect(states(watch)).toEqual(['a no_data']);
+  await watch.look(60 * minuteMs);
+  await watch.runs({ count: 300, bad: 60, version: '1.1' });
+  await watch.look();
+  expect(watch.notices).toMatchObject([
+    { kind: 'firing', version: '1.1', against: '1.0', threshold: -0.02, figure: expect.closeTo(-0.18, 9) },
+  ]);
+  await watch.look(60 * minuteMs);
+  await watch.runs({ count: 300, bad: 5, version: '1.2' });
+  await watch.look();
+  expect(watch.notices.slice(1)).toMatchObject([{ kind: 'over', version: '1.2', against: '1.1' }]);
+});
