@@ -1,4 +1,4 @@
-/** CrewAI under OpenLLMetry: no model spans; the dialogue is one text in Python's notation inside the crew's output. */
+/** CrewAI under OpenLLMetry, and under Langtrace which writes its names: no model spans; the dialogue is one text in Python's notation inside the crew's output. */
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts } from './collector.ts';
@@ -9,8 +9,10 @@ import { parseContainer } from './parsing/parsing.ts';
 
 export const crewai: Collector = {
   id: 'crewai',
-  summary: 'CrewAI under OpenLLMetry (crewai.*).',
-  recognisedBy: { scopes: ['opentelemetry.instrumentation.crewai.instrumentation'] },
+  summary: 'CrewAI under OpenLLMetry and Langtrace (crewai.*).',
+  recognisedBy: {
+    scopes: ['opentelemetry.instrumentation.crewai.instrumentation', 'langtrace_python_sdk.instrumentation.crewai.instrumentation'],
+  },
   wants: {
     keys: [
       'crewai.crew.tasks',

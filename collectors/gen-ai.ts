@@ -11,6 +11,7 @@ import { readDocuments } from './parsing/documents.ts';
 import { eventMessages } from './parsing/message-events.ts';
 import { lastText, readMessages } from './parsing/messages.ts';
 import { jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
+import { handoffIn } from './parsing/span-names.ts';
 import { isOverTools, isToolName } from './parsing/tool-classes.ts';
 import { addArguments, addOutcome, readArguments, readResult } from './parsing/values.ts';
 
@@ -116,6 +117,8 @@ function byOperation(span: Span, repeats: Repeats | undefined): Mutable<SpanFact
     case 'invoke_workflow':
       return { ...agentFacts(span, repeats), role: 'workflow' };
     case 'execute_tool': {
+      const handoffTo = span.attribute('gen_ai.tool.name') === undefined ? handoffIn(span.name) : undefined;
+      if (handoffTo !== undefined) return { role: 'step', handoffTo };
       const read = tool(span);
       // The span is over several calls.
       if (isOverTools(read.name ?? '')) return { role: 'step' };

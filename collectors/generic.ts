@@ -3,33 +3,31 @@
  * Python notation or text. It fills what the collectors of SDKs and of general conventions leave open. It never guesses: where neither a kind nor a
  * name says what a span is, it has no role.
  */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import type { Mutable } from '../src/model/mutable.ts';
-import { textAttribute, type Attributed, type AttributeValue, type Span } from '../src/model/span.ts';
+import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Collector, Message, Repeats, SpanFacts, SpanRole, ToolFacts } from './collector.ts';
+import { agentNameOf, graphText, metadataText, namedAgent, offered, sessionArgument } from './parsing/agent-evidence.ts';
+import { entityText } from './parsing/entities.ts';
 import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
-import { onlyContent, unwrapped } from './parsing/framed-value.ts';
 import { evidenceOf } from './parsing/evidence-class.ts';
-import { agentNodes, graphAgent } from './parsing/graph-agent.ts';
-import { readSystemPrompt } from './parsing/conventions.ts';
-import { definitionsOf, isBare } from './parsing/definition-evidence.ts';
-import { readDefinitions, unitedDefinitions } from './parsing/definitions.ts';
+import { first, firstText, inEvents, textOf } from './parsing/evidence-values.ts';
 import { unflattened } from './parsing/flattened.ts';
+import { onlyContent, unwrapped } from './parsing/framed-value.ts';
+import { agentNodes } from './parsing/graph-agent.ts';
 import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './parsing/key-evidence.ts';
-import { withoutFramework } from './parsing/instructions.ts';
 import { kindIn } from './parsing/kind-words.ts';
-import { listedMessages, eventMessages } from './parsing/message-events.ts';
-import { requestInRepr } from './parsing/message-reprs.ts';
-import { messagesIn, readMessages } from './parsing/messages.ts';
-import { describesAgent, observedModel, observedRetrieval, observedRun } from './parsing/observation.ts';
-import { isPlaceholder, parseContainer, unquotedText } from './parsing/parsing.ts';
-import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
+import { addMessages, isRequestAsked, requestedModel, saying } from './parsing/message-evidence.ts';
+import { eventMessages } from './parsing/message-events.ts';
+import { readMessages } from './parsing/messages.ts';
+import { describesAgent, observedRetrieval, observedRun } from './parsing/observation.ts';
+import { parseContainer, unquotedText } from './parsing/parsing.ts';
 import { isNoSchema, schemaOf } from './parsing/schema-evidence.ts';
-import { spanName, TEMPLATE, toolInName } from './parsing/span-names.ts';
+import { handoffIn, spanName, toolInName } from './parsing/span-names.ts';
 import { answerFacts, tokensOf } from './parsing/token-evidence.ts';
+import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
 import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
-import { flattenedMessage } from './openinference.ts';
 
 export const generic: Collector = {
   id: 'generic',
@@ -76,6 +74,7 @@ function hasEvidence(span: Span): boolean {
     lists.inputMessages !== undefined ||
     lists.outputMessages !== undefined ||
     offersTools({ keys, lists }) ||
+    (keys.input !== undefined && keys.output !== undefined && (span.parentSpanId === undefined || isRequestAsked(span, keys))) ||
     (keys.model !== undefined && (keys.inputTokens ?? keys.outputTokens ?? keys.usage) !== undefined)
   );
 }
@@ -98,7 +97,10 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
   const role = own ?? known.role;
   const facts: Mutable<SpanFacts> = factsOf(span, evidence, role, known);
   if (known.sessionId === undefined) {
-    const sessionId = firstText(span, evidence, 'sessionId') ?? metadataText(span, evidence, ['session_id', 'sessionId', 'thread_id']);
+    const sessionId =
+      firstText(span, evidence, 'sessionId') ??
+      metadataText(span, evidence, ['session_id', 'sessionId', 'thread_id']) ??
+      sessionArgument(span, evidence);
     if (sessionId !== undefined) facts.sessionId = sessionId;
   }
   const handoffTo = known.handoffTo === undefined && role !== 'tool' ? firstText(span, evidence, 'handoffTo') : undefined;
@@ -166,6 +168,7 @@ function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefine
   // An agent's own span may sum up what its requests used.
   const isRequest = !hasText('agentName') || span.kind === clientKind || REQUEST.test(span.name);
   if (asksModel) return hasMessages && isRequest ? 'model' : undefined;
+  if (isRequestAsked(span, keys)) return 'model';
   // A span that says what it is, in a word that nobody knows, is something else.
   const isSilent = own.length === 0 && (keys.nearKind ?? keys.operation ?? keys.model) === undefined;
   if (isSilent && isDescribed(span, { keys, lists })) return 'agent';
@@ -197,7 +200,7 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
       return agentFacts(span, evidence, role, known);
     case 'tool': {
       const tool = toolFacts(span, evidence, known.tool ?? {});
-      const target = known.tool === undefined ? (firstText(span, evidence, 'handoffTo') ?? HANDOFF.exec(tool.name ?? '')?.[1]) : undefined;
+      const target = known.tool === undefined ? (firstText(span, evidence, 'handoffTo') ?? handoffIn(tool.name)) : undefined;
       if (target !== undefined) return { role: 'step', handoffTo: target };
       if (known.tool !== undefined || !(kindIn(tool.name) !== undefined || isNoCall(tool.name ?? ''))) return { role, tool };
       return { role: 'step', ...(tool.description === undefined ? {} : { toolDefinitions: [definitionIn(tool)] }) };
@@ -209,14 +212,33 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
     default: {
       const isNamed = known.agentName !== undefined && known.agentNameIsGuess !== true;
       const agentName = isNamed ? undefined : agentNameOf(span, evidence);
+      const around = role === undefined && known.role === undefined && span.parentSpanId === undefined ? aroundRun(span, evidence) : {};
       const outputMessages = role === 'step' && known.outputMessages === undefined ? passedOnCalls(span, evidence) : [];
       return {
         ...(role === undefined ? {} : { role }),
         ...(agentName === undefined ? {} : { agentName }),
+        ...around,
         ...(outputMessages.length === 0 ? {} : { outputMessages }),
       };
     }
   }
+}
+
+/** A function of the application around all the rest: what it took and gave counts where nobody says what the user and the agent said. */
+function aroundRun(span: Span, evidence: KeyEvidence): Pick<SpanFacts, 'inputDump' | 'outputDump'> {
+  const { input, output } = observedRun({
+    name: span.name,
+    input: unwrapped(first(span, evidence, ['input'])),
+    output: unwrapped(first(span, evidence, ['output'])),
+  });
+  return {
+    ...(isInPlainWords(input) ? { inputDump: input } : {}),
+    ...(isInPlainWords(output) ? { outputDump: output } : {}),
+  };
+}
+
+function isInPlainWords(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && !/^\s*[[{]/.test(value);
 }
 
 function definitionIn({ name = '', description, inputSchema }: ToolFacts): ToolDefinition {
@@ -265,47 +287,13 @@ function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow
   };
 }
 
-function namedAgent(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow'): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
-  const name = agentNameOf(span, evidence) ?? (role === 'agent' ? firstText(span, evidence, 'ownName') : undefined);
-  if (name !== undefined) return { agentName: name };
-  const guess = spanName(span);
-  // A name of several words says what a workflow is about, and a traced function has the function's.
-  const isTitle = role === 'workflow' && guess !== undefined && (guess.includes(' ') || isTracedFunction(span, evidence));
-  return guess === undefined || isTitle || FRAMEWORK_NAME.test(guess) || kindIn(guess) !== undefined
-    ? {}
-    : { agentName: guess, agentNameIsGuess: true };
-}
-
-function isTracedFunction(span: Span, evidence: KeyEvidence): boolean {
-  const input = first(span, evidence, ['input']);
-  const value = typeof input === 'string' ? parseContainer(input) : undefined;
-  return isJsonObject(value) && isJsonArray(member(value, 'args')) && isJsonObject(member(value, 'kwargs'));
-}
-
-/** Classes and programs of frameworks, after which they name the span of any agent. */
-const FRAMEWORK_NAME =
-  /^(?:[a-z]\w*(?:\.[a-z]\w*)+|[A-Z]\w*(?:Agent|Workflow|Graph|Executor|Sequence|Runner)|[\w-]+-framework-main|LangGraph|invocation|workflow [A-Z]\w*Graph)$/;
-
-/** What a model or an agent works with: its instructions and its tools. */
-function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<SpanFacts, 'systemPrompt' | 'toolDefinitions'> {
-  const dump = agentDump(span, evidence);
-  const systemPrompt = known.systemPrompt === undefined ? systemPromptOf(span, evidence, dump) : undefined;
-  const toolDefinitions =
-    known.toolDefinitions === undefined || known.toolDefinitions.some(isBare)
-      ? unitedDefinitions([definitionsOf(span, evidence), dump === undefined ? [] : readDefinitions(member(dump, 'tools'))])
-      : [];
-  return {
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
-  };
-}
-
 function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFacts {
   const facts: Mutable<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
   const spanned = toolInName(span);
-  const given = [ownToolName(span, evidence), known.name, firstText(span, evidence, 'ownName'), spanned].find(
+  const entity = entityText(span, evidence, 'tool', 'name');
+  const given = [ownToolName(span, evidence), known.name, entity, firstText(span, evidence, 'ownName'), spanned].find(
     (one) => one !== undefined && isToolName(one),
   );
   const name = given ?? read?.toolName ?? known.name ?? spanned ?? span.name;
@@ -317,9 +305,12 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   if (schema !== undefined) facts.inputSchema = schema;
   const written = hasArguments
     ? undefined
-    : (first(span, evidence, ['arguments', 'input', 'toolParameters', 'inputMessages'], isNoSchema) ?? inEvents(span, ['arguments']));
+    : (first(span, evidence, ['arguments', 'input', 'toolParameters', 'inputMessages'], isNoSchema) ??
+      inEvents(span, ['arguments']) ??
+      objectInEvents(span));
   if (written !== undefined) addArguments(readArguments(unwrapped(onlyContent(written)), name), facts);
-  const description = known.description === undefined ? firstText(span, evidence, 'toolDescription') : undefined;
+  const described = firstText(span, evidence, 'toolDescription') ?? entityText(span, evidence, 'tool', 'description');
+  const description = known.description === undefined ? described : undefined;
   if (description !== undefined) facts.description = description;
   const failed = known.failed === undefined ? failureOf(span, evidence) : undefined;
   if (failed !== undefined) facts.failed ??= failed;
@@ -340,14 +331,10 @@ function otherId(span: Span, { keys }: KeyEvidence): string | undefined {
   return (keys.otherId ?? []).map((key) => textAttribute(span, key)).find((value) => value !== undefined && CALL_ID.test(value));
 }
 
-/** What an event of the span carries under such a key. */
-function inEvents(span: Span, fields: readonly ScalarField[]): AttributeValue | undefined {
-  for (const event of span.events) {
-    if (event.name === 'exception' || event.name.startsWith('gen_ai.')) continue;
-    const found = first(event, keyEvidenceOf(event), fields);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** What an event was given may be a part of it: only an object is all arguments. */
+function objectInEvents(span: Span): AttributeValue | undefined {
+  const given = inEvents(span, ['input']);
+  return typeof given === 'string' && given.startsWith('{') ? given : undefined;
 }
 
 function resultOf(span: Span, evidence: KeyEvidence): ReadResult | undefined {
@@ -361,9 +348,6 @@ function resultOf(span: Span, evidence: KeyEvidence): ReadResult | undefined {
 function isNoCall(name: string): boolean {
   return isAnswerTool(name) || !isToolName(name);
 }
-
-/** A hand-over looks like a tool, but no tool runs. */
-const HANDOFF = /^hand[-_ ]?off[-_ ]to[-_ ](.{1,200})$/i;
 
 const failedOutcomes: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);
 
@@ -382,7 +366,8 @@ function modelFacts(span: Span, evidence: KeyEvidence, known: SpanFacts): SpanFa
   if (told[1] === undefined && told[2] === undefined) Object.assign(facts, countsOf(answer));
   const isToldAlone = told.every((one) => one === undefined) && (known.inputMessages ?? facts.inputMessages) === undefined;
   if (isToldAlone && evidence.lists.outputMessages !== undefined && isOneWord(facts.outputMessages)) delete facts.outputMessages;
-  const model = known.model ?? firstText(span, evidence, 'model') ?? answer.model ?? PROVIDER_MODEL.exec(span.name)?.[1];
+  const named = firstText(span, evidence, 'model') ?? entityText(span, evidence, 'model', 'name');
+  const model = known.model ?? named ?? answer.model ?? requestedModel(span, evidence) ?? PROVIDER_MODEL.exec(span.name)?.[1];
   if (known.model === undefined && model !== undefined) facts.model = model;
   // Frameworks give the steps around a request its kind too.
   const isAnswered = (facts.inputTokens ?? facts.outputTokens ?? saying(facts.outputMessages)) !== undefined;
@@ -397,197 +382,9 @@ function isOneWord(messages: readonly Message[] | undefined): boolean {
 
 const WORD = /^\w{0,100}$/;
 
-/** The text form of objects is nobody's words: `ChatMessage(role=…)`. */
-const OBJECT = /^[A-Z]\w{0,100}\(\w{1,100}=/;
-
-function isInWords(messages: readonly Message[] | undefined): boolean {
-  return messages?.some(({ text }) => text !== undefined && OBJECT.test(text)) !== true;
-}
-
-function withOwnInstructions(message: Message): Message {
-  return message.role === 'system' && message.text !== undefined ? { ...message, text: withoutFramework(message.text) } : message;
-}
-
-/** Messages of which at least one says something; undefined: nobody told any. */
-function saying(messages: readonly Message[] | undefined): readonly Message[] | undefined {
-  return messages?.some(
-    ({ text, reasoning, requested, results }) => (text ?? reasoning) !== undefined || requested.length > 0 || results.length > 0,
-  ) === true
-    ? messages
-    : undefined;
-}
-
 /** `openai/gpt-4o-mini`: some name the span of a request after the provider and the model. */
 const PROVIDER_MODEL = /^[a-z][\w.-]{1,40}\/([\w.:-]{1,80})$/;
 
-function textOf(value: AttributeValue | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 function countsOf({ inputTokens, outputTokens }: SpanFacts): SpanFacts {
   return { ...(inputTokens === undefined ? {} : { inputTokens }), ...(outputTokens === undefined ? {} : { outputTokens }) };
-}
-
-/** A key that says text holds the words of the model alone: `gen_ai.response.text`. */
-const IN_WORDS = /\btext$/i;
-
-function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts: Mutable<SpanFacts>): void {
-  // A request in words may hold several messages run together: where a convention reads the span, it says what it is.
-  const isSaid = (raw: AttributeValue | undefined): boolean =>
-    known.role === undefined || typeof raw !== 'string' || (parseContainer(raw) ?? requestInRepr(raw)) !== undefined;
-  const isAnswer = (raw: AttributeValue | undefined): boolean =>
-    (evidence.keys.output ?? []).some((key) => IN_WORDS.test(key) && span.attribute(key) === raw);
-  const given = first(span, evidence, ['inputMessages', 'input']) ?? inEvents(span, ['inputMessages', 'input']);
-  const returned = first(span, evidence, ['output', 'outputMessages']) ?? inEvents(span, ['output', 'outputMessages']);
-  const observed = observedModel({
-    name: span.name,
-    input: isSaid(given) ? unwrapped(given) : undefined,
-    output: isSaid(returned) || isAnswer(returned) ? unwrapped(returned) : undefined,
-  });
-  const events = eventMessages(span);
-  const listed = listedMessages(first(span, evidence, ['events']));
-  const inputMessages = longest(
-    [flattenedMessages(span, evidence, 'inputMessages', 'user'), observed.inputMessages, events.input, listed.input].filter(isInWords),
-  );
-  const outputMessages = mostTelling([
-    flattenedMessages(span, evidence, 'outputMessages', 'assistant'),
-    observed.outputMessages,
-    readMessages(first(span, evidence, ['outputMessages']) ?? inEvents(span, ['outputMessages']), 'assistant'),
-    events.output,
-    listed.output,
-  ]);
-  if (saying(known.inputMessages) === undefined && saying(inputMessages) !== undefined)
-    facts.inputMessages = inputMessages.map(withOwnInstructions);
-  if (saying(known.outputMessages) === undefined && outputMessages.length > 0) facts.outputMessages = outputMessages;
-  if (known.toolDefinitions === undefined && observed.toolDefinitions !== undefined) facts.toolDefinitions ??= observed.toolDefinitions;
-}
-
-function flattenedMessages(
-  span: Span,
-  { lists }: KeyEvidence,
-  field: 'inputMessages' | 'outputMessages',
-  role: Message['role'],
-): readonly Message[] {
-  return longest(
-    (lists[field] ?? []).map((list) =>
-      messagesIn(
-        unflattened(span, list).map((item) => (isJsonObject(item) ? plainMessage(withoutPrefix(item)) : item)),
-        role,
-      ),
-    ),
-  );
-}
-
-function plainMessage(item: JsonObject): JsonValue {
-  return isJsonObject(member(item, 'message')) ? flattenedMessage(item) : item;
-}
-
-/** `message_role` and `message_content`, as some write them, are role and content. */
-function withoutPrefix(item: JsonObject): JsonObject {
-  const prefixed = Object.keys(item).filter((key) => key.startsWith('message_'));
-  return prefixed.length === 0
-    ? item
-    : { ...item, ...Object.fromEntries(prefixed.map((key) => [key.slice('message_'.length), member(item, key) ?? null])) };
-}
-
-function longest(lists: readonly (readonly Message[] | undefined)[]): readonly Message[] {
-  let found: readonly Message[] = [];
-  for (const list of lists) if (list !== undefined && list.length > found.length) found = list;
-  return found;
-}
-
-/** An answer that asks for tools before one in words, and that before an empty one. */
-function mostTelling(lists: readonly (readonly Message[] | undefined)[]): readonly Message[] {
-  const known = lists.filter((list) => list !== undefined && list.length > 0) as readonly (readonly Message[])[];
-  return (
-    known.find((list) => list.some(({ requested }) => requested.length > 0)) ??
-    known.find((list) => list.some(({ text }) => text !== undefined && text !== '')) ??
-    known[0] ??
-    []
-  );
-}
-
-function systemPromptOf(span: Span, { keys }: KeyEvidence, dump: JsonObject | undefined): string | undefined {
-  const own = dump === undefined ? undefined : ownInstructions(dump);
-  for (const key of keys.systemPrompt ?? []) {
-    const found = readSystemPrompt(span.attribute(key));
-    // Where the agent's own instructions stand in a longer text, the rest is the framework's.
-    if (found !== undefined && !NOTHING.test(found) && !REFERENCE.test(found))
-      return own !== undefined && found.includes(own) ? own : found;
-  }
-  return own;
-}
-
-/** Python's text for a function or an object that it only points to. */
-const REFERENCE = /^<(?:bound method|function|class|[\w.]+ object at) [^]*>$/;
-
-function ownInstructions(dump: JsonObject): string | undefined {
-  return ['instructions', 'instruction', 'system_prompt', 'systemPrompt']
-    .map((name) => member(dump, name))
-    .find((value): value is string => typeof value === 'string' && value !== '');
-}
-
-/** The agent as the framework keeps it, where it says at least a name. */
-function agentDump(span: Span, { keys }: KeyEvidence): JsonObject | undefined {
-  for (const key of keys.agentDump ?? []) {
-    const dump = parseContainer(textAttribute(span, key) ?? '');
-    if (isJsonObject(dump) && typeof member(dump, 'name') === 'string') return dump;
-  }
-  return undefined;
-}
-
-function agentNameOf(span: Span, evidence: KeyEvidence): string | undefined {
-  return firstText(span, evidence, 'agentName') ?? graphAgent((name) => graphText(span, evidence, name));
-}
-
-const graphFields: { readonly [name: string]: ScalarField | undefined } = {
-  langgraph_checkpoint_ns: 'graphNamespace',
-  langgraph_node: 'graphNode',
-};
-
-/** A member of LangChain's metadata: in the JSON text of all, or in an attribute of its own. */
-function graphText(span: Span, evidence: KeyEvidence, name: string): string | undefined {
-  const field = graphFields[name];
-  const own = field === undefined ? undefined : firstText(span, evidence, field);
-  return own ?? metadataText(span, evidence, [name]);
-}
-
-function metadataText(span: Span, { keys }: KeyEvidence, members: readonly string[]): string | undefined {
-  for (const key of keys.metadata ?? []) {
-    const text = textAttribute(span, key) ?? '';
-    const metadata = members.some((name) => text.includes(name)) ? parseContainer(text) : undefined;
-    if (!isJsonObject(metadata)) continue;
-    for (const name of members) {
-      const value = member(metadata, name);
-      if (typeof value === 'string' && value !== '') return value;
-    }
-  }
-  return undefined;
-}
-
-function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField): string | undefined {
-  for (const key of keys[field] ?? []) {
-    const value = unquotedText(textAttribute(span, key));
-    if (value !== undefined && !NOTHING.test(value) && !isPlaceholder(value) && !TEMPLATE.test(value)) return value;
-  }
-  return undefined;
-}
-
-/** What languages write for a value that is not there. */
-const NOTHING = /^(?:|""|null|none|nil|undefined|unnamed|nan)$/i;
-
-/** The first value under a key of `fields`; an earlier field comes first. */
-function first(
-  span: Attributed,
-  { keys }: KeyEvidence,
-  fields: readonly ScalarField[],
-  accepts: (value: AttributeValue) => boolean = () => true,
-): AttributeValue | undefined {
-  for (const field of fields)
-    for (const key of keys[field] ?? []) {
-      const value = span.attribute(key);
-      if (value !== undefined && !(typeof value === 'string' && NOTHING.test(value)) && !isPlaceholder(value) && accepts(value))
-        return value;
-    }
-  return undefined;
 }

@@ -1,13 +1,14 @@
 /** OpenInference: `openinference.span.kind` on every span, messages and documents flattened into attribute keys. */
 import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Mutable } from '../src/model/mutable.ts';
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Flattened, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
 import { messagesIn, readMessages, systemText } from './parsing/messages.ts';
+import { flattenedMessage } from './parsing/flattened-message.ts';
 import { nothing, numberText, objectIn, objectOf, textIn } from './parsing/members.ts';
 import { observedModel } from './parsing/observation.ts';
 import { runInput, runOutput } from './parsing/run-values.ts';
@@ -335,42 +336,6 @@ function messagesOf(item: JsonValue | undefined, role: Message['role']): readonl
   if (!isJsonObject(item)) return [];
   const call = member(item, 'tool_call');
   return messagesIn([isJsonObject(call) ? { role: 'assistant', tool_calls: [call] } : flattenedMessage(item)], role);
-}
-
-/** The message in OpenAI's form. */
-export function flattenedMessage(item: JsonObject): JsonValue {
-  const message = objectOf(member(item, 'message'));
-  const functions = member(item, 'function');
-  if (isJsonArray(functions))
-    return {
-      role: 'tool',
-      content: functions.map((text) => ({ type: 'tool_result', ...objectOf(typeof text === 'string' ? parseJson(text) : text) })),
-    };
-  const contents = member(message, 'contents');
-  const calls = member(message, 'tool_calls');
-  const role = textIn(message, 'role') ?? '';
-  if (isPlain(message, role)) return message;
-  return {
-    ...message,
-    role: role === 'tool-call' ? 'assistant' : role === 'tool-response' ? 'user' : role,
-    ...(member(message, 'content') === undefined && isJsonArray(contents)
-      ? { content: contents.map((part) => member(objectOf(part), 'message_content') ?? null) }
-      : {}),
-    ...(role === 'tool-response' ? { role: 'tool', content: [] } : {}),
-    tool_calls: isJsonArray(calls) ? calls.map((call) => member(objectOf(call), 'tool_call') ?? null) : [],
-  };
-}
-
-/** It is in OpenAI's form already. */
-function isPlain(message: JsonObject, role: string): boolean {
-  return (
-    role !== '' &&
-    role !== 'tool-call' &&
-    role !== 'tool-response' &&
-    !Object.hasOwn(message, 'contents') &&
-    !Object.hasOwn(message, 'tool_calls') &&
-    !Object.hasOwn(message, 'toolCalls')
-  );
 }
 
 function isDspy(span: Span): boolean {

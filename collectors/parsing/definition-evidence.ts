@@ -56,6 +56,8 @@ function isNamedTool({ name }: ToolDefinition): boolean {
 
 /** What a definition calls arguments is the schema of them. */
 function withSchema(item: JsonValue): JsonValue {
+  const whole = isJsonObject(item) ? member(item, 'tool_json_schema') : undefined;
+  if (typeof whole === 'string') return parseContainer(whole) ?? item;
   const written = isJsonObject(item) ? member(item, 'arguments') : undefined;
   const schema = typeof written === 'string' ? parseContainer(written) : written;
   return isJsonObject(item) && isJsonObject(schema) && isJsonObject(member(schema, 'properties')) ? { ...item, parameters: schema } : item;

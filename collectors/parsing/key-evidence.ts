@@ -50,7 +50,8 @@ export type ScalarField =
   | 'errorMessage';
 
 /** Lists that lie in many keys: `llm.messages.0.content`. */
-export type ListField = 'inputMessages' | 'outputMessages' | 'definitions' | 'resultParts';
+/** `entities`: what a span is about, one by one, each with a name and the kind of it. */
+export type ListField = 'inputMessages' | 'outputMessages' | 'definitions' | 'resultParts' | 'entities';
 
 export interface KeyEvidence {
   /** The keys that may hold a field, the most telling first. */
@@ -96,10 +97,12 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['lc agent name', 'agentName'],
   ['agent name', 'agentName'],
   ['subagent name', 'agentName'],
+  ['agent role', 'agentName'],
   ['handoff to', 'handoffTo'],
   ['to agent', 'handoffTo'],
   ['target agent', 'handoffTo'],
   ['session id', 'sessionId'],
+  ['agentic session', 'sessionId'],
   ['conversation id', 'sessionId'],
   ['thread id', 'sessionId'],
   ['chat id', 'sessionId'],
@@ -114,6 +117,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['tool parameters', 'toolParameters'],
   ['arguments', 'arguments'],
   ['args', 'arguments'],
+  ['arg values', 'arguments'],
   ['kwargs', 'arguments'],
   ['params', 'toolParameters'],
   ['parameters', 'toolParameters'],
@@ -130,6 +134,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['output messages', 'outputMessages'],
   ['choices', 'outputMessages'],
   ['response messages', 'outputMessages'],
+  ['response content', 'outputMessages'],
   ['completion messages', 'outputMessages'],
   ['messages', 'inputMessages'],
   ['input value', 'input'],
@@ -213,6 +218,7 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['model parameters', 'parameters'],
   ['usage', 'usage'],
   ['usage details', 'usage'],
+  ['usage metrics', 'usage'],
   ['usage metadata', 'usage'],
   ['token usage', 'usage'],
   ['metadata', 'metadata'],
@@ -251,10 +257,14 @@ const listEndings: readonly (readonly [ending: RegExp, field: ListField])[] = [
   [/(?:^| )(?:messages?|prompts?|history|inputs?|contents)$/, 'inputMessages'],
   [/(?:^| )(?:tools|functions|tool definitions)$/, 'definitions'],
   [/(?:^| )(?:result|output|response) contents?$/, 'resultParts'],
+  [/(?:^| )entit(?:y|ies)$/, 'entities'],
 ];
 
 /** Of other protocols: what they call a request or a result is none of an agent's. */
 const FOREIGN = /^(?:http|https|url|rpc|grpc|db|messaging|net|network|server|client|faas|aws|k8s|otel|code|exception|thread|process|host) /;
+
+/** Names an agent that worked before or around the span, not the span's own. */
+const ANOTHER_AGENT = /\b(?:last|previous|from|parent|caller|calling|source) agent name$/;
 
 /** Keys are split into words where SDKs part them: dots, underlines, dashes, and capitals. */
 export function wordsOf(key: string): string {
@@ -268,6 +278,9 @@ export function wordsOf(key: string): string {
 /** What may stand before a word that says little by itself: `spanInputs`, `task_output`; in `human_input` it says something else. */
 const QUALIFIER =
   /^(?:(?:agent|llm|model|tool|span|run|task|chain|graph|workflow|entity|trace|observation|operation|function|node|step|final|raw|request|response) )*$/;
+
+/** Whatever the list is called, it holds tools: `llm.tools.0.tool.json_schema`. */
+const TOOL_SCHEMA = /\.\d{1,4}\.tool[._]json_schema$/;
 
 const INDEX = /\.(?:\d{1,4})(?:\.|$)/;
 
@@ -305,7 +318,7 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
     const index = INDEX.exec(key);
     if (index !== null) {
       const prefix = key.slice(0, index.index);
-      const field = listEndings.find(([ending]) => ending.test(wordsOf(prefix)))?.[1];
+      const field = TOOL_SCHEMA.test(key) ? 'definitions' : listEndings.find(([ending]) => ending.test(wordsOf(prefix)))?.[1];
       if (field === undefined) continue;
       const known = lists.get(field) ?? new Map<string, Flattened>();
       if (!known.has(prefix)) {
@@ -367,7 +380,7 @@ function fieldOf(key: string): { readonly field: ScalarField; readonly rank: num
   const rows = byLastWord.get(lastWordOf(key));
   if (rows === undefined && !key.includes('oken')) return undefined;
   const words = wordsOf(key);
-  if (FOREIGN.test(`${words} `)) return undefined;
+  if (FOREIGN.test(`${words} `) || ANOTHER_AGENT.test(words)) return undefined;
   const isTokens = /\btokens?\b/.test(words) && !/\busage$/.test(words);
   const details = isTokens ? tokenDetails.find(([word]) => word.test(words)) : undefined;
   if (details !== undefined) return details[1] === undefined ? undefined : { field: details[1], rank: 0 };

@@ -6,6 +6,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   agent: 'agent',
   invoke_agent: 'agent',
   agent_run: 'agent',
+  agentic_invocation: 'agent',
   llm: 'model',
   llm_request: 'model',
   llm_call: 'model',
@@ -42,6 +43,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   pipeline: 'chain',
   trace: 'chain',
   session: 'chain',
+  agentic_turn: 'chain',
   run: 'chain',
   task: 'step',
   node: 'step',
@@ -59,11 +61,15 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
 
 /** `tool.v2` is a tool. */
 const VERSION = /[._-]v\d$/;
+/** Words around a kind that add nothing: `agentic.tool.invocation`, `inference.framework`. */
+const AROUND = /^agentic_|_(?:invocation|execution|framework|modelapi)$/g;
 
 export function kindIn(value: string | undefined): SpanRole | 'chain' | undefined {
   const word = value
     ?.toLowerCase()
     .replace(VERSION, '')
     .replaceAll(/[\s.-]/g, '_');
-  return word !== undefined && Object.hasOwn(kinds, word) ? kinds[word] : undefined;
+  if (word === undefined) return undefined;
+  const bare = Object.hasOwn(kinds, word) ? word : word.replaceAll(AROUND, '');
+  return Object.hasOwn(kinds, bare) ? kinds[bare] : undefined;
 }

@@ -108,16 +108,33 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role']): Me
   return finished(draft);
 }
 
-const NAMED_ROLE = /^\{ ?"(?:system|user|assistant)": ?"/;
+const NAMED_ROLE = /^\{ ?"(?:system|user|human|assistant|ai|tool)": ?["{[]/;
+/** As `roles` below: a longer list would take a tool's result of one member for a message. */
+const memberRoles: { readonly [name: string]: Message['role'] } = {
+  system: 'system',
+  user: 'user',
+  human: 'user',
+  assistant: 'assistant',
+  ai: 'assistant',
+  tool: 'tool',
+};
 
 /** The role as the only member: `{"user": "…"}`. Whose answer it is, the place of an answer says. Source: Monocle. */
 function namedRole(item: JsonObject, fallback: Message['role']): Message | undefined {
   const [name, ...others] = Object.keys(item);
-  const text = name === undefined || others.length > 0 ? undefined : member(item, name);
-  if (typeof text !== 'string' || (name !== 'assistant' && (fallback === 'assistant' || (name !== 'system' && name !== 'user'))))
-    return undefined;
-  return said(name, text);
+  const content = name === undefined || others.length > 0 ? undefined : member(item, name);
+  const role = name !== undefined && Object.hasOwn(memberRoles, name) ? memberRoles[name] : undefined;
+  if (content === undefined || role === undefined || (role !== 'assistant' && fallback === 'assistant')) return undefined;
+  const written = typeof content === 'string' && CALLS.test(content) ? (parseContainer(content) ?? content) : content;
+  const calls: readonly JsonValue[] = isJsonArray(written) ? written : [written];
+  if (role === 'assistant' && calls.length > 0 && calls.every((call) => isJsonObject(call) && callTypes.has(member(call, 'type'))))
+    return readMessage({ role, tool_calls: calls }, role);
+  if (typeof content !== 'string') return undefined;
+  return role === 'tool' ? { role, requested: noCalls, results: [{ ...readResult(content) }] } : said(role, content);
 }
+
+/** Calls in one text, as LangChain dumps them. */
+const CALLS = /^\[?\{[^]*"type": ?"tool_call"/;
 
 /** LlamaIndex's message has blocks, and the calls in what the API answered besides. */
 function besideBlocks(message: JsonObject): JsonValue | undefined {

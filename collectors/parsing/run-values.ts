@@ -29,14 +29,22 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
   if (raw === undefined || raw === null || raw === '' || raw === 'null' || isPlaceholder(raw)) return {};
   const json = jsonOf(raw);
   if (typeof json === 'string') {
-    const container = parseContainer(unquotedText(json) ?? json);
+    const container = onlyText(parseContainer(unquotedText(json) ?? json));
+    if (typeof container === 'string') return { value: container };
     // What an agent takes is not what it was given.
     if (isProperties(container)) return {};
     if (container !== undefined) return { ...said(container, role, members), dump: json };
     return PYTHON_OBJECT.test(json) ? { dump: json } : { value: json };
   }
+  const only = onlyText(json);
+  if (typeof only === 'string') return { value: only };
   if (isJsonObject(json) || isJsonArray(json)) return { ...said(json, role, members), dump: jsonText(json) };
   return { value: String(json) };
+}
+
+/** A list of one text says what the text says. */
+function onlyText<T extends JsonValue | undefined>(value: T): T | string {
+  return isJsonArray(value) && value.length === 1 && typeof value[0] === 'string' ? value[0] : value;
 }
 
 /** What a run is called is not what it was asked. */

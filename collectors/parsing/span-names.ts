@@ -12,6 +12,14 @@ const OPERATION = /^[a-z]\w*(?:\.\w+)+ (?=\S)/;
 /** The framework's class before the name: `AxGen > order_support`. */
 const CLASS = /^[A-Z]\w* (?:>|→|») (?=\S)/;
 
+/** A hand-over looks like a tool, but no tool runs. */
+const HANDOFF = /^hand[-_ ]?off[-_ ]to[-_ ](.{1,200})$/i;
+
+/** The agent that a span of a hand-over names: `handoff to pickup_planner`. */
+export function handoffIn(name: string | undefined): string | undefined {
+  return name === undefined ? undefined : HANDOFF.exec(name)?.[1];
+}
+
 /** A traced function after its module: `shop.tools.find_order`. */
 const FUNCTION = /^(?:[a-z_]\w*\.)+([a-z_]\w*)$/;
 /** Methods after the tool that they run. */

@@ -16,8 +16,18 @@ export function tokensOf(span: Span, evidence: KeyEvidence): SpanFacts {
   if (facts.inputTokens === undefined && facts.outputTokens === undefined)
     for (const event of span.events) Object.assign(facts, countsIn(event, keyEvidenceOf(event)));
   if (facts.inputTokens !== undefined && facts.outputTokens !== undefined) return facts;
-  for (const key of keys.usage ?? []) addUsage(parseContainer(textAttribute(span, key) ?? ''), facts);
+  for (const key of keys.usage ?? []) addUsage(usageIn(textAttribute(span, key) ?? ''), facts);
   return facts;
+}
+
+/** The text form of an object of counts: `prompt_tokens=720 completion_tokens=72`. Source: CrewAI under Langtrace. */
+const COUNTS = /^\w{1,100}=\d{1,15}(?: \w{1,100}=\d{1,15}){1,20}$/;
+
+function usageIn(text: string): JsonValue | undefined {
+  if (!COUNTS.test(text)) return parseContainer(text);
+  return Object.fromEntries(
+    text.split(' ').map((count) => [count.slice(0, count.indexOf('=')), Number(count.slice(count.indexOf('=') + 1))]),
+  );
 }
 
 /** What a model's answer in one JSON text says that it used, and which model gave it. */

@@ -1,6 +1,7 @@
 /** The reader by evidence: agents that are described as data, handoffs, and what stands in frames or on the step around. */
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { generic } from '../../collectors/generic.ts';
+import { span } from '../builders/spans.ts';
 import { testCases, type Case } from './cases.ts';
 
 const cases: readonly Case[] = [
@@ -73,6 +74,116 @@ const cases: readonly Case[] = [
   },
 ];
 
+const entities: readonly Case[] = [
+  {
+    name: 'a tool among the entities of a call names it',
+    span: { name: 'acme.Tool.run', events: [{ name: 'data.input', attributes: { input: "{'x': 1}" } }] },
+    attributes: {
+      'span.type': 'agentic.tool.invocation',
+      'entity.1.name': 'find',
+      'entity.1.type': 'tool.function',
+      'entity.1.description': 'd',
+      'entity.2.name': 'clerk',
+      'entity.2.type': 'agent.acme',
+    },
+    facts: { role: 'tool', tool: { name: 'find', description: 'd', arguments: { x: 1 } } },
+  },
+  {
+    name: 'an agent among the entities of its span names it and has its instructions',
+    span: { name: 'acme.Graph.invoke', parent: 2, events: [{ name: 'data.input', attributes: { input: '["q"]' } }] },
+    attributes: {
+      'span.type': 'agentic.invocation',
+      'entity.1.name': 'clerk',
+      'entity.1.type': 'agent.acme',
+      'entity.1.instructions': 'Be brief.',
+    },
+    facts: { role: 'agent', agentName: 'clerk', systemPrompt: 'Be brief.', input: 'q' },
+  },
+  {
+    name: 'a model among the entities of a request is the one that is asked',
+    attributes: {
+      'span.type': 'inference.framework',
+      'entity.1.name': 'acme',
+      'entity.1.type': 'inference.acme',
+      'entity.2.name': 'm',
+      'entity.2.type': 'model.llm.m',
+    },
+    facts: { role: 'model', model: 'm' },
+  },
+];
+
+const requests: readonly Case[] = [
+  {
+    name: 'a conversation under the key of an answer is what was asked, and its end the answer',
+    attributes: {
+      'acme.span.kind': 'llm',
+      'acme.response.messages': '[{"role":"system","content":"s"},{"role":"user","content":"q"},{"role":"assistant","content":"a"}]',
+    },
+    facts: { inputMessages: [{ role: 'system' }, { text: 'q' }, { text: 'a' }], outputMessages: [{ role: 'assistant', text: 'a' }] },
+  },
+  {
+    name: 'the content of an answer is the answer beside a conversation without one',
+    attributes: {
+      'acme.span.kind': 'llm',
+      'acme.response.messages': '[{"role":"user","content":"q"}]',
+      'acme.response.content': '[{"type":"tool_call","id":"c1","name":"find","args":"{\\"x\\":1}"}]',
+    },
+    facts: { inputMessages: [{ text: 'q' }], outputMessages: [{ requested: [{ id: 'c1', name: 'find', arguments: { x: 1 } }] }] },
+  },
+  {
+    name: 'a whole request of a model’s API makes a request, although nothing tells the kind',
+    span: { name: 'create', parent: 2 },
+    attributes: {
+      input: '{"model":"m","messages":[{"role":"user","content":"q"}],"tools":[{"type":"function","function":{"name":"find"}}]}',
+      output: '<acme.Stream object at 0x7fe938e60b90>',
+    },
+    facts: { role: 'model', model: 'm', inputMessages: [{ role: 'user', text: 'q' }], toolDefinitions: [{ name: 'find' }] },
+  },
+  {
+    name: 'the system’s message of which only the role and one text are told under the list’s keys',
+    attributes: {
+      'acme.span.kind': 'llm',
+      'acme.input.messages': '[{"role":"user","content":"q"}]',
+      'acme.input.messages.0.message_role': 'system',
+      'acme.input.messages.0.acme.odd': 's',
+      'acme.input.messages.1.message_role': 'user',
+      'acme.choice.0.tool_json_schema': '{"type":"function","function":{"name":"find","parameters":{"type":"object"}}}',
+    },
+    facts: { toolDefinitions: [{ name: 'find', inputSchema: { type: 'object' } }] },
+  },
+  {
+    name: 'counts in the text form of an object',
+    attributes: { 'acme.span.kind': 'llm', 'acme.token_usage': 'total_tokens=12 prompt_tokens=8 completion_tokens=4' },
+    facts: { inputTokens: 8, outputTokens: 4 },
+  },
+  {
+    name: 'the session that a traced function is given by name',
+    attributes: { 'acme.agent.name': 'clerk', 'acme.agent.inputs': '{"args":"[]","kwargs":"{\\"session_id\\":\\"s1\\"}"}' },
+    facts: { sessionId: 's1' },
+  },
+  {
+    name: 'what a function around a run took and gave, where nothing tells its kind',
+    span: { name: 'answer_customer' },
+    attributes: { input: '{"question":"q"}', output: 'a' },
+    facts: { inputDump: 'q', outputDump: 'a' },
+    absent: ['role', 'input', 'output'],
+  },
+];
+
 describe('generic', () => {
-  testCases(generic, cases);
+  testCases(generic, [...cases, ...entities, ...requests]);
+
+  test('generic: the system’s message under other keys is the prompt where the messages have none', () => {
+    const one = span({
+      id: 1,
+      attributes: {
+        'acme.span.kind': 'llm',
+        'acme.input.messages.0.message_role': 'system',
+        'acme.input.messages.0.acme.odd': 's',
+      },
+    });
+    const asked = [{ role: 'user', text: 'q', requested: [], results: [] }] as const;
+    expect(generic.read(one, undefined, { role: 'model', inputMessages: asked }).systemPrompt).toBe('s');
+    expect(generic.read(one, undefined, { role: 'model', inputMessages: [{ ...asked[0], role: 'system' }] }).systemPrompt).toBeUndefined();
+  });
 });

@@ -335,8 +335,8 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   first.frames.push(node);
   first.own = [...first.own, ...own];
   for (const other of inner.slice(1)) {
-    const before =
-      other.impliedName === undefined ? undefined : [first, ...first.subAgents].find((one) => one.impliedName === other.impliedName);
+    const name = nameOf(other);
+    const before = name === undefined ? undefined : [first, ...first.subAgents].find((one) => nameOf(one) === name);
     if (before !== undefined) addVisit(before, other);
     else {
       other.via = 'handoff';
@@ -376,7 +376,7 @@ function withoutRequestedTools(all: readonly Node[], inner: readonly Draft[]): N
   });
 }
 
-/** Adds a repeated visit of a graph to the agent, as each visit is a step of its own. */
+/** Adds a repeated visit of a graph, or a further turn, to the agent: each has a span of its own. */
 function addVisit(agent: Draft, visit: Draft): void {
   agent.own = [...agent.own, ...(visit.node === undefined ? [] : [visit.node]), ...visit.own];
   agent.subAgents.push(...visit.subAgents);

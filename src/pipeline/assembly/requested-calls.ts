@@ -12,8 +12,12 @@ export interface Requested {
   /** Position among all requested calls. */
   readonly order: number;
   readonly requestedAtUnixNano: bigint;
+  /** Of a call that only a later request tells: when the request before it ended. */
+  readonly askedAfterUnixNano?: bigint;
   readonly answeredAtUnixNano: bigint | undefined;
   readonly fromLogs: boolean;
+  /** The id that later requests have for it, where the framework numbers calls anew. */
+  readonly laterId?: string;
 }
 
 /** Calls that the agent's models requested. Later requests repeat the history; the history of the first one belongs to earlier runs. */
@@ -32,7 +36,7 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
     }
   });
   models.forEach((node, index) => {
-    if (index > 0) addRepeated(node, index, known, past, found);
+    if (index > 0) addRepeated(node, { index, earlier: models[index - 1], known, past, found });
     const answeredAtUnixNano = nextAfter(models, index, starts)?.span.startUnixNano;
     const isRequestedAgain = requestsAgain(node, latest);
     for (const message of node.reading.facts.outputMessages ?? none) {
@@ -85,19 +89,26 @@ function isSameCall(one: RequestedCall, other: RequestedCall): boolean {
   return one.name === other.name && canonical(one) === canonical(other);
 }
 
+/** What is known when a request comes. */
+interface Before {
+  readonly index: number;
+  readonly earlier: Node | undefined;
+  readonly known: KnownCalls;
+  readonly past: ReadonlyMap<string, number>;
+  readonly found: Requested[];
+}
+
 /** Adds calls that this request repeats from an answer that no span carries. */
 function addRepeated(
   { reading: { facts, fromLogs }, span: { startUnixNano } }: Node,
-  index: number,
-  known: KnownCalls,
-  past: ReadonlyMap<string, number>,
-  found: Requested[],
+  { index, earlier: asked, known, past, found }: Before,
 ): void {
   const messages = facts.inputMessages ?? none;
   const from = afterUser(messages);
   const [before, seen] = [new Map<string, number>(), new Map<string, number>()];
   if (past.size > 0)
     for (let at = 0; at < from; at++) for (const { id } of messages[at]?.requested ?? none) if (id !== undefined) count(before, id);
+  let unrepeated: ReadonlyMap<string, number[]> | undefined;
   for (let at = from; at < messages.length; at++) {
     for (const call of messages[at]?.requested ?? none) {
       const key = identity(call);
@@ -105,12 +116,13 @@ function addRepeated(
       const pastHere = Math.max(0, (past.get(key) ?? 0) - (before.get(key) ?? 0));
       if (count(seen, key) <= known.times(call) + pastHere) continue;
       known.add(call);
-      const withoutId =
-        call.id === undefined ? -1 : found.findIndex((one) => one.call.id === undefined && one.turn < index && isSameCall(one.call, call));
-      const earlier = found[withoutId];
-      // A streamed answer may lack the call ids that the next request has.
-      if (earlier !== undefined) {
-        found[withoutId] = { ...earlier, call: { ...earlier.call, ...call } };
+      // A streamed answer may lack the call ids that the next request has, and a framework may give its own.
+      const named = call.id;
+      unrepeated ??= unrepeatedCalls(found, messages, index);
+      const same = named === undefined ? undefined : unrepeated.get(plainIdentity(call))?.shift();
+      const earlier = same === undefined ? undefined : found[same];
+      if (same !== undefined && earlier !== undefined && named !== undefined) {
+        found[same] = earlier.call.id === undefined ? { ...earlier, call: { ...earlier.call, ...call } } : { ...earlier, laterId: named };
         continue;
       }
       found.push({
@@ -118,11 +130,26 @@ function addRepeated(
         turn: index - 1,
         order: found.length,
         requestedAtUnixNano: startUnixNano,
+        ...(asked === undefined ? {} : { askedAfterUnixNano: asked.span.endUnixNano }),
         answeredAtUnixNano: startUnixNano,
         fromLogs: fromLogs.has('inputMessages'),
       });
     }
   }
+}
+
+/** Places of the calls of earlier requests that these messages have under no id known of them, by name and arguments. */
+function unrepeatedCalls(found: readonly Requested[], messages: readonly Message[], index: number): ReadonlyMap<string, number[]> {
+  const repeated = new Set(messages.flatMap(({ requested }) => requested.flatMap(({ id }) => id ?? [])));
+  const places = new Map<string, number[]>();
+  for (const [place, { call, turn, laterId }] of found.entries()) {
+    if (turn >= index || repeated.has(call.id ?? '') || repeated.has(laterId ?? '')) continue;
+    const key = plainIdentity(call);
+    const others = places.get(key);
+    if (others === undefined) places.set(key, [place]);
+    else others.push(place);
+  }
+  return places;
 }
 
 /** The first request that began after this one ended. */

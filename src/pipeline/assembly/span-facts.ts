@@ -236,8 +236,13 @@ export function isFrameworkName(name: string): boolean {
 
 /** The name that developers gave a span; `undefined` for names that frameworks give to any run. */
 export function ownName(span: Span | undefined): string | undefined {
-  return span === undefined || OPERATION_NAME.test(span.name) || isFrameworkName(span.name) ? undefined : span.name.replace(FRAME_NAME, '');
+  return span === undefined || OPERATION_NAME.test(span.name) || TEMPLATE_NAME.test(span.name) || isFrameworkName(span.name)
+    ? undefined
+    : span.name.replace(FRAME_NAME, '');
 }
+
+/** The name of a kind of spans, filled in elsewhere: `Calling prompt-chain {name}`. Source: Logfire. */
+const TEMPLATE_NAME = /\{[^{}]{1,100}\}/;
 
 /** Names of operations, such as `ai.generateText`, `tool.run.start-3`, `invocation`. Sources: AI SDK, BeeAI, Agent Development Kit. */
 const OPERATION_NAME =

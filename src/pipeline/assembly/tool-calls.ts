@@ -1,5 +1,6 @@
 /** The tool calls of one agent: tool spans joined with the requests and results of its models, each call once. */
 import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
+import { isAnswerTool } from '../../../collectors/parsing/tool-classes.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Mutable } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
@@ -10,7 +11,7 @@ import { lettersOf } from './event-spans.ts';
 import { errorOf, isPhrase } from './span-facts.ts';
 import { spansPerStep } from './span-tree.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
-import { compare, sortedBy } from '../../model/nano-time.ts';
+import { compare, countBelow, sortedBy } from '../../model/nano-time.ts';
 import { byStart, type Node } from './span-tree.ts';
 
 export interface ToolCallsOf {
@@ -39,7 +40,8 @@ export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing
   const resultById = (id: string): ReportedResult | undefined => results.of(id) ?? traced.only(id);
   const answers = answersOf(
     requested,
-    ({ call: { id = '' }, turn }) => (repeated.has(id) ? results.after(turn, id) : resultById(id)),
+    ({ call: { id = '' }, turn, laterId }) =>
+      repeated.has(id) ? results.after(turn, id) : (resultById(id) ?? (laterId === undefined ? undefined : resultById(laterId))),
     models,
   );
   const drafts: Placed[] = [];
@@ -55,13 +57,13 @@ export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing
       arrival: execution.nodes[0]?.arrival ?? 0,
     });
   }
-  const failures = failuresAmong(own);
+  const runOf = runsAmong(own);
   for (const one of requested) {
     if (taken.has(one)) continue;
     if (WAY_BACK.test(one.call.name)) continue;
     const answer = answers[one.order];
     if (answer === undefined) unanswered++;
-    drafts.push({ call: requestedOnly(one, answer, failures(one)), order: one.order, arrival: 0 });
+    drafts.push({ call: requestedOnly(one, answer, runOf(one)), order: one.order, arrival: 0 });
   }
   if (isLong) yield;
   return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
@@ -308,29 +310,51 @@ function firstError(nodes: readonly Node[]): ToolError | undefined {
   return found;
 }
 
+/** Spans with the name of a call that are looked at for it: those that began first after its request. */
+const namesakesMax = 64;
+
 /**
- * Failures on an application's own function spans, which have no tool facts. Such a span belongs to a call if its name matches and it ran
- * between request and result. Each span serves one call.
+ * The application's own function spans, which have no tool facts. Such a span ran a call if its name matches and it ran between request and
+ * result; of several the one that failed. Each span serves one call.
  */
-function failuresAmong(own: readonly Node[]): (one: Requested) => ToolError | undefined {
-  let failed: Node[] | undefined;
-  return ({ call: { name }, requestedAtUnixNano, answeredAtUnixNano }) => {
+function runsAmong(own: readonly Node[]): (one: Requested) => Node | undefined {
+  let byName: ReadonlyMap<string, { readonly nodes: readonly Node[]; readonly starts: readonly bigint[] }> | undefined;
+  const taken = new Set<Node>();
+  return ({ call: { name }, requestedAtUnixNano, askedAfterUnixNano, answeredAtUnixNano }) => {
+    if (isAnswerTool(name)) return undefined;
     // Computed lazily, as most calls have a tool span.
-    failed ??= own.filter(isFailedStep);
-    const at = failed.findIndex(
-      ({ span }) =>
-        isNamedAfter(span.name, name) &&
-        span.startUnixNano >= requestedAtUnixNano &&
-        (answeredAtUnixNano === undefined || span.endUnixNano <= answeredAtUnixNano),
-    );
-    const [node] = at === -1 ? [] : failed.splice(at, 1);
-    return node === undefined ? undefined : errorOf(node.span, undefined);
+    byName ??= stepsByName(own);
+    const { nodes = [], starts = [] } = byName.get(lastWord(name)) ?? {};
+    const from = countBelow(starts, askedAfterUnixNano ?? requestedAtUnixNano);
+    const inTime = nodes
+      .slice(from, from + namesakesMax)
+      .filter(
+        (node) =>
+          !taken.has(node) &&
+          isNamedAfter(node.span.name, name) &&
+          (answeredAtUnixNano === undefined || node.span.endUnixNano <= answeredAtUnixNano),
+      );
+    const node = inTime.find(hasFailed) ?? inTime[0];
+    if (node !== undefined) taken.add(node);
+    return node;
   };
 }
 
-function isFailedStep({ span, reading: { facts } }: Node): boolean {
-  const isStep = facts.role === undefined || facts.role === 'step';
-  return isStep && (span.status.code === 'error' || span.events.some(({ name }) => name === 'exception'));
+function stepsByName(own: readonly Node[]): ReadonlyMap<string, { readonly nodes: readonly Node[]; readonly starts: readonly bigint[] }> {
+  const steps = own.filter(({ reading: { facts } }) => facts.role === undefined || facts.role === 'step');
+  const groups = Map.groupBy(sortedBy(steps, byStart), ({ span }) => lastWord(span.name));
+  return new Map([...groups].map(([word, nodes]) => [word, { nodes, starts: nodes.map(({ span }) => span.startUnixNano) }]));
+}
+
+/** Of a span and of the tool that it is named after the same. */
+function lastWord(name: string): string {
+  let start = name.length;
+  while (start > 0 && /\w/.test(name.charAt(start - 1))) start--;
+  return name.slice(start);
+}
+
+function hasFailed({ span }: Node): boolean {
+  return span.status.code === 'error' || span.events.some(({ name }) => name === 'exception');
 }
 
 /** Matches `reserve_stock`, `tool reserve_stock` and `shop.reserve_stock`. */
@@ -341,7 +365,7 @@ function isNamedAfter(span: string, tool: string): boolean {
 function requestedOnly(
   { call: requested, fromLogs, requestedAtUnixNano, answeredAtUnixNano, turn }: Requested,
   answer: ReportedResult | undefined,
-  failure: ToolError | undefined,
+  run: Node | undefined,
 ): ToolCall {
   const source: Provenance = fromLogs ? 'log_record' : 'model_message';
   const provenance: Mutable<NonNullable<ToolCall['provenance']>> = { name: source };
@@ -357,13 +381,15 @@ function requestedOnly(
     provenance.result = source;
   }
   addTruncated(requested.argumentsPart, answer?.resultPart, call);
+  const failure = run !== undefined && hasFailed(run) ? errorOf(run.span, undefined) : undefined;
   if (failure !== undefined) {
     call.error = failure;
     provenance.error = 'tool_span';
   } else if (answer?.isError === true) call.error = resultError(answer);
-  call.executed = answer !== undefined;
-  call.startUnixNano = requestedAtUnixNano;
-  call.endUnixNano = answeredAtUnixNano ?? requestedAtUnixNano;
+  call.executed = answer !== undefined || run !== undefined;
+  if (run !== undefined) call.spanId = run.span.spanId;
+  call.startUnixNano = run?.span.startUnixNano ?? requestedAtUnixNano;
+  call.endUnixNano = run?.span.endUnixNano ?? answeredAtUnixNano ?? requestedAtUnixNano;
   call.turn = turn;
   call.provenance = provenance;
   return call as ToolCall;

@@ -122,6 +122,17 @@ const cases: readonly Case[] = [
     runs: ['2: a [f]'],
   },
   {
+    name: 'spans of one name in a frame are turns of one agent',
+    spans: [
+      workflow({ id: 1, attributes: { 'gen_ai.conversation.id': 's' } }),
+      agentSpan({ id: 2, parent: 1, start: 1, end: 5, agent: 'a' }),
+      toolSpan({ id: 3, parent: 2, start: 2, tool: 'f' }),
+      agentSpan({ id: 4, parent: 1, start: 6, end: 9, agent: 'a' }),
+      toolSpan({ id: 5, parent: 4, start: 7, tool: 'g' }),
+    ],
+    runs: ['2: a [f g]'],
+  },
+  {
     name: 'a workflow that works itself is an agent',
     spans: [
       workflow({ id: 1, attributes: { 'gen_ai.workflow.name': 'w' } }),

@@ -437,6 +437,104 @@ def upsonic():
     return hooks.provider.flush
 
 
+def agenta():
+    os.environ.update({"AGENTA_HOST": ENDPOINT, "AGENTA_API_KEY": "none"})
+    import agenta as package
+    from opentelemetry import trace
+
+    package.init()
+    instrumentor("opentelemetry.instrumentation.openai", "OpenAIInstrumentor")
+    hooks.turn = lambda function: package.instrument(spankind="AGENT")(function)
+    hooks.tool = lambda function: package.instrument(spankind="TOOL")(function)
+    return lambda: trace.get_tracer_provider().force_flush()
+
+
+def basalt():
+    from basalt import Basalt
+    from basalt.observability import TelemetryConfig, observe, start_observe
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    client = Basalt(api_key="none", base_url=ENDPOINT, telemetry_config=TelemetryConfig(
+        service_name="warehouse", sample_rate=1.0, exporter=OTLPSpanExporter(endpoint=f"{ENDPOINT}/v1/traces")))
+    hooks.turn = lambda function: start_observe(feature_slug="warehouse", name="answer_customer")(function)
+    hooks.tool = lambda function: observe(name=function.__name__, kind="tool")(function)
+    return client.shutdown
+
+
+def aiqa():
+    os.environ.update({"AIQA_SERVER_URL": ENDPOINT, "AIQA_API_KEY": "none"})
+    from aiqa import WithTracing, get_aiqa_client
+    from opentelemetry import trace
+
+    get_aiqa_client()
+    hooks.turn = lambda function: WithTracing(function)
+    hooks.tool = lambda function: WithTracing(function)
+
+    def wrap(client):
+        client.chat.completions.create = WithTracing(client.chat.completions.create)
+        return client
+
+    hooks.wrap = wrap
+    return lambda: trace.get_tracer_provider().force_flush()
+
+
+def patronus():
+    import patronus as package
+    from openinference.instrumentation.openai import OpenAIInstrumentor
+
+    context = package.init(project_name="warehouse", api_key="none", api_url=ENDPOINT, otel_endpoint=ENDPOINT, 
+                 otel_exporter_otlp_protocol="http/protobuf", integrations=[OpenAIInstrumentor()])
+    hooks.turn = lambda function: package.traced()(function)
+    hooks.tool = lambda function: package.traced()(function)
+    return context.tracer_provider.force_flush
+
+
+def orq_openai_agents():
+    flush = telemetry()
+    instrumentor("orq_ai_sdk.openai_agents_instrumentation", "OpenAIAgentsInstrumentor")
+    return flush
+
+
+def a365_openai_agents():
+    from microsoft_agents_a365.observability.core import configure, get_tracer_provider
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    configure(service_name="warehouse", service_namespace="stock")
+    get_tracer_provider().add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    instrumentor("microsoft_agents_a365.observability.extensions.openai", "OpenAIAgentsTraceInstrumentor")
+    return get_tracer_provider().force_flush
+
+
+def mirascope():
+    from mirascope import ops
+    from opentelemetry import trace
+
+    flush = telemetry()
+    ops.configure(tracer_provider=trace.get_tracer_provider())
+    ops.instrument_llm()
+    hooks.turn = lambda function: ops.trace(function)
+    hooks.tool = lambda function: ops.trace(function)
+    return flush
+
+
+
+def traceroot():
+    import traceroot as package
+
+    client = package.initialize(api_key="none", host_url=ENDPOINT, integrations=[package.Integration.OPENAI])
+    hooks.turn = lambda function: package.observe(name="answer_customer", type="agent")(function)
+    hooks.tool = lambda function: package.observe(type="tool")(function)
+    return client.flush
+
+
+def neatlogs():
+    import neatlogs as package
+
+    package.init(api_key="none", endpoint=ENDPOINT, workflow_name="warehouse", instrumentations=["langchain"])
+    return package.shutdown
+
+
 def plain():
     """For SDKs that trace by themselves into the global provider."""
     return telemetry(with_logs=True)
@@ -449,6 +547,17 @@ SWITCHES = {
     "honeyhive-openai": honeyhive,
     "paid-openai": paid,
     "upsonic": upsonic,
+    "agenta-openai": agenta,
+    "basalt-openai": basalt,
+    "aiqa-openai": aiqa,
+    "patronus-openai": patronus,
+    "orq-openai-agents": orq_openai_agents,
+    "a365-openai-agents": a365_openai_agents,
+    "mirascope": mirascope,
+    "traceroot-openai": traceroot,
+    "neatlogs": neatlogs,
+    "magentic-logfire": lambda: logfire("instrument_openai"),
+    "loongsuite-langgraph": lambda: several(genai("opentelemetry.instrumentation.langchain", "LangChainInstrumentor"), ("opentelemetry.instrumentation.langgraph", "LangGraphInstrumentor")),
     "plain": plain,
     "agentops": agentops,
     "mlflow-openai-agents": lambda: mlflow("openai"),

@@ -1,0 +1,135 @@
+/** What the keys of a span say of an agent: its name, its instructions, its tools, its session. */
+import { isJsonArray, isJsonObject, member, type JsonObject } from '../../src/model/json.ts';
+import { textAttribute, type Span } from '../../src/model/span.ts';
+import type { SpanFacts } from '../collector.ts';
+import { readSystemPrompt } from './conventions.ts';
+import { definitionsOf, isBare } from './definition-evidence.ts';
+import { readDefinitions, unitedDefinitions } from './definitions.ts';
+import { entityText } from './entities.ts';
+import { first, firstText, NOTHING } from './evidence-values.ts';
+import { graphAgent } from './graph-agent.ts';
+import type { KeyEvidence, ScalarField } from './key-evidence.ts';
+import { kindIn } from './kind-words.ts';
+import { systemIn } from './message-evidence.ts';
+import { parseContainer } from './parsing.ts';
+import { spanName } from './span-names.ts';
+
+export function namedAgent(
+  span: Span,
+  evidence: KeyEvidence,
+  role: 'agent' | 'workflow',
+): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
+  const name = agentNameOf(span, evidence) ?? (role === 'agent' ? firstText(span, evidence, 'ownName') : undefined);
+  if (name !== undefined) return { agentName: name };
+  const guess = spanName(span);
+  // A name of several words says what a workflow is about, and a traced function has the function's.
+  const isTitle = role === 'workflow' && guess !== undefined && (guess.includes(' ') || isTracedFunction(span, evidence));
+  return guess === undefined || isTitle || FRAMEWORK_NAME.test(guess) || kindIn(guess) !== undefined
+    ? {}
+    : { agentName: guess, agentNameIsGuess: true };
+}
+
+function isTracedFunction(span: Span, evidence: KeyEvidence): boolean {
+  const input = first(span, evidence, ['input']);
+  const value = typeof input === 'string' ? parseContainer(input) : undefined;
+  return isJsonObject(value) && isJsonArray(member(value, 'args')) && isJsonObject(member(value, 'kwargs'));
+}
+
+/** Classes and programs of frameworks, after which they name the span of any agent. */
+const FRAMEWORK_NAME =
+  /^(?:[a-z]\w*(?:\.[A-Za-z]\w*)+|(?:execute|run|invoke|kickoff)(?:_(?:agent|task|turn|async|sync))*|[A-Z]\w*(?:Agent|Workflow|Graph|Executor|Sequence|Runner)|[\w-]+-framework-main|LangGraph|invocation|workflow [A-Z]\w*Graph)$/;
+
+/** What a model or an agent works with: its instructions and its tools. */
+export function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<SpanFacts, 'systemPrompt' | 'toolDefinitions'> {
+  const dump = agentDump(span, evidence);
+  const systemPrompt =
+    known.systemPrompt === undefined
+      ? (systemPromptOf(span, evidence, dump) ?? entityText(span, evidence, 'agent', 'instructions') ?? systemIn(span, evidence, known))
+      : undefined;
+  const toolDefinitions =
+    known.toolDefinitions === undefined || known.toolDefinitions.some(isBare)
+      ? unitedDefinitions([definitionsOf(span, evidence), dump === undefined ? [] : readDefinitions(member(dump, 'tools'))])
+      : [];
+  return {
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+  };
+}
+
+function systemPromptOf(span: Span, { keys }: KeyEvidence, dump: JsonObject | undefined): string | undefined {
+  const own = dump === undefined ? undefined : ownInstructions(dump);
+  for (const key of keys.systemPrompt ?? []) {
+    const found = readSystemPrompt(span.attribute(key));
+    // Where the agent's own instructions stand in a longer text, the rest is the framework's.
+    if (found !== undefined && !NOTHING.test(found) && !REFERENCE.test(found) && !SETTING.test(found))
+      return own !== undefined && found.includes(own) ? own : found;
+  }
+  return own;
+}
+
+/** Whether instructions are used at all. */
+const SETTING = /^(?:true|false)$/i;
+
+/** Python's text for a function or an object that it only points to. */
+const REFERENCE = /^<(?:bound method|function|class|[\w.]+ object at) [^]*>$/;
+
+function ownInstructions(dump: JsonObject): string | undefined {
+  return ['instructions', 'instruction', 'system_prompt', 'systemPrompt']
+    .map((name) => member(dump, name))
+    .find((value): value is string => typeof value === 'string' && value !== '');
+}
+
+/** The agent as the framework keeps it, where it says at least a name. */
+function agentDump(span: Span, { keys }: KeyEvidence): JsonObject | undefined {
+  for (const key of keys.agentDump ?? []) {
+    const dump = parseContainer(textAttribute(span, key) ?? '');
+    if (isJsonObject(dump) && typeof member(dump, 'name') === 'string') return dump;
+  }
+  return undefined;
+}
+
+export function agentNameOf(span: Span, evidence: KeyEvidence): string | undefined {
+  return (
+    firstText(span, evidence, 'agentName') ??
+    entityText(span, evidence, 'agent', 'name') ??
+    graphAgent((name) => graphText(span, evidence, name))
+  );
+}
+
+const graphFields: { readonly [name: string]: ScalarField | undefined } = {
+  langgraph_checkpoint_ns: 'graphNamespace',
+  langgraph_node: 'graphNode',
+};
+
+/** A member of LangChain's metadata: in the JSON text of all, or in an attribute of its own. */
+export function graphText(span: Span, evidence: KeyEvidence, name: string): string | undefined {
+  const field = graphFields[name];
+  const own = field === undefined ? undefined : firstText(span, evidence, field);
+  return own ?? metadataText(span, evidence, [name]);
+}
+
+export function metadataText(span: Span, { keys }: KeyEvidence, members: readonly string[]): string | undefined {
+  for (const key of keys.metadata ?? []) {
+    const text = textAttribute(span, key) ?? '';
+    const metadata = members.some((name) => text.includes(name)) ? parseContainer(text) : undefined;
+    if (!isJsonObject(metadata)) continue;
+    for (const name of members) {
+      const value = member(metadata, name);
+      if (typeof value === 'string' && value !== '') return value;
+    }
+  }
+  return undefined;
+}
+
+/** A traced function of an agent may be given its session by name. */
+export function sessionArgument(span: Span, { keys }: KeyEvidence): string | undefined {
+  for (const key of keys.input ?? []) {
+    const text = textAttribute(span, key) ?? '';
+    const call = text.includes('"kwargs"') && text.includes('session_id') ? parseContainer(text) : undefined;
+    const written = isJsonObject(call) ? member(call, 'kwargs') : undefined;
+    const given = typeof written === 'string' ? parseContainer(written) : written;
+    const session = isJsonObject(given) ? member(given, 'session_id') : undefined;
+    if (typeof session === 'string' && session !== '') return session;
+  }
+  return undefined;
+}

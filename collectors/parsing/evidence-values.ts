@@ -1,0 +1,46 @@
+/** Values under the keys that may hold a field, the most telling first. */
+import { textAttribute, type Attributed, type AttributeValue, type Span } from '../../src/model/span.ts';
+import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './key-evidence.ts';
+import { isPlaceholder, unquotedText } from './parsing.ts';
+import { TEMPLATE } from './span-names.ts';
+
+/** What an event of the span carries under such a key. */
+export function inEvents(span: Span, fields: readonly ScalarField[]): AttributeValue | undefined {
+  for (const event of span.events) {
+    if (event.name === 'exception' || event.name.startsWith('gen_ai.')) continue;
+    const found = first(event, keyEvidenceOf(event), fields);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export function textOf(value: AttributeValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField): string | undefined {
+  for (const key of keys[field] ?? []) {
+    const value = unquotedText(textAttribute(span, key));
+    if (value !== undefined && !NOTHING.test(value) && !isPlaceholder(value) && !TEMPLATE.test(value)) return value;
+  }
+  return undefined;
+}
+
+/** What languages write for a value that is not there. */
+export const NOTHING = /^(?:|""|null|none|nil|undefined|unnamed|nan)$/i;
+
+/** The first value under a key of `fields`; an earlier field comes first. */
+export function first(
+  span: Attributed,
+  { keys }: KeyEvidence,
+  fields: readonly ScalarField[],
+  accepts: (value: AttributeValue) => boolean = () => true,
+): AttributeValue | undefined {
+  for (const field of fields)
+    for (const key of keys[field] ?? []) {
+      const value = span.attribute(key);
+      if (value !== undefined && !(typeof value === 'string' && NOTHING.test(value)) && !isPlaceholder(value) && accepts(value))
+        return value;
+    }
+  return undefined;
+}
