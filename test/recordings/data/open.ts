@@ -66,7 +66,7 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'mlflow-smolagents/toolerror', fields: ['tool_calls'], because: "the span of a call has the class's name, and no request to a model is there that would name the tool" },
   { recording: 'neatlogs-openai-agents/handoff', fields: ['tool_calls', 'sub_agents'], because: "absent in the bytes: messages tell no calls; a tool span has name and result, with some arguments in it by chance", absent: callIds },
   { recording: 'neatlogs-openai-agents/parallel', fields: ['tool_calls'], because: "absent in the bytes: messages tell no calls; a tool span has name and result, with some arguments in it by chance", absent: [{ text: 'call_00Rk27x' }, { text: 'call_01Rk27x' }] },
-  { recording: 'nvidia-nat/sequential', fields: ['tool_calls'], because: "any function has the kinds FUNCTION and CHAIN, whether it is a tool, an agent or the workflow; no request to a model is there that would name the tools" },
+  { recording: 'nvidia-nat/sequential', fields: ['tool_calls'], because: "tools, agents and the workflow all have the kinds FUNCTION and CHAIN, and no request to a model names the tools" },
   { recording: 'openinference-autogen-swarm/multiturn', fields: ['tools'], because: "absent in the bytes: a tool is described only by tool.description on the span of its call, and each turn calls one of the two", absent: descriptions },
   { recording: 'openinference-smolagents-managed/handoff', fields: ['tools'], because: "the schema of the managed agent stands in the prose of the framework's system prompt alone" },
   { recording: 'openlit-agno/stream', fields: ['tokens.input', 'tokens.output'], because: "streamed model calls arrive as traces of their own, beside the agent's" },
