@@ -1,17 +1,17 @@
 /** The tool calls of one agent: tool spans joined with the requests and results of its models, each call once. */
 import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
-import { isAnswerTool } from '../../../collectors/parsing/tool-classes.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Mutable } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
 import { requestsCalls } from './model-calls.ts';
 import { requestedCalls, canonical, runResults, reportedWithoutId, type Requested, type TraceResults } from './requested-calls.ts';
+import { hasFailed, runsAmong } from './function-spans.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { lettersOf } from './event-spans.ts';
 import { errorOf, isPhrase } from './span-facts.ts';
 import { spansPerStep } from './span-tree.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
-import { compare, countBelow, sortedBy } from '../../model/nano-time.ts';
+import { compare, sortedBy } from '../../model/nano-time.ts';
 import { byStart, type Node } from './span-tree.ts';
 
 export interface ToolCallsOf {
@@ -308,58 +308,6 @@ function firstError(nodes: readonly Node[]): ToolError | undefined {
     found ??= error;
   }
   return found;
-}
-
-/** Spans with the name of a call that are looked at for it: those that began first after its request. */
-const namesakesMax = 64;
-
-/**
- * The application's own function spans, which have no tool facts. Such a span ran a call if its name matches and it ran between request and
- * result; of several the one that failed. Each span serves one call.
- */
-function runsAmong(own: readonly Node[]): (one: Requested) => Node | undefined {
-  let byName: ReadonlyMap<string, { readonly nodes: readonly Node[]; readonly starts: readonly bigint[] }> | undefined;
-  const taken = new Set<Node>();
-  return ({ call: { name }, requestedAtUnixNano, askedAfterUnixNano, answeredAtUnixNano }) => {
-    if (isAnswerTool(name)) return undefined;
-    // Computed lazily, as most calls have a tool span.
-    byName ??= stepsByName(own);
-    const { nodes = [], starts = [] } = byName.get(lastWord(name)) ?? {};
-    const from = countBelow(starts, askedAfterUnixNano ?? requestedAtUnixNano);
-    const inTime = nodes
-      .slice(from, from + namesakesMax)
-      .filter(
-        (node) =>
-          !taken.has(node) &&
-          isNamedAfter(node.span.name, name) &&
-          (answeredAtUnixNano === undefined || node.span.endUnixNano <= answeredAtUnixNano),
-      );
-    const node = inTime.find(hasFailed) ?? inTime[0];
-    if (node !== undefined) taken.add(node);
-    return node;
-  };
-}
-
-function stepsByName(own: readonly Node[]): ReadonlyMap<string, { readonly nodes: readonly Node[]; readonly starts: readonly bigint[] }> {
-  const steps = own.filter(({ reading: { facts } }) => facts.role === undefined || facts.role === 'step');
-  const groups = Map.groupBy(sortedBy(steps, byStart), ({ span }) => lastWord(span.name));
-  return new Map([...groups].map(([word, nodes]) => [word, { nodes, starts: nodes.map(({ span }) => span.startUnixNano) }]));
-}
-
-/** Of a span and of the tool that it is named after the same. */
-function lastWord(name: string): string {
-  let start = name.length;
-  while (start > 0 && /\w/.test(name.charAt(start - 1))) start--;
-  return name.slice(start);
-}
-
-function hasFailed({ span }: Node): boolean {
-  return span.status.code === 'error' || span.events.some(({ name }) => name === 'exception');
-}
-
-/** Matches `reserve_stock`, `tool reserve_stock` and `shop.reserve_stock`. */
-function isNamedAfter(span: string, tool: string): boolean {
-  return span.endsWith(tool) && !/\w/.test(span.charAt(span.length - tool.length - 1));
 }
 
 function requestedOnly(

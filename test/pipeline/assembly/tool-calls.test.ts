@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolCall } from '../../../src/model/agent-trace.ts';
 import type { LogRecord, Span } from '../../../src/model/span.ts';
-import { spanId } from '../../builders/agent-trace.ts';
 import { onlyTrace } from '../../builders/assembled.ts';
 import {
   agentSpan,
@@ -77,98 +76,6 @@ const cases: readonly Case[] = [
       modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [f1] })], told: [{ id: 'c1', response: { r: 1 } }], says: 'a' }),
     ],
     calls: [{ name: 'f', id: 'c1', turn: 0, executed: true, result: { r: 1 } }],
-  },
-  ...(
-    [
-      ['tells its failure', { name: 'run f', start: 12, end: 14 }, { message: 'no such place', type: 'KeyError', sign: 'exception_event' }],
-      ['that began before the call was asked for does not', { name: 'f', start: 5, end: 6 }, undefined],
-      ['that ended after its answer does not', { name: 'f', start: 12, end: 40 }, undefined],
-      ['that has only the end of its name does not', { name: 'self', start: 12, end: 14 }, undefined],
-    ] as const
-  ).map(([what, own, error]): Case => ({
-    name: `an application’s span that is named after the call ${what}`,
-    spans: [
-      modelSpan({ id: 2, parent: 1, start: 1, end: 10, user: 'q', asks: [f1] }),
-      span({
-        id: 3,
-        parent: 1,
-        ...own,
-        events: [{ name: 'exception', attributes: { 'exception.message': 'no such place', 'exception.type': 'KeyError' } }],
-      }),
-      modelSpan({ id: 4, parent: 1, start: 20, end: 30, user: 'q', told: [{ id: 'c1', response: 'Error: no such place' }], says: 'a' }),
-    ],
-    calls: [{ id: 'c1', executed: true, result: 'Error: no such place', ...(error === undefined ? {} : { error }) }],
-  })),
-  {
-    name: 'a call that the next request repeats under an id of the framework’s own is one call',
-    spans: [
-      modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1] }),
-      modelSpan({
-        id: 3,
-        parent: 1,
-        user: 'q',
-        history: [assistant({ asks: [{ ...f1, id: 'own' }] })],
-        told: [{ id: 'own', response: { r: 1 } }],
-        asks: [f2],
-      }),
-      modelSpan({
-        id: 4,
-        parent: 1,
-        user: 'q',
-        history: [
-          assistant({ asks: [{ ...f1, id: 'own' }] }),
-          toolMessage([{ id: 'own', response: { r: 1 } }]),
-          assistant({ asks: [{ ...f2, id: 'own 2' }] }),
-        ],
-        told: [{ id: 'own 2', response: { r: 2 } }],
-        says: 'a',
-      }),
-    ],
-    calls: [
-      { name: 'f', id: 'c1', turn: 0, result: { r: 1 } },
-      { name: 'f', id: 'c2', turn: 1, result: { r: 2 } },
-    ],
-  },
-  {
-    name: 'a like call that no answer tells stays one of its own where the request repeats the known one too',
-    spans: [
-      modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1] }),
-      modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [f1, f2] })], says: 'a' }),
-    ],
-    calls: [{ id: 'c1' }, { id: 'c2' }],
-  },
-  ...(
-    [
-      ['between its request and its answer', { name: 'shop.f', start: 12, end: 14 }, { spanId: spanId(3), startUnixNano: 12_000_000n }],
-      ['before its request', { name: 'f', start: 5, end: 6 }, { startUnixNano: 10_000_000n }],
-      ['of another name', { name: 'self', start: 12, end: 14 }, { startUnixNano: 10_000_000n }],
-    ] as const
-  ).map(([when, own, ran]): Case => ({
-    name: `an application’s span ${when} ${'spanId' in ran ? 'ran' : 'is none of'} the call`,
-    spans: [
-      modelSpan({ id: 2, parent: 1, start: 1, end: 10, user: 'q', asks: [f1] }),
-      span({ id: 3, parent: 1, ...own }),
-      modelSpan({ id: 4, parent: 1, start: 20, end: 30, user: 'q', told: [{ id: 'c1', response: 'r' }], says: 'a' }),
-    ],
-    calls: [{ id: 'c1', executed: true, result: 'r', ...ran }],
-  })),
-  {
-    name: 'an application’s span ran a call that only the next request tells',
-    spans: [
-      modelSpan({ id: 2, parent: 1, start: 1, end: 10, user: 'q' }),
-      span({ id: 3, parent: 1, name: 'f', start: 12, end: 14 }),
-      modelSpan({
-        id: 4,
-        parent: 1,
-        start: 20,
-        end: 30,
-        user: 'q',
-        history: [assistant({ asks: [f1] })],
-        told: [{ id: 'c1', response: 'r' }],
-        says: 'a',
-      }),
-    ],
-    calls: [{ id: 'c1', result: 'r', spanId: spanId(3), startUnixNano: 12_000_000n }],
   },
   {
     name: 'a result that is told twice failed where it is told once that it is an error',
