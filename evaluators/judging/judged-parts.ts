@@ -147,7 +147,7 @@ export function* judgeParts(trace: AgentTrace, { parts, threshold, seed, questio
     mostAsked = Math.max(mostAsked, own);
     judged.push({ part, outcome });
   }
-  return outcomeOf(judged, { parts, threshold, found: found.length, asked });
+  return outcomeOf(judged, { parts, threshold, found: found.length, chosen: chosen.length, asked });
 }
 
 /** The parts with the lowest hashes, in the order of the run. So the choice depends on nothing that a part holds. */
@@ -193,6 +193,8 @@ interface About {
   readonly threshold: number | null;
   /** Parts of the run that match. */
   readonly found: number;
+  /** Of these. */
+  readonly chosen: number;
   /** Questions. */
   readonly asked: number;
 }
@@ -253,7 +255,7 @@ function explained(
   scored: readonly ScoredPart[],
   short: readonly ScoredPart[],
   judged: readonly JudgedPart[],
-  { parts, found }: About,
+  { parts, found, chosen }: About,
 ): string {
   const [one, many] = partNouns[parts.on.kind];
   const inWords = ({ part, outcome }: ScoredPart): string => `${part.name} (${briefExplanation(outcome.explanation)})`;
@@ -266,12 +268,13 @@ function explained(
   const missing = judged.length - scored.length;
   const others = [
     ...(missing === 0 ? [] : [`${missing} of ${judged.length} ${missing === 1 ? 'has' : 'have'} no verdict`]),
-    ...(judged.length === found ? [] : [`${judged.length} of ${found} were chosen`]),
+    ...(chosen === found ? [] : [`${chosen} of ${found} were chosen`]),
+    ...(judged.length === chosen ? [] : [`${chosen - judged.length} were not asked about, as the questions of one run are bounded`]),
   ];
   return `${main}${others.length === 0 ? '' : ` (${others.join('; ')})`}.`;
 }
 
-function detailsOf(judged: readonly JudgedPart[], scored: readonly ScoredPart[], { parts, found, asked }: About): JsonObject {
+function detailsOf(judged: readonly JudgedPart[], scored: readonly ScoredPart[], { parts, found, chosen, asked }: About): JsonObject {
   const number = (kind: Outcome['kind']): number => judged.filter(({ outcome }) => outcome.kind === kind).length;
   const truncated = scored.some(({ outcome }) => outcome.details['truncated'] === true);
   return {
@@ -281,7 +284,9 @@ function detailsOf(judged: readonly JudgedPart[], scored: readonly ScoredPart[],
     aggregate: parts.aggregate,
     found,
     judged: judged.length,
-    ...(judged.length === found ? {} : { chosen_by: 'hash', parts_max: parts.partsMax }),
+    ...(chosen === found ? {} : { chosen_by: 'hash', parts_max: parts.partsMax }),
+    // The questions of one evaluation are bounded.
+    ...(judged.length === chosen ? {} : { not_asked: chosen - judged.length, questions_max: questionsMax }),
     scored: scored.length,
     skipped: number('skipped'),
     failed: number('failed'),

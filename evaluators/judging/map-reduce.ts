@@ -177,9 +177,7 @@ function roomOf({ instruction, answerSchema }: Question, contextTokens: number |
 /** The blocks that leave something out, and the longest others until the rest fits beside a piece. */
 function longBlocks(blocks: readonly DataBlock[], room: number): readonly DataBlock[] {
   const long = new Set(blocks.filter(({ full }) => full?.isCut === true));
-  const byLength = blocks
-    .filter((block) => block.full !== undefined && !long.has(block))
-    .toSorted((one, other) => other.text.length - one.text.length);
+  const byLength = blocks.filter((block) => !long.has(block)).toSorted((one, other) => other.text.length - one.text.length);
   const fits = (): boolean =>
     lengthOf(blocks.filter((block) => !long.has(block))) + (long.size === 0 ? 0 : pieceCharsLeast + blockFrame) <= room;
   for (const block of byLength) {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
-import type { Answer } from '../../../evaluators/evaluator.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
+import type { Answer, AnyEvaluator, JudgeEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { customJudge } from '../../../src/library/evaluators.ts';
 import type { JsonObject, JsonValue } from '../../../src/model/json.ts';
@@ -289,6 +290,46 @@ describe('parts of a run', () => {
     // Another run, another choice; a higher bound keeps what a lower one chose.
     expect(new Set(Array.from({ length: 20 }, (_, at) => String(chosen(at + 1)))).size).toBeGreaterThan(10);
     expect(chosen(1, 10)).toEqual(expect.arrayContaining([...chosen(1, 4)]));
+  });
+
+  test('parts: an evaluator with several questions a part asks about as many parts as one evaluation may, and tells how many it left', () => {
+    const own: JudgeEvaluator<object> = {
+      kind: 'judge',
+      id: 'own',
+      version: 1,
+      summary: 'Asks three times.',
+      needs: [],
+      onByDefault: false,
+      defaultThreshold: 1,
+      defaults: {},
+      optionsSchema: { type: 'object', properties: {} },
+      source: 'tests',
+      *evaluate({ trace: part, whole }) {
+        for (const id of ['a', 'b', 'c']) yield { id, instruction: 'Is it?', data: [], answerSchema: { type: 'object' } };
+        return {
+          kind: 'scored',
+          score: 1,
+          explanation: `${part.toolCalls.length} of ${whole?.toolCalls.length ?? 0}.`,
+          evidence: [],
+          details: {},
+        };
+      },
+    };
+    const made = configuredEvaluator({ use: 'own', on: { tool: true, parts_max: 40 } }, [own as unknown as AnyEvaluator]);
+    if (made.kind === 'faulty' || made.evaluator.kind !== 'judge') throw new Error('no judge evaluator');
+    const many = agentTrace({ ...trace, toolCalls: Array.from({ length: 60 }, (_, at) => search(at + 1)) });
+    const asking = made.evaluator.judge(many, {}, evaluationContext());
+    let questions = 0;
+    let step = asking.next();
+    for (; step.done !== true; step = asking.next(says('good'))) questions++;
+    expect(questions).toBe(48);
+    expect(step.value).toMatchObject({
+      kind: 'scored',
+      explanation:
+        'All 16 tool calls that were judged pass (40 of 60 were chosen; 24 were not asked about, as the questions of one run are bounded).',
+      details: { found: 60, judged: 16, parts_max: 40, not_asked: 24, questions_max: 50, judge_calls: 48 },
+    });
+    expect(step.value.kind === 'scored' && step.value.parts[0]?.explanation).toContain('1 of 60.');
   });
 
   test('parts: over many runs each part is chosen about as often as another', () => {

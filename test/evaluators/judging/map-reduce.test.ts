@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
-import type { Answer } from '../../../evaluators/evaluator.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
+import type { Answer, AnyEvaluator, JudgeEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { piecesOf } from '../../../evaluators/judging/map-reduce.ts';
 import { trajectoryQuality } from '../../../src/library/evaluators.ts';
@@ -157,6 +158,44 @@ describe('map: reduce', () => {
       questions: [],
       verdict: { kind: 'skipped', reason: 'too_large', explanation: expect.stringMatching(/too few for a piece/) },
     });
+  });
+
+  test('map: a block of an evaluator from a file, of which no more than the text is known, is cut at lines', () => {
+    const lines = Array.from({ length: 300 }, (_, at) => `line ${at} of the log`);
+    const own: JudgeEvaluator<object> = {
+      kind: 'judge',
+      id: 'own',
+      version: 1,
+      summary: 'Its own.',
+      needs: [],
+      onByDefault: false,
+      defaultThreshold: 1,
+      defaults: {},
+      optionsSchema: { type: 'object', properties: {} },
+      source: 'tests',
+      *evaluate() {
+        const answer = yield {
+          id: 'q',
+          instruction: 'Is it fine?',
+          data: [{ title: 'log', text: lines.join('\n') }],
+          answerSchema: { type: 'object' },
+        };
+        return { kind: 'scored', score: answer.kind === 'answered' ? 1 : 0, explanation: 'So.', evidence: [], details: {} };
+      },
+    };
+    const made = configuredEvaluator({ use: 'own', map: { context_tokens: 4_000 } }, [own as unknown as AnyEvaluator]);
+    if (made.kind === 'faulty' || made.evaluator.kind !== 'judge') throw new Error('no judge evaluator');
+    const asking = made.evaluator.judge(agentTrace(), {}, evaluationContext());
+    const pieces: string[] = [];
+    let step = asking.next();
+    while (step.done !== true && 'notes' in step.value) {
+      pieces.push(step.value.data[0]?.text ?? '');
+      step = asking.next(notes());
+    }
+    expect(pieces.length).toBeGreaterThan(1);
+    for (const piece of pieces) expect(piece.trim()).toMatch(/^line \d+ of the log[\s\S]* of the log$/);
+    expect(pieces.join('\n').split(/\n+/)).toEqual(lines);
+    expect(asking.next(rated(1)).value).toMatchObject({ kind: 'scored', details: { map: { pieces: pieces.length } } });
   });
 
   test('map: notes that are too long are cut, evenly, and the details tell', () => {
