@@ -163,15 +163,18 @@ function retrievals(trace: AgentTrace): readonly RunPart[] | Skipped {
   });
 }
 
-/** The messages of the assistant after the last message of the user. A span is known when there are as many model calls as such messages. */
+/**
+ * The answers of the model after the last message of the user. Spans tell no messages: then they are the turns of calls and the final response.
+ * A span is known when there are as many model calls as answers.
+ */
 function modelCalls(trace: AgentTrace): readonly RunPart[] | Skipped {
-  if (trace.messages === undefined)
-    return skipped('no_such_target', 'The spans carry no messages, so the answers of single model calls are not known.');
   const messages = conversationOf(trace);
   const from = messages.findLastIndex(({ role }) => role === 'user');
   const places = messages.flatMap(({ role }, at) => (role === 'assistant' && at > from ? [at] : []));
-  if (places.length === 0) return skipped('no_such_target', 'No answer of a model is in this run.');
   const calls = trace.modelCalls.filter(({ failed }) => failed !== true);
+  const areTold = trace.messages !== undefined || calls.length === places.length || trace.toolCalls.every(({ turn }) => turn !== undefined);
+  if (places.length === 0) return skipped('no_such_target', 'No answer of a model is in this run.');
+  if (!areTold) return skipped('no_such_target', 'The spans do not tell which model call asked for which tool calls.');
   return places.map((at, number): RunPart => {
     const own = calls.length === places.length ? calls[number] : undefined;
     const before = messages.slice(0, at);

@@ -261,6 +261,41 @@ describe('parts of a run', () => {
     });
   });
 
+  test('parts: where spans tell no messages, the answers of models are the turns of calls and the final response', () => {
+    const toolCalls = [
+      { ...search(1), turn: 0 },
+      { ...search(2), turn: 0 },
+      { ...search(3), turn: 1 },
+    ];
+    const modelCalls = [1, 2, 3].map((at) => ({ spanId: spanId(40 + at), model: 'gpt' }));
+    const of = { ...trace, toolCalls, modelCalls };
+    const { questions, verdict } = judged({ entry: entry({ model_call: true }), trace: of }, [says('good'), says('bad'), says('good')]);
+    expect(questions.map(({ data }) => data.slice(0, 2).map(({ text }) => text))).toEqual([
+      ['calls search_flights({"to":"city 1"})\ncalls search_flights({"to":"city 2"})', 'Fly me away.'],
+      ['calls search_flights({"to":"city 3"})', 'found 1\nfound 2'],
+      ['Booked.', 'found 3'],
+    ]);
+    expect(verdict).toMatchObject({
+      evidence: [spanId(42)],
+      parts: [{ spanId: spanId(41) }, { spanId: spanId(42) }, { spanId: spanId(43) }],
+    });
+  });
+
+  test('parts: calls of unknown turns make answers only when there are as many model calls', () => {
+    const model = (count: number) => Array.from({ length: count }, (_, at) => ({ spanId: spanId(50 + at) }));
+    const asked = (count: number) => judged({ entry: entry({ model_call: true }), trace: { ...trace, modelCalls: model(count) } }, []);
+    // Four calls and the final response.
+    expect(asked(5).questions.length).toBe(5);
+    expect(asked(3)).toMatchObject({
+      questions: [],
+      verdict: {
+        kind: 'skipped',
+        reason: 'no_such_target',
+        explanation: 'The spans do not tell which model call asked for which tool calls.',
+      },
+    });
+  });
+
   test('parts: as many answers as model calls name their spans; otherwise no span is claimed', () => {
     const { verdict } = judged(
       { entry: entry({ model_call: true }), trace: { ...trace, messages, modelCalls: [{ spanId: spanId(31) }] } },
