@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
-import type { Answer, AnyEvaluator, JudgeEvaluator } from '../../../evaluators/evaluator.ts';
+import type { Answer, JudgeEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { customJudge } from '../../../src/library/evaluators.ts';
 import type { JsonObject, JsonValue } from '../../../src/model/json.ts';
@@ -350,7 +350,7 @@ describe('parts of a run', () => {
         };
       },
     };
-    const made = configuredEvaluator({ use: 'own', on: { tool: true, parts_max: 40 } }, [own as unknown as AnyEvaluator]);
+    const made = configuredEvaluator({ use: 'own', on: { tool: true, parts_max: 40 } }, [own]);
     if (made.kind === 'faulty' || made.evaluator.kind !== 'judge') throw new Error('no judge evaluator');
     const many = agentTrace({ ...trace, toolCalls: Array.from({ length: 60 }, (_, at) => search(at + 1)) });
     const asking = made.evaluator.judge(many, {}, evaluationContext());

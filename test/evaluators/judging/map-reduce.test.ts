@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
-import type { Answer, AnyEvaluator, JudgeEvaluator } from '../../../evaluators/evaluator.ts';
+import type { Answer, JudgeEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { piecesOf } from '../../../evaluators/judging/map-reduce.ts';
 import { trajectoryQuality } from '../../../src/library/evaluators.ts';
@@ -183,7 +183,7 @@ describe('map: reduce', () => {
         return { kind: 'scored', score: answer.kind === 'answered' ? 1 : 0, explanation: 'So.', evidence: [], details: {} };
       },
     };
-    const made = configuredEvaluator({ use: 'own', map: { context_tokens: 4_000 } }, [own as unknown as AnyEvaluator]);
+    const made = configuredEvaluator({ use: 'own', map: { context_tokens: 4_000 } }, [own]);
     if (made.kind === 'faulty' || made.evaluator.kind !== 'judge') throw new Error('no judge evaluator');
     const asking = made.evaluator.judge(agentTrace(), {}, evaluationContext());
     const pieces: string[] = [];
