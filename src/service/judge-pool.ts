@@ -13,6 +13,7 @@ import type { BatchingJudge } from '../judges/batch/batch-client.ts';
 import type { EvaluatorBudget } from '../judges/batch/batch-job.ts';
 import { batchPlaces } from '../judges/batch/batch-queue.ts';
 import type { Budget } from '../judges/budget/budgets.ts';
+import { bothReservations } from '../judges/budget/both-reservations.ts';
 import { ledger, type Ledger, type LimitStatus } from '../judges/budget/ledger.ts';
 import { memorySpend } from '../judges/budget/rate-window.ts';
 import { answerCache } from '../judges/client/answer-cache.ts';
@@ -97,12 +98,14 @@ interface JudgePoolOptions {
   readonly onNoConnection?: JudgeDeps['onNoConnection'];
   /** Questions in the store that the budget of a judge or an evaluator pays for. */
   readonly waiting?: (payer: Payer) => number;
+  /** A further budget of every request, beside that of the judge. */
+  readonly within?: (judge: JudgeConfig) => BudgetReservation;
 }
 
 export function judgePool(
   configs: readonly JudgeConfig[],
   telemetry: Telemetry,
-  { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0 }: JudgePoolOptions = {},
+  { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0, within }: JudgePoolOptions = {},
 ): JudgePool {
   const context = evaluationContext();
   const parts = { telemetry, clock, sleep, random: Math.random };
@@ -118,7 +121,7 @@ export function judgePool(
   let kept: { readonly store: JudgeBatchStore; readonly mayStore: (text: string) => boolean } | undefined;
 
   function judgeOf(config: JudgeConfig): BatchingJudge {
-    const reservation = budgets.reservation(config);
+    const reservation = bothReservations(within?.(config), budgets.reservation(config));
     return openAiCompatibleClient(config, {
       ...parts,
       onNoConnection,

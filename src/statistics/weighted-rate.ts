@@ -24,7 +24,7 @@ export interface RateObservation {
 }
 
 /** Can be stored as JSON and added up; at most `groupsMax` groups, whatever the number of runs. */
-interface RateSumsData {
+export interface RateSumsData {
   readonly n: number;
   /** Observations that could not be counted: a value or a probability out of its range. */
   readonly refused: number;
@@ -122,13 +122,28 @@ export function cappedWeights(probabilities: readonly number[]): CappedWeights {
     .filter((probability) => probability > 0 && probability <= 1)
     .map((probability) => 1 / probability)
     .sort((one, other) => other - one);
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const share = Math.max(weightShareMax, averageRunsMax / Math.max(1, weights.length));
-  const largestShare = total === 0 ? 0 : (weights[0] ?? 0) / total;
+  return cappedHeaviest({ heaviest: weights, total: weights.reduce((sum, weight) => sum + weight, 0), count: weights.length });
+}
+
+/** Number of weights that the cap can cut: k cut weights have the share k · `weightShareMax` of the whole, which is below 1. */
+export const cappedMax = 1 / weightShareMax;
+
+/** As `cappedWeights`, from the heaviest weights in descending order: at least `cappedMax` of them, or all. */
+export function cappedHeaviest({
+  heaviest,
+  total,
+  count,
+}: {
+  readonly heaviest: readonly number[];
+  readonly total: number;
+  readonly count: number;
+}): CappedWeights {
+  const share = Math.max(weightShareMax, averageRunsMax / Math.max(1, count));
+  const largestShare = total === 0 ? 0 : (heaviest[0] ?? 0) / total;
   let [rest, capped, weightMax] = [total, 0, Infinity];
   // What k cut weights may be each: the share of the k of them and the rest together.
-  while (capped < weights.length && share * (capped + 1) < 1) {
-    const next = weights[capped] ?? 0;
+  while (capped < heaviest.length && share * (capped + 1) < 1) {
+    const next = heaviest[capped] ?? 0;
     if (next <= share * (rest + (weightMax === Infinity ? 0 : capped * weightMax))) break;
     rest -= next;
     capped++;

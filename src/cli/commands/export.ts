@@ -6,6 +6,7 @@ import { type Command, type CommandInput, type ExitCode, UsageError, textOption,
 import { readInputs } from '../eval/inputs.ts';
 import { replayed } from '../inspect/inspection.ts';
 import { readBodies } from '../inspect/recording.ts';
+import { verdictOfStored } from '../stored-verdict.ts';
 import type { Config, EvaluatorConfig, ExporterConfig } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { readConfig } from '../../config/load.ts';
@@ -15,10 +16,10 @@ import type { Exporter, PlannedRequest } from '../../exporters/exporter.ts';
 import type { Run, RunKey, SessionSoFar } from '../../model/agent-trace.ts';
 import { chunks } from '../../model/chunks.ts';
 import { parseSpanId, parseTraceId, type SpanId, tenant, type Tenant, type TraceId } from '../../model/ids.ts';
-import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
+import { type JsonObject, jsonText, member } from '../../model/json.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Store, StoredVerdict } from '../../model/store/store.ts';
-import { type Evaluation, type PartVerdict, targetKey, type Verdict } from '../../model/verdict.ts';
+import { type Evaluation, targetKey } from '../../model/verdict.ts';
 import { evaluateRun } from '../../pipeline/evaluation/evaluate.ts';
 import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
 import { configuredExporter } from '../../service/exporter-set.ts';
@@ -279,7 +280,7 @@ function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: r
         optionsHash: '',
         revision: stored.revision,
         completeness: run.completeness,
-        verdict: verdictOf(stored, planned.configured.threshold),
+        verdict: verdictOfStored(stored, planned.configured.threshold),
         sampleProbability: stored.sampleProbability,
       },
     ];
@@ -289,52 +290,4 @@ function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: r
 /** The store does not have the number of turns of a judged session. */
 function asStored({ revision }: Pick<StoredVerdict, 'revision'>): SessionSoFar {
   return { revision, turns: 0, leftOut: 0 };
-}
-
-function verdictOf(
-  { verdict, score = 0, label, explanation, reason = '', evidence, details }: StoredVerdict,
-  threshold: number | null,
-): Verdict {
-  if (verdict === 'error') return { kind: 'failed', error: reason, explanation, details };
-  // The store holds only reasons that it was given.
-  if (verdict === 'skipped')
-    return { kind: 'skipped', reason: reason as Extract<Verdict, { kind: 'skipped' }>['reason'], explanation, details };
-  const parts = member(details, 'parts');
-  return {
-    kind: 'scored',
-    score,
-    threshold,
-    passed: verdict === 'raw' ? null : verdict === 'pass',
-    label,
-    explanation,
-    evidence: evidence.flatMap((id) => parseSpanId(id) ?? []),
-    parts: parts !== undefined && isJsonArray(parts) ? parts.flatMap(partOf) : [],
-    details,
-  };
-}
-
-const partKinds = ['retriever', 'sub_agent', 'model_call'] as const;
-
-function partOf(written: JsonValue): readonly PartVerdict[] {
-  if (!isJsonObject(written)) return [];
-  const text = (key: string): string | undefined => textAt(written, key);
-  const [spanId, callId] = [parseSpanId(text('span_id') ?? ''), text('call_id')];
-  const of = partKinds.find((kind) => kind === text('of'));
-  return [
-    {
-      ...(of === undefined ? {} : { of }),
-      index: Number(member(written, 'index')),
-      tool: text('tool') ?? '',
-      ...(callId === undefined ? {} : { callId }),
-      ...(spanId === undefined ? {} : { spanId }),
-      score: Number(member(written, 'score')),
-      passed: member(written, 'passed') === true,
-      explanation: text('explanation') ?? '',
-    },
-  ];
-}
-
-function textAt(object: JsonObject, key: string): string | undefined {
-  const value = member(object, key);
-  return typeof value === 'string' ? value : undefined;
 }

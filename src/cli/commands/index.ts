@@ -11,6 +11,7 @@ import { init } from './init.ts';
 import { inspect } from './inspect.ts';
 import { judge } from './judge.ts';
 import { record } from './record.ts';
+import { replayRuns } from './replay.ts';
 import { runs } from './runs.ts';
 import { serve } from './serve.ts';
 
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   init,
   runs,
   evaluate,
+  replayRuns,
   judge,
   dataset,
   experiment,

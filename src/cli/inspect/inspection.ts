@@ -20,6 +20,7 @@ import { gathering, type GatheringOptions } from '../../pipeline/gathering/gathe
 import { type Attempt, attemptOf, type Share, sharesOf } from '../../pipeline/reporting/evaluability.ts';
 import { type Lack, lackOf, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 
 export interface InspectedRun {
   readonly run: Run;
@@ -86,10 +87,24 @@ const scopesMax = 10;
 /** Bounds the loop in case of a fault in the gathering. */
 const stepsMax = 1_000_000;
 
-export function replayed(recorded: Recorded, { closing, tools = [], dialects = [] }: Reading): Replayed {
-  const own = dialects.map(configuredCollector);
-  const clock = manualClock();
+export function replayed(recorded: Recorded, reading: Reading): Replayed {
   const telemetry = metricRegistry();
+  const last = gatheredRuns(recorded, reading, telemetry);
+  const places = new Map(recorded.spans.map(({ traceId, spanId }, place) => [`${traceId}/${spanId}`, place]));
+  return {
+    runs: [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0)),
+    leftOut: leftOut(telemetry),
+    ...recognition(recorded, [...(reading.dialects ?? []).map(configuredCollector), ...collectors]),
+  };
+}
+
+/** The last revision of each run, by `trace/span`. */
+export function gatheredRuns(
+  { spans, records }: Pick<Recorded, 'spans' | 'records'>,
+  { closing, tools = [], dialects = [] }: Reading,
+  telemetry: Telemetry,
+): ReadonlyMap<string, Run> {
+  const clock = manualClock();
   // The inputs are bounded; no run may close early for want of memory.
   const gather = gathering({
     collectors,
@@ -97,24 +112,19 @@ export function replayed(recorded: Recorded, { closing, tools = [], dialects = [
     telemetry,
     closing,
     tools,
-    dialects: own,
+    dialects: dialects.map(configuredCollector),
     limits: { ...defaultGroupLimits, bytesMax: Number.MAX_SAFE_INTEGER },
   });
   const last = new Map<string, Run>();
-  gather.addRecords(noTenant, recorded.records);
-  gather.addSpans(noTenant, recorded.spans);
+  gather.addRecords(noTenant, records);
+  gather.addSpans(noTenant, spans);
   for (let step = 0; step < stepsMax; step++) {
     for (const run of gather.due()) keepLast(last, run);
     const next = gather.nextDueMs();
     if (next === undefined) break;
     clock.advance(Math.max(0, next - clock.nowMs()));
   }
-  const places = new Map(recorded.spans.map(({ traceId, spanId }, place) => [`${traceId}/${spanId}`, place]));
-  return {
-    runs: [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0)),
-    leftOut: leftOut(telemetry),
-    ...recognition(recorded, [...own, ...collectors]),
-  };
+  return last;
 }
 
 /** A run that is part of another one is contained in that one. */

@@ -13,7 +13,7 @@ import { type TokenPrice, usdOf } from '../../judges/budget/budgets.ts';
 import { promptBounds, promptOf } from '../../judges/client/prompt.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { BudgetLimits } from '../../model/budget.ts';
-import { isJsonObject, jsonText } from '../../model/json.ts';
+import { isJsonObject, type JsonObject, jsonText } from '../../model/json.ts';
 import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import { isOfSession } from '../../pipeline/evaluation/evaluate.ts';
@@ -21,6 +21,7 @@ import { factsOfRow } from '../../pipeline/evaluation/run-facts.ts';
 import { raisedRate } from '../../pipeline/evaluation/sampling.ts';
 import { type Panel, panelModel, slotsOf } from '../../pipeline/jury/jury-panel.ts';
 import { openStore } from '../../stores/index.ts';
+import type { SqliteStore } from '../../stores/sqlite/sqlite-store.ts';
 
 interface ForecastSettings {
   readonly config: string;
@@ -31,41 +32,64 @@ interface ForecastSettings {
 
 const dayMicros = 86_400_000_000;
 /** Days before today. */
-const daysMax = 7;
+export const daysMax = 7;
 
 export async function forecastCost(
   { config: file, format, ...tokens }: ForecastSettings,
   { env, say, complain }: CommandInput,
 ): Promise<ExitCode> {
   const { config } = await readConfig({ file, env, evaluators });
-  const asking = config.evaluators.filter(({ configured }) => configured.kind === 'judge');
-  if (asking.length === 0) throw new UsageError(`${file} has no evaluator with a judge.`);
-  const store = await opened(config);
+  if (askingOf(config).length === 0) throw new UsageError(`${file} has no evaluator with a judge.`);
+  const store = await openedStore(config);
   try {
-    const to = Date.now() * 1_000;
-    const traffic = await storedTraffic(store, { from: to - daysMax * dayMicros, to });
-    if (traffic.runs.length === 0) {
+    const forecast = await costForecast(store, config, { nowMs: Date.now(), ...tokens });
+    if (forecast === undefined) {
       complain(`The store has no run of the last ${daysMax} days.`);
       return 1;
     }
-    const forecasts = asking.map((planned) => forecastOf(planned, traffic, { config, ...tokens }));
-    const bills = await judgeBills(store, { forecasts, judges: config.judges, nowMs: Date.now() });
-    say(format === 'json' ? forecastJson(traffic, forecasts, bills) : forecastText(traffic, forecasts, bills));
+    say(format === 'json' ? jsonText(forecastJson(forecast)) : forecastText(forecast));
     return 0;
   } finally {
     await store.stop();
   }
 }
 
+function askingOf({ evaluators: plan }: Config): readonly EvaluatorConfig[] {
+  return plan.filter(({ configured }) => configured.kind === 'judge');
+}
+
+export interface CostForecast {
+  readonly traffic: Traffic;
+  readonly forecasts: readonly Forecast[];
+  readonly bills: readonly JudgeBill[];
+}
+
+/** What the judges of the configuration would cost a day; `undefined` without a run of the last days. */
+export async function costForecast(
+  store: Pick<Store, 'runs' | 'run' | 'judgeSpend'>,
+  config: Config,
+  {
+    nowMs,
+    inputTokens,
+    outputTokens,
+  }: { readonly nowMs: number } & { readonly [tokens in 'inputTokens' | 'outputTokens']?: number | undefined },
+): Promise<CostForecast | undefined> {
+  const to = nowMs * 1_000;
+  const traffic = await storedTraffic(store, { from: to - daysMax * dayMicros, to });
+  if (traffic.runs.length === 0) return undefined;
+  const forecasts = askingOf(config).map((planned) => forecastOf(planned, traffic, { config, inputTokens, outputTokens }));
+  return { traffic, forecasts, bills: await judgeBills(store, { forecasts, judges: config.judges, nowMs }) };
+}
+
 /** Never creates a store. */
-async function opened({ store: { address } }: Config): Promise<Store> {
+export async function openedStore({ store: { address } }: Config): Promise<SqliteStore> {
   if (address.scheme === 'memory') throw new UsageError('store.url is memory, which only its own process can read.');
   if (!existsSync(address.rest))
     throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
   return await openStore(address);
 }
 
-function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[], bills: readonly JudgeBill[]): string {
+export function forecastText({ traffic: { runs, days, sampled }, forecasts, bills }: CostForecast): string {
   const perDay = runs.length / days;
   return [
     `${Math.round(perDay)} runs a day, by ${runs.length} stored runs of ${days.toFixed(1)} days`,
@@ -125,8 +149,8 @@ function totalText(forecasts: readonly Forecast[]): string {
   return `${sum.toFixed(2)} USD a day${unpriced === 0 ? '' : `, without ${unpriced} that ${unpriced === 1 ? 'has' : 'have'} no price`}`;
 }
 
-function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[], bills: readonly JudgeBill[]): string {
-  return jsonText({
+export function forecastJson({ traffic: { runs, days, sampled }, forecasts, bills }: CostForecast): JsonObject {
+  return {
     runs: runs.length,
     days,
     runs_with_content: sampled,
@@ -157,7 +181,7 @@ function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Fore
       spent_usd_per_day: spent ?? null,
       spent_days: counted,
     })),
-  });
+  };
 }
 
 /** The forecast, the budget and the real cost of a judge. */

@@ -76,6 +76,8 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
   let isInherited: boolean | undefined;
   /** True: a write may have replaced a row that is still counted. */
   let isDoubtful = false;
+  /** The last answer of the store on writes of other processes. */
+  let otherWrites: number | undefined;
   /** Flushes run one after the other. */
   let flushing: Promise<void> = Promise.resolve();
 
@@ -134,6 +136,13 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
     }
   }
 
+  /** A replay adds rows from a process of its own. */
+  async function doubtAfterOtherWrites(): Promise<void> {
+    const now = await exports.otherWrites();
+    isDoubtful ||= otherWrites !== undefined && now !== otherWrites;
+    otherWrites = now;
+  }
+
   return {
     isDurable,
     written({ state, revision }) {
@@ -162,6 +171,7 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
     flush,
     async tend(isDry) {
       turns++;
+      await doubtAfterOtherWrites();
       if (isDry || turns % turnsPerCount === 0 || (isDoubtful && turns % turnsPerDoubt === 0)) return await count();
       await flush();
       return 0;

@@ -26,6 +26,8 @@ export interface ExportStore {
     readonly now: Micros;
     readonly limit: number;
   }): Promise<number>;
+  /** A number that differs from the last one when another process has written to the store in between. */
+  otherWrites(): Promise<number>;
   /** Counts by exporter, sorted by name, also for exporters that are no longer configured. */
   counts(): Promise<readonly ExportCount[]>;
 }

@@ -2,7 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { itemRevision, type ScoredRun } from '../../model/scored-run.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
+import { jsonText } from '../../model/json.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
+import type { ReplayCheckpoint, Revision } from '../../model/store/replay-store.ts';
 import { brief } from '../compression.ts';
 import { runColumns } from '../row-mapping.ts';
 import { contentOf, exportText, jobBody } from '../blob-codec.ts';
@@ -41,6 +43,31 @@ const sliceItems = 50;
 /** Others have their turn in between. */
 export async function batchOf(items: readonly StoreItem[], exports: readonly NewExport[]): Promise<Batch> {
   return { items: await inSlices(items, batchItem), exports: await inSlices(exports, batchExport) };
+}
+
+/** What one transaction writes of a replay. */
+export interface RevisionBatch {
+  readonly revisions: readonly {
+    readonly key: RunKey;
+    readonly before: number;
+    readonly revision: number;
+    readonly record: RunRecord;
+    readonly exports: readonly BatchExport[];
+  }[];
+  readonly checkpoint: Omit<ReplayCheckpoint, 'state'> & { readonly state: string };
+}
+
+export async function revisionBatch(revisions: readonly Revision[], { state, ...checkpoint }: ReplayCheckpoint): Promise<RevisionBatch> {
+  return {
+    revisions: await inSlices(revisions, ({ item, before, exports }) => ({
+      key: keyOf(item.run),
+      before,
+      revision: item.run.revision,
+      record: runRecord(item),
+      exports: exports.map(batchExport),
+    })),
+    checkpoint: { ...checkpoint, state: jsonText(state) },
+  };
 }
 
 async function inSlices<From, To>(all: readonly From[], of: (one: From) => To): Promise<readonly To[]> {

@@ -21,6 +21,8 @@ interface Waiting {
   readonly answered: (answer: Answer) => void;
 }
 
+const BEGIN = /^begin\b/;
+
 export function databaseClients({ answer }: Database): () => Client {
   let waiting: Waiting[] = [];
   let owner: Client | undefined;
@@ -41,7 +43,7 @@ export function databaseClients({ answer }: Database): () => Client {
 
   function take({ client, ask }: Waiting, given: Answer): void {
     if (ask.kind !== 'query') return;
-    if (ask.sql === 'begin' && given.kind !== 'failed') owner = client;
+    if (BEGIN.test(ask.sql) && given.kind !== 'failed') owner = client;
     // A rollback fails when SQLite has ended the transaction itself.
     else if (ask.sql === 'rollback' || (ask.sql === 'commit' && given.kind !== 'failed')) owner = undefined;
   }

@@ -16,9 +16,10 @@ import { JuryError, diskFullText } from '../../model/errors.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
-import type { Batch } from './batch.ts';
+import type { RevisionFate } from '../../model/store/replay-store.ts';
+import type { Batch, RevisionBatch } from './batch.ts';
 import { type NewClient } from './clients.ts';
-import { database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
+import { beginText, database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
 import type { Scan, Scanned } from './scan.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,6 +28,8 @@ export interface Connection {
   /** Resolves with the fate of each export, in their order. */
   write(batch: Batch): Promise<readonly AddedExport[]>;
   writePieces(pieces: readonly NewSpanPiece[]): Promise<void>;
+  /** Resolves with the fate of each revision, in their order. */
+  revise(batch: RevisionBatch): Promise<readonly RevisionFate[]>;
   scan<Of extends Scan['of']>(scan: Extract<Scan, { readonly of: Of }>): Promise<Scanned[Of]>;
   /** Sums one time again, in one transaction. */
   refresh(options: RefreshOptions): Promise<boolean>;
@@ -70,6 +73,7 @@ export async function connected(file: string, options: SqliteOptions = {}): Prom
       db,
       write: (batch) => written(db, thread, batch),
       writePieces: (pieces) => piecesWritten(db, thread, pieces),
+      revise: (batch) => revised(db, thread, batch),
       async scan<Of extends Scan['of']>(scan: Extract<Scan, { readonly of: Of }>) {
         const answer = await thread.ask({ kind: 'scan', scan });
         if (answer.kind !== 'scanned') throw new Error('the thread of the store answered something else');
@@ -302,7 +306,7 @@ function driver(thread: SqliteThread): Driver {
     async init() {},
     acquireConnection: async () => connection,
     async beginTransaction() {
-      await run('begin');
+      await run(beginText);
     },
     async commitTransaction() {
       await run('commit');
@@ -320,6 +324,13 @@ async function written(db: Kysely<Tables>, thread: SqliteThread, batch: Batch): 
   return await db.connection().execute(async () => {
     const answer = await thread.ask({ kind: 'write', batch });
     return answer.kind === 'written' ? answer.exports : [];
+  });
+}
+
+async function revised(db: Kysely<Tables>, thread: SqliteThread, batch: RevisionBatch): Promise<readonly RevisionFate[]> {
+  return await db.connection().execute(async () => {
+    const answer = await thread.ask({ kind: 'revise', batch });
+    return answer.kind === 'revised' ? answer.fates : [];
   });
 }
 

@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync, type SQLOutputValue } from 'node:sqlite';
-import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
+import { Kysely, SqliteDialect, type SqliteStatement, type Transaction } from 'kysely';
 import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
 import type { Tables } from './tables.ts';
 import { blockReader } from './blocks.ts';
@@ -15,7 +15,9 @@ import { trimOldest } from '../../runtime/lru.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
-import type { Batch } from './batch.ts';
+import type { RevisionFate } from '../../model/store/replay-store.ts';
+import type { Batch, RevisionBatch } from './batch.ts';
+import { writeRevisions } from './revisions.ts';
 
 /** Asked for in the order in which they are sent, each answered once. */
 export type Ask =
@@ -26,6 +28,8 @@ export type Ask =
   | { readonly id: number; readonly kind: 'write'; readonly batch: Batch }
   /** Likewise. */
   | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly NewSpanPiece[] }
+  /** Likewise. */
+  | { readonly id: number; readonly kind: 'revise'; readonly batch: RevisionBatch }
   /** Counts over many runs, of which only the sums leave the thread. */
   | { readonly id: number; readonly kind: 'scan'; readonly scan: Scan }
   /** Sums by version. */
@@ -44,6 +48,8 @@ export type Answer =
     }
   /** The fate of each export, in their order. */
   | { readonly id: number; readonly kind: 'written'; readonly exports: readonly AddedExport[] }
+  /** The fate of each revision, in their order. */
+  | { readonly id: number; readonly kind: 'revised'; readonly fates: readonly RevisionFate[] }
   | { readonly id: number; readonly kind: 'scanned'; readonly rows: Scanned[Scan['of']] }
   | { readonly id: number; readonly kind: 'refreshed'; readonly more: boolean }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
@@ -55,6 +61,8 @@ export interface ThreadData {
 
 export const openedId = 0;
 
+/** Begins a transaction that writes. Another process waits for its end, or this one waits for the other. */
+export const beginText = 'begin immediate';
 /** How long another process may hold the file. */
 const busyMs = 5_000;
 /**
@@ -131,6 +139,22 @@ export function database(file: string): Database {
   /** Each question waits for the one before it. */
   let last: Promise<unknown> = Promise.resolve();
 
+  /** It holds the lock from its beginning: one that reads first would fail when another process writes meanwhile. */
+  async function inTransaction<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
+    return await db.connection().execute(async (one) => {
+      connection.exec(beginText);
+      try {
+        const result = await work(one as unknown as Transaction<Tables>);
+        connection.exec('commit');
+        return result;
+      } catch (error) {
+        // SQLite ends some transactions itself.
+        if (connection.isTransaction) connection.exec('rollback');
+        throw error;
+      }
+    });
+  }
+
   async function answered(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
     switch (ask.kind) {
       case 'query': {
@@ -141,7 +165,14 @@ export function database(file: string): Database {
       }
       case 'write':
         try {
-          return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
+          return { kind: 'written', exports: await inTransaction((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
+        } catch (error) {
+          to?.forget();
+          throw error;
+        }
+      case 'revise':
+        try {
+          return { kind: 'revised', fates: await inTransaction((tx) => writeRevisions(tx, preparedRows(), ask.batch)) };
         } catch (error) {
           to?.forget();
           throw error;
@@ -152,7 +183,7 @@ export function database(file: string): Database {
         return { kind: 'refreshed', more: refreshed(connection, ask.options) };
       case 'pieces': {
         const { pieces } = ask;
-        await db.transaction().execute(async () => writePieces(preparedRows(), pieces));
+        await inTransaction(async () => writePieces(preparedRows(), pieces));
         return done;
       }
       case 'exec':

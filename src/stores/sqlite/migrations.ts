@@ -271,6 +271,13 @@ const migrations: { readonly [name: string]: Migration } = {
     'insert into version_pruned values (0)',
     'create table alert_states (alert text not null, agent text not null, state text not null, primary key (alert, agent)) strict, without rowid',
   ]),
+
+  // Where unfinished replays stand.
+  '019_replay': steps([
+    `create table replays (
+       id text primary key, state text not null, to_us integer not null, after_us integer not null, after_id integer not null,
+       written integer not null, changed integer not null, gone integer not null, at_us integer not null) strict, without rowid`,
+  ]),
 };
 
 /** One migration: these statements, in this order. */

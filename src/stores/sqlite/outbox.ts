@@ -1,5 +1,5 @@
 /** What waits for backends, as rows beside the runs that they are of. */
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { briefText } from '../compression.ts';
@@ -82,6 +82,10 @@ export function exportStore({ db, write }: { readonly db: Db; write(batch: Batch
         .where('id', 'in', dead)
         .executeTakeFirst();
       return Number(numUpdatedRows);
+    },
+    async otherWrites() {
+      const { rows } = await sql<{ readonly data_version: number }>`pragma data_version`.execute(db);
+      return rows[0]?.data_version ?? 0;
     },
     counts: () => counts(db),
   };

@@ -18,11 +18,12 @@ import type {
   ToolQuery,
   ToolRow,
 } from '../../model/store/store.ts';
+import type { ReplayPage, ReplayQuery, ReplayRun } from '../../model/store/replay-store.ts';
 import type { EntryVerdict, RunEntry } from '../run-record.ts';
 import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
 import type { Connection } from './connection.ts';
-import { hasMark, readMarks } from './marks.ts';
+import { hasMark, readMarks, type KnownMark } from './marks.ts';
 import { listedColumns } from './rows.ts';
 import { readEntries } from './run-entries.ts';
 import type { Tables } from './tables.ts';
@@ -61,16 +62,55 @@ export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Prom
   };
 }
 
+export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
+  const { rows, entries, next } = await readListed(db, query);
+  return { runs: rows.map((row) => runRow(row, entries)), next };
+}
+
+/** As `readRuns`, with what identifies the evaluator of each verdict. */
+export async function readReplayRuns(db: Db, { filter, limit, after }: ReplayQuery): Promise<ReplayPage> {
+  const { rows, entries, next } = await readListed(db, { ...filter, limit, ...(after === undefined ? {} : { after }) });
+  const verdicts = (id: number): ReplayRun['verdicts'] =>
+    (entries.get(id) ?? []).flatMap(({ name, verdict }) => (verdict === undefined ? [] : [{ name, ...verdict }]));
+  return {
+    runs: rows.map((row) => ({
+      ...runRow(row, new Map()),
+      place: { startedAt: row.started_us, id: row.id },
+      verdicts: verdicts(row.id),
+    })),
+    next,
+  };
+}
+
+export async function countRuns(db: Db, { verdict, evaluator, ...filter }: RunFilter): Promise<number> {
+  const marks = await marksOf(db, { verdict, evaluator });
+  const { runs } = await db
+    .selectFrom('runs')
+    .select(({ fn }) => fn.countAll<number>().as('runs'))
+    .where((eb) => eb.and([...conditions(eb, filter), ...(marks === undefined ? [] : [hasMark(eb, marks)])]))
+    .executeTakeFirstOrThrow();
+  return runs;
+}
+
+/** `undefined` when the filter names no verdict. */
+async function marksOf(
+  db: Db,
+  { verdict, evaluator }: { readonly verdict: RunFilter['verdict'] | undefined; readonly evaluator: string | undefined },
+): Promise<readonly KnownMark[] | undefined> {
+  if (verdict === undefined && evaluator === undefined) return undefined;
+  return (await readMarks(db)).filter(({ name, word }) => word !== null && (evaluator ?? name) === name && (verdict ?? word) === word);
+}
+
 /** Along the start of runs; which of them have a verdict is read from their marks. */
-export async function readRuns(db: Db, { after, limit, verdict, evaluator, ...filter }: RunQuery): Promise<RunPage> {
-  const isAboutVerdicts = verdict !== undefined || evaluator !== undefined;
-  const marks = isAboutVerdicts
-    ? (await readMarks(db)).filter(({ name, word }) => word !== null && (evaluator ?? name) === name && (verdict ?? word) === word)
-    : [];
+async function readListed(
+  db: Db,
+  { after, limit, verdict, evaluator, ...filter }: RunQuery,
+): Promise<{ readonly rows: readonly ListedRun[]; readonly entries: Entries; readonly next: RunPage['next'] }> {
+  const marks = await marksOf(db, { verdict, evaluator });
   const rows = await db
     .selectFrom('runs')
     .select(listed)
-    .where((eb) => eb.and([...conditions(eb, filter), ...(isAboutVerdicts ? [hasMark(eb, marks)] : [])]))
+    .where((eb) => eb.and([...conditions(eb, filter), ...(marks === undefined ? [] : [hasMark(eb, marks)])]))
     .$if(after !== undefined, (select) => select.where(sql<boolean>`(started_us, id) < (${after?.startedAt ?? 0}, ${after?.id ?? 0})`))
     .orderBy('started_us', 'desc')
     .orderBy('id', 'desc')
@@ -83,7 +123,8 @@ export async function readRuns(db: Db, { after, limit, verdict, evaluator, ...fi
   );
   const last = page.at(-1);
   return {
-    runs: page.map((row) => runRow(row, entries)),
+    rows: page,
+    entries,
     next: rows.length > limit && last !== undefined ? { startedAt: last.started_us, id: last.id } : undefined,
   };
 }

@@ -1,7 +1,8 @@
 /** The embedded store: one SQLite file. */
 import { sql, type Kysely, type ExpressionBuilder, type ExpressionWrapper, type SqlBool } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
-import type { ContentGone, Pruned, Retention, Store } from '../../model/store/store.ts';
+import type { ReplayableStore } from '../../model/store/replay-store.ts';
+import type { ContentGone, Pruned, Retention } from '../../model/store/store.ts';
 import { surplusRuns } from '../row-mapping.ts';
 import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
@@ -14,6 +15,7 @@ import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
+import { replayStore } from './replays.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
 import { forgetSpans, readKnown, readPieces } from './spans.ts';
@@ -21,7 +23,7 @@ import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
 import { notePruned, versionStore } from './versions.ts';
 
-export interface SqliteStore extends Store {
+export interface SqliteStore extends ReplayableStore {
   /** For a store in another thread, on the same connection to the file. */
   port: Connection['port'];
 }
@@ -63,6 +65,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     versions: versionStore(connection),
     datasets: datasetStore(db),
     experiments: experimentStore(db),
+    replays: replayStore(connection),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

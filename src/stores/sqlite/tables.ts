@@ -28,6 +28,7 @@ export interface Tables {
   readonly dataset_examples: DatasetExamplesTable;
   readonly experiments: ExperimentsTable;
   readonly experiment_results: ExperimentResultsTable;
+  readonly replays: ReplaysTable;
 }
 
 interface RunsTable {
@@ -389,4 +390,18 @@ interface ExperimentResultsTable {
   readonly span_id: string | null;
   /** JSON, compressed when it is long. */
   readonly body: Uint8Array;
+}
+
+/** Checkpoints of unfinished replays. */
+interface ReplaysTable {
+  readonly id: string;
+  /** JSON. */
+  readonly state: string;
+  readonly to_us: number;
+  readonly after_us: number;
+  readonly after_id: number;
+  readonly written: number;
+  readonly changed: number;
+  readonly gone: number;
+  readonly at_us: number;
 }

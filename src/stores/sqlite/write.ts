@@ -17,7 +17,7 @@ import { fineTime } from './version-sums.ts';
 
 type Tx = Transaction<Tables>;
 
-interface Known {
+export interface Known {
   readonly id: number;
   /** As it was before this batch. */
   readonly startedAt: number;
@@ -71,7 +71,7 @@ function saysAll([item, ...more]: readonly BatchItem[]): boolean {
 }
 
 /** Of a run, or of a row that was one. */
-function keyText({ tenant, traceId, spanId }: { readonly [part in keyof RunKey]: string }): string {
+export function keyText({ tenant, traceId, spanId }: { readonly [part in keyof RunKey]: string }): string {
   return `${traceId}/${spanId}/${tenant}`;
 }
 
@@ -90,7 +90,7 @@ function tracesOf(newest: ReadonlyMap<string, BatchItem>): readonly string[] {
   return [...new Set([...newest.values()].map(({ run }) => run.traceId))];
 }
 
-async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<string, Known>> {
+export async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<string, Known>> {
   const rows = await tx
     .selectFrom('runs')
     .select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'started_us', 'part_of'])
@@ -196,7 +196,7 @@ function saidBy({ record }: BatchItem): { readonly verdicts: readonly RunEntry[]
 }
 
 /** Of a run that turned out to be part of another one nothing is said: that is said of the other one now. */
-function saveEntries(to: Rows, all: ReadonlyMap<string, ReadonlyMap<string, RunEntry>>, known: ReadonlyMap<string, Known>): void {
+export function saveEntries(to: Rows, all: ReadonlyMap<string, ReadonlyMap<string, RunEntry>>, known: ReadonlyMap<string, Known>): void {
   const encoded = [...all].flatMap(([key, entries]) => {
     const run = known.get(key);
     return run === undefined ? [] : [{ id: run.id, ...encodedEntries(run.isPart ? [] : [...entries.values()]) }];

@@ -311,3 +311,29 @@ test('outbox: rows that were replaced after a restart, or by a newer revision, a
   for (let turn = 0; turn < 11; turn++) await second.tick();
   expect([(await rowsOf(of)).length, second.gauge('tracejury.exporter.queue'), second.count('replaced')]).toEqual([5, 5, 6]);
 });
+
+test('outbox: rows that another process has added are sent within ten seconds, and nothing is counted while no process adds any', async () => {
+  const of = await shelf();
+  let [writes, counts] = [0, 0];
+  const watched: typeof of = {
+    ...of,
+    store: {
+      ...of.store,
+      exports: {
+        ...of.store.exports,
+        otherWrites: async () => writes,
+        counts() {
+          counts++;
+          return of.store.exports.counts();
+        },
+      },
+    },
+  };
+  const own = await started(watched);
+  for (let second = 0; second < 12; second++) await own.tick();
+  const idle = counts;
+  await of.store.write([item(1)], [{ exporter: 'x', part: 'rules', item: item(1), offeredAt: 0 }]);
+  writes = 1;
+  for (let second = 0; second < 10 && own.sending() === 0; second++) await own.tick();
+  expect([idle, own.sent]).toEqual([1, ['1.1']]);
+});

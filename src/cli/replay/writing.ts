@@ -1,0 +1,98 @@
+/** Writes new verdicts of a replay as revisions of the stored ones, a page in one transaction with the checkpoint. */
+import { changedItem, type Rescored } from './rescoring.ts';
+import type { Pace } from './pace.ts';
+import { verdictOfStored } from '../stored-verdict.ts';
+import type { Config } from '../../config/config.ts';
+import { partOf } from '../../exporters/delivery/per-run-queue.ts';
+import type { Clock, Sleep } from '../../model/clock.ts';
+import type { JsonValue } from '../../model/json.ts';
+import type { ScoredRun } from '../../model/scored-run.ts';
+import type { NewExport } from '../../model/store/export-store.ts';
+import type { ReplayableStore, ReplayCheckpoint, ReplayRun, Revision, RevisionFate } from '../../model/store/replay-store.ts';
+
+interface ReplayWriterOptions {
+  readonly store: Pick<ReplayableStore, 'replays' | 'exports'>;
+  readonly config: Config;
+  readonly id: string;
+  readonly exports: boolean;
+  readonly pace: Pace;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** Called when the outbox is full and the replay waits. */
+  readonly onWait: () => void;
+}
+
+export interface ReplayWriter {
+  /** True: the run gets a revision with the page. */
+  add(row: ReplayRun, rescored: Rescored): boolean;
+  /** Writes the page and where the replay stands. Rejects with `OutboxFull` when nobody sends what waits for the backends. */
+  flush(state: JsonValue, at: Pick<ReplayCheckpoint, 'to' | 'after'>): Promise<readonly RevisionFate[]>;
+}
+
+/** Rows that may wait for one backend. The store drops the oldest rows beyond its own limit, and those may be of live runs. */
+const waitingMax = 10_000;
+const waitEveryMs = 1_000;
+/** With no row sent within this time, nobody sends them. */
+const stuckMs = 60_000;
+
+/** The rows that wait for backends do not become fewer. */
+export class OutboxFull extends Error {}
+
+export function replayWriter({ store, config, id, exports, pace, clock, sleep, onWait }: ReplayWriterOptions): ReplayWriter {
+  const exporters = exports ? config.exporters.filter(({ to }) => to !== 'metrics').map(({ name }) => name) : [];
+  const thresholds = new Map(config.evaluators.map(({ configured }) => [configured.name, configured.threshold]));
+  const roomMax = Math.min(waitingMax, config.store.keep.exports / 2);
+  let page: Revision[] = [];
+
+  /** Rules are one part of a run, so their item holds the verdicts that did not change too, as they are stored. */
+  function exported({ after, items }: Rescored, changed: ScoredRun): readonly ScoredRun[] {
+    const names = new Set(changed.evaluations.map(({ key }) => key.name));
+    return items
+      .filter(({ evaluations }) => evaluations.some(({ key }) => names.has(key.name)))
+      .map((item) => ({
+        ...item,
+        evaluations: item.evaluations.map((evaluation) => {
+          const own = after.get(evaluation.key.name);
+          if (own?.kind !== 'verdict' || !own.isStored) return evaluation;
+          return { ...evaluation, verdict: verdictOfStored(own.verdict, thresholds.get(evaluation.key.name) ?? null) };
+        }),
+      }));
+  }
+
+  function rowsOf(items: readonly ScoredRun[]): readonly NewExport[] {
+    const offeredAt = Math.floor(clock.nowMs() * 1_000);
+    return exporters.flatMap((exporter) => items.map((item) => ({ exporter, part: partOf(item), item, offeredAt })));
+  }
+
+  async function mostWaiting(): Promise<number> {
+    const counts = await store.exports.counts();
+    return Math.max(0, ...counts.filter(({ exporter }) => exporters.includes(exporter)).map(({ waiting }) => waiting));
+  }
+
+  async function room(): Promise<void> {
+    let least = await mostWaiting();
+    for (let sinceMs = clock.nowMs(); least > roomMax;) {
+      onWait();
+      await sleep(waitEveryMs);
+      const now = await mostWaiting();
+      if (now < least) [least, sinceMs] = [now, clock.nowMs()];
+      else if (clock.nowMs() - sinceMs > stuckMs)
+        throw new OutboxFull(`${now} scores wait for a backend and none was sent for ${stuckMs / 1_000} s.`);
+    }
+  }
+
+  return {
+    add(row, rescored) {
+      const item = changedItem(rescored, row.verdicts);
+      if (item === undefined) return false;
+      page.push({ item, before: row.revision, exports: rowsOf(exported(rescored, item)) });
+      return true;
+    },
+    async flush(state, { to, after }) {
+      if (exporters.length > 0 && page.length > 0) await room();
+      const revisions = page;
+      page = [];
+      return await pace.write(() => store.replays.revise(revisions, { id, state, to, after, at: Math.floor(clock.nowMs() * 1_000) }));
+    },
+  };
+}
