@@ -68,9 +68,9 @@ function replayId(
   { fingerprints: { sections } }: LoadedConfig,
   { filterTexts, limit, judges, isAnew, takesRedacted }: ReplaySettings,
 ): string {
-  const told = [[...sections].sort(), [...filterTexts], limit, judges, isAnew, takesRedacted] as const;
+  const told = [Object.fromEntries(sections), [...filterTexts], limit, judges, isAnew, takesRedacted];
   return createHash('sha256')
-    .update(jsonText(told as unknown as Parameters<typeof jsonText>[0]))
+    .update(jsonText(told, { sortKeys: true }))
     .digest('hex')
     .slice(0, 32);
 }
