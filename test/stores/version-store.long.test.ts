@@ -157,13 +157,13 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('versions: sums become wider with age and say the same, also after their runs are gone', async () => {
     const store = await open(member);
     const given = [0, 7, 61, 130, 1_441, 2_890].map((at) =>
-      item({ version: at < 1_000 ? '1' : '2', at: start + at * minute, verdicts: { e: scored(at % 2) } }),
+      item({ version: at < 1_000 ? '1' : '2', at: start + at * minute, verdicts: { e: scored(at % 2) }, figures: { task: 'book' } }),
     );
     await store.write(given);
     await refreshed(store, start + 2 * day);
-    const query = { kinds: ['run', 'pass'] } as const;
+    const query = { kinds: ['run', 'pass'], byTask: true } as const;
     const whole = await store.versions.figures(query);
-    expect(whole.map(({ runs }) => runs)).toEqual([4, 2, 4, 2]);
+    expect(whole.map(({ runs }) => runs)).toEqual([4, 4, 2, 2, 4, 2]);
     for (const later of [3, 5, 20]) {
       await refreshed(store, start + later * day);
       expect(await store.versions.figures(query)).toEqual(whole);
@@ -176,9 +176,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.versions.figures(query)).toEqual(whole);
     // Beyond the retention they are one sum, until the version has had no run for as long.
     await refreshed(store, start + 31 * day, start + day);
-    expect((await store.versions.figures(query)).map(({ version, kind, runs }) => [version, kind, runs])).toEqual([
-      ['2', 'pass', 2],
-      ['2', 'run', 2],
+    expect((await store.versions.figures(query)).map(({ version, kind, task, runs }) => [version, kind, task, runs])).toEqual([
+      ['2', 'pass', '', 2],
+      ['2', 'pass', 'book', 2],
+      ['2', 'run', '', 2],
     ]);
   });
 

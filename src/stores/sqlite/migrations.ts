@@ -261,7 +261,7 @@ const migrations: { readonly [name: string]: Migration } = {
     `create table version_figures (
        tenant text not null, agent text not null, version text not null, task text not null, kind text not null, name text not null, at_us integer not null, width_us integer not null,
        runs integer not null, weight real not null, value real not null, weight_max real not null, first_us integer not null, last_us integer not null,
-       primary key (agent, tenant, version, kind, name, task, width_us, at_us)) strict, without rowid`,
+       primary key (kind, name, task, agent, tenant, version, width_us, at_us)) strict, without rowid`,
     'create index version_figures_by_time on version_figures (width_us, at_us)',
     'create table version_changes (at_us integer primary key) strict',
     // What is stored already is summed step by step.

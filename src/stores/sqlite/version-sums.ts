@@ -1,7 +1,7 @@
 /**
  * Sums of runs by version, made in the thread that has the file. Each batch notes the times of its runs. A refresh reads the runs of such a time again
  * and replaces its sums, so a later verdict or revision is counted once. Times are five minutes wide, hours after two days, and one sum for each
- * version after the retention of runs.
+ * version after the retention of runs. Sums by task become that one sum after two days: nobody asks for a task in a window of time.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { durationBin, type RefreshOptions, type VersionFigureKind } from '../../model/store/version-store.ts';
@@ -10,6 +10,8 @@ import { eachMark, markChar, marksByChar, type KnownMark } from './marks.ts';
 
 export const fineWidthMicros = 5 * 60_000_000;
 const hourMicros = 3_600_000_000;
+/** Widths of sums that lie in a window of time. */
+export const windowWidths: readonly number[] = [fineWidthMicros, hourMicros];
 /** The width of what the runs before the retention have become. */
 const wholeWidthMicros = Number.MAX_SAFE_INTEGER;
 const fineForMicros = 48 * hourMicros;
@@ -66,11 +68,13 @@ function sumAgain(database: DatabaseSync, at: number, { now, keepFrom }: Pick<Re
   database
     .prepare('delete from version_figures where width_us in (?, ?) and at_us >= ? and at_us < ?')
     .run(fineWidthMicros, hourMicros, from, from + width);
-  write(database, { at: from, width }, sumsOf(database, { from, to: from + width }));
+  // Sums by task of older times are in the one sum already.
+  write(database, { at: from, width, byTask: isFine }, sumsOf(database, { from, to: from + width }));
 }
 
 /** Makes sums wider that are old enough, and lets versions go that have had no run for longer than runs are kept. */
 function fold(database: DatabaseSync, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): void {
+  widen(database, { from: fineWidthMicros, to: wholeWidthMicros, before: hourOf(now - fineForMicros), tasks: true });
   widen(database, { from: fineWidthMicros, to: hourMicros, before: hourOf(now - fineForMicros) });
   widen(database, { from: hourMicros, to: wholeWidthMicros, before: hourOf(keepFrom) });
   database
@@ -81,25 +85,31 @@ function fold(database: DatabaseSync, { now, keepFrom }: Pick<RefreshOptions, 'n
     .run(wholeWidthMicros, keepFrom);
 }
 
+interface Widening {
+  readonly from: number;
+  readonly to: number;
+  readonly before: number;
+  /** True: sums by task alone. */
+  readonly tasks?: boolean;
+}
+
 /** Sums of one width become sums of a larger one. */
-function widen(
-  database: DatabaseSync,
-  { from, to, before }: { readonly from: number; readonly to: number; readonly before: number },
-): void {
-  const due = database.prepare('select 1 from version_figures where width_us = ? and at_us < ? limit 1').get(from, before);
+function widen(database: DatabaseSync, { from, to, before, tasks = false }: Widening): void {
+  const which = `width_us = ? and at_us < ?${tasks ? " and task <> ''" : ''}`;
+  const due = database.prepare(`select 1 from version_figures where ${which} limit 1`).get(from, before);
   if (due === undefined) return;
   const time = to === wholeWidthMicros ? '0' : `at_us / ${to} * ${to}`;
   database
     .prepare(
       `insert into version_figures (tenant, agent, version, task, kind, name, at_us, width_us, runs, weight, value, weight_max, first_us, last_us)
        select tenant, agent, version, task, kind, name, ${time}, ?, sum(runs), sum(weight), sum(value), max(weight_max), min(first_us), max(last_us)
-       from version_figures where width_us = ? and at_us < ? group by 1, 2, 3, 4, 5, 6, 7
-       on conflict (agent, tenant, version, kind, name, task, width_us, at_us) do update set
+       from version_figures where ${which} group by 1, 2, 3, 4, 5, 6, 7
+       on conflict (kind, name, task, agent, tenant, version, width_us, at_us) do update set
          runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, weight_max = max(weight_max, excluded.weight_max),
          first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)`,
     )
     .run(to, from, before);
-  database.prepare('delete from version_figures where width_us = ? and at_us < ?').run(from, before);
+  database.prepare(`delete from version_figures where ${which}`).run(from, before);
 }
 
 interface Sums {
@@ -114,15 +124,12 @@ interface Sums {
 /** By tenant, agent and version. */
 interface Version {
   readonly key: readonly [tenant: string, agent: string, version: string];
-  /** By kind, name and task. */
-  readonly sums: Map<string, { readonly key: readonly [kind: VersionFigureKind, name: string, task: string]; readonly sums: Sums }>;
+  /** By kind, task and name. */
+  readonly sums: Map<VersionFigureKind, Map<string, Map<string, Sums>>>;
+  /** Runs by marks and task, of which nothing but the marks need be known. There are millions of runs, and few such texts. */
+  readonly plain: Map<string, Map<string, Sums>>;
   readonly tasks: Set<string>;
   readonly names: Set<string>;
-}
-
-interface RunFacts {
-  readonly task: string;
-  readonly startedAt: number;
 }
 
 const columns = 'tenant, agent, version, model, prompt, task, started_us, ended_us, input_tokens, output_tokens, cost_usd, marks, figures';
@@ -133,6 +140,9 @@ function sumsOf(database: DatabaseSync, { from, to }: { readonly from: number; r
   const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
   statement.setReturnArrays(true);
   for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>) addRun(versions, row, marks);
+  for (const version of versions.values())
+    for (const [text, byTask] of version.plain)
+      for (const [task, runs] of byTask) addVerdicts(version, { marks: text, figures: null }, task, { runs, known: marks });
   return versions.values();
 }
 
@@ -140,29 +150,40 @@ function addRun(versions: Map<string, Version>, row: readonly unknown[], known: 
   const [tenant, agent, version, model, prompt, task, started, ended, input, output, cost, marks, figures] = row;
   const of = versionOf(versions, [textOf(tenant), textOf(agent), textOf(version)]);
   const startedAt = Number(started);
-  const run = { task: taskOf(of, textOf(task)), startedAt };
-  add(of, ['run', ''], run, 1, 1);
+  addOne(sumFor(of, 'run', '', ''), startedAt, 1);
   const took = Number(ended) - startedAt;
   if (took >= 0) {
-    add(of, ['duration', String(durationBin(took))], run, 1, 1);
-    add(of, ['took', ''], run, took, 1);
+    addOne(sumFor(of, 'duration', '', String(durationBin(took))), startedAt, 1);
+    addOne(sumFor(of, 'took', '', ''), startedAt, took);
   }
-  for (const [kind, amount] of [
-    ['input_tokens', input],
-    ['output_tokens', output],
-    ['cost', cost],
-  ] as const)
-    if (typeof amount === 'number') add(of, [kind, ''], run, amount, 1);
-  if (typeof model === 'string') add(of, ['model', nameOf(of, model)], run, 1, 1);
-  if (typeof prompt === 'string') add(of, ['prompt', nameOf(of, prompt)], run, 1, 1);
-  eachMark({ marks: String(marks), figures: figures as Uint8Array | null }, known, (mark, score, sampleProbability) => {
+  if (typeof input === 'number') addOne(sumFor(of, 'input_tokens', '', ''), startedAt, input);
+  if (typeof output === 'number') addOne(sumFor(of, 'output_tokens', '', ''), startedAt, output);
+  if (typeof cost === 'number') addOne(sumFor(of, 'cost', '', ''), startedAt, cost);
+  if (typeof model === 'string') addOne(sumFor(of, 'model', '', nameOf(of, model)), startedAt, 1);
+  if (typeof prompt === 'string') addOne(sumFor(of, 'prompt', '', nameOf(of, prompt)), startedAt, 1);
+  const ownTask = taskOf(of, textOf(task));
+  const said = { marks: String(marks), figures: figures as Uint8Array | null };
+  if (said.figures === null) addOne(plainFor(of, said.marks, ownTask), startedAt, 1);
+  else
+    addVerdicts(of, said, ownTask, { runs: { runs: 1, weight: 1, value: 1, weightMax: 1, firstAt: startedAt, lastAt: startedAt }, known });
+}
+
+/** What the marks say, as often as there are runs with them. */
+function addVerdicts(
+  of: Version,
+  said: { readonly marks: string; readonly figures: Uint8Array | null },
+  task: string,
+  { runs, known }: { readonly runs: Sums; readonly known: ReadonlyMap<string, KnownMark> },
+): void {
+  eachMark(said, known, (mark, score, sampleProbability) => {
     const kind = mark.word === 'pass' || mark.word === 'fail' ? 'pass' : mark.word === 'raw' ? 'score' : undefined;
     const value = kind === 'pass' ? Number(mark.word === 'pass') : score;
     const weight = 1 / (sampleProbability ?? 1);
     if (kind === undefined || value === undefined || !(weight >= 1 && weight < Infinity)) return;
     const name = nameOf(of, mark.name);
-    add(of, [kind, name], run, value, weight);
-    if (run.task !== '') add(of, [kind, name, run.task], run, value, weight);
+    const part = { ...runs, weight: runs.runs * weight, value: runs.runs * weight * value, weightMax: weight };
+    join(sumFor(of, kind, '', name), part);
+    if (task !== '') join(sumFor(of, kind, task, name), part);
   });
 }
 
@@ -177,7 +198,7 @@ function versionOf(versions: Map<string, Version>, [tenant, agent, version]: Ver
     if (known !== undefined) return known;
     const room = key[2] === version ? versionsMax : key[1] === agent ? agentsMax : Infinity;
     if (versions.size >= room) continue;
-    const fresh: Version = { key, sums: new Map(), tasks: new Set(), names: new Set() };
+    const fresh: Version = { key, sums: new Map(), plain: new Map(), tasks: new Set(), names: new Set() };
     versions.set(text, fresh);
     return fresh;
   }
@@ -200,43 +221,75 @@ function bounded(known: Set<string>, text: string, max: number): string | undefi
   return text;
 }
 
-function sumKey(kind: VersionFigureKind, name: string, task: string): string {
-  return `${kind} ${task.length} ${task}${name}`;
+function sumFor({ sums }: Version, kind: VersionFigureKind, task: string, name: string): Sums {
+  const byTask = sums.get(kind) ?? new Map<string, Map<string, Sums>>();
+  sums.set(kind, byTask);
+  const byName = byTask.get(task) ?? new Map<string, Sums>();
+  byTask.set(task, byName);
+  return sumIn(byName, name);
 }
 
-function add(
-  { sums }: Version,
-  [kind, name, task = '']: readonly [kind: VersionFigureKind, name: string, task?: string],
-  { startedAt }: RunFacts,
-  value: number,
-  weight: number,
+function plainFor({ plain }: Version, marks: string, task: string): Sums {
+  const byTask = plain.get(marks) ?? new Map<string, Sums>();
+  plain.set(marks, byTask);
+  return sumIn(byTask, task);
+}
+
+function sumIn(sums: Map<string, Sums>, key: string): Sums {
+  const known = sums.get(key);
+  if (known !== undefined) return known;
+  const fresh = { runs: 0, weight: 0, value: 0, weightMax: 0, firstAt: Infinity, lastAt: -Infinity };
+  sums.set(key, fresh);
+  return fresh;
+}
+
+function addOne(sums: Sums, startedAt: number, value: number): void {
+  sums.runs++;
+  sums.weight++;
+  sums.value += value;
+  sums.weightMax = 1;
+  if (startedAt < sums.firstAt) sums.firstAt = startedAt;
+  if (startedAt > sums.lastAt) sums.lastAt = startedAt;
+}
+
+function join(sums: Sums, other: Sums): void {
+  sums.runs += other.runs;
+  sums.weight += other.weight;
+  sums.value += other.value;
+  sums.weightMax = Math.max(sums.weightMax, other.weightMax);
+  sums.firstAt = Math.min(sums.firstAt, other.firstAt);
+  sums.lastAt = Math.max(sums.lastAt, other.lastAt);
+}
+
+function write(
+  database: DatabaseSync,
+  { at, width, byTask: isByTask }: { readonly at: number; readonly width: number; readonly byTask: boolean },
+  versions: Iterable<Version>,
 ): void {
-  const text = sumKey(kind, name, task);
-  const known = sums.get(text) ?? {
-    key: [kind, name, task] as const,
-    sums: { runs: 0, weight: 0, value: 0, weightMax: 0, firstAt: startedAt, lastAt: startedAt },
-  };
-  sums.set(text, known);
-  const own = known.sums;
-  own.runs++;
-  own.weight += weight;
-  own.value += weight * value;
-  own.weightMax = Math.max(own.weightMax, weight);
-  own.firstAt = Math.min(own.firstAt, startedAt);
-  own.lastAt = Math.max(own.lastAt, startedAt);
-}
-
-function write(database: DatabaseSync, { at, width }: { readonly at: number; readonly width: number }, versions: Iterable<Version>): void {
   const statement = database.prepare(
     `insert into version_figures (tenant, agent, version, kind, name, task, at_us, width_us, runs, weight, value, weight_max, first_us, last_us)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   for (const version of versions)
-    for (const { key, sums } of version.sums.values()) {
-      const { runs, weight, value, weightMax, firstAt, lastAt } = sums;
-      const row: readonly SQLInputValue[] = [...version.key, ...key, at, width, runs, weight, value, weightMax, firstAt, lastAt];
-      statement.run(...row);
-    }
+    for (const [kind, byTask] of version.sums)
+      for (const [task, byName] of byTask)
+        for (const [name, { runs, weight, value, weightMax, firstAt, lastAt }] of isByTask || task === '' ? byName : []) {
+          const row: readonly SQLInputValue[] = [
+            ...version.key,
+            kind,
+            name,
+            task,
+            at,
+            width,
+            runs,
+            weight,
+            value,
+            weightMax,
+            firstAt,
+            lastAt,
+          ];
+          statement.run(...row);
+        }
 }
 
 function textOf(value: unknown): string {

@@ -5,7 +5,7 @@ import { versionFiguresMax } from '../../model/store/version-store.ts';
 import type { Connection } from './connection.ts';
 import { oneOf } from './rows.ts';
 import type { Tables } from './tables.ts';
-import { fineTime } from './version-sums.ts';
+import { fineTime, windowWidths } from './version-sums.ts';
 
 /** Sums of the times of these runs stay as they are from now on. */
 export async function notePruned(tx: Kysely<Tables>, runs: readonly { readonly started_us: number }[]): Promise<void> {
@@ -39,11 +39,14 @@ export function versionStore({ db, refresh }: Pick<Connection, 'db' | 'refresh'>
         .$if(version !== undefined, (select) => select.where('version', '=', version ?? ''))
         .$if(tenant !== undefined, (select) => select.where('tenant', '=', tenant ?? ''))
         .$if(name !== undefined, (select) => select.where('name', '=', name ?? ''))
-        .$if(from !== undefined, (select) => select.where('at_us', '>=', fineTime(from ?? 0)))
+        // The widths lead to the index by time. A sum of all older runs is in no window.
+        .$if(from !== undefined, (select) => select.where('width_us', 'in', oneOf(windowWidths)).where('at_us', '>=', fineTime(from ?? 0)))
         .groupBy(['agent', 'of_version', 'task', 'kind', 'name'])
         .orderBy('agent')
         .orderBy('kind')
         .orderBy('name')
+        .orderBy('of_version')
+        .orderBy('task')
         .limit(versionFiguresMax)
         .execute();
       return rows.map((row): VersionFigure => ({
