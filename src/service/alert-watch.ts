@@ -49,8 +49,29 @@ export interface AlertWatch {
 export const alertsEveryMs = 30_000;
 /** Agents that one rule looks at: those with the most runs, and those that have a state. */
 export const alertAgentsMax = 100;
+/** Messages to one exporter in one look. The others wait for the next one: a fault of all agents at once must not flood a channel. */
+const messagesPerLook = 10;
 /** A message that no attempt could deliver within it is given up. */
 const giveUpMs = 24 * 3_600_000;
+
+interface MessageRoom {
+  /** False: this exporter gets no other message in this look. */
+  take(exporter: string): boolean;
+  /** It did not take a message, so the others wait as well. */
+  close(exporter: string): void;
+}
+
+function messageRoom(): MessageRoom {
+  const taken = new Map<string, number>();
+  return {
+    take(exporter) {
+      const before = taken.get(exporter) ?? 0;
+      taken.set(exporter, before + 1);
+      return before < messagesPerLook;
+    },
+    close: (exporter) => void taken.set(exporter, messagesPerLook),
+  };
+}
 
 interface Entry {
   readonly alert: string;
@@ -61,6 +82,7 @@ interface Entry {
 export function alertWatch(options: AlertWatchOptions): AlertWatch {
   const { store, rules, refresh, notify, telemetry, logger, clock, sleep, onFault } = options;
   let entries: readonly Entry[] | undefined;
+  let written: string | undefined;
   let lookedAtMs: number | undefined;
 
   async function opened(): Promise<readonly Entry[]> {
@@ -120,15 +142,20 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     // Before people are told: a message that is lost is sent again, one that was never written would be forgotten.
     await kept(next);
     publish(next);
+    const room = messageRoom();
     for (const rule of inForce)
-      for (const entry of next.filter(({ alert }) => alert === rule.name)) if (!shutdown.aborted) await tell(rule, entry);
+      for (const entry of next.filter(({ alert }) => alert === rule.name))
+        if (!shutdown.aborted && entry.state.untold.length > 0) await tell(rule, entry, room);
+    await kept(entries);
   }
 
+  /** Writes what a restart must know. A figure alone is found again by the first look. */
   async function kept(next: readonly Entry[]): Promise<void> {
-    const rows = next.map(({ alert, agent, state }) => ({ alert, agent, state: alertStateText(state) }));
-    const before = (entries ?? []).map(({ alert, agent, state }) => ({ alert, agent, state: alertStateText(state) }));
-    if (JSON.stringify(rows) !== JSON.stringify(before)) await store.versions.keepAlertStates(rows);
     entries = next;
+    const lasting = JSON.stringify(next.map(({ alert, agent, state: { finding: _finding, ...state } }) => ({ alert, agent, state })));
+    if (lasting === written) return;
+    await store.versions.keepAlertStates(next.map(({ alert, agent, state }) => ({ alert, agent, state: alertStateText(state) })));
+    written = lasting;
   }
 
   function publish(all: readonly Entry[]): void {
@@ -143,24 +170,29 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     );
   }
 
-  async function tell(rule: AlertRule, { alert, agent, state }: Entry): Promise<void> {
-    if (state.untold.length === 0) return;
+  async function tell(rule: AlertRule, { alert, agent, state }: Entry, room: MessageRoom): Promise<void> {
     const left: Untold[] = [];
     for (const message of state.untold) {
       // A later message waits for the earlier one: people read them in order.
       const waits = left.flatMap((one) => one.to);
-      const to = await undelivered(rule, agent, message, waits);
+      const to = await undelivered(rule, agent, message, (exporter) => !waits.includes(exporter) && room.take(exporter), room);
       if (to.length > 0) left.push({ ...message, to });
     }
     const own = { alert, agent, state: { ...state, untold: left } };
-    await kept((entries ?? []).map((one) => (one.alert === alert && one.agent === agent ? own : one)));
+    entries = (entries ?? []).map((one) => (one.alert === alert && one.agent === agent ? own : one));
   }
 
   /** The exporters that have not taken the message. */
-  async function undelivered(rule: AlertRule, agent: string, message: Untold, waits: readonly string[]): Promise<readonly string[]> {
+  async function undelivered(
+    rule: AlertRule,
+    agent: string,
+    message: Untold,
+    mayGo: (exporter: string) => boolean,
+    room: MessageRoom,
+  ): Promise<readonly string[]> {
     const left: string[] = [];
     for (const to of message.to) {
-      if (waits.includes(to)) {
+      if (!mayGo(to)) {
         left.push(to);
         continue;
       }
@@ -168,7 +200,10 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
       const isOver = clock.nowMs() - message.atMs > giveUpMs;
       const isSent = outcome?.kind === 'sent';
       const isLeft = outcome?.kind === 'failed' && outcome.retryable && !isOver;
-      if (isLeft) left.push(to);
+      if (isLeft) {
+        left.push(to);
+        room.close(to);
+      }
       telemetry.add('tracejury.alert.messages', 1, {
         'tracejury.exporter': to,
         'tracejury.outcome': isSent ? 'sent' : isLeft ? 'retried' : 'dropped',

@@ -88,9 +88,11 @@ function begun(rules: readonly AlertRule[], store: Store, clock: ManualClock): W
       onFault: fail,
     }),
     async look(ms = minuteMs) {
+      // The look before this one has ended.
+      while (rest.asleep() === 0) await settled();
       clock.advance(ms);
       await rest.wakeAll();
-      for (let turn = 0; turn < 60; turn++) await settled();
+      while (rest.asleep() === 0) await settled();
     },
     async runs({ count, bad = 0, version, agent = 'a' }) {
       await store.write(
@@ -238,4 +240,30 @@ test('alerts: a version that is worse than the one before fires, and the next go
   await watch.runs({ count: 300, bad: 5, version: '1.2' });
   await watch.look();
   expect(watch.notices.slice(1)).toMatchObject([{ kind: 'over', version: '1.2', against: '1.1' }]);
+});
+
+test('alerts: a fault of all agents at once sends a few messages at each look, and one that is refused holds the others back', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 1h', { runsMin: 1 })]);
+  await watch.look();
+  for (let at = 0; at < 25; at++) await watch.runs({ count: 2, bad: 2, agent: `agent-${at}` });
+  const counts: number[] = [];
+  for (let at = 0; at < 2; at++) {
+    await watch.look();
+    counts.push(watch.notices.length);
+  }
+  watch.outcome = { kind: 'failed', retryable: true, error: 'unanswered' };
+  await watch.look();
+  const attempts = watch.telemetry
+    .snapshot()
+    .filter(({ name }) => name === 'tracejury.alert.messages')
+    .flatMap(({ points }) => points.map((point) => [point.labels['tracejury.outcome'], point.kind === 'number' ? point.value : 0]));
+  watch.outcome = { kind: 'sent' };
+  await watch.look();
+  counts.push(watch.notices.length);
+  expect(counts).toEqual([10, 20, 25]);
+  expect(attempts).toEqual([
+    ['sent', 20],
+    ['retried', 1],
+  ]);
+  expect(new Set(told(watch)).size).toBe(25);
 });
