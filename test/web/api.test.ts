@@ -236,6 +236,7 @@ describe('the OpenAPI document', () => {
       '/datasets/{name}/examples/{id}': '/datasets/d/examples/a',
       '/datasets/{name}/examples/{id}/history': '/datasets/d/examples/a/history',
       '/versions': '/versions?agent=order_support',
+      '/alerts': '/alerts',
     };
     await fetch(`${service.console}/api/v1/datasets/d/examples`, {
       method: 'POST',
