@@ -35,6 +35,8 @@ const after = 'defaults, { use: tool_error, name: calls, threshold: 0.5 }, final
 
 interface Replay {
   readonly seconds: number;
+  /** CPU time of all its threads. */
+  readonly cpuSeconds: number;
   readonly looked: number;
   readonly residentMib: number;
   readonly flips: number;
@@ -56,8 +58,8 @@ try {
     await pause(5_000);
     agents.take();
     await pause(seconds * 1_000);
-    console.log('| replay | runs a second | s | RSS MiB | flips | answers | p50 ms | p99 ms | max ms | load |');
-    console.log('|---|---|---|---|---|---|---|---|---|---|');
+    console.log('| replay | runs a second | s | CPU ms a run | RSS MiB | flips | answers | p50 ms | p99 ms | max ms | load |');
+    console.log('|---|---|---|---|---|---|---|---|---|---|---|');
     row('none', undefined, agents.take());
     for (const [name, words] of [
       ['dry', []],
@@ -79,7 +81,13 @@ function row(name: string, done: Replay | undefined, latenciesMs: readonly numbe
   const told =
     done === undefined
       ? ['–', '–', '–', '–']
-      : [(done.looked / done.seconds).toFixed(0), done.seconds.toFixed(0), done.residentMib.toFixed(0), String(done.flips)];
+      : [
+          (done.looked / done.seconds).toFixed(0),
+          done.seconds.toFixed(0),
+          ((done.cpuSeconds / done.looked) * 1_000).toFixed(2),
+          done.residentMib.toFixed(0),
+          String(done.flips),
+        ];
   const answers = [0.5, 0.99, 1].map((share) => quantile(latenciesMs, share).toFixed(1));
   console.log(`| ${[name, ...told, latenciesMs.length, ...answers, load()].join(' | ')} |`);
 }
@@ -94,14 +102,27 @@ async function replayed(words: readonly string[]): Promise<Replay> {
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => void (said += chunk.toString()));
   child.stderr?.pipe(process.stderr);
-  let residentMib = 0;
-  const looking = setInterval(() => (residentMib = Math.max(residentMib, peakMib(child))), 200);
+  let [residentMib, cpuSeconds] = [0, 0];
+  const looking = setInterval(() => {
+    residentMib = Math.max(residentMib, peakMib(child));
+    cpuSeconds = Math.max(cpuSeconds, cpuOf(child));
+  }, 100);
   const [code] = await once(child, 'exit');
   clearInterval(looking);
   if (code !== 0) throw new Error(`the replay ended with ${code}: ${said}`);
   const report = JSON.parse(said) as { runs: number; evaluators: readonly { verdicts: { to_pass: number; to_fail: number } }[] };
   const flips = report.evaluators.reduce((sum, { verdicts }) => sum + verdicts.to_pass + verdicts.to_fail, 0);
-  return { seconds: (performance.now() - startMs) / 1_000, looked: report.runs, residentMib, flips };
+  return { seconds: (performance.now() - startMs) / 1_000, cpuSeconds, looked: report.runs, residentMib, flips };
+}
+
+/** User and system time, in hundredths of a second on Linux. */
+function cpuOf({ pid }: ChildProcess): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return 0;
+  }
 }
 
 /** `VmHWM`: the most that was resident. */
