@@ -20,6 +20,7 @@ import { evaluate, refuseUnanswered, type UsableEvaluator, type UsableJudge } fr
 import { readyEvaluator } from './factory.ts';
 import { fromOpenAiTools, type OpenAiTool } from './openai-messages.ts';
 import { type ExampleResult, type Report, reportOf } from './report.ts';
+import { type ExperimentSink, storedExperiment, type StoredExperiment } from './stored-experiment.ts';
 import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import type { Expectation } from '../model/expectation.ts';
@@ -49,6 +50,7 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
   return {
     async run() {
       const runner = exampleRunner(options, ids);
+      const stored = await storedOf(options, ids);
       const places = sampledPlaces(ids, samplePercentage);
       const results: (ExampleResult | undefined)[] = dataset.map(() => undefined);
       const queue = places.values();
@@ -58,7 +60,9 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
         for (const at of queue) {
           const example = dataset[at];
           if (example === undefined) continue;
+          const beganMs = Date.now();
           const result = await runner(example, ids[at] ?? '');
+          await stored?.add(result, { beganMs, endedMs: Date.now() });
           results[at] = result;
           done++;
           stopped ||= failFast && result.status === 'failed';
@@ -67,12 +71,26 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
         }
       };
       await Promise.all(Array.from({ length: Math.min(concurrency, places.length) }, worker));
-      return reportOf(
+      await stored?.end(done === places.length ? 'done' : 'stopped');
+      const report = reportOf(
         results.filter((result) => result !== undefined),
         { total: dataset.length, sampledOut: dataset.length - places.length },
       );
+      return stored === undefined ? report : { ...report, experimentId: stored.id };
     },
   };
+}
+
+async function storedOf<Input>(
+  { store, name, dataset, evaluators }: ExperimentOptions<Input>,
+  ids: readonly string[],
+): Promise<StoredExperiment | undefined> {
+  if (store === undefined || name === undefined) return undefined;
+  const examples = dataset.map(({ input, expect, tasks, constraints }, at) => ({
+    id: ids[at] ?? '',
+    content: [input, expect, tasks, constraints],
+  }));
+  return await storedExperiment({ store, name, examples, evaluators: evaluators.map(readyEvaluator) });
 }
 
 function exampleRunner<Input>(
@@ -238,6 +256,10 @@ export interface Progress {
 }
 
 interface ExperimentOptions<Input> {
+  /** Names the experiment in the store; several may have one name, and the newest stands for it. */
+  readonly name?: string;
+  /** Keeps the results, as `openExperimentStore` of `tracejury/store` opens it. Needs a name. */
+  readonly store?: ExperimentSink;
   readonly dataset: readonly Example<Input>[];
   /** Runs the agent once. The signal is aborted when its time is over. */
   readonly task: (input: Input, run: { readonly id: string; readonly signal: AbortSignal }) => AgentTrace | Promise<AgentTrace>;
@@ -260,6 +282,8 @@ interface ExperimentOptions<Input> {
 type Names<Members> = { readonly [Name in keyof Required<Members>]: true };
 
 const optionNames: Names<ExperimentOptions<unknown>> = {
+  name: true,
+  store: true,
   dataset: true,
   task: true,
   evaluators: true,
@@ -301,9 +325,10 @@ const expectationNames: Names<Expectation> = {
 };
 
 function optionFaults<Input>(options: ExperimentOptions<Input>): readonly string[] {
-  const { dataset, task, evaluators, concurrency = 1, timeoutMs, samplePercentage = 100 } = options;
+  const { name, store, dataset, task, evaluators, concurrency = 1, timeoutMs, samplePercentage = 100 } = options;
   return [
     ...unknownMembers(options, optionNames, 'experiment'),
+    ...(store === undefined || (typeof name === 'string' && name.trim() !== '') ? [] : ['store needs a name of the experiment.']),
     ...(Array.isArray(dataset) ? [] : ['dataset must be a list of examples.']),
     ...(typeof task === 'function' ? [] : ['task must be a function that runs the agent.']),
     ...(Array.isArray(evaluators) ? [] : ['evaluators must be a list.']),

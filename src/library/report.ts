@@ -74,6 +74,8 @@ export interface EvaluatorResult extends Tally {
 
 /** Counts are of examples. */
 export interface Report {
+  /** Id in the store, if there is one. */
+  readonly experimentId?: string;
   /** Examples of the dataset; `failFast` or a sample runs fewer. */
   readonly total: number;
   /** Examples outside the sample, if any. */

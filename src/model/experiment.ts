@@ -131,11 +131,12 @@ export interface ResultVerdict {
   readonly reason?: string;
 }
 
-const experimentId = /^[A-Za-z0-9._-]{1,100}$/;
+export const experimentIdPattern = '^[A-Za-z0-9._-]{1,100}$';
+const experimentId = new RegExp(experimentIdPattern);
 
-/** `.` and `..` are steps of a path, and stand in none. */
+/** `.` and `..` are steps of a path, and `compare` is a route of the API. */
 export function isExperimentId(text: string): boolean {
-  return experimentId.test(text) && !/^\.+$/.test(text);
+  return experimentId.test(text) && !/^(?:\.+|compare)$/.test(text);
 }
 
 /** The words of all verdicts together. One failure fails the result, a missing verdict of a judge leaves it open. */

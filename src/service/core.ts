@@ -100,6 +100,7 @@ export function serviceCore(options: CoreOptions): Core {
       await judges.settle().catch(build.faultLog(parts, 'the costs of judges could not be stored'));
       await lateSpans?.stop();
       await parts.stored?.annotations.stop();
+      await parts.stored?.experiments.stop();
       await journal.archived(stopMs);
       await parts.stored?.spanArchiver.stop();
       const unforwarded = await forwarded;

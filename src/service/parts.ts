@@ -52,6 +52,7 @@ import { annotationIngest, annotationWriter, type AnnotationWriter } from './ann
 import { type CloseScheduler, closeSchedulerOf, type IdleCompactor, idleCompactorOf, slabCompaction } from './close-scheduler.ts';
 import { clock, type ConnectionShares, type Descriptors, sleep } from './node-runtime.ts';
 import { driftWatch } from './drift-watch.ts';
+import { experimentWriter, type ExperimentWriter } from './experiment-writer.ts';
 import { exporterSetOf, type ExporterSet } from './exporter-set.ts';
 import { judgeAdmissionOf, type JudgeAdmission } from './judge-admission.ts';
 import { judgePool, type JudgePool, judgesInForce } from './judge-pool.ts';
@@ -114,6 +115,7 @@ export interface StoreParts {
   readonly annotations: AnnotationWriter;
   readonly versions: VersionUpkeep;
   readonly alerts: AlertWatch;
+  readonly experiments: ExperimentWriter;
 }
 
 /** What a shard shares with the others. */
@@ -298,6 +300,7 @@ function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item:
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     onScored(item);
     tracing.scored(item);
+    parts.stored?.experiments.offer(item);
     const without = withoutContent(item, settings.config().store.content, parts.overload.keepsContent);
     // Verdicts of judges come later, for a run that is stored already.
     const figures = item.answered === true ? {} : { figures: settings.rules().figures(item.run) };
@@ -465,6 +468,11 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
       redaction: settings.redaction,
       waitMs: () => settings.config().store.annotationsWaitMs,
       onFault: faultLog(parts, 'expired annotations could not be removed'),
+    }),
+    experiments: experimentWriter({
+      ...shared,
+      prices: () => settings.config().prices,
+      onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),
   };
 }

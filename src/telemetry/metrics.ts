@@ -475,6 +475,11 @@ export const metrics = {
     meaning:
       'Verdicts of people and other programs on runs: attached, waiting, outdated, refused, expired, or deleted. outdated: the annotator has a newer one. refused: no room, or too many on one trace. expired: the run did not come.',
   },
+  'tracejury.experiments.results': {
+    ...counter('{result}', 'tracejury.outcome'),
+    meaning:
+      'Runs that name an experiment in their resource: added, merged, refused, left_out, or failed. merged: a later verdict of a run. refused: the store has no room for more experiments or results. left_out: too many waited for the store.',
+  },
   'tracejury.annotations.waiting': { ...gauge('{annotation}'), meaning: 'Annotations that wait for their run.' },
   'tracejury.rate': {
     ...gauge('1', ...rate, 'tracejury.corrected', 'tracejury.bound'),

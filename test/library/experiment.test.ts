@@ -3,6 +3,8 @@ import { evaluators } from '../../evaluators/index.ts';
 import { agentTrace, toolCall, type AgentTrace } from '../../src/library/agent-trace.ts';
 import { taskCompletion, toolCallValidity, toolEfficiency, toolError, toolTrajectory } from '../../src/library/evaluators.ts';
 import { type Example, experiment, type Progress, switchable, type Timers } from '../../src/library/experiment.ts';
+import { noTenant } from '../../src/model/ids.ts';
+import { openExperimentStore } from '../../src/stores/library.ts';
 import type { Subject } from '../../evaluators/evaluator.ts';
 
 /** Time passes only when it is told to. */
@@ -390,4 +392,43 @@ test('experiment: what may be switched on is what the table of evaluators says',
       .map(({ id }) => id)
       .sort(),
   );
+});
+
+test('experiment: with a name and a store every example has its result there', async () => {
+  const store = await openExperimentStore('memory:');
+  const task = (input: string): AgentTrace => {
+    if (input === 'nothing') throw new Error('no such thing');
+    return agent(input);
+  };
+  const { experimentId = '' } = await experiment({ name: 'in code', store, dataset, task, evaluators: [toolError()] }).run();
+  const key = { tenant: noTenant, id: experimentId };
+  expect(await store.experiments.experiment(key)).toMatchObject({
+    name: 'in code',
+    state: 'done',
+    dataset: { examples: 3 },
+    evaluators: [{ name: 'tool_error', threshold: 1 }],
+    statuses: { passed: 1, failed: 2, error: 0, skipped: 0 },
+  });
+  const { results } = await store.experiments.results(key, { limit: 10 });
+  expect(new Map(results.map(({ exampleId, ...rest }) => [exampleId, rest]))).toEqual(
+    new Map([
+      ['good', expect.objectContaining({ status: 'passed', repeat: 1 })],
+      [
+        'bad',
+        expect.objectContaining({
+          status: 'failed',
+          verdicts: expect.arrayContaining([expect.objectContaining({ verdict: 'fail' })]) as unknown,
+        }),
+      ],
+      ['3', expect.objectContaining({ error: { kind: 'task_failed', message: 'no such thing' } })],
+    ]),
+  );
+  await store.stop();
+});
+
+test('experiment: a store without a name is refused, and so is a store that is none', async () => {
+  const store = { experiments: { begin: async () => 'full' as const, update: async () => true, add: async () => 'added' as const } };
+  expect(() => experiment({ store, dataset, task: agent, evaluators: [toolError()] })).toThrow('store needs a name of the experiment');
+  await expect(experiment({ name: 'n', store, dataset, task: agent, evaluators: [toolError()] }).run()).rejects.toThrow('no room');
+  await expect(openExperimentStore('postgres://x')).rejects.toThrow('names no store');
 });

@@ -122,11 +122,16 @@ export async function eventually<T>(
 /** An agent with two tool calls, the second failing, exported by the real SDK. Gives its trace id. */
 export async function sendAgentRun(
   otlp: string,
-  options: { readonly agent?: string; readonly input?: string; readonly fails?: boolean } = {},
+  options: {
+    readonly agent?: string;
+    readonly input?: string;
+    readonly fails?: boolean;
+    readonly resource?: { readonly [key: string]: string };
+  } = {},
 ): Promise<{ readonly traceId: string; readonly spanId: string }> {
   const exporter = new OTLPTraceExporter({ url: `${otlp}/v1/traces` });
   const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'shop', 'openinference.project.name': 'orders' }),
+    resource: resourceFromAttributes({ 'service.name': 'shop', 'openinference.project.name': 'orders', ...options.resource }),
     spanProcessors: [new SimpleSpanProcessor(exporter)],
   });
   const tracer = provider.getTracer('test-agent');

@@ -237,12 +237,18 @@ describe('the OpenAPI document', () => {
       '/datasets/{name}/examples/{id}/history': '/datasets/d/examples/a/history',
       '/versions': '/versions?agent=order_support',
       '/alerts': '/alerts',
+      '/experiments': '/experiments',
+      '/experiments/compare': '/experiments/compare?a=e&b=e',
+      '/experiments/{id}': '/experiments/e',
+      '/experiments/{id}/results': '/experiments/e/results',
     };
     await fetch(`${service.console}/api/v1/datasets/d/examples`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: jsonText({ examples: [{ id: 'a', input: 'x' }] }),
     });
+    await sendAgentRun(service.otlp, { resource: { 'tracejury.experiment.id': 'e', 'tracejury.example.id': 'a' } });
+    await eventually(async () => (await fetch(`${service.console}/api/v1/experiments/e`)).ok || undefined, 'the experiment');
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), '/runs/{trace}/{span}/otlp'].toSorted());
     for (const [path, example] of Object.entries(examples)) {
       const [[method, operation] = []] = Object.entries(document.paths[path] ?? {});

@@ -5,7 +5,7 @@ import type { ExampleScoring } from './example-scoring.ts';
 import type { OpenSlot, SpanCollector } from './span-collector.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
-import type { Experiment, ExperimentResult } from '../../model/experiment.ts';
+import type { Experiment, ExperimentResult, ResultError } from '../../model/experiment.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { ExperimentStore } from '../../model/store/experiment-store.ts';
 
@@ -88,7 +88,7 @@ async function agentRun({ example, repeat }: ExampleRun, deps: RunnerDeps): Prom
     const end = await agent.end;
     if (end.kind === 'interrupted') return undefined;
     const endedMs = clock.nowMs();
-    const runs = await settledRuns(open, deps, end.error !== undefined);
+    const runs = await settledRuns(open, deps, end.error);
     const collected = open.collected();
     return async () => ({
       exampleId: example.id,
@@ -108,19 +108,24 @@ async function agentRun({ example, repeat }: ExampleRun, deps: RunnerDeps): Prom
 async function settledRuns(
   open: OpenSlot,
   { scoring, starter: { waits }, sleep, signal }: RunnerDeps,
-  hasFailed: boolean,
+  error: ResultError | undefined,
 ): Promise<readonly Run[]> {
   for (;;) {
     const { spans, records } = open.collected();
     const seen = spans.length + records.length;
     const runs = seen === 0 ? [] : scoring.runsOf(open.collected());
     const isWhole = runs.length > 0 && runs.every(({ completeness }) => completeness === 'complete');
-    const waitMs = seen === 0 ? (hasFailed ? waits.nextMs : waits.firstMs) : isWhole ? waits.settleMs : waits.nextMs;
+    const waitMs = seen === 0 ? firstWaitMs(waits, error) : isWhole ? waits.settleMs : waits.nextMs;
     if (waitMs === 0 || signal.aborted) return runs;
     await nextArrival(open, { waitMs, sleep, signal });
     const now = open.collected();
     if (now.spans.length + now.records.length === seen) return runs;
   }
+}
+
+/** An agent that never ran has sent nothing, and one that failed is likely to have sent nothing. */
+function firstWaitMs({ firstMs, nextMs }: AgentStarter['waits'], error: ResultError | undefined): number {
+  return error?.kind === 'not_started' ? 0 : error === undefined ? firstMs : nextMs;
 }
 
 /** Resolves at the next spans, after the wait, or when the signal aborts. */

@@ -28,6 +28,7 @@ import { verdictWords } from '../../model/verdict.ts';
 import { alertRoutes } from './alerts.ts';
 import { annotationRoutes } from './annotations.ts';
 import { datasetRoutes } from './datasets.ts';
+import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
@@ -248,6 +249,7 @@ export const routes: readonly Route[] = [
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,
+  ...experimentRoutes,
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {

@@ -6,6 +6,7 @@ import { annotatorKinds } from '../../model/store/annotation-store.ts';
 import { contentGoneWords } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { datasetSchemas } from './dataset-json.ts';
+import { experimentSchemas } from './experiments.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
@@ -299,6 +300,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...datasetSchemas,
   ...versionSchemas,
   ...alertSchemas,
+  ...experimentSchemas,
   ...figureSchemas,
   ...driftSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),

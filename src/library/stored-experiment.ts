@@ -1,0 +1,109 @@
+/** Writes an experiment of a program into a store, so that it is listed and compared like those of the command line. */
+import { createHash, randomBytes } from 'node:crypto';
+import { agentFacts, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
+import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { type Experiment, type ExperimentResult, isExperimentId } from '../model/experiment.ts';
+import { noTenant } from '../model/ids.ts';
+import type { ExperimentStore } from '../model/store/experiment-store.ts';
+import type { ExampleResult } from './report.ts';
+
+/** What `tracejury/store` opens. */
+export interface ExperimentSink {
+  readonly experiments: Pick<ExperimentStore, 'begin' | 'update' | 'add'>;
+}
+
+interface StoredWith {
+  readonly store: ExperimentSink;
+  readonly name: string;
+  /** The dataset as the program has it, to tell whether two experiments had the same. */
+  readonly examples: readonly { readonly id: string; readonly content: unknown }[];
+  readonly evaluators: readonly ConfiguredEvaluator[];
+}
+
+export interface StoredExperiment {
+  readonly id: string;
+  add(result: ExampleResult, times: { readonly beganMs: number; readonly endedMs: number }): Promise<void>;
+  end(state: 'done' | 'stopped'): Promise<void>;
+}
+
+const idNameChars = 60;
+const randomIdBytes = 3;
+
+/** Rejects when the store has no room. */
+export async function storedExperiment({ store: { experiments }, name, examples, evaluators }: StoredWith): Promise<StoredExperiment> {
+  const experiment: Experiment = {
+    id: newId(name),
+    tenant: noTenant,
+    name,
+    dataset: { name, hash: hashOf(examples), examples: examples.length },
+    repeats: 1,
+    state: 'running',
+    beganAt: nowMicros(),
+    endedAt: undefined,
+    provenance: { environment: { node: process.versions.node, platform: `${process.platform}-${process.arch}` } },
+    evaluators: evaluators.map((one) => ({
+      name: one.name,
+      evaluator: one.evaluator.id,
+      version: one.evaluator.version,
+      threshold: one.threshold,
+    })),
+  };
+  if ((await experiments.begin(experiment)) !== 'begun')
+    throw new Error('The store has no room for another experiment. Delete one with tracejury experiment delete.');
+  return {
+    id: experiment.id,
+    async add(result, times) {
+      await experiments.add(experiment, resultOf(result, times));
+    },
+    async end(state) {
+      await experiments.update(experiment, { state, endedAt: nowMicros() });
+    },
+  };
+}
+
+function nowMicros(): number {
+  return Date.now() * 1_000;
+}
+
+function newId(name: string): string {
+  const time = new Date()
+    .toISOString()
+    .replaceAll(/[-:]|\..*$/g, '')
+    .replace('T', '-');
+  const random = randomBytes(randomIdBytes).toString('hex');
+  const id = `${name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, idNameChars)}-${time}-${random}`;
+  return isExperimentId(id) ? id : `experiment-${time}-${random}`;
+}
+
+function hashOf(examples: StoredWith['examples']): string {
+  const lines = examples.map(({ id, content }) => {
+    try {
+      return JSON.stringify([id, content], (_key, value: unknown) =>
+        typeof value === 'bigint' || typeof value === 'function' ? String(value) : value,
+      );
+    } catch {
+      // An input may be any value of the program, such as one that contains itself.
+      return id;
+    }
+  });
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
+}
+
+function resultOf(
+  { id, status, error, trace, verdicts }: ExampleResult,
+  { beganMs, endedMs }: { readonly beganMs: number; readonly endedMs: number },
+): ExperimentResult {
+  const [start, end] = [trace?.startUnixNano, trace?.endUnixNano];
+  return {
+    exampleId: id,
+    repeat: 1,
+    status,
+    ...(error === undefined ? {} : { error }),
+    beganAt: Math.round(beganMs * 1_000),
+    endedAt: Math.round(endedMs * 1_000),
+    tookMicros: start === undefined || end === undefined ? Math.round((endedMs - beganMs) * 1_000) : Number((end - start) / 1_000n),
+    ...(trace === undefined ? {} : usageOf([trace], {})),
+    agent: trace === undefined ? {} : agentFacts({ trace }),
+    verdicts: verdicts.map(resultVerdict),
+  };
+}

@@ -1,0 +1,115 @@
+/** Experiments over HTTP, of a whole service that was sent runs which name one in their resource. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { JsonObject } from '../../../src/model/json.ts';
+import { eventually, running, type Running, sendAgentRun } from '../../service/running.ts';
+
+let service: Running;
+
+interface Answer {
+  readonly status: number;
+  readonly body: JsonObject & { readonly results?: readonly JsonObject[] };
+}
+
+async function asked(path: string): Promise<Answer> {
+  const response = await fetch(`${service.console}/api/v1${path}`);
+  return { status: response.status, body: (await response.json()) as Answer['body'] };
+}
+
+async function send(experiment: string, example: string, fails: boolean): Promise<{ readonly traceId: string }> {
+  return await sendAgentRun(service.otlp, { fails, resource: { 'tracejury.experiment.id': experiment, 'tracejury.example.id': example } });
+}
+
+const results = (id: string, count: number): Promise<readonly JsonObject[]> =>
+  eventually(async () => {
+    const { status, body } = await asked(`/experiments/${id}/results`);
+    return status === 200 && body.results?.length === count ? body.results : undefined;
+  }, `${count} results of ${id}`);
+
+beforeAll(async () => {
+  service = await running('');
+  for (const example of ['one', 'two', 'three']) await send('main', example, example === 'one');
+  for (const example of ['one', 'two', 'four']) await send('branch', example, example !== 'four');
+  await results('main', 3);
+  await results('branch', 3);
+});
+afterAll(() => service.stop());
+
+test('experiments: runs that name an experiment are its results, without anyone who begins it', async () => {
+  const found = await results('main', 3);
+  expect(found.find((one) => one['example_id'] === 'one')).toMatchObject({
+    repeat: 1,
+    status: 'failed',
+    agent: { name: 'order_support' },
+    verdicts: expect.arrayContaining([expect.objectContaining({ name: 'tool_error', verdict: 'fail', score: 0.5 })]) as unknown,
+  });
+  expect(await asked('/experiments/main')).toMatchObject({
+    status: 200,
+    body: { name: 'main', state: 'running', dataset: null, results: 3, statuses: { passed: 2, failed: 1 }, summary: { not_completed: 0 } },
+  });
+});
+
+test('experiments: another run of the same example is its next repeat', async () => {
+  for (let at = 0; at < 3; at++) await send('repeated', 'one', false);
+  expect((await results('repeated', 3)).map((one) => one['repeat'])).toEqual([1, 2, 3]);
+});
+
+test('experiments: a run without an example, or with an id that is none, belongs to no experiment', async () => {
+  await sendAgentRun(service.otlp, { resource: { 'tracejury.experiment.id': 'no-example' } });
+  await send('a/b', 'one', false);
+  const last = await send('last', 'one', false);
+  await results('last', 1);
+  expect((await asked(`/runs?trace=${last.traceId}`)).status).toBe(200);
+  expect((await asked('/experiments/no-example')).status).toBe(404);
+  expect(JSON.stringify((await asked('/experiments')).body)).not.toContain('a/b');
+  expect(await service.metrics()).toMatch(/tracejury_experiments_results_total\{.*tracejury_outcome="added"/);
+});
+
+test('experiments: two are compared on the examples that both have', async () => {
+  const { body } = await asked('/experiments/compare?a=main&b=branch');
+  expect(body).toMatchObject({ examples: 2, only_a: { count: 1, examples: ['three'] }, only_b: { count: 1, examples: ['four'] } });
+  expect(body['evaluators']).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ name: 'tool_error', flipped_count: 1, flipped: [expect.objectContaining({ example_id: 'two' })] }),
+    ]),
+  );
+});
+
+test('experiments: the list has the newest first, by name and in pages', async () => {
+  const first = await asked('/experiments?limit=1');
+  expect(first.body['next']).toBeTypeOf('string');
+  expect((await asked('/experiments?name=main')).body['experiments']).toMatchObject([{ id: 'main' }]);
+  expect((await asked(`/experiments?limit=1&cursor=${String(first.body['next'])}`)).body['experiments']).toHaveLength(1);
+});
+
+const refused = [
+  { path: '/experiments/nobody', status: 404 },
+  { path: '/experiments/nobody/results', status: 404 },
+  { path: '/experiments/compare?a=main&b=nobody', status: 404 },
+  { path: '/experiments/compare?a=main', status: 422 },
+  { path: '/experiments/..%2Fx', status: 400 },
+  { path: '/experiments?limit=0', status: 400 },
+  { path: '/experiments?cursor=%22', status: 400 },
+] as const;
+
+for (const { path, status } of refused) {
+  test(`experiments: ${path} is ${status}`, async () => {
+    expect((await asked(path)).status).toBe(status);
+  });
+}
+
+test('experiments: answers are as the OpenAPI document says', async () => {
+  const document = (await asked('/openapi.json')).body;
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'api');
+  for (const [path, url] of [
+    ['/experiments', '/experiments'],
+    ['/experiments/{id}', '/experiments/main'],
+    ['/experiments/{id}/results', '/experiments/main/results'],
+    ['/experiments/compare', '/experiments/compare?a=main&b=branch'],
+  ] as const) {
+    const place = `api#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/get/responses/200/content/application~1json/schema`;
+    const { body } = await asked(url);
+    expect([url, ajv.validate({ $ref: place }, body), ajv.errors]).toEqual([url, true, null]);
+  }
+});
