@@ -8,7 +8,7 @@ import type { ReplayReport } from './report.ts';
 import { rescoring, type Rescoring } from './rescoring.ts';
 import { replayResults } from './results.ts';
 import { replayTally, type ReplayTally, type ReplayTallyData } from './tally.ts';
-import { OutboxFull, replayWriter } from './writing.ts';
+import { ReplayStopped, replayWriter } from './writing.ts';
 import { type CommandInput, UsageError } from '../command.ts';
 import { replayed } from '../inspect/inspection.ts';
 import { readBodies, readRecorded } from '../inspect/recording.ts';
@@ -44,7 +44,7 @@ export interface ReplaySettings {
 /** Runs that are scored at the same time while judges are asked. */
 const askingMax = 32;
 const noForecastText = `The store has no run of the last ${daysMax} days, so nothing forecasts the cost of the judges.`;
-const stillStandingText = 'what is done is written, and --resume continues.';
+const stillStandingText = 'What is done is written, and --resume continues.';
 
 /** `undefined` after a message, when the replay could not end. */
 export async function replay(settings: ReplaySettings, input: CommandInput): Promise<ReplayReport | undefined> {
@@ -174,8 +174,8 @@ async function overStore(options: ReplayWith & { readonly store: ReplayableStore
       onDone: shownAtTimes(bar.show),
     });
   } catch (error) {
-    if (!(error instanceof OutboxFull)) throw error;
-    input.complain(`${error.message} Start the service with these exporters, or use --no-export; ${stillStandingText}`);
+    if (!(error instanceof ReplayStopped)) throw error;
+    input.complain(`${error.message} ${stillStandingText}`);
     return undefined;
   } finally {
     bar.end();

@@ -56,6 +56,8 @@ export async function replayStored(options: StoreReplaying): Promise<number> {
         const work: Promise<void> = replayOne(one, options)
           .then(ended)
           .finally(() => working.delete(work));
+        // When another one fails first, nobody waits for this one.
+        work.catch(() => undefined);
         working.add(work);
         if (working.size >= options.concurrency) await Promise.race(working);
       }

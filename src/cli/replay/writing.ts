@@ -25,7 +25,7 @@ interface ReplayWriterOptions {
 export interface ReplayWriter {
   /** True: the run gets a revision with the page. */
   add(row: ReplayRun, rescored: Rescored): boolean;
-  /** Writes the page and where the replay stands. Rejects with `OutboxFull` when nobody sends what waits for the backends. */
+  /** Writes the page and where the replay stands. Rejects with `ReplayStopped` when nobody sends what waits for the backends, or the store fails. */
   flush(state: JsonValue, at: Pick<ReplayCheckpoint, 'to' | 'after'>): Promise<readonly RevisionFate[]>;
 }
 
@@ -35,8 +35,11 @@ const waitEveryMs = 1_000;
 /** With no row sent within this time, nobody sends them. */
 const stuckMs = 60_000;
 
-/** The rows that wait for backends do not become fewer. */
-export class OutboxFull extends Error {}
+/** The replay cannot go on. What it has written stays, with its checkpoint. */
+export class ReplayStopped extends Error {}
+
+/** Attempts of one page while the store fails, as when another process holds the file for long. */
+const attemptsMax = 5;
 
 export function replayWriter({ store, config, id, exports, pace, clock, sleep, onWait }: ReplayWriterOptions): ReplayWriter {
   const exporters = exports ? config.exporters.filter(({ to }) => to !== 'metrics').map(({ name }) => name) : [];
@@ -77,7 +80,9 @@ export function replayWriter({ store, config, id, exports, pace, clock, sleep, o
       const now = await mostWaiting();
       if (now < least) [least, sinceMs] = [now, clock.nowMs()];
       else if (clock.nowMs() - sinceMs > stuckMs)
-        throw new OutboxFull(`${now} scores wait for a backend and none was sent for ${stuckMs / 1_000} s.`);
+        throw new ReplayStopped(
+          `${now} scores wait for a backend and none was sent for ${stuckMs / 1_000} s. Start the service with these exporters, or use --no-export.`,
+        );
     }
   }
 
@@ -92,7 +97,16 @@ export function replayWriter({ store, config, id, exports, pace, clock, sleep, o
       if (exporters.length > 0 && page.length > 0) await room();
       const revisions = page;
       page = [];
-      return await pace.write(() => store.replays.revise(revisions, { id, state, to, after, at: Math.floor(clock.nowMs() * 1_000) }));
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const at = Math.floor(clock.nowMs() * 1_000);
+          return await pace.write(() => store.replays.revise(revisions, { id, state, to, after, at }));
+        } catch (error) {
+          const why = error instanceof Error ? error.message : 'unknown error';
+          if (attempt === attemptsMax) throw new ReplayStopped(`The store could not be written: ${why}.`);
+          await sleep(waitEveryMs * attempt);
+        }
+      }
     },
   };
 }

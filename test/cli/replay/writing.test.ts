@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { replayPace } from '../../../src/cli/replay/pace.ts';
 import { rescoring } from '../../../src/cli/replay/rescoring.ts';
-import { OutboxFull, replayWriter } from '../../../src/cli/replay/writing.ts';
+import { ReplayStopped, replayWriter } from '../../../src/cli/replay/writing.ts';
 import { manualClock } from '../../../src/model/clock.ts';
+import type { ReplayStore } from '../../../src/model/store/replay-store.ts';
 import { agentSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
 import { memoryStore } from '../../builders/memory-store.ts';
 import { configFrom, storeTraces } from '../../builders/stored-runs.ts';
@@ -22,14 +23,18 @@ async function writing(rows: number, sends: boolean) {
   }));
   const runs = await storeTraces(store, before, traces);
   const clock = manualClock(0);
-  let [waits, waiting] = [0, rows];
+  let [waits, waiting, failures] = [0, rows, 0];
+  const revise: ReplayStore['revise'] = async (...page) => {
+    if (failures-- > 0) throw new Error('database is locked');
+    return await store.replays.revise(...page);
+  };
   const sleep = async (ms: number): Promise<void> => {
     clock.advance(ms);
     if (sends) waiting = Math.max(0, waiting - 3_000);
   };
   const counts = async () => [{ exporter: 'backend', waiting, dead: 0, oldestAt: undefined }];
   const writer = replayWriter({
-    store: { replays: store.replays, exports: { ...store.exports, counts } },
+    store: { replays: { ...store.replays, revise }, exports: { ...store.exports, counts } },
     config: after,
     id: 'r',
     exports: true,
@@ -46,7 +51,7 @@ async function writing(rows: number, sends: boolean) {
     expect(writer.add(row, await scoring.score({ ...run, revision: 2 }, row.verdicts))).toBe(true);
   }
   const flush = () => writer.flush({ some: 'state' }, { to: 5, after: { startedAt: 1, id: 1 } });
-  return { store, clock, flush, waits: () => waits };
+  return { store, clock, flush, waits: () => waits, breakFor: (times: number) => void (failures = times) };
 }
 
 test('replay writer: writes a page with its exports and its checkpoint at once', async () => {
@@ -70,8 +75,18 @@ test('replay writer: waits while too much waits for a backend', async () => {
 
 test('replay writer: gives up when nobody sends for a minute, and has written nothing', async () => {
   const { store, clock, flush } = await writing(17_000, false);
-  await expect(flush()).rejects.toThrow(OutboxFull);
+  await expect(flush()).rejects.toThrow(ReplayStopped);
   expect([clock.nowMs() > 60_000, clock.nowMs() < 63_000]).toEqual([true, true]);
   expect(await store.replays.checkpoint('r')).toBeUndefined();
   expect((await store.replays.page({ filter: {}, limit: 10 })).runs.map(({ revision }) => revision)).toEqual([1, 1]);
+});
+
+test('replay writer: tries a page again while another process holds the file, and gives up in the end', async () => {
+  const held = await writing(0, false);
+  held.breakFor(4);
+  expect(await held.flush()).toEqual(['written', 'written']);
+  const broken = await writing(0, false);
+  broken.breakFor(5);
+  await expect(broken.flush()).rejects.toThrow('The store could not be written: database is locked.');
+  expect(await broken.store.replays.checkpoint('r')).toBeUndefined();
 });
