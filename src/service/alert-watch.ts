@@ -59,11 +59,19 @@ interface MessageRoom {
   take(exporter: string): boolean;
   /** It did not take a message, so the others wait as well. */
   close(exporter: string): void;
+  /** Resolves when the service stops: it does not wait for a receiver, and sends the message again after its next start. */
+  readonly stopped: Promise<ExportOutcome>;
 }
 
-function messageRoom(): MessageRoom {
+function messageRoom(shutdown: AbortSignal): MessageRoom {
   const taken = new Map<string, number>();
+  const stopped = new Promise<ExportOutcome>((resolve) => {
+    const end = (): void => resolve({ kind: 'failed', retryable: true, error: 'stopped' });
+    if (shutdown.aborted) end();
+    else shutdown.addEventListener('abort', end, { once: true });
+  });
   return {
+    stopped,
     take(exporter) {
       const before = taken.get(exporter) ?? 0;
       taken.set(exporter, before + 1);
@@ -142,7 +150,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     // Before people are told: a message that is lost is sent again, one that was never written would be forgotten.
     await kept(next);
     publish(next);
-    const room = messageRoom();
+    const room = messageRoom(shutdown);
     for (const rule of inForce)
       for (const entry of next.filter(({ alert }) => alert === rule.name))
         if (!shutdown.aborted && entry.state.untold.length > 0) await tell(rule, entry, room);
@@ -196,7 +204,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
         left.push(to);
         continue;
       }
-      const outcome = await notify(to, noticeOf(rule, agent, message));
+      const outcome = await Promise.race([notify(to, noticeOf(rule, agent, message)), room.stopped]);
       const isOver = clock.nowMs() - message.atMs > giveUpMs;
       const isSent = outcome?.kind === 'sent';
       const isLeft = outcome?.kind === 'failed' && outcome.retryable && !isOver;

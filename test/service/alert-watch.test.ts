@@ -43,6 +43,11 @@ interface Watched {
   readonly alerts: AlertWatch;
   rules: readonly AlertRule[];
   outcome: ExportOutcome | undefined;
+  /** True: the receiver never answers. */
+  hangs: boolean;
+  stop(): Promise<void>;
+  /** Begins a look. */
+  wake(): Promise<void>;
   /** The next look, so long after the one before. */
   look(ms?: number): Promise<void>;
   runs(given: { readonly count: number; readonly bad?: number; readonly version?: string; readonly agent?: string }): Promise<void>;
@@ -72,12 +77,16 @@ function begun(rules: readonly AlertRule[], store: Store, clock: ManualClock): W
     logged,
     rules,
     outcome: { kind: 'sent' },
+    hangs: false,
+    stop: () => task.stop(),
+    wake: rest.wakeAll,
     alerts: alertWatch({
       store,
       rules: () => own.rules,
       refresh: upkeep.refresh,
       async notify(exporter, notice) {
         if (exporter !== 'hook') return undefined;
+        if (own.hangs) return await new Promise(() => undefined);
         if (own.outcome?.kind === 'sent') notices.push(notice);
         return own.outcome;
       },
@@ -266,4 +275,18 @@ test('alerts: a fault of all agents at once sends a few messages at each look, a
     ['retried', 1],
   ]);
   expect(new Set(told(watch)).size).toBe(25);
+});
+
+test('alerts: a stop does not wait for a receiver that hangs, and the message goes out after the next start', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 1h')]);
+  await watch.look();
+  await watch.runs({ count: 20, bad: 20 });
+  watch.hangs = true;
+  watch.clock.advance(minuteMs);
+  await watch.wake();
+  while (watch.logged.length === 0) await settled();
+  await watch.stop();
+  const next = watch.restarted();
+  await next.look();
+  expect(told(next)).toEqual(['firing a']);
 });
