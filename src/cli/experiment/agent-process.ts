@@ -40,7 +40,8 @@ const drainMs = 200;
 
 /** The command begins a process group of its own, so that all its processes end with it. */
 export function agentProcess({ command: [program = '', ...args], env, input, timeoutMs, sleep, signal }: ProcessRun): AgentProcess {
-  const child = spawn(program, args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'], env: { ...env } });
+  const child = started(program, args, env);
+  if (typeof child === 'string') return { end: Promise.resolve({ kind: 'not_started', code: child }), killGroup: () => undefined };
   const kill = (how: NodeJS.Signals): void => {
     if (child.pid === undefined) return;
     try {
@@ -50,6 +51,15 @@ export function agentProcess({ command: [program = '', ...args], env, input, tim
     }
   };
   return { end: ended(child, { input, timeoutMs, sleep, signal, kill }), killGroup: () => kill('SIGKILL') };
+}
+
+/** The code of the fault when Node refuses at once, as for an environment that is too large. */
+function started(program: string, args: readonly string[], env: Environment): ChildProcess | string {
+  try {
+    return spawn(program, args, { detached: true, stdio: ['pipe', 'pipe', 'pipe'], env: { ...env } });
+  } catch (error) {
+    return codeOf(error);
+  }
 }
 
 interface Ending extends Pick<ProcessRun, 'input' | 'timeoutMs' | 'sleep' | 'signal'> {

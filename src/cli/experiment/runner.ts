@@ -57,7 +57,7 @@ export async function runExamples(runs: readonly ExampleRun[], deps: RunnerDeps)
     for (const run of queue) {
       if (deps.signal.aborted || fault !== undefined) return;
       while (scoring.size >= scoringMax) await Promise.race(scoring);
-      const ended = await agentRun(run, deps);
+      const ended = await agentRun(run, deps).catch((error: unknown) => void (fault ??= { error }));
       if (ended === undefined) return;
       const written = ended()
         .then(async (result) => {

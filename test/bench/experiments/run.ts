@@ -8,6 +8,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { commands } from '../../../src/cli/commands/index.ts';
+import { runCommandLine } from '../../../src/cli/run.ts';
 import { runnerArguments } from '../../runner-arguments.ts';
 
 const { values } = runnerArguments({
@@ -15,23 +17,36 @@ const { values } = runnerArguments({
 });
 const [examples, concurrency] = [Number(values.examples), Number(values.concurrency)];
 const agent = join(import.meta.dirname, '../../cli/experiment/agent.ts');
-const main = join(import.meta.dirname, '../../../src/cli/main.ts');
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-bench-'));
 try {
   const alone = await timed(alonePass);
   const whole = await timed(experimentPass);
   const each = (ms: number): string => ((ms * concurrency) / examples).toFixed(1);
-  console.log(`agent alone            ${(alone / 1_000).toFixed(2)} s, ${each(alone)} ms of one of ${concurrency} places`);
-  console.log(`as an experiment       ${(whole / 1_000).toFixed(2)} s, ${each(whole)} ms of one of ${concurrency} places`);
-  console.log(`overhead of an example ${((whole - alone) / examples).toFixed(1)} ms of the whole, ${each(whole - alone)} ms of its place`);
+  console.log(
+    `agent alone              ${(alone.tookMs / 1_000).toFixed(2)} s, ${each(alone.tookMs)} ms an example at ${concurrency} places`,
+  );
+  console.log(
+    `as an experiment         ${(whole.tookMs / 1_000).toFixed(2)} s, ${each(whole.tookMs)} ms an example at ${concurrency} places`,
+  );
+  console.log(
+    `processor time           ${((whole.cpuMs - alone.cpuMs) / examples).toFixed(1)} ms an example more than starting the agents alone`,
+  );
+  console.log(`overhead of an example   ${each(whole.tookMs - alone.tookMs)} ms at its place`);
 } finally {
   rmSync(folder, { recursive: true });
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
-  const start = performance.now();
+interface Took {
+  readonly tookMs: number;
+  /** Of this process, without the agents. */
+  readonly cpuMs: number;
+}
+
+async function timed(work: () => Promise<void>): Promise<Took> {
+  const [start, cpu] = [performance.now(), process.cpuUsage()];
   await work();
-  return performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  return { tookMs: performance.now() - start, cpuMs: (user + system) / 1_000 };
 }
 
 async function alonePass(): Promise<void> {
@@ -56,26 +71,25 @@ async function alonePass(): Promise<void> {
   server.close();
 }
 
+/** In this process, so that its processor time is that of the runner alone. */
 async function experimentPass(): Promise<void> {
   const dataset = join(folder, 'dataset.jsonl');
+  const config = join(folder, 'tracejury.yaml');
   writeFileSync(
     dataset,
     Array.from({ length: examples }, (_, at) => `${JSON.stringify({ id: String(at), input: `question ${at}` })}\n`).join(''),
   );
-  const words = [
-    'experiment',
-    'run',
-    '--dataset',
-    dataset,
-    '--name',
-    'bench',
-    '--concurrency',
-    String(concurrency),
-    '--',
-    process.execPath,
-    agent,
-  ];
-  await ended(spawn(process.execPath, [main, ...words], { cwd: folder, stdio: ['pipe', 'ignore', 'inherit'] }), '');
+  writeFileSync(config, `store: { url: 'sqlite:${join(folder, 'tracejury.db')}' }\n`);
+  const words = ['experiment', 'run', '-c', config, '--dataset', dataset, '--name', 'bench', '--concurrency', String(concurrency)];
+  const code = await runCommandLine({
+    words: [...words, '--', process.execPath, agent],
+    commands,
+    version: '',
+    env: process.env,
+    say: () => undefined,
+    complain: console.error,
+  });
+  if (code !== 0) throw new Error(`the experiment ended with ${code}`);
 }
 
 async function ended(child: ReturnType<typeof spawn>, input: string): Promise<void> {

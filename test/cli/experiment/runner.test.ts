@@ -102,3 +102,7 @@ test('runner: a store that cannot write ends the experiment', async () => {
     'disk full',
   );
 });
+
+test('runner: an agent that cannot be followed ends the experiment, not the program', async () => {
+  await expect(run({ start: async () => Promise.reject(new Error('no pipe')) }, 1)).rejects.toThrow('no pipe');
+});
