@@ -142,17 +142,23 @@ export interface Flattened {
   readonly prefix: string;
 }
 
+/** Texts that spans of one trace repeat: arguments and results stand on the tool's span and in the messages of the requests around it. */
+export interface RepeatedTexts {
+  /** What the text tells. A text is always read by the same function. The value must not be changed. */
+  text<T>(text: string, read: (text: string) => T): T;
+}
+
 /**
  * What the spans of one trace have told. Every request to a model repeats the conversation so far and mostly the same tools: of the next one
  * only what is new is read. What is told is the same as without it, only sooner. Each key and list must always be read in the same way.
  */
-export interface Repeats {
+export interface Repeats extends RepeatedTexts {
   /** The messages in the text under a key. */
   conversation(from: Attributed, key: string, role: Message['role']): readonly Message[];
   /** What the text under a key tells, for what every request of an agent says in the same words. It must not be changed. */
   same<T>(from: Attributed, key: string, read: (from: Attributed, key: string) => T): T;
   /** What the items of a flattened list tell. */
-  items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]): readonly T[];
+  items<T>(from: Attributed, list: Flattened, read: (item: JsonValue, texts: RepeatedTexts) => readonly T[]): readonly T[];
   /** True: `holds` says so of every key of a flattened list, or said so where an earlier one had the same items. Always the same is asked. */
   every(from: Attributed, list: Flattened, holds: (from: Attributed, key: string) => boolean): boolean;
   /** What the text under a key, or a flattened list, tells; for what is mostly the same in many traces. It must not be changed. */

@@ -5,7 +5,7 @@
 import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
-import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
+import type { Collector, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { addTokens, contentKeys, readContent, tokenKeys } from './parsing/conventions.ts';
 import { readDocuments } from './parsing/documents.ts';
 import { eventMessages } from './parsing/message-events.ts';
@@ -13,7 +13,7 @@ import { lastText, readMessages } from './parsing/messages.ts';
 import { jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
 import { handoffIn } from './parsing/span-names.ts';
 import { isOverTools, isToolName } from './parsing/tool-classes.ts';
-import { addArguments, addOutcome, readArguments, readResult } from './parsing/values.ts';
+import { addArguments, addOutcome, eachText, repeatedArguments, repeatedResult } from './parsing/values.ts';
 
 const messageEvents = [
   'gen_ai.system.message',
@@ -119,7 +119,7 @@ function byOperation(span: Span, repeats: Repeats | undefined): Mutable<SpanFact
     case 'execute_tool': {
       const handoffTo = span.attribute('gen_ai.tool.name') === undefined ? handoffIn(span.name) : undefined;
       if (handoffTo !== undefined) return { role: 'step', handoffTo };
-      const read = tool(span);
+      const read = tool(span, repeats ?? eachText);
       // The span is over several calls.
       if (isOverTools(read.name ?? '')) return { role: 'step' };
       // No tool is named so: another reader may know that it is a step.
@@ -206,15 +206,15 @@ function promptMessages(span: Span): readonly Message[] {
   return isOne || parseContainer(prompt) !== undefined ? readMessages(prompt, 'user') : [];
 }
 
-function tool(span: Span): ToolFacts {
+function tool(span: Span, texts: RepeatedTexts): ToolFacts {
   const result = span.attribute('gen_ai.tool.call.result');
-  const outcome = result === undefined ? undefined : readResult(result);
+  const outcome = result === undefined ? undefined : repeatedResult(result, texts);
   // Instrumentations without the key may write the message that holds the id.
   const id = textAttribute(span, 'gen_ai.tool.call.id') ?? outcome?.callId;
   const description = textAttribute(span, 'gen_ai.tool.description');
   const facts: Mutable<ToolFacts> = { name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '') };
   if (id !== undefined) facts.id = id;
-  addArguments(readArguments(span.attribute('gen_ai.tool.call.arguments')), facts);
+  addArguments(repeatedArguments(span.attribute('gen_ai.tool.call.arguments'), texts), facts);
   if (outcome !== undefined) addOutcome(outcome, facts);
   if (description !== undefined) facts.description = description;
   return facts;

@@ -291,16 +291,12 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const facts: Mutable<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
-  const spanned = toolInName(span);
-  const entity = entityText(span, evidence, 'tool', 'name');
-  const given = [ownToolName(span, evidence), known.name, entity, firstText(span, evidence, 'ownName'), spanned].find(
-    (one) => one !== undefined && isToolName(one),
-  );
-  const name = given ?? read?.toolName ?? known.name ?? spanned ?? span.name;
-  if (name !== known.name) facts.name = name;
   const id = known.id ?? firstText(span, evidence, 'callId') ?? read?.callId ?? otherId(span, evidence);
   if (id !== undefined && id !== known.id) facts.id = id;
   const hasArguments = (known.arguments ?? known.argumentsText ?? known.argumentsPart) !== undefined;
+  // A name that is known stays; arguments may be framed with another one.
+  const name = hasArguments && known.name !== undefined ? known.name : nameOf(span, evidence, known, read);
+  if (name !== known.name) facts.name = name;
   const schema = known.inputSchema === undefined ? schemaOf(span, evidence) : undefined;
   if (schema !== undefined) facts.inputSchema = schema;
   const written = hasArguments
@@ -315,6 +311,15 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   const failed = known.failed === undefined ? failureOf(span, evidence) : undefined;
   if (failed !== undefined) facts.failed ??= failed;
   return facts;
+}
+
+function nameOf(span: Span, evidence: KeyEvidence, known: ToolFacts, read: ReadResult | undefined): string {
+  const spanned = toolInName(span);
+  const entity = entityText(span, evidence, 'tool', 'name');
+  const given = [ownToolName(span, evidence), known.name, entity, firstText(span, evidence, 'ownName'), spanned].find(
+    (one) => one !== undefined && isToolName(one),
+  );
+  return given ?? read?.toolName ?? known.name ?? spanned ?? span.name;
 }
 
 /** Of two names, the one without the server before it: `mcp__shop__find` is `find`. */

@@ -3,7 +3,7 @@ import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace
 import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
-import type { Collector, Flattened, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
+import type { Collector, Flattened, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
@@ -15,7 +15,7 @@ import { runInput, runOutput } from './parsing/run-values.ts';
 import { parseContainer } from './parsing/parsing.ts';
 import { noRepeats } from './parsing/repeats.ts';
 import { isAnswerTool, isEventName } from './parsing/tool-classes.ts';
-import { addArguments, addOutcome, readArguments, readResult } from './parsing/values.ts';
+import { addArguments, addOutcome, readArguments, repeatedArguments, repeatedResult } from './parsing/values.ts';
 
 const inputs = flattened('llm.input_messages.');
 const outputs = flattened('llm.output_messages.');
@@ -98,7 +98,7 @@ function byKind(span: Span, metadata: JsonObject, repeats: Repeats): Mutable<Spa
         ? stepFacts(metadata)
         : { role: 'agent', ...agentFacts(span, metadata) };
     case 'TOOL':
-      return toolFacts(span);
+      return toolFacts(span, repeats);
     case 'LLM':
       return modelFacts(span, repeats);
     case 'RETRIEVER':
@@ -175,23 +175,23 @@ function methodOf(span: Span): string {
 }
 
 /** Hand-overs and final answers look like tools, but no tool runs. */
-function toolFacts(span: Span): SpanFacts {
+function toolFacts(span: Span, texts: RepeatedTexts): SpanFacts {
   const name = textAttribute(span, 'tool.name');
   if (span.name.startsWith('handoff to ')) return { role: 'step', handoffTo: span.name.slice('handoff to '.length) };
   if (name === undefined && textAttribute(span, 'tool.parameters') === undefined && span.attribute('input.value') === undefined)
     return { role: 'step' };
   if ((answersByTool(span) && isAnswerTool(name ?? span.name)) || (name === undefined && isEventName(span.name))) return { role: 'step' };
   if (name === undefined && isDspy(span) && methodOf(span) === 'finish') return { role: 'step' };
-  return { role: 'tool', tool: tool(span, name ?? methodOf(span)) };
+  return { role: 'tool', tool: tool(span, name ?? methodOf(span), texts) };
 }
 
-function tool(span: Span, name: string): ToolFacts {
+function tool(span: Span, name: string, texts: RepeatedTexts): ToolFacts {
   const output = span.attribute('output.value');
-  const read = output === undefined ? undefined : readResult(output);
+  const read = output === undefined ? undefined : repeatedResult(output, texts);
   const id = textAttribute(span, 'tool_call.id') ?? read?.callId;
   const parameters = objectIn(span, 'tool.parameters');
   const schema = schemaOf(parameters);
-  const given = readArguments(span.attribute('input.value'));
+  const given = repeatedArguments(span.attribute('input.value'), texts);
   const description = plainDescription(textAttribute(span, 'tool.description'));
   const facts: Mutable<ToolFacts> = { name };
   if (id !== undefined) facts.id = id;
@@ -219,7 +219,7 @@ function plainDescription(text: string | undefined): string | undefined {
 function modelFacts(span: Span, repeats: Repeats): Mutable<SpanFacts> {
   const told = repeats.items(span, inputs, toldMessages);
   const inputMessages = told.length === 0 ? rawMessages(span) : loses(span, told) ? requested(span, told) : told;
-  const answers = answered(span);
+  const answers = answered(span, repeats);
   const outputMessages =
     answers.length > 0 || told.length > 0 || inputMessages.length === 0
       ? answers
@@ -312,9 +312,9 @@ function rawMessages(span: Span): readonly Message[] {
 }
 
 /** An SDK that runs the tools by itself tells the calls and results only in its raw answer. */
-function answered(span: Span): readonly Message[] {
-  const messages = flattenedMessages(span, outputs);
-  const calls = flattenedMessages(span, callParts);
+function answered(span: Span, texts: RepeatedTexts): readonly Message[] {
+  const messages = flattenedMessages(span, outputs, texts);
+  const calls = flattenedMessages(span, callParts, texts);
   const value = textAttribute(span, 'output.value') ?? '';
   const raw = value.includes('automatic_function_calling_history') ? parseContainer(value) : undefined;
   const history = isJsonObject(raw) ? member(raw, 'automatic_function_calling_history') : undefined;
@@ -323,19 +323,19 @@ function answered(span: Span): readonly Message[] {
   return calls.length > 0 ? [...calls, ...messages] : messages;
 }
 
-function flattenedMessages(span: Span, list: Flattened): readonly Message[] {
+function flattenedMessages(span: Span, list: Flattened, texts: RepeatedTexts): readonly Message[] {
   const items = unflattened(span, list);
-  return items.length === 1 ? messagesOf(items[0], 'assistant') : items.flatMap((item) => messagesOf(item, 'assistant'));
+  return items.length === 1 ? messagesOf(items[0], 'assistant', texts) : items.flatMap((item) => messagesOf(item, 'assistant', texts));
 }
 
-function toldMessages(item: JsonValue): readonly Message[] {
-  return messagesOf(item, 'user');
+function toldMessages(item: JsonValue, texts: RepeatedTexts): readonly Message[] {
+  return messagesOf(item, 'user', texts);
 }
 
-function messagesOf(item: JsonValue | undefined, role: Message['role']): readonly Message[] {
+function messagesOf(item: JsonValue | undefined, role: Message['role'], texts: RepeatedTexts): readonly Message[] {
   if (!isJsonObject(item)) return [];
   const call = member(item, 'tool_call');
-  return messagesIn([isJsonObject(call) ? { role: 'assistant', tool_calls: [call] } : flattenedMessage(item)], role);
+  return messagesIn([isJsonObject(call) ? { role: 'assistant', tool_calls: [call] } : flattenedMessage(item)], role, texts);
 }
 
 function isDspy(span: Span): boolean {

@@ -67,7 +67,7 @@ export function readContent(from: Attributed, repeats: Repeats = noRepeats): Mut
   const facts: Mutable<SpanFacts> = {};
   if (isCarried(from, 'gen_ai.input.messages')) facts.inputMessages = repeats.conversation(from, 'gen_ai.input.messages', 'user');
   const output = from.attribute('gen_ai.output.messages');
-  if (output !== undefined && !isPlaceholder(output)) facts.outputMessages = withPythonCalls(readMessages(output, 'assistant'));
+  if (output !== undefined && !isPlaceholder(output)) facts.outputMessages = withPythonCalls(readMessages(output, 'assistant', repeats));
   const system = repeats.same(from, 'gen_ai.system_instructions', systemPromptUnder);
   if (system !== undefined) facts.systemPrompt = system;
   const toolDefinitions = repeats.value(from, 'gen_ai.tool.definitions', () => readDefinitions(from.attribute('gen_ai.tool.definitions')));

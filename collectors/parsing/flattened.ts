@@ -9,7 +9,7 @@ export const flattenedItemsMax = 5_000;
 export const flattenedDepthMax = 12;
 
 /** What the keys say of a list: the same for all spans with these keys. */
-export interface Outline {
+interface Outline {
   /** In the order of their indexes; gaps are closed up. */
   readonly items: readonly Shape[];
   /** The keys of each item. */

@@ -5,13 +5,13 @@
 import type { Mutable } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
-import type { RequestedCall, Message, ReportedResult } from '../collector.ts';
+import type { RepeatedTexts, RequestedCall, Message, ReportedResult } from '../collector.ts';
 import { messageInRepr } from './message-reprs.ts';
 import { withRoles } from './part-kinds.ts';
 import { jsonOf, parseContainer, parseText, isPlaceholder, textOfParts } from './parsing.ts';
 import { reasoningIn } from './reasoning.ts';
 import { isCutContainer } from './truncation.ts';
-import { addArguments, readArguments, readResult } from './values.ts';
+import { addArguments, eachText, repeatedArguments, repeatedResult } from './values.ts';
 
 /** A conversation longer than this is cut at its beginning: what counts for a run stands at the end. */
 export const messagesMax = 10_000;
@@ -25,6 +25,7 @@ interface Draft {
   reasoning: string | undefined;
   requested: RequestedCall[] | undefined;
   results: ReportedResult[] | undefined;
+  readonly texts: RepeatedTexts;
 }
 
 const noCalls: readonly RequestedCall[] = [];
@@ -32,7 +33,11 @@ const noResults: readonly ReportedResult[] = [];
 const noMessages: readonly Message[] = [];
 
 /** The messages of a conversation; empty when the value is none. `role` is taken for messages that name none. */
-export function readMessages(raw: AttributeValue | undefined, role: Message['role'] = 'user'): readonly Message[] {
+export function readMessages(
+  raw: AttributeValue | undefined,
+  role: Message['role'] = 'user',
+  texts: RepeatedTexts = eachText,
+): readonly Message[] {
   if (raw === undefined || raw === null) return [];
   let value = jsonOf(raw);
   if (typeof value === 'string') value = parseText(value);
@@ -45,21 +50,21 @@ export function readMessages(raw: AttributeValue | undefined, role: Message['rol
     if (isJsonArray(inner)) value = inner;
   }
   const list = withRoles(isJsonArray(value) ? value : [value]);
-  if (isPair(list)) return [readMessage(list, role)].filter((message) => message !== undefined);
+  if (isPair(list)) return [readMessage(list, role, texts)].filter((message) => message !== undefined);
   if (list.length > 0 && list.every((item) => isJsonArray(item) && !isPair(item)))
-    return list.flatMap((inner) => readMessages(inner, role));
-  return messagesIn(list, role);
+    return list.flatMap((inner) => readMessages(inner, role, texts));
+  return messagesIn(list, role, texts);
 }
 
 /** The messages that a list of objects holds, one each. */
-export function messagesIn(list: readonly JsonValue[], role: Message['role']): readonly Message[] {
+export function messagesIn(list: readonly JsonValue[], role: Message['role'], texts: RepeatedTexts = eachText): readonly Message[] {
   if (list.length === 1) {
-    const only = readMessage(list[0], role);
+    const only = readMessage(list[0], role, texts);
     return only === undefined ? noMessages : [only];
   }
   const found: Message[] = [];
   for (let at = Math.max(0, list.length - messagesMax); at < list.length; at++) {
-    const message = readMessage(list[at], role);
+    const message = readMessage(list[at], role, texts);
     if (message !== undefined) found.push(message);
   }
   return found;
@@ -80,14 +85,14 @@ function isPair(item: JsonValue | undefined): item is readonly [string, string] 
   );
 }
 
-function readMessage(item: JsonValue | undefined, fallback: Message['role']): Message | undefined {
+function readMessage(item: JsonValue | undefined, fallback: Message['role'], texts: RepeatedTexts): Message | undefined {
   if (isPair(item)) return said(roleOf(item[0]) ?? fallback, item[1]);
   if (typeof item === 'string') {
     const written = messageInRepr(item) ?? (NAMED_ROLE.test(item) ? parseContainer(item) : undefined);
-    return written === undefined ? said(fallback, item) : readMessage(written, fallback);
+    return written === undefined ? said(fallback, item) : readMessage(written, fallback, texts);
   }
   if (!isJsonObject(item)) return undefined;
-  const named = namedRole(item, fallback);
+  const named = namedRole(item, fallback, texts);
   if (named !== undefined) return named;
   const message = unwrapped(item);
   const draft: Draft = {
@@ -97,6 +102,7 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role']): Me
     reasoning: undefined,
     requested: undefined,
     results: undefined,
+    texts,
   };
   // Anthropic and Bedrock want results in a message of the user's; whoever flattens one keeps its role.
   if (draft.role === 'user' && typeof member(message, 'tool_call_id') === 'string') draft.role = 'tool';
@@ -120,21 +126,31 @@ const memberRoles: { readonly [name: string]: Message['role'] } = {
 };
 
 /** The role as the only member: `{"user": "…"}`. Whose answer it is, the place of an answer says. Source: Monocle. */
-function namedRole(item: JsonObject, fallback: Message['role']): Message | undefined {
-  const [name, ...others] = Object.keys(item);
-  const content = name === undefined || others.length > 0 ? undefined : member(item, name);
+function namedRole(item: JsonObject, fallback: Message['role'], texts: RepeatedTexts): Message | undefined {
+  const name = onlyName(item);
+  const content = name === undefined ? undefined : member(item, name);
   const role = name !== undefined && Object.hasOwn(memberRoles, name) ? memberRoles[name] : undefined;
   if (content === undefined || role === undefined || (role !== 'assistant' && fallback === 'assistant')) return undefined;
   const written = typeof content === 'string' && CALLS.test(content) ? (parseContainer(content) ?? content) : content;
   const calls: readonly JsonValue[] = isJsonArray(written) ? written : [written];
   if (role === 'assistant' && calls.length > 0 && calls.every((call) => isJsonObject(call) && callTypes.has(member(call, 'type'))))
-    return readMessage({ role, tool_calls: calls }, role);
+    return readMessage({ role, tool_calls: calls }, role, texts);
   if (typeof content !== 'string') return undefined;
-  return role === 'tool' ? { role, requested: noCalls, results: [{ ...readResult(content) }] } : said(role, content);
+  return role === 'tool' ? { role, requested: noCalls, results: [{ ...repeatedResult(content, texts) }] } : said(role, content);
 }
 
 /** Calls in one text, as LangChain dumps them. */
 const CALLS = /^\[?\{[^]*"type": ?"tool_call"/;
+
+/** The name of the only member; undefined: there are more, or none. Most messages have more. */
+function onlyName(item: JsonObject): string | undefined {
+  let only: string | undefined;
+  for (const name in item) {
+    if (only !== undefined) return undefined;
+    only = name;
+  }
+  return only;
+}
 
 /** LlamaIndex's message has blocks, and the calls in what the API answered besides. */
 function besideBlocks(message: JsonObject): JsonValue | undefined {
@@ -286,7 +302,7 @@ function pushCall(item: JsonValue, draft: Draft): void {
   const id = firstText({ item, inner: nothing, origin: nothing }, outerCallIds) ?? firstText(from, innerCallIds);
   const given = firstMember(from, argumentNames);
   const call: Mutable<RequestedCall> = id === undefined ? { name } : { name, id };
-  if (given !== undefined) addArguments(readArguments(given), call);
+  if (given !== undefined) addArguments(repeatedArguments(given, draft.texts), call);
   if (draft.requested === undefined) draft.requested = [call];
   // Some write a call as a part of the content and again in a list of calls.
   else if (id === undefined || !draft.requested.some((other) => other.id === id)) draft.requested.push(call);
@@ -308,7 +324,7 @@ function pushResult(item: JsonObject, draft: Draft): void {
   const name = firstText(from, names);
   const value = firstMember(from, resultNames) ?? textInParts(member(item, 'parts'));
   const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));
-  const read = value === undefined ? undefined : readResult(isGemini ? geminiOutput(value) : typedOutput(value));
+  const read = value === undefined ? undefined : repeatedResult(isGemini ? geminiOutput(value) : typedOutput(value), draft.texts);
   const isError =
     read?.failed === true ||
     layered(from, 'is_error') === true ||

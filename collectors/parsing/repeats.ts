@@ -1,9 +1,10 @@
 /** Reads of a request to a model only what no earlier request of its trace told. */
 import { exactCharsMax, isJsonArray, isJsonObject, parseJson, type JsonValue } from '../../src/model/json.ts';
-import type { Attributed, WrittenBytes } from '../../src/model/span.ts';
-import type { Flattened, Message, Repeats } from '../collector.ts';
-import { outlineOf, valueOf, type Outline } from './flattened.ts';
+import type { Attributed, WrittenAttributes, WrittenBytes } from '../../src/model/span.ts';
+import type { Flattened, Message, RepeatedTexts, Repeats } from '../collector.ts';
+import { outlineOf, valueOf, type Row } from './flattened.ts';
 import { messagesIn, messagesMax, readMessages } from './messages.ts';
+import { eachText } from './values.ts';
 
 /** Agents whose requests alternate in one trace; of each the last request is kept. */
 const keptMax = 4;
@@ -13,9 +14,10 @@ const none: readonly never[] = [];
 
 /** For spans that have nothing to do with each other. */
 export const noRepeats: Repeats = {
+  ...eachText,
   conversation: (from, key, role) => readMessages(from.attribute(key), role),
   same: (from, key, read) => read(from, key),
-  items: (from, list, read) => outlineOf(from, list).items.flatMap((item) => read(valueOf(item, from))),
+  items: (from, list, read) => outlineOf(from, list).items.flatMap((item) => read(valueOf(item, from), eachText)),
   every: (from, list, holds) => outlineOf(from, list).keys.every((keys) => keys.every((key) => holds(from, key))),
   value: (_from, _where, read) => read(),
 };
@@ -45,6 +47,29 @@ class LastFew<Key, Value> {
   }
 }
 
+/** A longer text is read each time. */
+const textCharsMax = 64 * 1024;
+/** Beyond so many texts of a trace all are forgotten and learned anew. */
+const textsMax = 1_000;
+
+/** What texts told, by the function that read them. */
+class ReadTexts {
+  #known: Map<unknown, Map<string, unknown>> | undefined;
+
+  of<T>(text: string, read: (text: string) => T): T {
+    if (text.length > textCharsMax) return read(text);
+    this.#known ??= new Map();
+    let known = this.#known.get(read);
+    if (known === undefined) this.#known.set(read, (known = new Map<string, unknown>()));
+    const found = known.get(text) as T | undefined;
+    if (found !== undefined) return found;
+    const told = read(text);
+    if (known.size >= textsMax) known.clear();
+    known.set(text, told);
+    return told;
+  }
+}
+
 /** Made for every look at a trace: functions of its own would be made as often. */
 class TraceRepeats implements Repeats {
   readonly #shared: SharedValues;
@@ -52,6 +77,7 @@ class TraceRepeats implements Repeats {
   readonly #lists = new LastFew<Flattened, List>();
   readonly #held = new LastFew<string, WrittenRow>();
   readonly #texts = new LastFew<string, Text>();
+  readonly #read = new ReadTexts();
 
   constructor(shared: SharedValues) {
     this.#shared = shared;
@@ -60,7 +86,7 @@ class TraceRepeats implements Repeats {
   conversation(from: Attributed, key: string, role: Message['role']): readonly Message[] {
     const text = from.writtenText?.(key);
     if (text === undefined || text.end - text.start > exactCharsMax) return noRepeats.conversation(from, key, role);
-    const told = grown(this.#conversations.of(key), text, role) ?? fresh(from, key, text, role);
+    const told = grown(this.#conversations.of(key), text, role, this) ?? fresh(from, key, text, role, this);
     if (told.items > 0) this.#conversations.keep(key, told);
     return told.messages;
   }
@@ -74,35 +100,44 @@ class TraceRepeats implements Repeats {
     return told;
   }
 
-  items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]): readonly T[] {
-    const outline = outlineOf(from, list);
-    const { items } = outline;
+  items<T>(from: Attributed, list: Flattened, read: (item: JsonValue, texts: RepeatedTexts) => readonly T[]): readonly T[] {
+    const { items, row } = outlineOf(from, list);
     if (items.length === 0) return none;
-    const row = writtenRow(from, outline);
-    if (row === undefined) return noRepeats.items(from, list, read);
-    const known = begunWith(this.#lists.of(list), from, outline);
+    const written = row === undefined ? undefined : from.written?.();
+    if (row === undefined || written === undefined) return noRepeats.items(from, list, read);
+    const known = begunWith(this.#lists.of(list), written, row);
     if (known?.items === items.length) return known.told as readonly T[];
     const told = (known === undefined ? [] : known.told.slice()) as T[];
-    for (let at = known?.items ?? 0; at < items.length; at++) for (const one of read(valueOf(items[at] ?? nothing, from))) told.push(one);
-    this.#lists.keep(list, { ...row, told });
+    for (let at = known?.items ?? 0; at < items.length; at++)
+      for (const one of read(valueOf(items[at] ?? nothing, from), this)) told.push(one);
+    const { bytes } = written;
+    this.#lists.keep(list, { bytes, start: startOf(written, row), end: endOf(written, row, items.length), items: items.length, told });
     return told;
   }
 
   every(from: Attributed, list: Flattened, holds: (from: Attributed, key: string) => boolean): boolean {
-    const outline = outlineOf(from, list);
-    const { keys } = outline;
+    const { keys, row } = outlineOf(from, list);
     if (keys.length === 0) return true;
-    const row = writtenRow(from, outline);
-    if (row === undefined) return noRepeats.every(from, list, holds);
-    const known = begunWith(this.#held.of(list.prefix), from, outline);
+    const written = row === undefined ? undefined : from.written?.();
+    if (row === undefined || written === undefined) return noRepeats.every(from, list, holds);
+    const known = begunWith(this.#held.of(list.prefix), written, row);
     if (known?.items === keys.length) return true;
     for (let at = known?.items ?? 0; at < keys.length; at++) for (const key of keys[at] ?? none) if (!holds(from, key)) return false;
-    this.#held.keep(list.prefix, row);
+    this.#held.keep(list.prefix, {
+      bytes: written.bytes,
+      start: startOf(written, row),
+      end: endOf(written, row, keys.length),
+      items: keys.length,
+    });
     return true;
   }
 
+  text<T>(text: string, read: (text: string) => T): T {
+    return this.#read.of(text, read);
+  }
+
   value<T>(from: Attributed, where: string | Flattened, read: () => T): T {
-    const written = typeof where === 'string' ? from.writtenText?.(where) : writtenRow(from, outlineOf(from, where));
+    const written = typeof where === 'string' ? from.writtenText?.(where) : writtenRow(from, outlineOf(from, where).row);
     return written === undefined ? read() : this.#shared.of(where, written, read);
   }
 }
@@ -116,7 +151,7 @@ interface Conversation {
 }
 
 /** `[…]` as another request told it, and now with more behind it. */
-function grown(known: readonly Conversation[], text: WrittenBytes, role: Message['role']): Conversation | undefined {
+function grown(known: readonly Conversation[], text: WrittenBytes, role: Message['role'], texts: RepeatedTexts): Conversation | undefined {
   const before = known.find((one) => one.role === role && goesOn(one.text, text));
   if (before === undefined) return undefined;
   const length = before.text.end - before.text.start;
@@ -125,16 +160,17 @@ function grown(known: readonly Conversation[], text: WrittenBytes, role: Message
   const items = before.items + (more?.length ?? 0);
   return more === undefined || items > messagesMax
     ? undefined
-    : { text, role, items, messages: [...before.messages, ...messagesIn(more, role)] };
+    : { text, role, items, messages: [...before.messages, ...messagesIn(more, role, texts)] };
 }
 
-function fresh(from: Attributed, key: string, text: WrittenBytes, role: Message['role']): Conversation {
+function fresh(from: Attributed, key: string, text: WrittenBytes, role: Message['role'], texts: RepeatedTexts): Conversation {
   const list =
     text.bytes[text.start] === bracket && text.bytes[text.end - 1] === closingBracket
       ? objectsIn(text.bytes.toString('utf8', text.start, text.end))
       : undefined;
-  if (list === undefined || list.length > messagesMax) return { text, role, items: 0, messages: readMessages(from.attribute(key), role) };
-  return { text, role, items: list.length, messages: messagesIn(list, role) };
+  if (list === undefined || list.length > messagesMax)
+    return { text, role, items: 0, messages: readMessages(from.attribute(key), role, texts) };
+  return { text, role, items: list.length, messages: messagesIn(list, role, texts) };
 }
 
 const bracket = 0x5b;
@@ -144,11 +180,9 @@ const comma = 0x2c;
 /** True: all of the list, up to its closing bracket, begins the other one, and there a next item begins; or they are the same. */
 function goesOn(list: WrittenBytes, other: WrittenBytes): boolean {
   const length = list.end - list.start;
-  if (length > other.end - other.start) return false;
-  if (length === other.end - other.start) return isSame(list, other);
-  return (
-    other.bytes[other.start + length - 1] === comma && isSame({ ...list, end: list.end - 1 }, { ...other, end: other.start + length - 1 })
-  );
+  if (length >= other.end - other.start) return isSame(list, other);
+  const last = other.start + length - 1;
+  return other.bytes[last] === comma && list.bytes.compare(other.bytes, other.start, last, list.start, list.end - 1) === 0;
 }
 
 function objectsIn(json: string): readonly JsonValue[] | undefined {
@@ -169,24 +203,30 @@ interface List extends WrittenRow {
   readonly told: readonly unknown[];
 }
 
-/** Where the first so many items lie; undefined: apart from each other, or nowhere in a body. */
-function writtenRow(from: Attributed, { items, row }: Outline, count = items.length): WrittenRow | undefined {
+/** Where the items lie; undefined: apart from each other, or nowhere in a body. */
+function writtenRow(from: Attributed, row: Row | undefined): WrittenBytes | undefined {
   const written = row === undefined ? undefined : from.written?.();
-  if (row === undefined || written === undefined) return undefined;
-  const { bytes, ranges, from: at } = written;
-  return {
-    bytes,
-    start: ranges[at + row.first * 4] ?? 0,
-    end: ranges[at + (row.lasts[count - 1] ?? row.first) * 4 + 3] ?? 0,
-    items: count,
-  };
+  return row === undefined || written === undefined
+    ? undefined
+    : { bytes: written.bytes, start: startOf(written, row), end: endOf(written, row, row.lasts.length) };
+}
+
+function startOf({ ranges, from }: WrittenAttributes, { first }: Row): number {
+  return ranges[from + first * 4] ?? 0;
+}
+
+/** Of the first so many items. */
+function endOf({ ranges, from }: WrittenAttributes, { first, lasts }: Row, items: number): number {
+  return ranges[from + (lasts[items - 1] ?? first) * 4 + 3] ?? 0;
 }
 
 /** A list that this one begins with, all of it. */
-function begunWith<Known extends WrittenRow>(known: readonly Known[], from: Attributed, outline: Outline): Known | undefined {
+function begunWith<Known extends WrittenRow>(known: readonly Known[], written: WrittenAttributes, row: Row): Known | undefined {
+  const start = startOf(written, row);
   for (const one of known) {
-    const same = one.items > outline.items.length ? undefined : writtenRow(from, outline, one.items);
-    if (same !== undefined && isSame(one, same)) return one;
+    if (one.items > row.lasts.length) continue;
+    const end = endOf(written, row, one.items);
+    if (one.end - one.start === end - start && one.bytes.compare(written.bytes, start, end, one.start, one.end) === 0) return one;
   }
   return undefined;
 }

@@ -43,9 +43,10 @@ function mayOpen(byte: number): boolean {
   return byte === 0x7b || byte === 0x5b || byte <= 0x20 || byte >= 0x80;
 }
 
-/** Whether no limit cuts a text there. In ASCII, all counts of a text are its bytes. */
+/** Whether no limit cuts a text there. In ASCII, all counts of a text are its bytes, and otherwise they are smaller. */
 function hasOtherLength({ bytes, start, end }: WrittenBytes): boolean {
   const length = end - start;
+  if (length < limitMin) return true;
   return !isLimit(length) && !isLimit(length - dots.length) && isAscii(bytes.subarray(start, end));
 }
 
@@ -57,9 +58,12 @@ function hasLimitLength(text: string): boolean {
   return bytes !== text.length && (isLimit(bytes) || (/[\ud800-\udbff]/.test(text) && isLimit([...text].length)));
 }
 
+/** Nobody sets a lower limit. */
+const limitMin = 100;
+
 /** Lengths that people and SDKs set as limits: powers of two, one less, and multiples of 250 and 1024. */
 function isLimit(length: number): boolean {
-  if (length < 100) return false;
+  if (length < limitMin) return false;
   return length % 250 === 0 || length % 1024 === 0 || (length & (length - 1)) === 0 || (length & (length + 1)) === 0;
 }
 

@@ -2,7 +2,7 @@
 import type { Mutable } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
-import type { ToolFacts } from '../collector.ts';
+import type { RepeatedTexts, ToolFacts } from '../collector.ts';
 import { jsonOf, mayBeUnreadObject, parseText, textOfParts, isPlaceholder } from './parsing.ts';
 import { parsePythonObject } from './python-literal.ts';
 import { isCutShort } from './truncation.ts';
@@ -26,6 +26,19 @@ export interface ReadResult {
   readonly callId?: string;
   readonly toolName?: string;
   readonly failed?: boolean;
+}
+
+/** For texts that nothing repeats. */
+export const eachText: RepeatedTexts = { text: (text, read) => read(text) };
+
+/** As `readArguments`, for arguments that may stand elsewhere in the same words. */
+export function repeatedArguments(raw: AttributeValue | undefined, texts: RepeatedTexts): ReadArguments {
+  return typeof raw === 'string' ? texts.text(raw, readArguments) : readArguments(raw);
+}
+
+/** As `readResult`, likewise. */
+export function repeatedResult(raw: AttributeValue, texts: RepeatedTexts): ReadResult {
+  return typeof raw === 'string' ? texts.text(raw, readResult) : readResult(raw);
 }
 
 /** A call's arguments as an object, without `{"args":[],"kwargs":{}}` and the like around them. `name`: of the tool, where it is known. */
@@ -76,8 +89,10 @@ function ofCall(object: JsonObject, name: string | undefined): { readonly value:
 const SMOLAGENTS_FLAG = 'sanitize_inputs_outputs';
 
 function isEmpty(value: JsonValue): boolean {
-  return (isJsonArray(value) || isJsonObject(value)) && Object.keys(value).length === 0;
+  return isJsonArray(value) ? value.length === 0 : isJsonObject(value) && hasOnly(value, none);
 }
+
+const none: readonly string[] = [];
 
 /** The arguments in a frame; nameless: they were given by their places, and which is which the span does not tell. */
 function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'nameless' | undefined {
@@ -350,6 +365,8 @@ function mcpResult(object: JsonObject): Framed {
   return { result: member(object, 'content') ?? null, ...(saysFailed(object) ? { failed: true } : {}) };
 }
 
+/** Asked of every result and of all arguments, so no list of the names is made. */
 function hasOnly(object: JsonObject, allowed: readonly string[]): boolean {
-  return Object.keys(object).every((key) => allowed.includes(key));
+  for (const name in object) if (!allowed.includes(name)) return false;
+  return true;
 }

@@ -15,6 +15,7 @@ import { noRepeats } from '../../../collectors/parsing/repeats.ts';
 import { parseContainer } from '../../../collectors/parsing/parsing.ts';
 import { holdsCutContainer } from '../../../collectors/parsing/truncation.ts';
 import type { ToolError } from '../../model/agent-trace.ts';
+import type { Mutable } from '../../model/mutable.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { isJsonObject, member } from '../../model/json.ts';
 import { textAttribute, type Attributed, type LogRecord, type Span, type KeyShape } from '../../model/span.ts';
@@ -74,23 +75,18 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   for (const collector of readers.collectors) {
     if (facts !== undefined && collector === readers.beside && !isOpen(facts)) continue;
     const own = collector.read(span, repeats, facts);
-    const all = facts === undefined ? own : joined(facts, own);
     // The reader by evidence is listed only if it adds a fact.
     if (collector.recognisedBy.evidence !== undefined) {
       const before = facts ?? silent.facts;
       if (adds(own, before)) {
         if (collector === readers.beside) dialects = [...dialects, collector.id];
-        evidence = () => collector.evidenceOf?.(span, own, before) ?? {};
-      } else dialects = dialects.filter((id) => id !== collector.id);
+        evidence = evidenceBy(collector, span, own, before);
+      } else dialects = readers.idsWithoutEvidence;
     }
-    facts = all;
+    facts = facts === undefined ? own : joined(facts, own);
   }
-  const fromSpan: SpanReading = {
-    facts: facts ?? silent.facts,
-    dialects,
-    fromLogs: none,
-    ...(evidence === undefined ? {} : { evidence }),
-  };
+  const fromSpan: Mutable<SpanReading> = { facts: facts ?? silent.facts, dialects, fromLogs: none };
+  if (evidence !== undefined) fromSpan.evidence = evidence;
   const joint = records.length === 0 ? fromSpan : withRecords(collectors, fromSpan, records);
   const filtered = readers.takes.length === 0 ? joint : { ...joint, facts: readers.takes.reduce((left, take) => take(left), joint.facts) };
   const whole = isTruncated(span, filtered.facts, readers, repeats)
@@ -100,9 +96,13 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   return limits.length + readers.limits.length === 0 ? whole : { ...whole, limits: [...readers.limits, ...limits] };
 }
 
+function evidenceBy(collector: Collector, span: Span, own: SpanFacts, before: SpanFacts): () => SpanEvidence {
+  return () => collector.evidenceOf?.(span, own, before) ?? {};
+}
+
 /** Whether the collectors of SDKs and conventions leave open what a span of this role carries. A step carries nothing of its own. */
-function isOpen({ role, roleIsGuess, ...facts }: SpanFacts): boolean {
-  switch (roleIsGuess === true ? undefined : role) {
+function isOpen(facts: SpanFacts): boolean {
+  switch (facts.roleIsGuess === true ? undefined : facts.role) {
     case 'model':
       return (
         facts.model === undefined ||
@@ -179,6 +179,7 @@ function hasItems(list: readonly unknown[] | undefined): boolean {
 
 /** The fields of both; `first` wins. Tools are joined member by member. */
 export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
+  if (first.role !== undefined && first.roleIsGuess !== true && addsNothing(first, second)) return first;
   const tool = first.tool === undefined || second.tool === undefined ? (first.tool ?? second.tool) : joinedTool(first.tool, second.tool);
   const definitions =
     first.toolDefinitions === undefined || second.toolDefinitions === undefined
@@ -193,6 +194,17 @@ export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
     ...(tool === undefined ? {} : { tool }),
     ...(definitions === undefined ? {} : { toolDefinitions: definitions }),
   };
+}
+
+/** Whether the second has nothing beside a role, as a reader has that finds all told. */
+function addsNothing(first: SpanFacts, second: SpanFacts): boolean {
+  for (const key in second) if (key !== 'role' && (key !== 'tool' || first.tool === undefined || !isEmpty(second.tool))) return false;
+  return true;
+}
+
+function isEmpty(tool: ToolFacts | undefined): boolean {
+  for (const key in tool) if (Object.hasOwn(tool, key)) return false;
+  return true;
 }
 
 function betterRole(first: SpanFacts, second: SpanFacts): SpanFacts {
@@ -322,6 +334,8 @@ interface Readers {
   readonly beside: Collector | undefined;
   /** Of the others. */
   readonly ids: readonly string[];
+  /** Of these, without the reader by evidence. */
+  readonly idsWithoutEvidence: readonly string[];
   /** Attributes that they read. */
   readonly read: readonly string[];
   /** Filters of the joined facts. */
@@ -380,6 +394,7 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
     collectors: beside === undefined ? own : [...own, beside],
     beside,
     ids: own.map(({ id }) => id),
+    idsWithoutEvidence: own.filter(({ recognisedBy }) => recognisedBy.evidence === undefined).map(({ id }) => id),
     takes: own.flatMap(({ without }) => without ?? []),
     read: [...items, ...span.attributeKeys().filter((key) => keys.has(key))],
     lists,

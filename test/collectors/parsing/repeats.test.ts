@@ -132,6 +132,24 @@ describe('repeats', () => {
     for (const one of spans) how.items(one, list, () => [items++]);
     expect(items).toBe(6);
   });
+
+  test('repeats: a text is read once by each function, and anew when a trace has too many', () => {
+    const how = repeats();
+    const told: string[] = [];
+    const length = (one: string): number => told.push(`length of ${one}`);
+    const last = (one: string): number => told.push(`last of ${one}`);
+    for (const one of ['a', 'b', 'a', 'b']) {
+      how.text(one, length);
+      how.text(one, last);
+    }
+    expect(told).toEqual(['length of a', 'last of a', 'length of b', 'last of b']);
+    const parse = (one: string): { readonly text: string } => ({ text: one });
+    const first = how.text('0', parse);
+    expect(how.text('0', parse)).toBe(first);
+    for (let at = 1; at <= 1_000; at++) how.text(String(at), parse);
+    expect(how.text('0', parse)).not.toBe(first);
+    expect(how.text('0', parse)).toEqual(first);
+  });
 });
 
 function flat(messages: readonly JsonObject[]): Attributes {
