@@ -26,6 +26,7 @@ import {
   argumentsAgree,
   argumentsMatch,
   preparedArguments,
+  selectedArguments,
   type ArgumentOptions,
   type ArgumentRule,
   type PreparedArguments,
@@ -115,10 +116,12 @@ export const toolEfficiency = rule({
 
 interface Prepared extends PlacedCall {
   readonly rule: ArgumentRule;
-  /** `undefined` when not carried. */
-  readonly sent: PreparedArguments | undefined;
+  /** False: the spans do not carry the arguments. */
+  readonly isCarried: boolean;
   /** Equal keys mean equal calls; `undefined` when the calls must be compared. */
   readonly key: string | undefined;
+  /** For the comparison; `undefined` when keys are compared, or not carried. */
+  readonly sent: PreparedArguments | undefined;
 }
 
 interface Repeat extends PlacedCall {
@@ -174,17 +177,19 @@ function tooManyComparisons(calls: readonly Prepared[], { toolCallsMax }: Evalua
 
 function preparedCall(placed: PlacedCall, options: ArgumentOptions): Prepared {
   const rule = argumentRule(options, placed.call.name);
-  const sent = argumentsOf(placed.call);
-  const prepared = sent === undefined ? undefined : preparedArguments(sent ?? { unreadable: placed.call.argumentsText ?? '' }, rule);
-  return { index: placed.index, call: placed.call, rule, sent: prepared, key: keyOf(prepared, rule) };
+  const given = argumentsOf(placed.call);
+  const sent = given === null ? { unreadable: placed.call.argumentsText ?? '' } : given;
+  const key = keyOf(sent, rule);
+  const compared = key === undefined && sent !== undefined ? preparedArguments(sent, rule) : undefined;
+  return { index: placed.index, call: placed.call, rule, isCarried: sent !== undefined, key, sent: compared };
 }
 
-function keyOf(sent: PreparedArguments | undefined, rule: ArgumentRule): string | undefined {
+function keyOf(sent: JsonObject | undefined, rule: ArgumentRule): string | undefined {
   if (rule.matcher !== undefined) return undefined;
   if (rule.mode === 'ignore' && rule.fields === undefined) return '';
   if (rule.fields === undefined && rule.mode !== 'exact') return undefined;
   // Missing arguments occur here only for the single call of a tool.
-  return sent?.members === undefined ? '' : JSON.stringify([...sent.members].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return sent === undefined ? '' : canonicalText(selectedArguments(sent, rule), rule);
 }
 
 /** Arguments are required only if a tool was called twice. */
@@ -192,8 +197,7 @@ function lacksArguments(calls: readonly Prepared[]): boolean {
   const times = new Map<string, number>();
   for (const { call } of calls) times.set(call.name, (times.get(call.name) ?? 0) + 1);
   return calls.some(
-    ({ call, rule, sent }) =>
-      sent === undefined && (times.get(call.name) ?? 0) > 1 && (rule.mode !== 'ignore' || rule.matcher !== undefined),
+    ({ call, rule, isCarried }) => !isCarried && (times.get(call.name) ?? 0) > 1 && (rule.mode !== 'ignore' || rule.matcher !== undefined),
   );
 }
 
@@ -240,6 +244,7 @@ function repeatsCall(earlier: Prepared, later: Prepared): boolean {
   if (earlier.rule.matcher !== undefined)
     return argumentsAgree(argumentsOf(earlier.call) ?? null, argumentsOf(later.call) ?? null, earlier.rule);
   if (earlier.rule.mode === 'ignore' && earlier.rule.fields === undefined) return true;
+  if (earlier.key !== undefined) return earlier.isCarried && later.isCarried && earlier.key === later.key;
   return earlier.sent !== undefined && later.sent !== undefined && argumentsMatch(earlier.sent, later.sent, earlier.rule);
 }
 

@@ -6,6 +6,7 @@
 import type { AgentTrace, ToolCall, ToolDefinition } from '../src/model/agent-trace.ts';
 import { valueAtSteps } from './matching/arguments.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import { sortedBy } from '../src/model/nano-time.ts';
 import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
 import {
   argumentsUnknown,
@@ -68,9 +69,10 @@ export const toolCallValidity = rule({
       notes: new Map(),
     };
     // Small calls first, so that a large one does not exclude others.
-    const judged = lightestFirst(placedCalls(trace))
-      .map((placed) => judgedCall(placed, check))
-      .sort((one, other) => one.index - other.index);
+    const judged = sortedBy(
+      lightestFirst(placedCalls(trace)).map((placed) => judgedCall(placed, check)),
+      (one, other) => one.index - other.index,
+    );
     const invalid = judged.filter(({ problems }) => problems.length > 0);
     const unchecked = judged.filter(({ problems, unchecked: left }) => problems.length === 0 && left !== undefined);
     if (invalid.length === 0 && unchecked.length > 0) return notChecked(trace, judged, unchecked, check.notes);

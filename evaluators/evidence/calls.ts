@@ -4,6 +4,7 @@ import type { Mutable } from '../../src/model/mutable.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../../src/model/verdict.ts';
+import { sortedBy } from '../../src/model/nano-time.ts';
 import { choice } from '../configuration/define.ts';
 import type { EvaluationContext } from '../evaluator.ts';
 
@@ -244,10 +245,8 @@ const weighedMax = 200;
 
 /** Sorted by size of arguments; calls at the counting limit keep their order. */
 export function lightestFirst(calls: readonly PlacedCall[]): readonly PlacedCall[] {
-  return calls
-    .map((placed) => ({ placed, weight: weighedMax - weightLeft(placed.call.arguments ?? null, weighedMax) }))
-    .sort((one, other) => one.weight - other.weight)
-    .map(({ placed }) => placed);
+  const weighed = calls.map((placed) => ({ placed, weight: weighedMax - weightLeft(placed.call.arguments ?? null, weighedMax) }));
+  return sortedBy(weighed, (one, other) => one.weight - other.weight).map(({ placed }) => placed);
 }
 
 /** Subtracts the number of nested values from `left`. */

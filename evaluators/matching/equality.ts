@@ -2,7 +2,7 @@
  * Equality of JSON values. Objects compare by key set, lists in order, strings by code points without Unicode normalisation. Numbers are
  * one type (1 = 1.0, exact beyond 2^53), and booleans are no numbers. Null differs from a missing key.
  */
-import { isJsonArray, isJsonObject, jsonDepthMax, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonDepthMax, sortedKeys, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 
 /** Tolerance for strings; keys are compared exactly. */
 export interface TextTolerance {
@@ -70,9 +70,7 @@ function written(value: JsonValue, tolerance: TextTolerance, depth: number): str
 }
 
 function writtenObject(object: JsonObject, tolerance: TextTolerance, depth: number): string {
-  const members = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${written(object[key] ?? null, tolerance, depth + 1)}`);
+  const members = sortedKeys(object).map((key) => `${JSON.stringify(key)}:${written(object[key] ?? null, tolerance, depth + 1)}`);
   return `{${members.join(',')}}`;
 }
 

@@ -211,16 +211,16 @@ function amountOf(
 ): Rational {
   const fresh = cached > inputTokens ? inputTokens : inputTokens - cached;
   const charged = longContext !== undefined && fresh + cached > longContext.overInputTokens ? longContextParts : parts;
-  const { denominator } = charged;
-  const lines = [
-    [fresh, charged.input],
-    [cached, charged.cached],
-    [outputTokens, charged.output],
-  ] as const;
+  const { input, output, denominator } = charged;
   // A hand-made trace may have fractional tokens.
-  if (!lines.every(([tokens]) => Number.isSafeInteger(tokens)))
-    return sum(lines.map(([tokens, numerator]) => product(rational(tokens), { numerator, denominator })));
-  return { numerator: lines.reduce((total, [tokens, numerator]) => total + BigInt(tokens) * numerator, 0n), denominator };
+  if (!Number.isSafeInteger(fresh) || !Number.isSafeInteger(cached) || !Number.isSafeInteger(outputTokens))
+    return sum([
+      product(rational(fresh), { numerator: input, denominator }),
+      product(rational(cached), { numerator: charged.cached, denominator }),
+      product(rational(outputTokens), { numerator: output, denominator }),
+    ]);
+  const uncached = BigInt(fresh) * input + BigInt(outputTokens) * output;
+  return { numerator: cached === 0 ? uncached : uncached + BigInt(cached) * charged.cached, denominator };
 }
 
 /** 1 within the budget, budget / spent beyond it. Both are not negative, and the budget is positive. */

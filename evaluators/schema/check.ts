@@ -229,12 +229,16 @@ interface Pass {
  */
 function checkedValue(check: Check, value: JsonValue, work: Work): CheckedValue {
   const first = pass(check, value, work, false);
-  if (first.isWhole) return { problems: reported(first.problems), gaps: [...new Set(first.gaps)].slice(0, gapsMax) };
+  if (first.isWhole) return { problems: reported(first.problems), gaps: eachOnce(first.gaps) };
   const second = pass(check, value, work, true);
   return {
     problems: reported([...first.problems, ...second.problems]),
-    gaps: [...new Set([...second.gaps, tooMuchWork])].slice(0, gapsMax),
+    gaps: eachOnce([...second.gaps, tooMuchWork]),
   };
+}
+
+function eachOnce(gaps: readonly string[]): readonly string[] {
+  return gaps.length === 0 ? gaps : [...new Set(gaps)].slice(0, gapsMax);
 }
 
 function pass(check: Check, value: JsonValue, work: Work, sharing: boolean): Pass {

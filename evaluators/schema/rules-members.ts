@@ -301,13 +301,21 @@ function missingDependency(
   };
 }
 
+/** Only a value that is checked once more has its steps shared out. */
+function checkMember(check: Check, value: JsonValue, place: Place, checking: Checking, left: number): void {
+  if (checking.sharing) withShare(checking, left, () => check(value, place, checking, undefined));
+  else check(value, place, checking, undefined);
+}
+
 const properties = schemaRule('object', 'properties', (operand, _schema, { node }) => {
   const named = Object.entries(object(operand)).map(([name, schema]) => ({ name, check: node(schema) }));
   return (value, place, checking, seen) => {
     spend(checking, Math.ceil(named.length / namesPerStep));
-    for (const [at, { name, check }] of named.entries()) {
+    let left = named.length;
+    for (const { name, check } of named) {
       const found = member(object(value), name);
-      if (found !== undefined) withShare(checking, named.length - at, () => check(found, inside(place, name), checking, undefined));
+      if (found !== undefined) checkMember(check, found, inside(place, name), checking, left);
+      left--;
       seen?.names.add(name);
     }
   };

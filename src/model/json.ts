@@ -60,9 +60,15 @@ function written(value: JsonValue, sortKeys: boolean): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (isJsonArray(value)) return `[${value.map((item) => written(item, sortKeys)).join(',')}]`;
   const object = value;
-  const keys = Object.keys(object);
-  if (sortKeys) keys.sort();
+  const keys = sortKeys ? sortedKeys(object) : Object.keys(object);
   return `{${keys.map((key) => `${JSON.stringify(key)}:${written(object[key] ?? null, sortKeys)}`).join(',')}}`;
+}
+
+/** The names of the members by code units. Looks first whether they are in order, as sorting makes garbage. */
+export function sortedKeys(object: JsonObject): readonly string[] {
+  const keys = Object.keys(object);
+  for (let at = 1; at < keys.length; at++) if ((keys[at - 1] ?? '') > (keys[at] ?? '')) return keys.sort();
+  return keys;
 }
 
 /** The value as people read it: a string as it is, anything else as JSON. */

@@ -13,7 +13,7 @@ export function timeText(unixNano: bigint): string {
   const micros = unixNano / 1_000n;
   const rest = Number(micros % microsPerDay);
   const seconds = Math.floor(rest / 1_000_000);
-  const clock = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60, seconds % 60].map((part) => padded(part, 2)).join(':');
+  const clock = `${padded(Math.floor(seconds / 3_600), 2)}:${padded(Math.floor(seconds / 60) % 60, 2)}:${padded(seconds % 60, 2)}`;
   return `${dateText(Number(micros / microsPerDay))}T${clock}.${padded(rest % 1_000_000, 6)}Z`;
 }
 
@@ -28,7 +28,7 @@ function dateText(daysFromEpoch: number): string {
   const fromMarch = Math.floor((5 * dayOfYear + 2) / 153);
   const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
   const year = yearOfEra + Math.floor(days / eraDays) * 400 + (month <= 2 ? 1 : 0);
-  return [padded(year, 4), padded(month, 2), padded(dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1, 2)].join('-');
+  return `${padded(year, 4)}-${padded(month, 2)}-${padded(dayOfYear - Math.floor((153 * fromMarch + 2) / 5) + 1, 2)}`;
 }
 
 function padded(part: number, digits: number): string {

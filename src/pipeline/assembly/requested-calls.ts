@@ -38,10 +38,13 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   models.forEach((node, index) => {
     if (index > 0) addRepeated(node, { index, earlier: models[index - 1], known, past, found });
     const answeredAtUnixNano = nextAfter(models, index, starts)?.span.startUnixNano;
-    const isRequestedAgain = requestsAgain(node, latest);
+    let isRequestedAgain: ReturnType<typeof requestsAgain> | undefined;
     for (const message of node.reading.facts.outputMessages ?? none) {
       for (const call of message.requested) {
-        if (call.id !== undefined && (known.times(call) > 0 || past.has(call.id)) && !isRequestedAgain(call, call.id)) continue;
+        if (call.id !== undefined && (known.times(call) > 0 || past.has(call.id))) {
+          isRequestedAgain ??= requestsAgain(node, latest);
+          if (!isRequestedAgain(call, call.id)) continue;
+        }
         known.add(call);
         if (call.id !== undefined) latest.set(call.id, call);
         found.push({
@@ -105,16 +108,15 @@ function addRepeated(
 ): void {
   const messages = facts.inputMessages ?? none;
   const from = afterUser(messages);
-  const [before, seen] = [new Map<string, number>(), new Map<string, number>()];
-  if (past.size > 0)
-    for (let at = 0; at < from; at++) for (const { id } of messages[at]?.requested ?? none) if (id !== undefined) count(before, id);
+  const before = past.size > 0 ? idsBefore(messages, from) : noCounts;
+  let seen: Map<string, number> | undefined;
   let unrepeated: ReadonlyMap<string, number[]> | undefined;
   for (let at = from; at < messages.length; at++) {
     for (const call of messages[at]?.requested ?? none) {
       const key = identity(call);
       // Without a user message, earlier turns look like the current one.
       const pastHere = Math.max(0, (past.get(key) ?? 0) - (before.get(key) ?? 0));
-      if (count(seen, key) <= known.times(call) + pastHere) continue;
+      if (count((seen ??= new Map<string, number>()), key) <= known.times(call) + pastHere) continue;
       known.add(call);
       // A streamed answer may lack the call ids that the next request has, and a framework may give its own.
       const named = call.id;
@@ -150,6 +152,14 @@ function unrepeatedCalls(found: readonly Requested[], messages: readonly Message
     else others.push(place);
   }
   return places;
+}
+
+const noCounts: ReadonlyMap<string, number> = new Map();
+
+function idsBefore(messages: readonly Message[], end: number): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (let at = 0; at < end; at++) for (const { id } of messages[at]?.requested ?? none) if (id !== undefined) count(found, id);
+  return found;
 }
 
 /** The first request that began after this one ended. */
@@ -296,7 +306,8 @@ export function reportedWithoutId(models: readonly Node[]): readonly ReportedRes
     const list = anonymous(messages, afterUser(messages));
     if (list.length > longest.length) longest = list;
   }
-  const beside = models.flatMap(({ reading: { facts } }) => anonymous(facts.outputMessages ?? none, 0));
+  const beside: ReportedResult[] = [];
+  for (const { reading } of models) for (const one of anonymous(reading.facts.outputMessages ?? none, 0)) beside.push(one);
   return beside.length === 0 ? longest : [...longest, ...beside];
 }
 

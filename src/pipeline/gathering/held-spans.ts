@@ -61,7 +61,9 @@ export class HeldSpans {
   #isMixed = false;
 
   get size(): number {
-    return this.#packed.reduce((sum, { arrivals }) => sum + arrivals.length / numbersPerArrival, this.#spans?.size ?? 0);
+    let spans = this.#spans?.size ?? 0;
+    for (const { arrivals } of this.#packed) spans += arrivals.length / numbersPerArrival;
+    return spans;
   }
 
   has(spanId: SpanId): boolean {
@@ -114,12 +116,10 @@ export class HeldSpans {
     if (held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return false;
     const blocks = spanBlocks(held.map(({ span }) => span));
     if (blocks === undefined) return false;
-    const packed: Packed = {
-      from: { blocks, packer },
-      arrivals: held.flatMap(({ arrivedMs, position, ordinal }) => [arrivedMs, position, ordinal]),
-      ids: ` ${held.map(({ span }) => span.spanId).join(' ')} `,
-    };
-    this.#packed = [...this.#packed, packed];
+    const arrivals: number[] = [];
+    for (const { arrivedMs, position, ordinal } of held) arrivals.push(arrivedMs, position, ordinal);
+    const ids = ` ${held.map(({ span }) => span.spanId).join(' ')} `;
+    this.#packed = [...this.#packed, { from: { blocks, packer }, arrivals, ids }];
     this.#spans = undefined;
     return true;
   }

@@ -23,14 +23,15 @@ function agentLabels({ trace, service, serviceVersion }: Run): Labels {
 }
 
 function countCalls(run: Run, labels: Labels, calls: readonly ToolCall[], telemetry: Telemetry): void {
-  const ended = calls.map((call) => ({ call, end: callEnd(call) }));
-  for (const [end, own] of Map.groupBy(ended, (one) => one.end))
-    telemetry.add('tracejury.agent.tool_calls', own.length, { ...labels, 'tracejury.outcome': end });
-  for (const { call, end } of ended) {
+  const counts = new Map<string, number>();
+  for (const call of calls) {
+    const end = callEnd(call);
+    counts.set(end, (counts.get(end) ?? 0) + 1);
     const took = tookNano(call);
     if (took !== undefined)
       telemetry.record('tracejury.agent.tool_call.duration', seconds(took), labels, end === 'failed' ? exemplarOf(run, call) : undefined);
   }
+  for (const [end, own] of counts) telemetry.add('tracejury.agent.tool_calls', own, { ...labels, 'tracejury.outcome': end });
 }
 
 /** Counts tokens of the model calls, else the sum on the agent's span. */
