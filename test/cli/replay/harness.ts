@@ -144,7 +144,8 @@ export async function opened<Result>(path: string, work: (store: ReplayableStore
   }
 }
 
-export const allVerdicts = (path: string) => opened(path, async (store) => (await store.replays.page({ filter: {}, limit: 200 })).runs);
+export const allVerdicts = (path: string, limit = 200) =>
+  opened(path, async (store) => (await store.replays.page({ filter: {}, limit })).runs);
 
 /** Judges that complete the task unless the question holds one of these words. */
 export async function judging(...failing: readonly string[]): Promise<ChatServer> {
