@@ -130,6 +130,8 @@ export interface EvaluatorData<Options> {
   readonly needs: readonly Need[];
   /** The target of verdicts. Absent: each run. A session is one run that contains its turns. */
   readonly target?: 'session';
+  /** The evaluator compares a run with the normal process of its agent, which the host learns. `options` are those of `process/learning.ts`. */
+  readonly learns?: 'process';
   /** True: the evaluator guards against harm, so webhooks report a run that is too large for it like a failure. */
   readonly guard?: true;
   /** False: it needs each of its items in full, or embeds texts, so notes on the pieces of a long run do not do. */

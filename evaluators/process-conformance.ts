@@ -45,6 +45,7 @@ export const processConformance = rule({
   id: 'process_conformance',
   summary: 'The tool calls follow the normal process, which passing runs have shown.',
   needs: ['tool_calls'],
+  learns: 'process',
   defaultThreshold: 1,
   options,
   optionFaults: learningFaults,

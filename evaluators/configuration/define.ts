@@ -21,7 +21,17 @@ import type { JsonValue, JsonObject } from '../../src/model/json.ts';
 /** The declaration of an evaluator. */
 export type Described<Table extends OptionTable> = Pick<
   EvaluatorData<unknown>,
-  'id' | 'summary' | 'needs' | 'target' | 'guard' | 'mappable' | 'defaultThreshold' | 'expectationSchema' | 'switchedOnBy' | 'source'
+  | 'id'
+  | 'summary'
+  | 'needs'
+  | 'target'
+  | 'learns'
+  | 'guard'
+  | 'mappable'
+  | 'defaultThreshold'
+  | 'expectationSchema'
+  | 'switchedOnBy'
+  | 'source'
 > & {
   /** Default: 1. */
   readonly version?: number;

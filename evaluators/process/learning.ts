@@ -47,6 +47,7 @@ export const learningOptions = {
 export interface LearningOptions {
   readonly runsMin: number;
   readonly runsMax: number;
+  readonly freeze: boolean;
   readonly learnWhen?: string;
   readonly formerVersion: boolean;
   readonly model?: unknown;
@@ -83,10 +84,12 @@ export function learntProcess({ trace, run }: Subject, options: LearningOptions,
   if (run !== undefined && run.completeness !== 'complete') return incomplete(run);
   if (trace.truncated?.includes('spans') === true) return cutShort('spans, of which some may be tool calls,');
   if (options.model !== undefined) return { kind: 'learnt', model: fixedModel(options.model, options, context), isFormer: false };
-  const { runs, model, former } = known ?? { runs: 0 };
+  const { runs, model, former, isUnread } = known ?? { runs: 0 };
   if (model !== undefined && model.runs >= options.runsMin) return { kind: 'learnt', model, isFormer: false };
   if (options.formerVersion && former !== undefined && former.runs >= options.runsMin)
     return { kind: 'learnt', model: former, isFormer: true };
+  if (isUnread === true)
+    return skipped('learning', 'The process of this version is being read from the store.', { runs_min: options.runsMin });
   return skipped('learning', `The process of this version is not known yet; learning: ${grouped(runs)} of ${grouped(options.runsMin)}.`, {
     runs,
     runs_min: options.runsMin,

@@ -64,6 +64,7 @@ function tool(value: JsonValue, path: Path): ProcessTool {
     name: textOf(member(given, 'name') ?? null, [...path, 'name']),
     runs,
     calls,
+    most: optional(given, 'most', path, countOf) ?? 0,
     shaped: optional(given, 'shaped', path, countOf) ?? (member(given, 'paths') === undefined ? 0 : calls),
     paths: listAt(given, 'paths', path, processLimits.paths, (one, at) => argumentPath(one, at, calls)),
     beyond: optional(given, 'beyond', path, countOf) ?? 0,

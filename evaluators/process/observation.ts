@@ -56,7 +56,7 @@ function observedTool(name: string, calls: readonly PlacedCall[], keeps: (name: 
   }
   const list = [...paths].map(([path, own]): ArgumentPath => ({ path, ...own }));
   const kept = list.filter(({ path }) => keeps(path));
-  return { name, runs: 1, calls: calls.length, shaped, paths: kept, beyond: beyond + list.length - kept.length };
+  return { name, runs: 1, calls: calls.length, most: calls.length, shaped, paths: kept, beyond: beyond + list.length - kept.length };
 }
 
 interface StepCounts {

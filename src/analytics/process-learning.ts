@@ -83,6 +83,7 @@ interface PathCounts {
 interface ToolCounts {
   runs: number;
   calls: number;
+  most: number;
   shaped: number;
   beyond: number;
   readonly paths: Map<string, PathCounts>;
@@ -166,7 +167,7 @@ function pairIn<Key, Value>(
 }
 
 function addTool(counts: Counts, tool: ProcessTool): void {
-  const known = counts.tools.get(tool.name) ?? { runs: 0, calls: 0, shaped: 0, beyond: 0, paths: new Map<string, PathCounts>() };
+  const known = counts.tools.get(tool.name) ?? { runs: 0, calls: 0, most: 0, shaped: 0, beyond: 0, paths: new Map<string, PathCounts>() };
   if (!counts.tools.has(tool.name)) {
     if (counts.tools.size >= processLimits.tools) {
       counts.beyond.tools += tool.runs;
@@ -176,6 +177,7 @@ function addTool(counts: Counts, tool: ProcessTool): void {
   }
   known.runs += tool.runs;
   known.calls += tool.calls;
+  known.most = Math.max(known.most, tool.most);
   known.shaped += tool.shaped;
   known.beyond += tool.beyond;
   for (const { path, calls, types } of tool.paths) {

@@ -14,6 +14,7 @@ import type { JudgeSettings } from '../judges/judge.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import type { Panel } from '../pipeline/jury/jury-panel.ts';
+import type { ProcessLearningSettings } from '../pipeline/evaluation/evaluate.ts';
 import type { Raise } from '../pipeline/evaluation/sampling.ts';
 import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
@@ -131,6 +132,7 @@ export interface EvaluatorConfig {
   readonly drift?: DriftConfig;
   /** Applies beside the budgets of its judges. */
   readonly budget?: BudgetLimits;
+  readonly learning?: ProcessLearningSettings;
 }
 
 /** A fixed set of runs to measure the drift of the judge. */

@@ -94,7 +94,7 @@ export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedC
     evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }),
     tools: toolFiles(file, document),
     drift: driftFiles(file, document),
-    processes: processFiles(file, document),
+    processes: processFiles({ file, document, evaluators }),
     tls: tlsFiles({ file, document, nowMs }),
     clientTls: clientTlsFiles(tlsPlaces({ file, document, env }), nowMs),
   });
@@ -120,7 +120,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
   const evaluators = allEvaluators(source.evaluators, files.evaluators);
   const schema = configSchema(evaluators);
   const named = withEvaluatorIds(document.value, files.evaluators);
-  const modelled = withProcessModels(named.value, files.processes);
+  const modelled = withProcessModels(named.value, files.processes, evaluators);
   const { value, check } = checked(schema, { ...document, value: modelled.value });
   const filled = withDefaults(schema, value);
   const usable = isJsonObject(filled) ? filled : ownMembers([]);

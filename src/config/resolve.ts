@@ -2,6 +2,7 @@
 import { ownTraces } from './entries/own-traces.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import type { LearningOptions } from '../../evaluators/process/learning.ts';
 import { snakeMembers, filledOptions } from '../../evaluators/configuration/options.ts';
 import type { Price } from '../../evaluators/pricing/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
@@ -158,7 +159,22 @@ function evaluator(
     ...(evaluatorOf.kind === 'judge' ? askedBy(written) : {}),
     ...(isJsonObject(drift) ? { drift: driftOf(drift, files.drift) } : {}),
     ...budgetOf(written),
+    ...learningOf(evaluatorOf, written, files.names),
   };
+}
+
+/** Of an evaluator that learns, and has no model of its own. */
+function learningOf(
+  { evaluator: { learns, optionsSchema, defaults } }: ConfiguredEvaluator,
+  written: JsonObject,
+  names: ExpressionNames,
+): Pick<EvaluatorConfig, 'learning'> {
+  const given = objectAt(written, 'options');
+  if (learns === undefined || member(given, 'model') !== undefined) return {};
+  const { runsMin, runsMax, freeze, formerVersion, learnWhen } = filledOptions(optionsSchema, defaults, given) as LearningOptions;
+  const parsed = learnWhen === undefined ? undefined : parseRunExpression(learnWhen, names);
+  const when = parsed?.kind === 'parsed' ? { when: parsed.expression } : {};
+  return { learning: { runsMin, runsMax, freezes: freeze, usesFormer: formerVersion, ...when } };
 }
 
 function sessions(written: JsonObject): Config['sessions'] {

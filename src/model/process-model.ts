@@ -21,6 +21,8 @@ export interface ProcessTool {
   /** Runs that call it. */
   readonly runs: number;
   readonly calls: number;
+  /** Calls of the run that calls it most often; 0: not known. */
+  readonly most: number;
   /** Calls whose arguments are known. */
   readonly shaped: number;
   readonly paths: readonly ArgumentPath[];
@@ -91,4 +93,6 @@ export interface ProcessKnowledge {
   readonly model?: ProcessModel;
   /** Of the version before this one. */
   readonly former?: ProcessModel;
+  /** True: a model may be in the store and is not read yet, so `runs` may be too few. */
+  readonly isUnread?: boolean;
 }

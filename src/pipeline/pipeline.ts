@@ -70,6 +70,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly upstreamMin?: number;
   /** Called for each run that claims a smaller one. */
   readonly upstreamRaised?: (tenant: Tenant) => void;
+  /** Learns from runs as they came, before redaction; never waits, never throws. Absent: nothing learns. */
+  readonly learn?: (run: Run, evaluations: readonly Evaluation[]) => void;
   /** Absent: no session is judged as a whole. */
   readonly sessions?: Pick<TurnsWith, 'queueKeyOf' | 'refused'>;
 }
@@ -133,6 +135,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
       telemetry.add('tracejury.sampling.raised', 1);
       options.upstreamRaised?.(whole.tenant);
     }
+    options.learn?.(whole, evaluations);
     const redacted = redactedRun(whole, redaction);
     const { run } = redacted;
     countActivity(run, telemetry);

@@ -63,6 +63,7 @@ export function serviceCore(options: CoreOptions): Core {
       parts.stored = stored;
       if (shard === undefined) background.push(build.rateGauges(parts, stored), stored.versions.start(), stored.alerts.start());
       await exporters.open(stored.store);
+      await parts.processes.open(stored.store.processes);
       if (shard === undefined) await judges.open(stored.store, settings.isUnredacted);
       const replayed = await journal.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'the service restored open runs from the journal');
@@ -99,6 +100,7 @@ export function serviceCore(options: CoreOptions): Core {
       await judges.executor.stop(stopMs);
       await judges.settle().catch(build.faultLog(parts, 'the costs of judges could not be stored'));
       await lateSpans?.stop();
+      await parts.processes.stop();
       await parts.stored?.annotations.stop();
       await parts.stored?.experiments.stop();
       await journal.archived(stopMs);
@@ -143,6 +145,7 @@ function connectedParts(options: CoreOptions): build.CoreParts & { stored: build
     readonly exporters = build.exporterSet(this, options.shard);
     readonly judges = build.judges(this);
     readonly judgeAdmission = build.judgeAdmission(this);
+    readonly processes = build.processes(this, options.shard);
     readonly forward = build.forwarder(this);
     readonly pipeline = build.runPipeline(this, { shard: options.shard, onScored });
     readonly idleCompactor = build.idleCompactor(this);

@@ -67,6 +67,7 @@ import { mergedNotices, mergedStatuses } from './shards/figures.ts';
 import { takeLeftJournals } from './shards/left-journals.ts';
 import type { ShardFigures } from './shards/protocol.ts';
 import { shardSet, type ShardSet } from './shards/shard-set.ts';
+import { serviceProcesses, type ProcessLearning } from './process-learning.ts';
 import { retentionOf, storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { versionUpkeep, type VersionUpkeep } from './version-upkeep.ts';
@@ -90,6 +91,7 @@ export interface CoreParts {
   readonly exporters: ExporterSet;
   readonly judges: JudgePool;
   readonly judgeAdmission: JudgeAdmission;
+  readonly processes: ProcessLearning;
   readonly forward: Forwarder;
   readonly pipeline: Pipeline;
   readonly idleCompactor: IdleCompactor;
@@ -229,6 +231,11 @@ export function judgeAdmission(parts: CoreParts): JudgeAdmission {
   });
 }
 
+export function processes(parts: CoreParts, shard: ShardDeps | undefined): ProcessLearning {
+  const onFault = faultLog(parts, 'the normal process of an agent could not be read or written');
+  return serviceProcesses(parts, { isShared: shard !== undefined, onFault });
+}
+
 /** Of `limits.memory_bytes`: free buffers for the next request bodies. The service would rarely use more before it needs the memory elsewhere. */
 const freeBodiesShare = 1 / 32;
 
@@ -265,11 +272,12 @@ interface RunPipelineOptions {
 }
 
 export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOptions): Pipeline {
-  const { config, telemetry, settings, judges: pool, judgeAdmission: queue, upstream, forward } = parts;
+  const { config, telemetry, settings, judges: pool, judgeAdmission: queue, upstream, forward, processes } = parts;
   return pipeline({
     collectors,
     ...settings.rules(),
-    context: evaluationContext(),
+    context: evaluationContext({ processOf: processes.of }),
+    learn: processes.closed,
     clock,
     telemetry,
     limits: {

@@ -144,6 +144,15 @@ export const metrics = {
     meaning:
       'Revisions of runs, by whether they were compared with others of their task or why not: no_task, not_complete, tool_calls_not_carried, no_verdict.',
   },
+  'tracejury.processes': {
+    ...gauge('{process}', 'tracejury.state'),
+    meaning: 'Versions of agents whose normal process the service holds in memory, by whether it learns more: learning, frozen.',
+  },
+  'tracejury.process.runs': {
+    ...counter('{run}', 'tracejury.outcome'),
+    meaning:
+      'Runs by whether the service learnt from them: learnt, or frozen, not_passing, not_complete, later_revision, tool_calls_not_carried, too_large, forgotten.',
+  },
   'tracejury.runs.joined': { ...counter('{run}'), meaning: 'Closed runs that proved to be part of another run.' },
   'tracejury.traces.joined': {
     ...counter('{trace}', 'tracejury.reason'),

@@ -29,6 +29,7 @@ test('one run: tools, steps, orders and arguments', () => {
     name: 'a',
     runs: 1,
     calls: 2,
+    most: 2,
     shaped: 2,
     beyond: 0,
     paths: [

@@ -94,21 +94,21 @@ test.each(rows)('novelty: $name', ({ trace, model, score, says = '', evidence })
 
 test('novelty: the score is the known share, or 0 when any finding counts', () => {
   const trace = runOf(['lookup_order', 'delete_account']);
-  // Known: lookup_order, and that it is the first call. New: delete_account.
-  expect(verdict(trace, steps, { arguments: false })).toMatchObject({ score: 2 / 3, details: { looked_at: 3, novel: 1 } });
+  // Known: lookup_order, that it is the first call, and how often it is called. New: delete_account.
+  expect(verdict(trace, steps, { arguments: false })).toMatchObject({ score: 3 / 4, details: { looked_at: 4, novel: 1 } });
   expect(verdict(trace, steps, { score: 'any' })).toMatchObject({ score: 0, label: 'novel' });
 });
 
 test('novelty: each kind of finding can be switched off', () => {
   const trace = runOf(['lookup_order', 'lookup_order', 'delete_account'], { force: true });
-  expect(verdict(trace, steps, { tools: false, transitions: false, arguments: false })).toMatchObject({ kind: 'skipped' });
+  expect(verdict(trace, steps, { tools: false, transitions: false, repeats: false, arguments: false })).toMatchObject({ kind: 'skipped' });
   const kinds = (options: JsonObject): readonly unknown[] => {
     const findings = verdict(trace, steps, options).details['findings'] as readonly JsonObject[];
     return [...new Set(findings.map(({ kind }) => kind))];
   };
-  expect(kinds({})).toEqual(['tool', 'transition', 'argument']);
-  expect(kinds({ tools: false, arguments: false })).toEqual(['transition']);
-  expect(kinds({ transitions: false, arguments: false })).toEqual(['tool']);
+  expect(kinds({})).toEqual(['tool', 'transition', 'repeats', 'argument']);
+  expect(kinds({ tools: false, repeats: false, arguments: false })).toEqual(['transition']);
+  expect(kinds({ transitions: false, repeats: false, arguments: false })).toEqual(['tool']);
 });
 
 test('novelty: a name with a dot is one name', () => {

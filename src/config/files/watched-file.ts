@@ -39,7 +39,7 @@ export function watchedFile({
     file,
     async read() {
       // Before the read, so that a later write counts as a change.
-      const files = namedFiles(file, env);
+      const files = namedFiles(file, env, evaluators);
       seen = { files, state: await stateOf(files) };
       return await readConfig({ file, env, evaluators, flags, modules });
     },
@@ -52,7 +52,7 @@ export function watchedFile({
 }
 
 /** The file, and those that it names within the limits of the sections. The loader refuses a configuration that names more. */
-function namedFiles(file: string, env: Environment): readonly string[] {
+function namedFiles(file: string, env: Environment, evaluators: readonly AnyEvaluator[]): readonly string[] {
   const document = documentOf(file, env);
   if (document === undefined || document.broken) return [file];
   const named = [
@@ -61,7 +61,7 @@ function namedFiles(file: string, env: Environment): readonly string[] {
     tlsPaths(document).slice(0, tlsFilesMax),
     tlsPlacePaths({ file, document, env }).slice(0, tlsPlaceFilesMax),
     driftPaths(document.value).slice(0, driftFilesMax),
-    processPaths(document.value).slice(0, processFilesMax),
+    processPaths(document.value, evaluators).slice(0, processFilesMax),
   ];
   return [...new Set([file, ...named.flat().map((path) => resolve(dirname(file), path))])];
 }

@@ -17,6 +17,7 @@ import type { RunPeriod, RunSplit, VerdictRows } from './verdict-rows.ts';
 import type { VersionStore } from './version-store.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
+import type { ProcessStore } from './process-store.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
 export interface Store {
@@ -47,6 +48,8 @@ export interface Store {
   readonly judgeDrift: DriftStore;
   /** Figures by version of an agent, and the states of alerts. */
   readonly versions: VersionStore;
+  /** Normal processes of agents. */
+  readonly processes: ProcessStore;
   /** Examples for evaluations, by dataset and version. */
   readonly datasets: DatasetStore;
   /** Runs of agent versions over datasets, with their verdicts. */

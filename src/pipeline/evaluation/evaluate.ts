@@ -12,6 +12,7 @@ import { targetKey, runTargetId, type Decision, type Evaluation, type Verdict } 
 import type { Clock } from '../../model/clock.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { RunExpression } from './run-expression.ts';
 import { unpaced, type Paced, sampleDecision, raisedRate, type Raise } from './sampling.ts';
 import type { Panel } from '../jury/jury-panel.ts';
 import { factsOf } from './run-facts.ts';
@@ -31,6 +32,18 @@ export interface PlannedEvaluator {
   readonly raise?: readonly Raise[];
   /** Its own, beside those of its judges. */
   readonly budget?: BudgetLimits;
+  /** Of an evaluator that learns the normal process of agents; absent also for one with a fixed model. */
+  readonly learning?: ProcessLearningSettings;
+}
+
+export interface ProcessLearningSettings {
+  readonly runsMin: number;
+  readonly runsMax: number;
+  readonly freezes: boolean;
+  /** True: the model of the former version serves until that of a new one is learnt. */
+  readonly usesFormer: boolean;
+  /** Which runs to learn from; absent: runs without an error that no rule fails. */
+  readonly when?: RunExpression;
 }
 
 export type Pace = (planned: Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>) => Paced;

@@ -218,6 +218,15 @@ const migrations: { readonly [name: string]: Migration } = {
   // One row a run, with marks to search by, and blocks of compressed texts; no row for a verdict, a decision or a tool call.
   '017_one_row_a_run': { up: oneRowARun },
 
+  // The normal process of each version of an agent, as JSON.
+  '023_process': steps([
+    `create table processes (
+       id integer primary key autoincrement, tenant text not null, agent text not null, version text not null, runs integer not null, is_frozen integer not null,
+       began_us integer not null, changed_us integer not null, used_us integer not null, model text not null, unique (tenant, agent, version)) strict`,
+    'create index processes_by_use on processes (used_us, id)',
+    'create index processes_in_order on processes (tenant, agent, began_us, id)',
+  ]),
+
   // Datasets, their versions, and examples that are each valid from one version until another.
   '018_datasets': steps([
     `create table datasets (

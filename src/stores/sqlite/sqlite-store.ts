@@ -11,6 +11,7 @@ import { connected, ownersOnly, type Connection, type SqliteOptions } from './co
 import { datasetStore } from './datasets.ts';
 import { driftStore } from './drift.ts';
 import { experimentStore } from './experiments.ts';
+import { processStore } from './processes.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
@@ -63,6 +64,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     judgeBatches: batchStore(db),
     judgeDrift: driftStore(db),
     versions: versionStore(connection),
+    processes: processStore(db),
     datasets: datasetStore(db),
     experiments: experimentStore(db),
     replays: replayStore(connection),

@@ -17,6 +17,7 @@ export interface Tables {
   readonly judge_batches: JudgeBatchesTable;
   readonly judge_batch_questions: JudgeBatchQuestionsTable;
   readonly drift_looks: DriftLooksTable;
+  readonly processes: ProcessesTable;
   readonly sessions: SessionsTable;
   readonly session_turns: SessionTurnsTable;
   readonly version_figures: VersionFiguresTable;
@@ -29,6 +30,19 @@ export interface Tables {
   readonly experiments: ExperimentsTable;
   readonly experiment_results: ExperimentResultsTable;
   readonly replays: ReplaysTable;
+}
+
+interface ProcessesTable {
+  readonly id: Generated<number>;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly version: string;
+  readonly runs: number;
+  readonly is_frozen: number;
+  readonly began_us: number;
+  readonly changed_us: number;
+  readonly used_us: number;
+  readonly model: string;
 }
 
 interface RunsTable {

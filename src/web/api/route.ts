@@ -70,6 +70,8 @@ export interface Route {
   readonly answer: JsonObject;
   /** For an answer that is a file instead of JSON: its content type and file name extension. */
   readonly file?: { readonly type: string; readonly ending: string };
+  /** The same for values of the parameter `format`: the answer is then a text. */
+  readonly formats?: { readonly [format: string]: { readonly type: string; readonly ending: string } };
   /** Lists of the answer about all tenants; they are empty for a token that sees one tenant. */
   readonly ofAllTenants?: readonly string[];
   /** Resolves with `undefined` for 404. */

@@ -32,6 +32,7 @@ import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
+import { processRoutes } from './processes.ts';
 import { decisionJson, otlpLines, runJson, runRowJson, spanPage, spansGoneJson, summaryJson, toolJson, worstTurnsJson } from './json.ts';
 
 const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
@@ -246,6 +247,7 @@ export const routes: readonly Route[] = [
   ...figureRoutes,
   ...versionRoutes,
   ...alertRoutes,
+  ...processRoutes,
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,

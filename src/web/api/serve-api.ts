@@ -10,6 +10,7 @@ import { experimentSchemas } from './experiments.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
+import { processSchemas } from './processes.ts';
 import { type ApiDeps, count, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
 import { alertSchemas } from './alerts.ts';
@@ -25,6 +26,8 @@ export function serveApi(app: FastifyInstance, parts: ApiDeps, onlyTenant: OnlyT
   app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
   for (const route of routes) serveRoute(app, route, { parts, onlyTenant });
 }
+
+const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
 
 interface Serving {
   readonly parts: ApiDeps;
@@ -43,6 +46,7 @@ function serveRoute(
     path_parameters: inPath,
     query_parameters: inQuery,
     file,
+    formats = {},
     ofAllTenants = [],
     handle,
   }: Route,
@@ -80,6 +84,12 @@ function serveRoute(
             ? { ...(answer as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) }
             : answer;
         if (found === undefined) return await reply.code(404).send(failure('not_found', missing.message, missing.todo));
+        const format = Object.hasOwn(formats, String(given['format'])) ? formats[String(given['format'])] : undefined;
+        if (format !== undefined)
+          return await reply
+            .type(format.type)
+            .header('content-disposition', `attachment; filename="${path.split('/')[1]}.${format.ending}"`)
+            .send(found);
         if (file !== undefined)
           return await reply.type(file.type).header('content-disposition', `attachment; filename="run.${file.ending}"`).send(found);
         // `jsonText` writes whole numbers beyond 2^53 exactly.
@@ -100,8 +110,6 @@ function serveRoute(
     },
   );
 }
-
-const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
 
 /** Errors of every route of the listener have this form. */
 export function failure(
@@ -303,6 +311,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...experimentSchemas,
   ...figureSchemas,
   ...driftSchemas,
+  ...processSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
 };
 
@@ -342,6 +351,7 @@ function operation({
   query_parameters: inQuery,
   answer,
   file,
+  formats = {},
 }: Route): JsonObject {
   const hasPath = Object.keys(inPath).length > 0;
   return {
@@ -352,7 +362,7 @@ function operation({
     ],
     ...(body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: body.schema } } } }),
     responses: {
-      200: { description: 'The answer.', content: { [file?.type ?? 'application/json']: { schema: answer } } },
+      200: { description: 'The answer.', content: contentOf(answer, file, formats) },
       400: error('The query cannot be read.'),
       401: error(`The token is missing or may not ${method === 'get' ? 'read' : (may ?? 'operate')}.`),
       ...(method === 'get' ? {} : { 403: error('The request comes from a page of another site.') }),
@@ -367,6 +377,11 @@ function operation({
       ...(hasPath ? { 404: error('The store has no such entry.') } : {}),
     },
   };
+}
+
+function contentOf(answer: JsonObject, file: Route['file'], formats: NonNullable<Route['formats']>): JsonObject {
+  const texts = Object.values(formats).map(({ type }) => [type, { schema: text }] as const);
+  return { [file?.type ?? 'application/json']: { schema: answer }, ...Object.fromEntries(texts) };
 }
 
 function parameter(place: 'path' | 'query', name: string, { description, ...schema }: JsonObject): JsonObject {
