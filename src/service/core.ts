@@ -13,6 +13,7 @@ import type { Memory } from './memory-guard.ts';
 import { jobOwner, machineMemory } from './node-runtime.ts';
 import type { Readings } from './overload.ts';
 import * as build from './parts.ts';
+import { serviceProcesses } from './process-learning.ts';
 import { raisedProbabilities, redactedLogger, settingsInForce } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
 import { noSelfTracing, type SelfTracing } from './self-tracing/self-tracing.ts';
@@ -145,7 +146,7 @@ function connectedParts(options: CoreOptions): build.CoreParts & { stored: build
     readonly exporters = build.exporterSet(this, options.shard);
     readonly judges = build.judges(this);
     readonly judgeAdmission = build.judgeAdmission(this);
-    readonly processes = build.processes(this, options.shard);
+    readonly processes = serviceProcesses(this, { isShared: options.shard !== undefined });
     readonly forward = build.forwarder(this);
     readonly pipeline = build.runPipeline(this, { shard: options.shard, onScored });
     readonly idleCompactor = build.idleCompactor(this);

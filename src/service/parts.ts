@@ -67,7 +67,7 @@ import { mergedNotices, mergedStatuses } from './shards/figures.ts';
 import { takeLeftJournals } from './shards/left-journals.ts';
 import type { ShardFigures } from './shards/protocol.ts';
 import { shardSet, type ShardSet } from './shards/shard-set.ts';
-import { serviceProcesses, type ProcessLearning } from './process-learning.ts';
+import type { ProcessLearning } from './process-learning.ts';
 import { retentionOf, storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { versionUpkeep, type VersionUpkeep } from './version-upkeep.ts';
@@ -229,11 +229,6 @@ export function judgeAdmission(parts: CoreParts): JudgeAdmission {
     overload: () => parts.overload,
     onFault: faultLog(parts, 'the queue of judges could not be read'),
   });
-}
-
-export function processes(parts: CoreParts, shard: ShardDeps | undefined): ProcessLearning {
-  const onFault = faultLog(parts, 'the normal process of an agent could not be read or written');
-  return serviceProcesses(parts, { isShared: shard !== undefined, onFault });
 }
 
 /** Of `limits.memory_bytes`: free buffers for the next request bodies. The service would rarely use more before it needs the memory elsewhere. */

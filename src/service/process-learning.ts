@@ -251,13 +251,30 @@ export function processLearning(options: ProcessLearningOptions): ProcessLearnin
   };
 }
 
+interface ServiceDeps {
+  readonly settings: Pick<SettingsInForce, 'config' | 'isUnredacted'>;
+  readonly telemetry: Telemetry;
+  readonly logger: { error(fields: object, message: string): void };
+}
+
 /** With the evaluators and the redaction that are in force. */
 export function serviceProcesses(
-  { settings, telemetry }: { readonly settings: Pick<SettingsInForce, 'config' | 'isUnredacted'>; readonly telemetry: Telemetry },
-  options: Pick<ProcessLearningOptions, 'isShared' | 'onFault'>,
+  { settings, telemetry, logger }: ServiceDeps,
+  { isShared }: Pick<ProcessLearningOptions, 'isShared'>,
 ): ProcessLearning {
-  const plan = (): readonly PlannedEvaluator[] => settings.config().evaluators;
-  return processLearning({ ...options, plan, mayKeep: settings.isUnredacted, telemetry, clock: machineClock, sleep: machineSleep });
+  return processLearning({
+    plan: () => settings.config().evaluators,
+    mayKeep: settings.isUnredacted,
+    telemetry,
+    clock: machineClock,
+    sleep: machineSleep,
+    onFault: (error) =>
+      logger.error(
+        { error: error instanceof Error ? error.message : 'unknown' },
+        'the normal process of an agent could not be read or written',
+      ),
+    isShared,
+  });
 }
 
 function newState(key: ProcessKey, { beganAt, isUnread }: Pick<State, 'beganAt' | 'isUnread'>): State {
