@@ -47,6 +47,8 @@ export interface EvaluatorComparison {
 
 export interface Flip {
   readonly exampleId: string;
+  /** The beginning of its input. */
+  readonly input: string | undefined;
   readonly first: FlipSide;
   readonly second: FlipSide;
 }
@@ -104,7 +106,8 @@ export function experimentComparison(first: ExperimentWithResults, second: Exper
       ...evaluatorNames(second.experiment.evaluators, second.results),
     ]),
   ];
-  const evaluators = withCorrection(names.map((name) => evaluatorComparison(name, pairs)));
+  const inputs = new Map([...pairs.first, ...pairs.second].map(({ exampleId, input }) => [exampleId, input] as const));
+  const evaluators = withCorrection(names.map((name) => evaluatorComparison(name, pairs, inputs)));
   return {
     first: first.experiment,
     second: second.experiment,
@@ -137,7 +140,7 @@ function hasValues(results: readonly ExperimentResult[], name: string, measure: 
 
 type Uncorrected = Omit<EvaluatorComparison, 'word' | 'adjustedP'>;
 
-function evaluatorComparison(name: string, pairs: Pairs): Uncorrected {
+function evaluatorComparison(name: string, pairs: Pairs, inputs: ReadonlyMap<string, string | undefined>): Uncorrected {
   const measure = measureOf([...pairs.first, ...pairs.second].flatMap((result) => verdictsOn(result, name)));
   const of = (results: readonly ExperimentResult[]): ReadonlyMap<string, readonly Observed[]> =>
     Map.groupBy(
@@ -158,7 +161,12 @@ function evaluatorComparison(name: string, pairs: Pairs): Uncorrected {
     second: estimateOf(others, measure),
     ...differenceOf(matched, measure),
     flipped: matched
-      .map((pair): Flip => ({ exampleId: pair.exampleId, first: flipSide(pair.first), second: flipSide(pair.second) }))
+      .map(({ exampleId, first: before, second: after }): Flip => ({
+        exampleId,
+        input: inputs.get(exampleId),
+        first: flipSide(before),
+        second: flipSide(after),
+      }))
       .filter((flip) => Math.abs(changeOf(flip)) > sameWithin)
       .sort((one, other) => Math.abs(changeOf(other)) - Math.abs(changeOf(one)) || changeOf(one) - changeOf(other)),
     repeats: measure === 'rate' ? { first: repeatSummaries(ones), second: repeatSummaries(others) } : { first: [], second: [] },

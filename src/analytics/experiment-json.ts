@@ -46,6 +46,7 @@ export function resultJson(result: ExperimentResult): JsonObject {
     example_id: result.exampleId,
     repeat: result.repeat,
     status: result.status,
+    input: result.input ?? null,
     error: error === undefined ? null : { kind: error.kind, message: error.message },
     trace_id: run?.traceId ?? null,
     span_id: run?.spanId ?? null,
@@ -152,9 +153,9 @@ function evaluatorComparisonJson(one: EvaluatorComparison): JsonObject {
   };
 }
 
-function flipJson({ exampleId, first, second }: Flip): JsonObject {
+function flipJson({ exampleId, input, first, second }: Flip): JsonObject {
   const side = ({ value, runs, explanation }: Flip['first']): JsonObject => ({ value, runs, explanation });
-  return { example_id: exampleId, a: side(first), b: side(second) };
+  return { example_id: exampleId, input: input ?? null, a: side(first), b: side(second) };
 }
 
 function usageJson({ of, examples, first, second, difference }: UsageComparison): JsonObject {
@@ -268,6 +269,7 @@ function resultOf(from: JsonObject): ExperimentResult | undefined {
     exampleId,
     repeat,
     status,
+    input: text(from, 'input'),
     error: kind === undefined ? undefined : { kind, message: text(error, 'message') ?? '' },
     run: traceId === undefined || spanId === undefined ? undefined : { traceId, spanId },
     beganAt: micros(from, 'began_at'),

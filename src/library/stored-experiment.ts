@@ -1,6 +1,6 @@
 /** Writes an experiment of a program into a store, so that it is listed and compared like those of the command line. */
 import { createHash, randomBytes } from 'node:crypto';
-import { agentFacts, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
+import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { type Experiment, type ExperimentResult, isExperimentId } from '../model/experiment.ts';
 import { noTenant } from '../model/ids.ts';
@@ -90,7 +90,7 @@ function hashOf(examples: StoredWith['examples']): string {
 }
 
 function resultOf(
-  { id, status, error, trace, verdicts }: ExampleResult,
+  { id, input, status, error, trace, verdicts }: ExampleResult,
   { beganMs, endedMs }: { readonly beganMs: number; readonly endedMs: number },
 ): ExperimentResult {
   const [start, end] = [trace?.startUnixNano, trace?.endUnixNano];
@@ -98,6 +98,7 @@ function resultOf(
     exampleId: id,
     repeat: 1,
     status,
+    ...(typeof input === 'string' ? { input: inputExcerpt(input) } : {}),
     ...(error === undefined ? {} : { error }),
     beganAt: Math.round(beganMs * 1_000),
     endedAt: Math.round(endedMs * 1_000),

@@ -98,6 +98,8 @@ export interface ExperimentResult {
   /** Number of the run of this example, from 1. */
   readonly repeat: number;
   readonly status: ResultStatus;
+  /** The beginning of the example's input in one line, for people; absent when it is unknown. */
+  readonly input?: string;
   readonly error?: ResultError;
   /** The scored run; absent when there is none. */
   readonly run?: { readonly traceId: TraceId; readonly spanId: SpanId };

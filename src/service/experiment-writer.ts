@@ -7,7 +7,7 @@ import { member } from '../model/json.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { AddedResult, ExperimentKey } from '../model/store/experiment-store.ts';
 import type { Store } from '../model/store/store.ts';
-import { agentFacts, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
+import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 interface ExperimentWriterOptions {
@@ -94,6 +94,7 @@ function resultOf({ run, evaluations }: ScoredRun, prices: PriceTable): Waiting 
       exampleId,
       repeat: 1,
       status: statusOfVerdicts(verdicts),
+      ...(run.trace.input === undefined ? {} : { input: inputExcerpt(run.trace.input) }),
       run: { traceId: run.traceId, spanId: run.spanId },
       ...timesOf(run),
       ...usageOf([run.trace], prices),

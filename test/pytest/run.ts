@@ -1,11 +1,12 @@
 /**
- * `npm run test:pytest`: the example for pytest, with real agents of three Python SDKs against a scripted model. Makes a virtual environment
- * in a temporary folder and installs the packages by name. The last line is `N passed, M failed`.
+ * `npm run test:pytest`: the example for pytest, with real agents of three Python SDKs against a scripted model, in a
+ * virtual environment with the packages of `requirements.txt`. The last line is `N passed, M failed`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pythonWith } from '../python-environment.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -14,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tracejury-pytest-'));
 let [passed, failed] = [0, 0];
 let model: ChildProcess | undefined;
 try {
-  const python = environment();
+  const python = pythonWith(join(here, 'requirements.txt'));
   cpSync(join(here, 'agents'), folder, { recursive: true });
   cpSync(join(root, 'examples/pytest/conftest.py'), join(folder, 'conftest.py'));
   const [server, address] = await modelServer(python);
@@ -44,22 +45,6 @@ try {
 }
 say(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
-
-/** The Python of an environment with the packages; TRACEJURY_PYTHON names one that has them already. */
-function environment(): string {
-  const given = process.env['TRACEJURY_PYTHON'];
-  if (given !== undefined) return given;
-  const home = join(folder, 'venv');
-  const python = join(home, 'bin/python');
-  for (const [command, args] of [
-    ['python3', ['-m', 'venv', home]],
-    [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', join(here, 'requirements.txt')]],
-  ] as const) {
-    const { status } = spawnSync(command, args, { stdio: 'inherit' });
-    if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);
-  }
-  return python;
-}
 
 function modelServer(python: string): Promise<readonly [ChildProcess, string]> {
   const server = spawn(python, [join(here, 'model_server.py')], { stdio: ['ignore', 'pipe', 'inherit'] });

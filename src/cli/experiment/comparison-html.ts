@@ -96,10 +96,10 @@ function flips({ name, measure, flipped }: EvaluatorComparison): string {
   if (flipped.length === 0) return '';
   const rows = flipped.slice(0, flipsMax).map((flip) => ({
     kind: '',
-    cells: [flip.exampleId, flipText(flip, measure), flip.first.explanation, flip.second.explanation].map(escaped),
+    cells: [flip.exampleId, flip.input ?? '', flipText(flip, measure), flip.first.explanation, flip.second.explanation].map(escaped),
   }));
   const more = flipped.length > flipsMax ? `<p>… and ${flipped.length - flipsMax} more</p>` : '';
-  return `<details open><summary>${escaped(name)}: ${flipped.length} changed</summary>${table(['example', 'change', 'A', 'B'], rows)}${more}</details>`;
+  return `<details open><summary>${escaped(name)}: ${flipped.length} changed</summary>${table(['example', 'input', 'change', 'A', 'B'], rows)}${more}</details>`;
 }
 
 function escaped(text: string): string {

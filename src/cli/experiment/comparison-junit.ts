@@ -30,6 +30,9 @@ function contentOf(one: EvaluatorComparison): readonly string[] {
   if (one.word !== 'worse') return [];
   const flips = one.flipped
     .slice(0, flipsMax)
-    .map((flip) => `${flip.exampleId}: ${flipText(flip, one.measure)}. ${flip.second.explanation}`);
+    .map(
+      (flip) =>
+        `${[flip.exampleId, ...(flip.input === undefined ? [] : [`(${flip.input})`])].join(' ')}: ${flipText(flip, one.measure)}. ${flip.second.explanation}`,
+    );
   return [element('failure', { type: one.name, message: [message, ...flips].join('\n') }, [])];
 }

@@ -154,6 +154,7 @@ export function comparisonTable(comparison: Comparison): string {
               .slice(0, flipsMax)
               .flatMap((flip) => [
                 `  ${oneLine(flip.exampleId, labelChars)}  ${flipText(flip, measure)}`,
+                ...(flip.input === undefined ? [] : [`    Input: ${oneLine(flip.input, textChars)}`]),
                 `    A: ${oneLine(flip.first.explanation, textChars)}`,
                 `    B: ${oneLine(flip.second.explanation, textChars)}`,
               ]),
@@ -182,10 +183,16 @@ export function comparisonMarkdown(comparison: Comparison): string {
         : [
             `<details><summary>${cell(name)}: ${flipped.length} changed</summary>`,
             markdownTable(
-              ['example', 'change', 'A', 'B'],
+              ['example', 'input', 'change', 'A', 'B'],
               flipped
                 .slice(0, flipsMax)
-                .map((flip) => [flip.exampleId, flipText(flip, measure), flip.first.explanation, flip.second.explanation]),
+                .map((flip) => [
+                  flip.exampleId,
+                  flip.input ?? '',
+                  flipText(flip, measure),
+                  flip.first.explanation,
+                  flip.second.explanation,
+                ]),
             ),
             ...(flipped.length > flipsMax ? [`… and ${flipped.length - flipsMax} more`] : []),
             '</details>',

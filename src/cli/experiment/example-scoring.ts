@@ -10,7 +10,7 @@ import type { Config } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
 import { type ExperimentResult, type ResultError, statusOfVerdicts } from '../../model/experiment.ts';
-import { agentFacts, resultVerdict, usageOf } from '../../pipeline/reporting/experiment-result.ts';
+import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../../pipeline/reporting/experiment-result.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
 import type { JudgePool } from '../../service/judge-pool.ts';
 
@@ -27,7 +27,7 @@ interface ScoringDeps {
 
 type Scored = Pick<
   ExperimentResult,
-  'status' | 'error' | 'run' | 'tookMicros' | 'inputTokens' | 'outputTokens' | 'cost' | 'agent' | 'verdicts'
+  'status' | 'input' | 'error' | 'run' | 'tookMicros' | 'inputTokens' | 'outputTokens' | 'cost' | 'agent' | 'verdicts'
 >;
 
 export interface ExampleScoring {
@@ -54,8 +54,9 @@ export function exampleScoring({ config, members, context, clock, ask, redaction
     runsOf: ({ spans, records }) => replayed({ spans, records, recordsWithoutTrace: 0, rejections: [] }, config).runs,
     async result(example, { end, collected, runs, whatToCheck, strays }) {
       const run = mainRun(runs);
+      const input = inputExcerpt(example.inputValue, text);
       if (run === undefined)
-        return { status: 'failed', ...errorOf(end.error ?? withoutRun(collected, whatToCheck, strays)), agent: {}, verdicts: [] };
+        return { status: 'failed', input, ...errorOf(end.error ?? withoutRun(collected, whatToCheck, strays)), agent: {}, verdicts: [] };
       const item: EvalItem = { run, label: example.id, exampleId: example.id, task: undefined, ordered: false };
       const { items } = covered(matched([item], [example]).items, [], { plan: config.evaluators, members, judges });
       const results = await scored(items, {
@@ -73,6 +74,7 @@ export function exampleScoring({ config, members, context, clock, ask, redaction
       const isOpen = said === 'passed' && unverified(results).length > 0;
       return {
         status: end.error === undefined ? (isOpen ? 'skipped' : said) : 'failed',
+        input,
         ...errorOf(end.error),
         run: { traceId: run.traceId, spanId: run.spanId },
         tookMicros: Number((run.endUnixNano - run.startUnixNano) / 1_000n),

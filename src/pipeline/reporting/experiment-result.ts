@@ -4,7 +4,7 @@ import { numberOf } from '../../../evaluators/matching/rational.ts';
 import { callCosts, type PriceTable } from '../../../evaluators/pricing/prices.ts';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import type { AgentFacts, ExperimentResult, ResultVerdict } from '../../model/experiment.ts';
-import { jsonText } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { type Verdict, verdictWord } from '../../model/verdict.ts';
 
 /** Digits of a hash: enough to tell the prompts of a project apart. */
@@ -52,6 +52,22 @@ export function usageOf(traces: readonly AgentTrace[], prices: PriceTable): Usag
     ...(output === undefined ? {} : { outputTokens: output }),
     ...(cost === undefined ? {} : { cost }),
   };
+}
+
+const inputChars = 160;
+
+/** The beginning of an input in one line: of a text, of the last message of a user, or else of the JSON. Redacts before it cuts. */
+export function inputExcerpt(input: JsonValue, redacted: (text: string) => string = (text) => text): string {
+  const last = isJsonArray(input) ? input.findLast((message) => isJsonObject(message) && member(message, 'role') === 'user') : undefined;
+  const content = isJsonObject(last ?? null) ? member(last as JsonObject, 'content') : undefined;
+  const text = [input, content].find((value) => typeof value === 'string') ?? jsonText(input);
+  // A longer text is mostly white space.
+  const line = redacted(String(text))
+    .slice(0, inputChars * 4)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .toWellFormed();
+  return line.length > inputChars ? `${line.slice(0, inputChars - 1).toWellFormed()}…` : line;
 }
 
 export function resultVerdict({
