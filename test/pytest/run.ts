@@ -3,7 +3,7 @@
  * virtual environment with the packages of `requirements.txt`. The last line is `N passed, M failed`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pythonWith } from '../python-environment.ts';
@@ -39,6 +39,22 @@ try {
     { cwd: folder, encoding: 'utf8', env: { ...process.env, MODEL_SERVER: address } },
   );
   check('record writes the run of a Python agent', recorded.status === 0 && recorded.stderr.includes('1 agent run'), recorded.stderr);
+  // And as an experiment: the question comes from the dataset, the spans go to the runner, and the calls are as expected.
+  const dataset = join(folder, 'dataset.yaml');
+  const expected = 'expect: { tool_calls: [ { name: find_order }, { name: refund_order } ] }';
+  writeFileSync(dataset, `- { id: refund, input: Please refund 39.95., ${expected} }\n`);
+  const answered = 'import sys, pydantic_agent; pydantic_agent.answer(sys.stdin.read(), 39.95); pydantic_agent.tools.provider.shutdown()';
+  const words = ['experiment', 'run', '--dataset', dataset, '--name', 'pydantic', '--repeat', '2', '--concurrency', '2'];
+  const tried = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), ...words, '--', python, '-c', answered], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, MODEL_SERVER: address },
+  });
+  check(
+    'experiment scores the runs of a Python agent',
+    tried.status === 0 && /tool_trajectory +2 +0/.test(tried.stdout),
+    `${tried.stdout}${tried.stderr}`,
+  );
 } finally {
   model?.kill();
   rmSync(folder, { recursive: true });
