@@ -24,7 +24,7 @@ import { readMessages } from './parsing/messages.ts';
 import { describesAgent, observedRetrieval, observedRun } from './parsing/observation.ts';
 import { parseContainer, unquotedText } from './parsing/parsing.ts';
 import { isNoSchema, schemaOf } from './parsing/schema-evidence.ts';
-import { handoffIn, spanName, toolInName } from './parsing/span-names.ts';
+import { handoffIn, spanName, TEMPLATE, toolInName } from './parsing/span-names.ts';
 import { answerFacts, tokensOf } from './parsing/token-evidence.ts';
 import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
 import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
@@ -351,7 +351,7 @@ function resultOf(span: Span, evidence: KeyEvidence): ReadResult | undefined {
 }
 
 function isNoCall(name: string): boolean {
-  return isAnswerTool(name) || !isToolName(name);
+  return isAnswerTool(name) || !isToolName(name) || TEMPLATE.test(name);
 }
 
 const failedOutcomes: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);

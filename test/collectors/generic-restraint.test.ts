@@ -46,6 +46,13 @@ const dumps: readonly Case[] = [
     absent: ['agentName'],
   },
   {
+    name: 'a function that nobody named is no call of a tool',
+    span: { name: '<workflow>', parent: 2 },
+    attributes: { 'acme.span.kind': 'FUNCTION', 'acme.function.name': '<workflow>', input: '{"x":1}' },
+    facts: { role: 'step' },
+    absent: ['tool'],
+  },
+  {
     name: 'a loop that takes a whole request is none',
     span: { name: 'generate', parent: 2 },
     attributes: { input: '{"model":"m","messages":[{"role":"user"}]}', output: '{"message":{"role":"model"}}' },

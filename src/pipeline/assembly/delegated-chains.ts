@@ -31,7 +31,7 @@ interface OpenCall {
 export function delegations(chains: readonly Chain[]): ReadonlyMap<Chain, Delegation> {
   const found = new Map<Chain, Delegation>();
   if (chains.length < 2) return found;
-  const requests = new Map(chains.map((chain) => [chain, modelSpans(chain.pieces.flatMap(({ own }) => own))]));
+  const requests = new Map(chains.map((chain) => [chain, modelSpans(chain.pieces.flatMap(({ own }) => own)).filter(tellsMessages)]));
   const calls = new Map<string, OpenCall[]>();
   for (const [by, nodes] of requests)
     nodes.forEach((request, at) => {
@@ -56,6 +56,11 @@ export function delegations(chains: readonly Chain[]): ReadonlyMap<Chain, Delega
     if (only !== undefined && fitting.length === 1) found.set(chain, { by: only.by, tool: only.call.name });
   }
   return found;
+}
+
+/** A frame around a request may tell nothing of it. */
+function tellsMessages({ reading: { facts } }: Node): boolean {
+  return (facts.inputMessages ?? facts.outputMessages) !== undefined;
 }
 
 function fits({ call, request, next }: OpenCall, nodes: readonly Node[]): boolean {

@@ -5,7 +5,8 @@
  */
 import { hash } from 'node:crypto';
 import type { Message, RequestedCall } from '../../../collectors/collector.ts';
-import { jsonText } from '../../model/json.ts';
+import { lastText, readMessages } from '../../../collectors/parsing/messages.ts';
+import { isJsonArray, jsonText } from '../../model/json.ts';
 import { canonical, messagesAfterUser } from './requested-calls.ts';
 import { modelSpans } from './model-calls.ts';
 import type { Node } from './span-tree.ts';
@@ -153,7 +154,9 @@ function sessionKey(sessionId: string, tool: string, written: string): string {
 /** The texts of a call that may be a question to another agent. */
 export function textsOf({ arguments: given }: RequestedCall): readonly string[] {
   const texts: string[] = [];
-  for (const value of Object.values(given ?? {})) {
+  for (const written of Object.values(given ?? {})) {
+    // Haystack passes messages on.
+    const value = isJsonArray(written) ? lastText(readMessages(written.slice(0, textsPerCallMax), 'user'), 'user') : written;
     if (typeof value !== 'string' || value.length < taskCharsMin || value.length > taskCharsMax) continue;
     if (texts.length === textsPerCallMax) break;
     texts.push(value.trim());

@@ -234,6 +234,23 @@ test('fragments: requests that answer the call of another agent are a sub-agent 
   }
 });
 
+test('fragments: a question in messages that a call passes on is one, and a frame that tells nothing stands before none', () => {
+  const passedOn = JSON.stringify({ messages: [{ role: 'user', content: [{ text: question }] }] });
+  const to = gathered();
+  to.spans(
+    modelSpan({ ...delegatingData, asks: [{ id: 'p1', name: 'ask_planner', arguments: passedOn }] }),
+    modelSpan({ id: 9, trace: 2, start: 19, end: 31 }),
+    modelSpan({ ...planningData, parent: 9 }),
+    planned,
+    arranged('Slot PU-77.'),
+  );
+  to.pass(10_000);
+  expect(to.runs().map(({ parent, trace }) => [parent?.spanId, trace.toolCalls.map(({ name }) => name)])).toEqual([
+    [undefined, ['ask_planner']],
+    [delegating.spanId, ['book']],
+  ]);
+});
+
 const others: readonly { readonly name: string; readonly spans: readonly Span[] }[] = [
   { name: 'whose answer is not the result', spans: [delegating, planning, planned, arranged('No slot is free.')] },
   {
