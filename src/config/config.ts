@@ -25,6 +25,7 @@ import type { ContentChoice } from '../stores/content-policy.ts';
 import type { RetentionLimits } from '../stores/run-writer.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './entries/address.ts';
+import type { DatasetRule } from './entries/dataset-rule.ts';
 import type { RunCondition } from './entries/evaluator-entry.ts';
 import type { OwnTraces } from './entries/own-traces.ts';
 import type { logFormats, logLevels } from './sections/operation.ts';
@@ -104,6 +105,8 @@ export interface Config {
   readonly alerts: readonly AlertRule[];
   /** Threads that assemble and score; 1: the one that answers requests does. */
   readonly shards: number;
+  /** Rules that keep runs as examples, in the order of the file. */
+  readonly datasets: readonly DatasetRule[];
 }
 
 type Permission = 'ingest' | 'read' | 'annotate' | 'operate';

@@ -24,6 +24,7 @@ import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
 import { alertRules } from './entries/alert-entry.ts';
 import { addressOf, leadsBack, type Address } from './entries/address.ts';
 import type { ClientTlsFiles } from './files/tls-files.ts';
+import { datasetRules } from './entries/dataset-rule.ts';
 import { askable, askedBy, entryOf, evaluatorEntry, raiseNames, runCondition, withContext } from './entries/evaluator-entry.ts';
 import type { Config, DriftConfig, EvaluatorConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './files/drift-files.ts';
@@ -107,6 +108,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     log: log(objectAt(value, 'log')),
     alerts: alertRules(listAt(value, 'alerts')),
     shards: number(value, 'shards'),
+    datasets: datasetRules(value),
     ...(traces === undefined ? {} : { ownTraces: traces }),
   };
 }

@@ -108,6 +108,8 @@ export function serviceCore(options: CoreOptions): Core {
       await parts.stored?.spanArchiver.stop();
       const unforwarded = await forwarded;
       const unsent = await exporters.stop(stopMs);
+      // Before the writer, which closes the store.
+      await parts.stored?.examples.stop(stopMs);
       // After the exporters: with each run the writer stores its unsent items.
       await parts.stored?.runWriter.stop(stopMs);
       await journal.stop();

@@ -11,7 +11,6 @@ import type { Config } from '../config/config.ts';
 import type { FileLayer } from '../journals/disk/file-system.ts';
 import type { JournalDeps } from '../journals/journal.ts';
 import { journalRunner, type JournalRunner, journaledIngest } from '../journals/journal-runner.ts';
-import { redactedExample } from '../datasets/redacted-example.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { Store } from '../model/store/store.ts';
@@ -19,7 +18,6 @@ import { noItems, type DeliveryWatermarks, type ItemSequence } from '../model/wa
 import { defaultGroupLimits } from '../pipeline/gathering/close-policy.ts';
 import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { contentNotices } from '../pipeline/reporting/content-notices.ts';
-import { mayBeRedacted } from '../redaction/settings.ts';
 import { requestReader, type TakeRequest } from '../receivers/read-request.ts';
 import { byteBudget, type ByteLeases } from '../receivers/byte-budget.ts';
 import { withoutContent } from '../stores/content-policy.ts';
@@ -53,6 +51,7 @@ import { type CloseScheduler, closeSchedulerOf, type IdleCompactor, idleCompacto
 import { clock, type ConnectionShares, type Descriptors, sleep } from './node-runtime.ts';
 import { driftWatch } from './drift-watch.ts';
 import { experimentWriter, type ExperimentWriter } from './experiment-writer.ts';
+import { type ExampleKeeper, exampleRedaction, examplesOfRules } from './example-keeper.ts';
 import { exporterSetOf, type ExporterSet } from './exporter-set.ts';
 import { judgeAdmissionOf, type JudgeAdmission } from './judge-admission.ts';
 import { judgePool, type JudgePool, judgesInForce } from './judge-pool.ts';
@@ -118,6 +117,7 @@ export interface StoreParts {
   readonly versions: VersionUpkeep;
   readonly alerts: AlertWatch;
   readonly experiments: ExperimentWriter;
+  readonly examples: ExampleKeeper;
 }
 
 /** What a shard shares with the others. */
@@ -313,6 +313,7 @@ function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item:
     exporters.offer(stored, bytes, forward.scored(item) ? 'forward' : undefined);
     if (without === undefined) parts.stored?.spanArchiver.want(item);
     parts.stored?.runWriter.offer(stored, bytes);
+    parts.stored?.examples.offer(item, stored.id);
   };
 }
 
@@ -446,16 +447,17 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
     keepMs: () => settings.config().store.keep.runsMs,
     onFault: faultLog(parts, 'the figures of versions could not be summed'),
   });
+  const writer = runWriter({
+    ...shared,
+    keep: retentionOf(settings.config),
+    unsent: exporters,
+    prunes: shard === undefined,
+    onFault: faultLog(parts, 'the store could not be written'),
+  });
   return {
     store,
     storePort: opened.port,
-    runWriter: runWriter({
-      ...shared,
-      keep: retentionOf(settings.config),
-      unsent: exporters,
-      prunes: shard === undefined,
-      onFault: faultLog(parts, 'the store could not be written'),
-    }),
+    runWriter: writer,
     versions,
     alerts: alertWatch({
       ...shared,
@@ -477,6 +479,7 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
       prices: () => settings.config().prices,
       onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),
+    examples: examplesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
   };
 }
 
@@ -533,8 +536,7 @@ export function consoleServer(parts: ConsoleParts, { store, annotations, version
     },
     annotate: annotations.take,
     unannotate: annotations.remove,
-    redacted: (example) => redactedExample(example, settings.redaction()),
-    mayBeRedacted: (text) => mayBeRedacted(settings.config().redact)(text),
+    ...exampleRedaction(settings),
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
     upstream,

@@ -489,6 +489,11 @@ export const metrics = {
     meaning:
       'Runs that name an experiment in their resource: added, merged, refused, left_out, or failed. merged: a later verdict of a run. refused: the store has no room for more experiments or results. left_out: too many waited for the store.',
   },
+  'tracejury.datasets.runs': {
+    ...counter('{run}', 'tracejury.dataset', 'tracejury.outcome'),
+    meaning:
+      'Runs that rules of `datasets` matched: added, changed, unchanged, duplicate, kept, full, too_large, no_example, dropped, or failed. changed: a later revision of a draft. kept: its example is reviewed. no_example: the store has no texts of it. dropped: no room in memory, or the service stopped. failed: the store could not be read or written.',
+  },
   'tracejury.annotations.waiting': { ...gauge('{annotation}'), meaning: 'Annotations that wait for their run.' },
   'tracejury.rate': {
     ...gauge('1', ...rate, 'tracejury.corrected', 'tracejury.bound'),

@@ -4,6 +4,7 @@ import type { Environment } from '../document.ts';
 import { quantityOf, type QuantityKind } from '../../model/quantities.ts';
 import { scoreApis } from '../../exporters/index.ts';
 import { scoreApiKeyNames } from '../../exporters/scores/score-api-backend.ts';
+import { datasetRuleFindings } from './dataset-rules.ts';
 import { type CrossCheck, evaluatorFindings } from './cross-checks-evaluators.ts';
 import { journalAddress } from '../../journals/index.ts';
 import { ownBodyMembers, ownHeaders } from '../../judges/judge.ts';
@@ -51,6 +52,8 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     }),
     ...ownTraces(value, check.env, leadsBack(value)).findings,
     ...shardFindings(value, check.env),
+    ...twice(listAt(value, 'datasets'), ['datasets'], 'name', 'Join the conditions of one dataset with or.'),
+    ...datasetRuleFindings(value, check.members),
   ];
 }
 

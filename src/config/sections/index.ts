@@ -2,6 +2,7 @@
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { alertsSection } from './alerts.ts';
 import { closing, dialects, groups, redact, sessions, tools } from './runs.ts';
+import { datasets } from './datasets.ts';
 import { evaluatorsSection } from './evaluators.ts';
 import { exportSection } from './export.ts';
 import { judges, prices } from './judges.ts';
@@ -29,6 +30,7 @@ export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
     telemetry,
     shards,
     dialects,
+    datasets,
     ...planned,
     alertsSection,
   ];

@@ -185,7 +185,4 @@ export const shards: Section = {
   },
 };
 
-export const planned: readonly Section[] = [
-  list('datasets', 'Rules that keep runs as examples.'),
-  list('queues', 'Rules that put runs before people.'),
-];
+export const planned: readonly Section[] = [list('queues', 'Rules that put runs before people.')];
