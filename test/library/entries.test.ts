@@ -42,7 +42,7 @@ test('library: these are the public entries', () => {
 /** Entries that do more than read and score, and what that takes. */
 const hosts: { readonly [entry: string]: { readonly what: string; readonly packages: readonly RegExp[]; readonly files: RegExp } } = {
   './judges': { what: 'its judges', packages: [/^node:(stream|zlib|timers\/promises)$/], files: /^src\/(judges|http)\// },
-  './store': { what: 'the store', packages: [/^kysely(\/migration)?$/, /^node:/], files: /^src\/(stores|otlp)\// },
+  './store': { what: 'the store', packages: [/^kysely(\/migration)?$/, /^node:/], files: /^src\/(stores|otlp|analytics|statistics)\// },
   './span-processor': {
     what: 'the spans of verdicts, and the exporters of the SDK',
     packages: [/^@opentelemetry\/(api|core|resources|exporter-trace-otlp-(http|proto))$/],
