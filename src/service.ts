@@ -6,6 +6,7 @@ import { serviceCore, type CoreOptions } from './service/core.ts';
 import { freeAddresses, receiversOf, renewCertificates } from './service/listeners.ts';
 import { connectionShares, type Descriptors, machineDescriptors } from './service/node-runtime.ts';
 import * as build from './service/parts.ts';
+import * as buildStore from './service/store-parts.ts';
 import { requestReader } from './receivers/read-request.ts';
 import type { ReloadSource } from './service/reloading.ts';
 import type { ShardSet } from './service/shards/shard-set.ts';
@@ -51,7 +52,7 @@ export function service(options: ServiceOptions): Service {
   const ingest = build.ingest(core.parts);
   const shards: ShardSet | undefined =
     config.shards === 1 ? undefined : build.shards(core.parts, { ingest, from: options.from, onThread: options.onShard });
-  const metricsPush = build.metricsPush(core.parts, shards);
+  const metricsPush = buildStore.metricsPush(core.parts, shards);
   const receivers = receiversOf(config, leases, connections, {
     telemetry,
     logger,
@@ -60,7 +61,7 @@ export function service(options: ServiceOptions): Service {
     ...(shards === undefined ? {} : { take: shards.take }),
   });
   const reloads = build.reloads(core.parts, options, putInForce);
-  let consoleServer: ReturnType<typeof build.consoleServer> | undefined;
+  let consoleServer: ReturnType<typeof buildStore.consoleServer> | undefined;
   let stopped: Promise<void> | undefined;
 
   async function start(): ReturnType<Service['start']> {
@@ -68,7 +69,7 @@ export function service(options: ServiceOptions): Service {
     // The threads load their code meanwhile, and wait for the store.
     const [stored] = await Promise.all([core.start(), shards?.start()]);
     await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, shards?.take ?? requestReader(ingest));
-    consoleServer = build.consoleServer({ ...core.parts, connections, metricsPush, shards }, stored);
+    consoleServer = buildStore.consoleServer({ ...core.parts, connections, metricsPush, shards }, stored);
     metricsPush.place(settings.config().exporters);
     const page = await consoleServer.listen();
     const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];

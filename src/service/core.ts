@@ -13,6 +13,8 @@ import type { Memory } from './memory-guard.ts';
 import { jobOwner, machineMemory } from './node-runtime.ts';
 import type { Readings } from './overload.ts';
 import * as build from './parts.ts';
+import * as buildStore from './store-parts.ts';
+import { type CoreParts, faultLog, type ShardDeps, type StoreParts } from './core-parts.ts';
 import { serviceProcesses } from './process-learning.ts';
 import { raisedProbabilities, redactedLogger, settingsInForce } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
@@ -31,15 +33,15 @@ export interface CoreOptions {
   /** Makes spans of the service itself. Default: none. */
   readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
   /** The service is one shard of several. Absent: it does everything itself. */
-  readonly shard?: build.ShardDeps;
+  readonly shard?: ShardDeps;
   /** Readings of the shards that it stands before. */
   readonly shardReadings?: () => readonly Readings[];
 }
 
 interface Core {
-  readonly parts: build.CoreParts;
+  readonly parts: CoreParts;
   /** Opens the store and the journal, and continues with their content. Resolves with the parts on the store. */
-  start(): Promise<build.StoreParts>;
+  start(): Promise<StoreParts>;
   /** Prepares another configuration, and may fail. The returned function puts it in force and does not fail. */
   prepare(next: Config): () => void;
   /** Scores open runs, sends scores, and closes the store and the journal. Resolves with the numbers of unsent items. */
@@ -60,9 +62,9 @@ export function serviceCore(options: CoreOptions): Core {
     async start() {
       if (options.tracing !== undefined) build.logOwnTraces(parts);
       const opened = await openStore(config.store.address, { onDiskFull: parts.storeRoom.full, ...shard });
-      const stored = build.storeParts(parts, opened, shard);
+      const stored = buildStore.storeParts(parts, opened, shard);
       parts.stored = stored;
-      if (shard === undefined) background.push(build.rateGauges(parts, stored), stored.versions.start(), stored.alerts.start());
+      if (shard === undefined) background.push(buildStore.rateGauges(parts, stored), stored.versions.start(), stored.alerts.start());
       await exporters.open(stored.store);
       await parts.processes.open(stored.store.processes);
       if (shard === undefined) await judges.open(stored.store, settings.isUnredacted);
@@ -70,10 +72,10 @@ export function serviceCore(options: CoreOptions): Core {
       if (replayed > 0) logger.info({ requests: replayed }, 'the service restored open runs from the journal');
       if (shard === undefined) {
         parts.judgeAdmission.open(stored.store, await jobOwner(config.journal));
-        background.push(build.driftMeasurement(parts, stored));
+        background.push(buildStore.driftMeasurement(parts, stored));
       }
       parts.closeScheduler.wake();
-      lateSpans = build.lateSpanLookup(parts, stored);
+      lateSpans = buildStore.lateSpanLookup(parts, stored);
       background.push(parts.recognition.start());
       overload.start();
       forward.start();
@@ -99,7 +101,7 @@ export function serviceCore(options: CoreOptions): Core {
       await build.stopAll([parts.judgeAdmission, ...background]);
       judges.stopBatches();
       await judges.executor.stop(stopMs);
-      await judges.settle().catch(build.faultLog(parts, 'the costs of judges could not be stored'));
+      await judges.settle().catch(faultLog(parts, 'the costs of judges could not be stored'));
       await lateSpans?.stop();
       await parts.processes.stop();
       await parts.stored?.annotations.stop();
@@ -122,7 +124,7 @@ export function serviceCore(options: CoreOptions): Core {
 }
 
 /** One line a part. A part calls those below its own line only after all parts are built. */
-function connectedParts(options: CoreOptions): build.CoreParts & { stored: build.StoreParts | undefined } {
+function connectedParts(options: CoreOptions): CoreParts & { stored: StoreParts | undefined } {
   const {
     config,
     logger = pino(),
@@ -132,7 +134,7 @@ function connectedParts(options: CoreOptions): build.CoreParts & { stored: build
     buffers,
     tracing = () => noSelfTracing,
   } = options;
-  class Connected implements build.CoreParts {
+  class Connected implements CoreParts {
     readonly config = config;
     readonly telemetry = build.registry(this);
     readonly settings = settingsInForce(config, this.telemetry);
@@ -155,7 +157,7 @@ function connectedParts(options: CoreOptions): build.CoreParts & { stored: build
     readonly closeScheduler = build.closeScheduler(this);
     readonly journal = build.journal(this, { files, shard: options.shard });
     readonly overload = build.overloadControl(this, { memory, ...options });
-    stored: build.StoreParts | undefined;
+    stored: StoreParts | undefined;
   }
   return new Connected();
 }

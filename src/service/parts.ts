@@ -3,8 +3,7 @@
  * call those below only later.
  */
 import { randomBytes } from 'node:crypto';
-import type { MessagePort, Worker } from 'node:worker_threads';
-import type { Logger } from 'pino';
+import type { Worker } from 'node:worker_threads';
 import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Config } from '../config/config.ts';
@@ -13,127 +12,38 @@ import type { JournalDeps } from '../journals/journal.ts';
 import { journalRunner, type JournalRunner, journaledIngest } from '../journals/journal-runner.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
-import type { Store } from '../model/store/store.ts';
-import { noItems, type DeliveryWatermarks, type ItemSequence } from '../model/watermark.ts';
+import { noItems, type DeliveryWatermarks } from '../model/watermark.ts';
 import { defaultGroupLimits } from '../pipeline/gathering/close-policy.ts';
 import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { contentNotices } from '../pipeline/reporting/content-notices.ts';
 import { requestReader, type TakeRequest } from '../receivers/read-request.ts';
 import { byteBudget, type ByteLeases } from '../receivers/byte-budget.ts';
 import { withoutContent } from '../stores/content-policy.ts';
-import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
-import { runWriter, type RunWriter } from '../stores/run-writer.ts';
 import { itemBytes, slimItem } from '../stores/blob-codec.ts';
-import { spanArchiver, type SpanArchiver } from '../stores/span-archiver.ts';
-import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
-import { mergedMetrics } from '../telemetry/merge.ts';
-import { type MetricFamily, metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
+import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
 import type { Fingerprints } from '../config/fingerprint.ts';
 import type { ConfigText, LoadedConfig } from '../config/load.ts';
-import type { BundlePart } from '../otlp/cut/bundle.ts';
-import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import { backoffMs } from '../runtime/retry.ts';
-import {
-  metricsSnapshot,
-  type RaisedProbabilities,
-  reloading,
-  type Reloading,
-  type ReloadSource,
-  type RunRules,
-  type SettingsInForce,
-} from './reloading.ts';
+import { reloading, type Reloading, type ReloadSource, type RunRules } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
-import { alertRow, alertWatch, type AlertWatch } from './alert-watch.ts';
-import { annotationIngest, annotationWriter, type AnnotationWriter } from './annotation-writer.ts';
+import { annotationIngest } from './annotation-writer.ts';
 import { type CloseScheduler, closeSchedulerOf, type IdleCompactor, idleCompactorOf, slabCompaction } from './close-scheduler.ts';
 import { clock, type ConnectionShares, type Descriptors, sleep } from './node-runtime.ts';
-import { driftWatch } from './drift-watch.ts';
-import { experimentWriter, type ExperimentWriter } from './experiment-writer.ts';
-import { type ExampleKeeper, exampleRedaction, examplesOfRules } from './example-keeper.ts';
 import { exporterSetOf, type ExporterSet } from './exporter-set.ts';
 import { judgeAdmissionOf, type JudgeAdmission } from './judge-admission.ts';
-import { judgePool, type JudgePool, judgesInForce } from './judge-pool.ts';
-import { consoleOf, type ListenState } from './listeners.ts';
+import { judgePool, type JudgePool } from './judge-pool.ts';
 import type { Memory } from './memory-guard.ts';
-import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
 import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare, type Overload, type Readings } from './overload.ts';
 import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
-import type { PeriodicTask } from '../runtime/periodic-task.ts';
-import { figures, recognitionWatch, type RecognitionWatch } from './rate-gauges.ts';
-import { mergedNotices, mergedStatuses } from './shards/figures.ts';
+import { recognitionWatch, type RecognitionWatch } from './rate-gauges.ts';
 import { takeLeftJournals } from './shards/left-journals.ts';
-import type { ShardFigures } from './shards/protocol.ts';
 import { shardSet, type ShardSet } from './shards/shard-set.ts';
-import type { ProcessLearning } from './process-learning.ts';
-import { retentionOf, storeRoom, type StoreRoom } from './retention.ts';
+import { storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
-import { versionUpkeep, type VersionUpkeep } from './version-upkeep.ts';
-import { spanForwarder, type SpanForwarder, type ForwardSettings } from '../exporters/forward/forwarder.ts';
-
-/** All parts but the listeners. */
-export interface CoreParts {
-  /** The configuration at the start; `settings` has the parts that may change. */
-  readonly config: Config;
-  readonly telemetry: MetricRegistry;
-  readonly tracing: SelfTracing;
-  readonly settings: SettingsInForce;
-  readonly logger: Logger;
-  readonly state: ListenState;
-  readonly leases: ByteLeases;
-  readonly buffers: BufferPool;
-  readonly storeRoom: StoreRoom;
-  readonly upstream: RaisedProbabilities;
-  readonly recognition: RecognitionWatch;
-  readonly sequence: ItemSequence;
-  readonly exporters: ExporterSet;
-  readonly judges: JudgePool;
-  readonly judgeAdmission: JudgeAdmission;
-  readonly processes: ProcessLearning;
-  readonly forward: Forwarder;
-  readonly pipeline: Pipeline;
-  readonly idleCompactor: IdleCompactor;
-  readonly closeScheduler: CloseScheduler;
-  readonly journal: JournalRunner;
-  readonly overload: Overload;
-  /** Parts on the store. `undefined` until it is open. */
-  readonly stored: StoreParts | undefined;
-}
-
-interface ConsoleParts extends CoreParts {
-  readonly connections: ConnectionShares;
-  readonly metricsPush: MetricsPushing;
-  readonly shards: ShardSet | undefined;
-}
-
-export interface StoreParts {
-  readonly store: Store;
-  /** For the store of a shard. */
-  readonly storePort: SqliteStore['port'];
-  readonly runWriter: RunWriter;
-  readonly spanArchiver: SpanArchiver;
-  readonly annotations: AnnotationWriter;
-  readonly versions: VersionUpkeep;
-  readonly alerts: AlertWatch;
-  readonly experiments: ExperimentWriter;
-  readonly examples: ExampleKeeper;
-}
-
-/** What a shard shares with the others. */
-export interface ShardDeps {
-  /** A port to the thread of the store. */
-  readonly ports: () => Promise<MessagePort>;
-  /** The outbox has new rows, which this shard does not send. */
-  readonly onRows: () => void;
-  /** Called ten times a second. */
-  readonly onReadings: (readings: Readings) => void;
-  /** Of the process, that all shards are in. */
-  readonly memoryBytes: number;
-  readonly others: Omit<OtherGatherers, 'left'>;
-  /** Hands a request of one trace to the shard that joins traces. Resolves when the journal of that shard has it. */
-  readonly handOver: (key: string, request: BundlePart) => Promise<void>;
-}
+import { spanForwarder, type ForwardSettings } from '../exporters/forward/forwarder.ts';
+import { type CoreParts, type ShardDeps, type Forwarder, faultLog } from './core-parts.ts';
 
 /** A receiver answers a request during a stop with this Retry-After. */
 const stoppingRetryAfterSeconds = 5;
@@ -170,11 +80,6 @@ export async function stopAll(parts: readonly { stop(): Promise<void> }[]): Prom
   await Promise.all(parts.map((part) => part.stop()));
 }
 
-/** Logs a fault of a part under a message of its own. */
-export function faultLog({ logger }: Pick<CoreParts, 'logger'>, message: string): (error: unknown) => void {
-  return (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
-}
-
 export function byteLeases({ config: { limits }, telemetry }: CoreParts): ByteLeases {
   const { bodyBytes, inflatedBytes, memoryBytes } = limits;
   // Room for one request of the largest size.
@@ -196,20 +101,6 @@ export function exporterSet({ config, telemetry, logger, tracing }: CoreParts, s
     logger.warn({ exporter, items }, 'scores for an exporter that is no longer configured were dropped');
   const rows = shard === undefined ? {} : { onRows: shard.onRows };
   return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter, ...rows });
-}
-
-export function metricsPush(parts: CoreParts, shards: ShardSet | undefined): MetricsPushing {
-  const { config, telemetry, logger } = parts;
-  const instance = String(config.listen.otlpHttp.port);
-  return metricsPushing({
-    snapshot: () => snapshotOf(parts, shards),
-    telemetry,
-    clock,
-    sleep,
-    logger,
-    instance,
-    ...(shards === undefined ? {} : { refresh: shards.refresh }),
-  });
 }
 
 export function judges(parts: CoreParts): JudgePool {
@@ -240,10 +131,6 @@ export function bodyBuffers({ config: { limits } }: Pick<CoreParts, 'config'>): 
 
 /** Of `limits.memory_bytes`: bodies that wait to be forwarded. While their runs are open the pipeline holds the same bytes. */
 const forwardedBodiesShare = 1 / 8;
-
-interface Forwarder extends Omit<SpanForwarder, 'exchange'> {
-  exchange(config: Config): void;
-}
 
 export function forwarder(parts: CoreParts): Forwarder {
   const { config, telemetry, logger } = parts;
@@ -436,123 +323,6 @@ export function ingest(parts: CoreParts): Ingest {
       state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : control.admission(isModest),
   });
   return recognition.watched(annotationIngest({ ingest: tracing.ingest(journaled), writer: () => parts.stored?.annotations, clock }));
-}
-
-export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardDeps): StoreParts {
-  const { telemetry, settings, exporters, tracing } = parts;
-  const store = tracing.store(opened);
-  const shared = { store, telemetry, clock, sleep };
-  const versions = versionUpkeep({
-    ...shared,
-    keepMs: () => settings.config().store.keep.runsMs,
-    onFault: faultLog(parts, 'the figures of versions could not be summed'),
-  });
-  const writer = runWriter({
-    ...shared,
-    keep: retentionOf(settings.config),
-    unsent: exporters,
-    prunes: shard === undefined,
-    onFault: faultLog(parts, 'the store could not be written'),
-  });
-  return {
-    store,
-    storePort: opened.port,
-    runWriter: writer,
-    versions,
-    alerts: alertWatch({
-      ...shared,
-      rules: () => settings.config().alerts,
-      refresh: versions.refresh,
-      notify: exporters.notify,
-      logger: parts.logger,
-      onFault: faultLog(parts, 'the conditions of alerts could not be looked at'),
-    }),
-    spanArchiver: spanArchiver({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
-    annotations: annotationWriter({
-      ...shared,
-      redaction: settings.redaction,
-      waitMs: () => settings.config().store.annotationsWaitMs,
-      onFault: faultLog(parts, 'expired annotations could not be removed'),
-    }),
-    experiments: experimentWriter({
-      ...shared,
-      prices: () => settings.config().prices,
-      onFault: faultLog(parts, 'the result of an experiment could not be stored'),
-    }),
-    examples: examplesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
-  };
-}
-
-export function rateGauges(parts: CoreParts, { store }: StoreParts): PeriodicTask {
-  return figures({ store, telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, 'rates could not be reckoned') });
-}
-
-export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
-  const { telemetry, settings, judges: pool, overload: control } = parts;
-  return driftWatch({
-    store,
-    config: settings.config,
-    redaction: settings.redaction,
-    ask: pool.askAnew,
-    isCalm: control.isCalm,
-    telemetry,
-    clock,
-    sleep,
-    onFault: faultLog(parts, 'the drift of a judge could not be measured'),
-  });
-}
-
-export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpanLookup {
-  return startLateSpanLookup({
-    store,
-    flow: parts.pipeline,
-    telemetry: parts.telemetry,
-    clock,
-    sleep,
-    closing: () => parts.settings.config().closing,
-    wake: parts.closeScheduler.wake,
-    onFault: faultLog(parts, 'the runs of late spans could not be read from the store'),
-  });
-}
-
-export function consoleServer(parts: ConsoleParts, { store, annotations, versions, alerts }: StoreParts): ReturnType<typeof consoleOf> {
-  const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
-  const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
-  return consoleOf(config, state, {
-    connectionsMax: parts.connections.console,
-    lease: parts.leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }),
-    telemetry,
-    logger,
-    store,
-    exporters: {
-      statuses: () =>
-        mergedStatuses([
-          ...exporters.statuses(),
-          ...forward.statuses(),
-          ...parts.metricsPush.statuses(),
-          ...figures().flatMap((one) => one.exporters),
-        ]),
-      recount: exporters.recount,
-    },
-    annotate: annotations.take,
-    unannotate: annotations.remove,
-    ...exampleRedaction(settings),
-    budgets: () => parts.judges.budgets(settings.config().evaluators),
-    judges: () => judgesInForce(settings.config()),
-    upstream,
-    refreshVersions: versions.refresh,
-    alerts: () => alerts.reports().map(alertRow),
-    unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
-    fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? figures().find((one) => one.fullFolder)?.fullFolder,
-    snapshot: () => snapshotOf(parts, shards),
-    ...(shards === undefined ? {} : { refresh: shards.refresh }),
-  });
-}
-
-/** Of the service with its shards. */
-function snapshotOf({ telemetry, settings }: CoreParts, shards: ShardSet | undefined): readonly MetricFamily[] {
-  const own = metricsSnapshot(telemetry, settings);
-  return shards === undefined ? own : mergedMetrics([own, ...shards.figures().map(({ metrics }) => metrics)]);
 }
 
 /** The descriptors of the process and each listener's share of them. */

@@ -178,6 +178,7 @@ test('docs: the log lines in the guide are those that the service writes', () =>
     'src/service.ts',
     'src/service/core.ts',
     'src/service/parts.ts',
+    'src/service/store-parts.ts',
     'src/service/listeners.ts',
     'src/service/exporter-set.ts',
     'src/service/rate-gauges.ts',

@@ -1,0 +1,108 @@
+/** The parts of a service, as they know one another. */
+import type { MessagePort } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { JournalRunner } from '../journals/journal-runner.ts';
+import type { Store } from '../model/store/store.ts';
+import type { ItemSequence } from '../model/watermark.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { ByteLeases } from '../receivers/byte-budget.ts';
+import type { RunWriter } from '../stores/run-writer.ts';
+import type { SpanArchiver } from '../stores/span-archiver.ts';
+import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
+import type { MetricRegistry } from '../telemetry/registry.ts';
+import type { BundlePart } from '../otlp/cut/bundle.ts';
+import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
+import type { RaisedProbabilities, SettingsInForce } from './reloading.ts';
+import type { AlertWatch } from './alert-watch.ts';
+import type { AnnotationWriter } from './annotation-writer.ts';
+import type { CloseScheduler, IdleCompactor } from './close-scheduler.ts';
+import type { ConnectionShares } from './node-runtime.ts';
+import type { ExperimentWriter } from './experiment-writer.ts';
+import type { ExampleKeeper } from './example-keeper.ts';
+import type { ExporterSet } from './exporter-set.ts';
+import type { JudgeAdmission } from './judge-admission.ts';
+import type { JudgePool } from './judge-pool.ts';
+import type { ListenState } from './listeners.ts';
+import type { MetricsPushing } from './metrics-pushing.ts';
+import type { Overload, Readings } from './overload.ts';
+import type { BufferPool } from '../runtime/buffer-pool.ts';
+import type { RecognitionWatch } from './rate-gauges.ts';
+import type { ShardSet } from './shards/shard-set.ts';
+import type { ProcessLearning } from './process-learning.ts';
+import type { StoreRoom } from './retention.ts';
+import type { SelfTracing } from './self-tracing/self-tracing.ts';
+import type { VersionUpkeep } from './version-upkeep.ts';
+import type { SpanForwarder } from '../exporters/forward/forwarder.ts';
+
+/** All parts but the listeners. */
+export interface CoreParts {
+  /** The configuration at the start; `settings` has the parts that may change. */
+  readonly config: Config;
+  readonly telemetry: MetricRegistry;
+  readonly tracing: SelfTracing;
+  readonly settings: SettingsInForce;
+  readonly logger: Logger;
+  readonly state: ListenState;
+  readonly leases: ByteLeases;
+  readonly buffers: BufferPool;
+  readonly storeRoom: StoreRoom;
+  readonly upstream: RaisedProbabilities;
+  readonly recognition: RecognitionWatch;
+  readonly sequence: ItemSequence;
+  readonly exporters: ExporterSet;
+  readonly judges: JudgePool;
+  readonly judgeAdmission: JudgeAdmission;
+  readonly processes: ProcessLearning;
+  readonly forward: Forwarder;
+  readonly pipeline: Pipeline;
+  readonly idleCompactor: IdleCompactor;
+  readonly closeScheduler: CloseScheduler;
+  readonly journal: JournalRunner;
+  readonly overload: Overload;
+  /** Parts on the store. `undefined` until it is open. */
+  readonly stored: StoreParts | undefined;
+}
+
+export interface ConsoleParts extends CoreParts {
+  readonly connections: ConnectionShares;
+  readonly metricsPush: MetricsPushing;
+  readonly shards: ShardSet | undefined;
+}
+
+export interface StoreParts {
+  readonly store: Store;
+  /** For the store of a shard. */
+  readonly storePort: SqliteStore['port'];
+  readonly runWriter: RunWriter;
+  readonly spanArchiver: SpanArchiver;
+  readonly annotations: AnnotationWriter;
+  readonly versions: VersionUpkeep;
+  readonly alerts: AlertWatch;
+  readonly experiments: ExperimentWriter;
+  readonly examples: ExampleKeeper;
+}
+
+/** What a shard shares with the others. */
+export interface ShardDeps {
+  /** A port to the thread of the store. */
+  readonly ports: () => Promise<MessagePort>;
+  /** The outbox has new rows, which this shard does not send. */
+  readonly onRows: () => void;
+  /** Called ten times a second. */
+  readonly onReadings: (readings: Readings) => void;
+  /** Of the process, that all shards are in. */
+  readonly memoryBytes: number;
+  readonly others: Omit<OtherGatherers, 'left'>;
+  /** Hands a request of one trace to the shard that joins traces. Resolves when the journal of that shard has it. */
+  readonly handOver: (key: string, request: BundlePart) => Promise<void>;
+}
+
+export interface Forwarder extends Omit<SpanForwarder, 'exchange'> {
+  exchange(config: Config): void;
+}
+
+/** Logs a fault of a part under a message of its own. */
+export function faultLog({ logger }: Pick<CoreParts, 'logger'>, message: string): (error: unknown) => void {
+  return (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
+}

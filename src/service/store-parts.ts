@@ -1,0 +1,157 @@
+/** Connects the parts that work on the store, and those that show what the service knows. */
+import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
+import { runWriter } from '../stores/run-writer.ts';
+import { spanArchiver } from '../stores/span-archiver.ts';
+import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
+import { mergedMetrics } from '../telemetry/merge.ts';
+import type { MetricFamily } from '../telemetry/registry.ts';
+import { metricsSnapshot } from './reloading.ts';
+import { alertRow, alertWatch } from './alert-watch.ts';
+import { annotationWriter } from './annotation-writer.ts';
+import { clock, sleep } from './node-runtime.ts';
+import { driftWatch } from './drift-watch.ts';
+import { experimentWriter } from './experiment-writer.ts';
+import { exampleRedaction, examplesOfRules } from './example-keeper.ts';
+import { judgesInForce } from './judge-pool.ts';
+import { consoleOf } from './listeners.ts';
+import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
+import { grpcReserveShare } from './overload.ts';
+import type { PeriodicTask } from '../runtime/periodic-task.ts';
+import { figures } from './rate-gauges.ts';
+import { mergedNotices, mergedStatuses } from './shards/figures.ts';
+import type { ShardFigures } from './shards/protocol.ts';
+import type { ShardSet } from './shards/shard-set.ts';
+import { retentionOf } from './retention.ts';
+import { versionUpkeep } from './version-upkeep.ts';
+import { type CoreParts, type ConsoleParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
+
+export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardDeps): StoreParts {
+  const { telemetry, settings, exporters, tracing } = parts;
+  const store = tracing.store(opened);
+  const shared = { store, telemetry, clock, sleep };
+  const versions = versionUpkeep({
+    ...shared,
+    keepMs: () => settings.config().store.keep.runsMs,
+    onFault: faultLog(parts, 'the figures of versions could not be summed'),
+  });
+  const writer = runWriter({
+    ...shared,
+    keep: retentionOf(settings.config),
+    unsent: exporters,
+    prunes: shard === undefined,
+    onFault: faultLog(parts, 'the store could not be written'),
+  });
+  return {
+    store,
+    storePort: opened.port,
+    runWriter: writer,
+    versions,
+    alerts: alertWatch({
+      ...shared,
+      rules: () => settings.config().alerts,
+      refresh: versions.refresh,
+      notify: exporters.notify,
+      logger: parts.logger,
+      onFault: faultLog(parts, 'the conditions of alerts could not be looked at'),
+    }),
+    spanArchiver: spanArchiver({ ...shared, read: parts.journal.readBack, onFault: faultLog(parts, 'spans could not be kept') }),
+    annotations: annotationWriter({
+      ...shared,
+      redaction: settings.redaction,
+      waitMs: () => settings.config().store.annotationsWaitMs,
+      onFault: faultLog(parts, 'expired annotations could not be removed'),
+    }),
+    experiments: experimentWriter({
+      ...shared,
+      prices: () => settings.config().prices,
+      onFault: faultLog(parts, 'the result of an experiment could not be stored'),
+    }),
+    examples: examplesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
+  };
+}
+
+export function rateGauges(parts: CoreParts, { store }: StoreParts): PeriodicTask {
+  return figures({ store, telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, 'rates could not be reckoned') });
+}
+
+export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
+  const { telemetry, settings, judges: pool, overload: control } = parts;
+  return driftWatch({
+    store,
+    config: settings.config,
+    redaction: settings.redaction,
+    ask: pool.askAnew,
+    isCalm: control.isCalm,
+    telemetry,
+    clock,
+    sleep,
+    onFault: faultLog(parts, 'the drift of a judge could not be measured'),
+  });
+}
+
+export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpanLookup {
+  return startLateSpanLookup({
+    store,
+    flow: parts.pipeline,
+    telemetry: parts.telemetry,
+    clock,
+    sleep,
+    closing: () => parts.settings.config().closing,
+    wake: parts.closeScheduler.wake,
+    onFault: faultLog(parts, 'the runs of late spans could not be read from the store'),
+  });
+}
+
+export function consoleServer(parts: ConsoleParts, { store, annotations, versions, alerts }: StoreParts): ReturnType<typeof consoleOf> {
+  const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
+  const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
+  return consoleOf(config, state, {
+    connectionsMax: parts.connections.console,
+    lease: parts.leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }),
+    telemetry,
+    logger,
+    store,
+    exporters: {
+      statuses: () =>
+        mergedStatuses([
+          ...exporters.statuses(),
+          ...forward.statuses(),
+          ...parts.metricsPush.statuses(),
+          ...figures().flatMap((one) => one.exporters),
+        ]),
+      recount: exporters.recount,
+    },
+    annotate: annotations.take,
+    unannotate: annotations.remove,
+    ...exampleRedaction(settings),
+    budgets: () => parts.judges.budgets(settings.config().evaluators),
+    judges: () => judgesInForce(settings.config()),
+    upstream,
+    refreshVersions: versions.refresh,
+    alerts: () => alerts.reports().map(alertRow),
+    unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
+    fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? figures().find((one) => one.fullFolder)?.fullFolder,
+    snapshot: () => snapshotOf(parts, shards),
+    ...(shards === undefined ? {} : { refresh: shards.refresh }),
+  });
+}
+
+/** Of the service with its shards. */
+function snapshotOf({ telemetry, settings }: CoreParts, shards: ShardSet | undefined): readonly MetricFamily[] {
+  const own = metricsSnapshot(telemetry, settings);
+  return shards === undefined ? own : mergedMetrics([own, ...shards.figures().map(({ metrics }) => metrics)]);
+}
+
+export function metricsPush(parts: CoreParts, shards: ShardSet | undefined): MetricsPushing {
+  const { config, telemetry, logger } = parts;
+  const instance = String(config.listen.otlpHttp.port);
+  return metricsPushing({
+    snapshot: () => snapshotOf(parts, shards),
+    telemetry,
+    clock,
+    sleep,
+    logger,
+    instance,
+    ...(shards === undefined ? {} : { refresh: shards.refresh }),
+  });
+}
