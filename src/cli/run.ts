@@ -113,7 +113,7 @@ function usageText(commands: readonly Command[]): string {
   return [
     'Usage: tracejury COMMAND',
     '',
-    ...commands.flatMap((command) => [`  ${signature(command)}`, ...wrapped(command.summary, 6)]),
+    ...commands.flatMap((command) => [...wrapped(signature(command), 2, 6), ...wrapped(command.summary, 6)]),
     '  --help',
     ...wrapped('Shows this text; after a command, its options and examples.', 6),
     '  --version',
@@ -138,13 +138,17 @@ function commandUsageText(command: Command, subcommand?: Subcommand): string {
   });
   const below = subcommand === undefined ? (command.subcommands ?? []) : [];
   return [
-    `Usage: tracejury ${subcommand === undefined ? signature(command) : `${command.name} ${signature(subcommand)}`}`,
+    ...wrapped(`Usage: tracejury ${subcommand === undefined ? signature(command) : `${command.name} ${signature(subcommand)}`}`, 0, 7),
     '',
     ...wrapped(page.summary, 0),
-    ...(below.length === 0 ? [] : ['', 'Subcommands:', ...below.flatMap((one) => [`  ${signature(one)}`, ...wrapped(one.summary, 6)])]),
+    ...(below.length === 0
+      ? []
+      : ['', 'Subcommands:', ...below.flatMap((one) => [...wrapped(signature(one), 2, 6), ...wrapped(one.summary, 6)])]),
     ...(options.length === 0 ? [] : ['', 'Options:', ...wrappedColumns(options)]),
     ...examples(page.examples),
-    ...(below.length === 0 ? [] : ['', `More about one: tracejury ${command.name} ${below.map(({ name }) => name).join('|')} --help`]),
+    ...(below.length === 0
+      ? []
+      : ['', ...wrapped(`More about one: tracejury ${command.name} ${below.map(({ name }) => name).join('|')} --help`, 0, 2)]),
   ].join('\n');
 }
 
@@ -155,7 +159,22 @@ export function columns(rows: readonly (readonly [string, string])[]): readonly 
 }
 
 function examples(all: readonly CommandExample[]): readonly string[] {
-  return all.length === 0 ? [] : ['', 'Examples:', ...all.flatMap(({ line, does }) => [...wrapped(does, 2), `    ${line}`])];
+  return all.length === 0 ? [] : ['', 'Examples:', ...all.flatMap(({ line, does }) => [...wrapped(does, 2), ...commandLines(line)])];
+}
+
+/** A longer command goes on in the next line, as a shell reads it. */
+function commandLines(command: string): readonly string[] {
+  const mark = ' \\';
+  const lines: string[] = [];
+  let line = '    ';
+  for (const part of command.split(/ (?=-)/)) {
+    const longer = line.trim() === '' ? `${line}${part}` : `${line} ${part}`;
+    if (line.trim() !== '' && longer.length > width - mark.length) {
+      lines.push(`${line}${mark}`);
+      line = `      ${part}`;
+    } else line = longer;
+  }
+  return [...lines, line];
 }
 
 function wrappedColumns(rows: readonly (readonly [string, string])[]): readonly string[] {
@@ -169,17 +188,17 @@ function wrappedColumns(rows: readonly (readonly [string, string])[]): readonly 
 }
 
 /** Keeps words that are longer than a line. */
-function wrapped(text: string, indent: number): readonly string[] {
+function wrapped(text: string, indent: number, indentAfter = indent): readonly string[] {
   const lines: string[] = [];
-  let line = '';
+  let line = ' '.repeat(indent);
   for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && longer.length > width - indent) {
+    const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
+    if (line.trim() !== '' && longer.length > width) {
       lines.push(line);
-      line = word;
+      line = `${' '.repeat(indentAfter)}${word}`;
     } else line = longer;
   }
-  return [...lines, line].map((one) => `${' '.repeat(indent)}${one}`);
+  return [...lines, line];
 }
 
 function signature({ name, usage }: Pick<Command, 'name' | 'usage'>): string {
