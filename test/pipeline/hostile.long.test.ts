@@ -37,8 +37,13 @@ const cases: readonly { readonly name: string; readonly spans: () => readonly Sp
   { name: 'agents inside agents', spans: () => many((id) => agentSpan({ id, parent: above(id) })), runs: 64 },
   { name: 'agents of one name inside each other', spans: () => many((id) => agentSpan({ id, parent: above(id), agent: 'a' })), runs: 1 },
   {
-    name: 'agents beside each other under an agent',
+    name: 'agents of one name beside each other under an agent, which are its turns',
     spans: () => many((id) => agentSpan({ id, parent: id === 1 ? undefined : 1, agent: 'a' })),
+    runs: 1,
+  },
+  {
+    name: 'agents beside each other under an agent',
+    spans: () => many((id) => agentSpan({ id, parent: id === 1 ? undefined : 1, agent: id < 3 ? 'a' : `a${id}` })),
     runs: spansMax - 1,
   },
   {

@@ -334,15 +334,7 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   }
   first.frames.push(node);
   first.own = [...first.own, ...own];
-  for (const other of inner.slice(1)) {
-    const name = nameOf(other);
-    const before = name === undefined ? undefined : [first, ...first.subAgents].find((one) => nameOf(one) === name);
-    if (before !== undefined) addVisit(before, other);
-    else {
-      other.via = 'handoff';
-      first.subAgents.push(other);
-    }
-  }
+  joinVisits(first, inner.slice(1));
   return first;
 }
 
@@ -376,10 +368,34 @@ function withoutRequestedTools(all: readonly Node[], inner: readonly Draft[]): N
   });
 }
 
-/** Adds a repeated visit of a graph, or a further turn, to the agent: each has a span of its own. */
-function addVisit(agent: Draft, visit: Draft): void {
-  agent.own = [...agent.own, ...(visit.node === undefined ? [] : [visit.node]), ...visit.own];
-  agent.subAgents.push(...visit.subAgents);
+/** A repeated visit of a graph, or a further turn, belongs to the agent of that name, as each has a span of its own. Other agents took over. */
+function joinVisits(first: Draft, others: readonly Draft[]): void {
+  const byName = new Map<string, Draft>();
+  const note = (agent: Draft): void => {
+    const name = nameOf(agent);
+    if (name !== undefined && !byName.has(name)) byName.set(name, agent);
+  };
+  for (const agent of [first, ...first.subAgents]) note(agent);
+  const visits = new Map<Draft, Node[]>();
+  for (const other of others) {
+    const name = nameOf(other);
+    const agent = name === undefined ? undefined : byName.get(name);
+    if (agent === undefined) {
+      other.via = 'handoff';
+      first.subAgents.push(other);
+      note(other);
+      continue;
+    }
+    const nodes = visits.get(agent) ?? [];
+    visits.set(agent, nodes);
+    if (other.node !== undefined) nodes.push(other.node);
+    for (const node of other.own) nodes.push(node);
+    for (const sub of other.subAgents) {
+      agent.subAgents.push(sub);
+      if (agent === first) note(sub);
+    }
+  }
+  for (const [agent, nodes] of visits) agent.own = [...agent.own, ...nodes];
 }
 
 /** Sets how a sub-agent got its work: as a tool, or as a nested span. */
