@@ -29,7 +29,8 @@ test('rules: failed runs become drafts, redacted, one of near-duplicates, counte
     'redact: [ { match: email } ]\ndatasets: [ { name: failures, when: "tool_error < 1", tags: [ night ] } ]\n',
   );
   onTestFinished(() => service.stop());
-  await sendAgentRun(service.otlp, { input: 'All is well', fails: false });
+  // Of one agent each run would be a later turn of the session, whose input is the whole conversation.
+  await sendAgentRun(service.otlp, { agent: 'calm', input: 'All is well', fails: false });
   await sendAgentRun(service.otlp, { input: 'Order 12345 of ann@example.org?' });
   const [first] = await some(service.console, 'failures', 1);
   expect(first).toMatchObject({
@@ -39,7 +40,6 @@ test('rules: failed runs become drafts, redacted, one of near-duplicates, counte
     review: 'draft',
     origin: { rule: 'failures' },
   });
-  // Another run of the same session would be a later turn, whose input is the whole conversation.
   await sendAgentRun(service.otlp, { agent: 'another', input: 'order 99999 of ann@example.org' });
   await eventually(
     async () =>
