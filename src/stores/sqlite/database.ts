@@ -180,7 +180,7 @@ export function database(file: string): Database {
       case 'scan':
         return { kind: 'scanned', rows: scanned(connection, ask.scan) };
       case 'refresh':
-        return { kind: 'refreshed', more: refreshed(connection, ask.options) };
+        return { kind: 'refreshed', more: await inTransaction(async () => refreshed(connection, ask.options)) };
       case 'pieces': {
         const { pieces } = ask;
         await inTransaction(async () => writePieces(preparedRows(), pieces));

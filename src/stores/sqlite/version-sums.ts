@@ -37,22 +37,16 @@ function hourOf(time: number): number {
 /** Notes that runs of these times have changed. Called within the transaction of the change. */
 export const noteChange = 'insert into version_changes (at_us) values (?) on conflict (at_us) do nothing';
 
-/** One step: at most one time is summed again. `true`: more are left. */
+/** One step, within a transaction: at most one time is summed again. `true`: more are left. */
 export function refreshed(database: DatabaseSync, { now, keepFrom, endedOnly = false }: RefreshOptions): boolean {
-  database.exec('savepoint version_sums');
-  try {
-    const before = endedOnly ? fineTime(now) : Number.MAX_SAFE_INTEGER;
-    const next = database.prepare('select max(at_us) as at from version_changes where at_us < ?').get(before)?.['at'];
-    if (typeof next === 'number') sumAgain(database, next, { now, keepFrom });
-    else fold(database, { now, keepFrom });
-    const more =
-      typeof next === 'number' && database.prepare('select 1 from version_changes where at_us < ? limit 1').get(before) !== undefined;
-    database.exec('release version_sums');
-    return more;
-  } catch (error) {
-    database.exec('rollback to version_sums; release version_sums');
-    throw error;
+  const before = endedOnly ? fineTime(now) : Number.MAX_SAFE_INTEGER;
+  const next = database.prepare('select max(at_us) as at from version_changes where at_us < ?').get(before)?.['at'];
+  if (typeof next !== 'number') {
+    fold(database, { now, keepFrom });
+    return false;
   }
+  sumAgain(database, next, { now, keepFrom });
+  return database.prepare('select 1 from version_changes where at_us < ? limit 1').get(before) !== undefined;
 }
 
 function sumAgain(database: DatabaseSync, at: number, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): void {
