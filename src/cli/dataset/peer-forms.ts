@@ -1,4 +1,5 @@
 /** Writes examples in the forms of other programs, as far as these can hold them. */
+import { expectationNames } from '../../../evaluators/expectation/expectation.ts';
 import { stringify } from 'yaml';
 import { exampleJson } from '../../datasets/example-json.ts';
 import type { DatasetExample } from '../../model/example.ts';
@@ -147,20 +148,7 @@ function phoenixRow(example: DatasetExample): JsonObject {
 }
 
 const everyInput = ['input', 'named inputs', 'conversations as input'];
-const everyExpectation = [
-  'tool_calls',
-  'tool_outputs',
-  'tool_calls_count',
-  'tool_calls_order',
-  'messages',
-  'tasks',
-  'constraints',
-  'plan',
-  'output',
-  'context',
-  'search_text',
-  'by_turn',
-].map((name) => `expect.${name}`);
+const everyExpectation = expectationNames.map((name) => `expect.${name}`);
 
 export const exportForms: readonly ExportForm[] = [
   { name: 'jsonl', summary: 'JSON lines in the own form', write: (examples) => jsonLines(examples.map(exampleJson)) },
