@@ -49,7 +49,7 @@ class LastFew<Key, Value> {
 
 /** A longer text is read each time. */
 const textCharsMax = 64 * 1024;
-/** Beyond so many texts of a trace all are forgotten and learned anew. */
+/** Limit of remembered texts per trace. At the limit the reader drops all of them. */
 const textsMax = 1_000;
 
 /** What texts told, by the function that read them. */
@@ -215,7 +215,7 @@ function startOf({ ranges, from }: WrittenAttributes, { first }: Row): number {
   return ranges[from + first * 4] ?? 0;
 }
 
-/** Of the first so many items. */
+/** Position in the request where the first `items` items of the list end. */
 function endOf({ ranges, from }: WrittenAttributes, { first, lasts }: Row, items: number): number {
   return ranges[from + (lasts[items - 1] ?? first) * 4 + 3] ?? 0;
 }
