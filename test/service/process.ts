@@ -36,17 +36,18 @@ export interface ServiceFolder {
   remove(): Promise<void>;
 }
 
-/** `content`: whose content the store keeps; `descriptors`: how many the process may have. */
+/** `content`: whose content the store keeps; `descriptors`: how many the process may have; `listen`: further keys of `listen`. */
 export function serviceFolder({
   content = 'all',
   descriptors,
-}: { readonly content?: 'all' | 'none'; readonly descriptors?: number } = {}): ServiceFolder {
+  listen,
+}: { readonly content?: 'all' | 'none'; readonly descriptors?: number; readonly listen?: string } = {}): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
   const file = join(folder, 'tracejury.yaml');
   const configure = (yaml: string): void =>
     writeFileSync(
       file,
-      `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
+      `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0"${listen === undefined ? '' : `, ${listen}`} }
 closing: { settle: 10ms, quiet: 1s }
 store: { url: "sqlite:${join(folder, 'store.db')}", content: ${content} }
 journal: { url: "disk:${join(folder, 'journal')}" }

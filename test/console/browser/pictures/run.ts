@@ -1,0 +1,48 @@
+/**
+ * `npm run pictures`: a picture of every page of the console over the test data, for docs/guides/console/. Chromium is found as in `npm run test:console`.
+ *
+ *   --output FOLDER   (docs/guides/console)
+ */
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { runnerArguments } from '../../../runner-arguments.ts';
+import { pageAddresses, runPath } from '../addresses.ts';
+import { chromiumPath, launched, noChromium } from '../chromium.ts';
+import { watchedPage } from '../watched-page.ts';
+import { filledWorld } from '../world.ts';
+
+const { values } = runnerArguments({
+  options: { output: { type: 'string', default: join(import.meta.dirname, '../../../../docs/guides/console') } },
+});
+const folder = resolve(values.output);
+const path = chromiumPath(process.env);
+if (path === undefined) {
+  console.log(noChromium);
+  process.exitCode = 1;
+} else await taken(path);
+
+async function taken(chromium: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const browser = await launched(chromium);
+  const world = await filledWorld({ demo: true, large: false });
+  try {
+    const pages = [...pageAddresses(world.places), { name: 'run-sub-agents', path: runPath(world.runOf('travel-planner')) }];
+    for (const { colours, width, suffix } of [
+      { colours: 'light', width: 1_200, suffix: '' },
+      { colours: 'dark', width: 1_200, suffix: '-dark' },
+      { colours: 'light', width: 400, suffix: '-narrow' },
+    ] as const) {
+      const watched = await watchedPage(browser, { console: world.console, colours, width, height: 800 });
+      // One page stands for all in the dark, and one in a narrow window.
+      for (const { name, path: at } of suffix === '' ? pages : pages.filter((one) => one.name === 'run' || one.name === 'overview')) {
+        await watched.open(at);
+        await watched.page.screenshot({ path: join(folder, `${name}${suffix}.png`) });
+        console.log(`${name}${suffix}.png ${watched.faults().join('; ')}`);
+      }
+      await watched.close();
+    }
+  } finally {
+    await world.close();
+    await browser.close();
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * `npm run test:console`: the console in a real Chromium, over a service in a process of its own. `CHROMIUM` names the browser; else it is the
+ * first chromium or google-chrome on the path. The last line is `N passed, M failed`.
+ *
+ *   --quick           the part that takes less than a minute; without a browser it says so and passes nothing
+ *   --only NAME,…     these suites
+ */
+import { runnerArguments } from '../../runner-arguments.ts';
+import { chromiumPath, launched, noChromium } from './chromium.ts';
+import { accessibleSuite } from './suites/accessible.ts';
+import { controlSuite } from './suites/control.ts';
+import { figuresSuite } from './suites/figures.ts';
+import { firstRunSuite } from './suites/first-run.ts';
+import { hostileSuite } from './suites/hostile.ts';
+import { keyboardSuite } from './suites/keyboard.ts';
+import { liveSuite } from './suites/live.ts';
+import { pagesSuite } from './suites/pages.ts';
+import { signingInSuite } from './suites/signing-in.ts';
+import type { Setting, Suite } from './suites/suite.ts';
+import { tally } from './tally.ts';
+import { filledWorld } from './world.ts';
+
+const suites: readonly Suite[] = [
+  controlSuite,
+  pagesSuite,
+  figuresSuite,
+  accessibleSuite,
+  hostileSuite,
+  signingInSuite,
+  keyboardSuite,
+  liveSuite,
+  firstRunSuite,
+];
+
+const { values } = runnerArguments({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const quick = values.quick;
+const only = values.only?.split(',');
+const chosen = suites.filter(({ name, isQuick }) => (only === undefined ? !quick || isQuick : only.includes(name)));
+const path = chromiumPath(process.env);
+if (path === undefined) {
+  console.log(`SKIPPED  the console in a browser: ${noChromium}`);
+  console.log(quick ? '0 passed, 0 failed' : '0 passed, 1 failed');
+  process.exitCode = quick ? 0 : 1;
+} else {
+  await tried(path);
+}
+
+async function tried(chromium: string): Promise<void> {
+  const count = tally(
+    (line) => console.log(line),
+    () => performance.now(),
+  );
+  await count.attempt('the tests end', async () => {
+    const browser = await launched(chromium);
+    try {
+      const world = await filledWorld({ demo: !quick, large: !quick });
+      try {
+        for (const suite of chosen) await timed(suite, { browser, world, tally: count, quick });
+      } finally {
+        await world.close();
+      }
+    } finally {
+      await browser.close();
+    }
+    return [];
+  });
+  const { passed, failed } = count.counts();
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+async function timed(suite: Suite, setting: Setting): Promise<void> {
+  const { tally: count } = setting;
+  const [startMs, before] = [performance.now(), count.counts()];
+  await count.attempt(`${suite.name}: the suite ends`, async () => {
+    await suite.run(setting);
+    return [];
+  });
+  const { passed, failed } = count.counts();
+  const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
+  console.log(`${suite.name}: ${passed - before.passed} passed, ${failed - before.failed} failed (${seconds} s)`);
+}

@@ -1,0 +1,62 @@
+/** A service without runs: the page says how to point an agent here, shows the first run, and loads the demonstration. */
+import { serviceFolder } from '../../../service/process.ts';
+import { spansOfStory } from '../runs/agent-run.ts';
+import { settled, usable, watchedPage } from '../watched-page.ts';
+import { refundAgent, refundStories } from '../runs/stories.ts';
+import type { Suite } from './suite.ts';
+
+const withinMs = 30_000;
+
+export const firstRunSuite: Suite = {
+  name: 'first run',
+  isQuick: false,
+  async run({ browser, tally }) {
+    const folder = serviceFolder();
+    try {
+      const service = await folder.start();
+      const watched = await watchedPage(browser, { console: service.console, mayChange: true });
+      await tally.attempt('without runs the first page has the address of this service', async () => {
+        await watched.open('/');
+        const text = await watched.page.locator('main').innerText();
+        return [
+          ...(text.includes(`OTEL_EXPORTER_OTLP_ENDPOINT=${service.otlp}`) ? [] : [`the page has no line with ${service.otlp}`]),
+          ...(await usable(watched.page)),
+          ...watched.faults(),
+        ];
+      });
+      for (const path of ['/runs', '/sessions', '/tools', '/evaluators', '/judges', '/queues', '/datasets', '/experiments', '/settings'])
+        await tally.attempt(`without runs ${path} says what it is for`, async () => {
+          await watched.open(path);
+          const text = await watched.page.locator('main').innerText();
+          return [...(text.length > 40 ? [] : [`it says only: ${text}`]), ...(await usable(watched.page)), ...watched.faults()];
+        });
+      await tally.attempt('the first run comes to the page by itself', async () => {
+        await watched.open('/');
+        const [first] = refundStories();
+        if (first === undefined) return ['no story'];
+        await service.send(spansOfStory(first.story, { trace: 1, startMs: Date.now() - 5_000 }));
+        await watched.page.getByText(refundAgent).first().waitFor({ timeout: withinMs });
+        return watched.faults();
+      });
+      await watched.close();
+    } finally {
+      await folder.remove();
+    }
+    const empty = serviceFolder();
+    try {
+      const service = await empty.start();
+      const watched = await watchedPage(browser, { console: service.console, mayChange: true });
+      await tally.attempt('a button loads the demonstration', async () => {
+        await watched.open('/');
+        await watched.page.getByRole('button', { name: /demonstration/i }).click();
+        await watched.page.getByText('refund-agent').or(watched.page.getByRole('table')).first().waitFor({ timeout: withinMs });
+        await settled(watched.page);
+        const runs = (await service.runs()).length;
+        return [...(runs > 0 ? [] : ['no run came']), ...watched.faults()];
+      });
+      await watched.close();
+    } finally {
+      await empty.remove();
+    }
+  },
+};

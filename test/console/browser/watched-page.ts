@@ -1,0 +1,128 @@
+/** A page of the browser under watch: what it must never do while a person only reads. */
+import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
+
+export interface WatchedPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Opens an address of the console and waits until the page has its data. */
+  open(path: string): Promise<void>;
+  /** Faults since the last call. */
+  faults(): readonly string[];
+  close(): Promise<void>;
+}
+
+export interface WatchOptions {
+  /** Base URL of the console. */
+  readonly console: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly colours?: 'light' | 'dark';
+  readonly reducedMotion?: boolean;
+  /** The page may send requests that change something. */
+  readonly mayChange?: boolean;
+  /** Statuses of 400 and above that the test provokes. */
+  readonly expectedStatuses?: readonly number[];
+}
+
+/** Payloads call this function: whoever runs them is found out. */
+export const sentinel = 'tracejuryRan';
+const openMs = 15_000;
+const quietMs = 50;
+
+export async function watchedPage(browser: Browser, options: WatchOptions): Promise<WatchedPage> {
+  const context = await browser.newContext({
+    viewport: { width: options.width ?? 1_280, height: options.height ?? 900 },
+    colorScheme: options.colours ?? 'light',
+    reducedMotion: options.reducedMotion === true ? 'reduce' : 'no-preference',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    acceptDownloads: true,
+    serviceWorkers: 'block',
+  });
+  context.setDefaultTimeout(openMs);
+  const page = await context.newPage();
+  let faults: string[] = [];
+  await context.exposeFunction(sentinel, (by: unknown) => void faults.push(`a payload ran: ${String(by)}`));
+  watchContent(page, options, (fault) => void faults.push(fault));
+  context.on('page', (other) => {
+    if (other !== page) faults.push(`a window opened: ${other.url()}`);
+  });
+  return {
+    page,
+    context,
+    async open(path) {
+      await page.goto(`${options.console}${path}`, { waitUntil: 'load' });
+      await settled(page);
+    },
+    faults() {
+      const found = faults;
+      faults = [];
+      return found;
+    },
+    close: () => context.close(),
+  };
+}
+
+function watchContent(page: Page, options: WatchOptions, fault: (text: string) => void): void {
+  const { origin } = new URL(options.console);
+  page.on('dialog', (dialog) => {
+    fault(`a dialog opened: ${dialog.type()} ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('pageerror', (error) => fault(`an error in the page: ${error.message}`));
+  page.on('console', (message) => {
+    // The page's own requests are checked by their status.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      fault(`the log of the browser: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    const found = requestFault(request, origin, options.mayChange === true);
+    if (found !== undefined) fault(found);
+  });
+  page.on('response', (response) => {
+    const status = response.status();
+    if (status >= 400 && !(options.expectedStatuses ?? []).includes(status)) fault(`${status} for ${response.url()}`);
+  });
+  page.on('framenavigated', (frame) => {
+    const url = frame.url();
+    if (url !== 'about:blank' && !url.startsWith(`${origin}/`)) fault(`a navigation to ${url}`);
+  });
+}
+
+function requestFault(request: Request, origin: string, mayChange: boolean): string | undefined {
+  const url = request.url();
+  if (!url.startsWith(`${origin}/`)) return url.startsWith('data:image/svg+xml') ? undefined : `a request to ${url}`;
+  if (!mayChange && request.method() !== 'GET') return `${request.method()} ${url} from a page that only shows`;
+  return undefined;
+}
+
+/** The page shows its data: no request is under way, and nothing says that it is busy. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main h1').first().waitFor({ timeout: openMs });
+  await page.waitForFunction('document.querySelector(\'[aria-busy="true"]\') === null', undefined, { timeout: openMs });
+  await page.waitForTimeout(quietMs);
+  await page.waitForFunction('document.querySelector(\'[aria-busy="true"]\') === null', undefined, { timeout: openMs });
+}
+
+/** What makes a page unusable, whatever it shows. */
+export async function usable(page: Page): Promise<readonly string[]> {
+  const state = await page.evaluate<{
+    readonly headings: number;
+    readonly wide: number;
+    readonly width: number;
+    readonly links: number;
+    readonly title: string;
+  }>(`({
+    headings: document.querySelectorAll('main h1').length,
+    wide: document.documentElement.scrollWidth,
+    width: document.documentElement.clientWidth,
+    links: document.querySelectorAll('nav a').length,
+    title: document.title,
+  })`);
+  return [
+    ...(state.headings === 1 ? [] : [`${state.headings} headings of level 1`]),
+    ...(state.wide <= state.width + 1 ? [] : [`the page is ${state.wide} wide in a window of ${state.width}`]),
+    ...(state.links > 0 ? [] : ['no menu']),
+    ...(state.title === '' ? ['no title'] : []),
+  ];
+}

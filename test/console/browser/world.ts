@@ -1,0 +1,185 @@
+/** A service in a process of its own, filled through OTLP: what the browser tests look at. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Span } from '../../../src/model/span.ts';
+import { answeringJudge } from '../../dashboard/answering-judge.ts';
+import { eventually } from '../../service/running.ts';
+import { serviceFolder, type ServiceProcess } from '../../service/process.ts';
+import type { Places, RunAddress } from './addresses.ts';
+import { spansOfStory } from './runs/agent-run.ts';
+import {
+  hourMs,
+  largeAgent,
+  largeSpans,
+  largeStory,
+  minuteMs,
+  plannerStory,
+  refundAgent,
+  refundStories,
+  session,
+  sessionStories,
+} from './runs/stories.ts';
+
+export interface World {
+  readonly service: ServiceProcess;
+  /** Base URL of the console. */
+  readonly console: string;
+  readonly folder: string;
+  readonly places: Places;
+  /** Of the newest run of each agent. */
+  runOf(agent: string): RunAddress;
+  close(): Promise<void>;
+}
+
+/** The judge of the world asks about every run. */
+export const judged = 'courtesy';
+export const dataset = 'refunds';
+const demoRuns = 60;
+const patience = { everyMs: 100, looksMax: 900 } as const;
+const main = join(import.meta.dirname, '../../../src/cli/main.ts');
+
+/** `demo`: with the simulated day of the demonstration; `large`: with a run of 5,000 spans. */
+export async function filledWorld({ demo, large }: { readonly demo: boolean; readonly large: boolean }): Promise<World> {
+  const [folder, judge] = [serviceFolder(), await answeringJudge()];
+  const close = async (): Promise<void> => {
+    await folder.remove();
+    await judge.close();
+  };
+  try {
+    folder.configure(configuration(judge.baseUrl));
+    const service = await folder.start();
+    const startMs = Date.now();
+    const stories = [
+      ...refundStories(),
+      { story: plannerStory, agoMs: 5 * minuteMs },
+      ...sessionStories.map((story, nth) => ({ story, agoMs: hourMs - nth * 3 * minuteMs })),
+    ];
+    const spans = stories.map(({ story, agoMs }, nth) => spansOfStory(story, { trace: nth + 1, startMs: startMs - agoMs }));
+    await sent(service, spans);
+    if (large)
+      await sentSlowly(service, spansOfStory(largeStory(largeSpans), { trace: stories.length + 1, startMs: startMs - 2 * hourMs }));
+    if (demo) await demonstration(service);
+    const agents = new Set([...stories.map(({ story }) => story.agent), ...(large ? [largeAgent] : [])]);
+    const runs = await scoredRuns(service, stories.length);
+    const addresses = new Map([...agents].map((agent) => [agent, addressOf(runs, agent)]));
+    await keep(service, runs);
+    const runOf = (agent: string): RunAddress => {
+      const found = addresses.get(agent);
+      if (found === undefined) throw new Error(`no run of ${agent}`);
+      return found;
+    };
+    return {
+      service,
+      console: service.console,
+      folder: folder.path,
+      places: { run: runOf(refundAgent), agent: refundAgent, session, dataset },
+      runOf,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function configuration(judgeUrl: string): string {
+  const price = '{ input_per_million: 1, output_per_million: 2 }';
+  return `judges:
+  main: { base_url: "${judgeUrl}", model: judge-model, concurrency: 4, price: ${price}, budget: { usd_per_day: 5 } }
+evaluators:
+  - defaults
+  - { use: custom_judge, name: ${judged}, judge: main, options: { template: "Is {{final_response}} polite?", labels: { polite: 1, rude: 0 } }, sample: { rate: 1 } }
+prices: { gpt-4o-mini: ${price}, gpt-5-mini: ${price}, claude-sonnet-4: ${price}, claude-haiku-4: ${price} }
+groups: { task_key: input }
+`;
+}
+
+/** Spans of one request. */
+const spansPerRequest = 2_000;
+
+/** Sends traces in requests of whole traces. */
+export async function sent(service: ServiceProcess, traces: readonly (readonly Span[])[]): Promise<void> {
+  let batch: Span[] = [];
+  for (const [at, trace] of traces.entries()) {
+    batch.push(...trace);
+    if (batch.length < spansPerRequest && at < traces.length - 1) continue;
+    const status = await service.send(batch);
+    if (status !== 200) throw new Error(`the service answered ${status ?? 'nothing'} to the spans`);
+    batch = [];
+  }
+}
+
+const slowly = { spans: 250, pauseMs: 60, triesMax: 100 } as const;
+
+/** As an agent sends a long run: at once it would be a flood, which the service may score without content. */
+export async function sentSlowly(service: Pick<ServiceProcess, 'send'>, spans: readonly Span[]): Promise<void> {
+  let tries = 0;
+  for (let at = 0; at < spans.length;) {
+    if ((await service.send(spans.slice(at, at + slowly.spans))) === 200) at += slowly.spans;
+    else if (++tries > slowly.triesMax) throw new Error('the service refuses the spans of the large run');
+    await pause(slowly.pauseMs);
+  }
+}
+
+async function demonstration({ otlp, console: page }: ServiceProcess): Promise<void> {
+  const words = ['demo', '--endpoint', otlp, '--console', page, '--runs', String(demoRuns)];
+  const child = spawn(process.execPath, [main, ...words], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`the demonstration ended with ${code ?? 'a signal'}`);
+}
+
+interface ApiRun {
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly agent: string | null;
+  readonly verdicts: readonly { readonly name: string; readonly passed: boolean | null }[];
+}
+
+/** All outermost runs, once the judge has seen those with an answer. */
+async function scoredRuns(service: ServiceProcess, atLeast: number): Promise<readonly ApiRun[]> {
+  return await eventually(
+    async () => {
+      const runs = (await service.runs()) as unknown as readonly ApiRun[];
+      const waiting = runs.filter(({ verdicts }) => !verdicts.some(({ name }) => name === judged));
+      return runs.length >= atLeast && waiting.length === 0 ? runs : undefined;
+    },
+    'all runs are stored and judged',
+    patience,
+  );
+}
+
+function addressOf(runs: readonly ApiRun[], agent: string): RunAddress {
+  const found = runs.find((run) => run.agent === agent);
+  if (found === undefined) throw new Error(`no run of ${agent}`);
+  return { trace: found.trace_id, span: found.span_id };
+}
+
+const annotatedRuns = 20;
+const keptRuns = 8;
+
+/** What people leave behind: annotations and a dataset. */
+async function keep({ console: page }: ServiceProcess, runs: readonly ApiRun[]): Promise<void> {
+  const refunds = runs.filter(({ agent }) => agent === refundAgent);
+  const annotations = refunds.slice(0, annotatedRuns).map(({ trace_id, span_id }, nth) => ({
+    trace_id,
+    span_id,
+    name: judged,
+    by: nth % 2 === 0 ? 'ann' : 'ben',
+    label: nth % 4 === 0 ? 'rude' : 'polite',
+    passed: nth % 4 !== 0,
+    explanation: `Seen by a person, number ${nth}.`,
+  }));
+  await posted(`${page}/api/v1/annotations`, { annotations });
+  const examples = refunds.slice(0, keptRuns).map(({ trace_id, span_id }) => ({ trace_id, span_id }));
+  await posted(`${page}/api/v1/datasets/${dataset}/examples`, { runs: examples, by: 'ann', note: 'Refunds of today.' });
+}
+
+/** Rejects when the answer is a refusal. */
+export async function posted(url: string, body: object): Promise<unknown> {
+  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${answer.status} for POST ${url}: ${text.slice(0, 500)}`);
+  return JSON.parse(text) as unknown;
+}
