@@ -24,11 +24,19 @@ const keys = {
   evaluator: 'the name of an evaluator',
   verdict: `one of ${verdictWords.join(', ')}`,
   annotated: 'yes or no',
+  tool: 'the name of a tool',
+  label: 'the label of an annotation, or NAME=LABEL',
+  min_duration: 'a number of seconds, or a duration such as 30s',
+  max_duration: 'a number of seconds, or a duration such as 30s',
+  min_cost: 'a number of US dollars',
+  max_cost: 'a number of US dollars',
 } as const;
 
 type Key = keyof typeof keys;
 
-const plainKeys = { agent: 'agent', service: 'service', version: 'version', session: 'sessionId', evaluator: 'evaluator' } as const;
+const plainKeys = { agent: 'agent', service: 'service', version: 'version', session: 'sessionId', evaluator: 'evaluator', tool: 'tool', label: 'label' } as const;
+const durationKeys = { min_duration: 'minDuration', max_duration: 'maxDuration' } as const;
+const costKeys = { min_cost: 'minCost', max_cost: 'maxCost' } as const;
 
 /** Keys for help texts and guides. */
 export const runFilterKeys: readonly string[] = Object.keys(keys);
@@ -83,6 +91,8 @@ function keyOf(name: string, option: string): Key {
   );
 }
 
+const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/;
+
 function conditionOf(key: Key, value: string, option: string): Conditions {
   if (value === '' && key !== 'tenant') throw fault(key, value, option);
   switch (key) {
@@ -101,6 +111,16 @@ function conditionOf(key: Key, value: string, option: string): Conditions {
     case 'annotated':
       if (value !== 'yes' && value !== 'no') throw fault(key, value, option);
       return { annotated: value === 'yes' };
+    case 'min_duration':
+    case 'max_duration': {
+      const micros = DECIMAL.test(value) ? Number(value) * 1_000_000 : (quantityOf('duration', value) ?? Number.NaN) * 1_000;
+      if (!Number.isFinite(micros)) throw fault(key, value, option);
+      return { [durationKeys[key]]: micros };
+    }
+    case 'min_cost':
+    case 'max_cost':
+      if (!DECIMAL.test(value)) throw fault(key, value, option);
+      return { [costKeys[key]]: Number(value) };
     default:
       return { [plainKeys[key]]: value };
   }
@@ -112,10 +132,11 @@ function fault(key: Key, value: string, option: string, guess?: string): UsageEr
   );
 }
 
-/** Whether a run with these verdicts matches, where no store filters. `annotated` matches no run. */
+/** Whether a run with these verdicts matches, where no store filters. Nobody has annotated it, and its cost is unknown. */
 export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'name' | 'verdict'>[], filter: RunFilter): boolean {
   const { tenant: wanted, agent, service, version, sessionId, traceId, evaluator, verdict, annotated, from, to } = filter;
-  const startedAt = Number(run.startUnixNano / 1_000n);
+  const { tool, label, minDuration = -Infinity, maxDuration = Infinity, minCost, maxCost } = filter;
+  const [startedAt, endedAt] = [Number(run.startUnixNano / 1_000n), Number(run.endUnixNano / 1_000n)];
   return (
     (wanted === undefined || run.tenant === wanted) &&
     (agent === undefined || run.trace.agent === agent) &&
@@ -124,6 +145,12 @@ export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'nam
     (sessionId === undefined || run.trace.sessionId === sessionId) &&
     (traceId === undefined || run.traceId === traceId) &&
     annotated !== true &&
+    label === undefined &&
+    (tool === undefined || run.trace.toolCalls.some(({ name }) => name === tool)) &&
+    endedAt - startedAt >= minDuration &&
+    endedAt - startedAt <= maxDuration &&
+    minCost === undefined &&
+    maxCost === undefined &&
     (from === undefined || startedAt >= from) &&
     (to === undefined || startedAt < to) &&
     ((evaluator === undefined && verdict === undefined) ||

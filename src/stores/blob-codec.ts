@@ -17,7 +17,19 @@ export function contentOf(run: Run, withoutContent: WithoutContent | undefined):
   if (withoutContent !== undefined) return { content: undefined, contentGone: withoutContent };
   const text = textOf(run);
   if (text === undefined || text.length > contentCharsMax) return { content: undefined, contentGone: 'too_large' };
-  return { content: text, contentGone: undefined };
+  const excerpt = excerptOf(run.trace.input);
+  return { content: text, contentGone: undefined, ...(excerpt === undefined ? {} : { excerpt }) };
+}
+
+/** Of the input in a list. */
+const excerptCharsMax = 160;
+
+/** The beginning of a text on one line, in memory of its own; `undefined` when it is blank. */
+export function excerptOf(text: string | undefined): string | undefined {
+  // Half a surrogate pair at the cut is left out. Blanks at the beginning of a text may be many.
+  const begin = (text ?? '').slice(0, 4 * excerptCharsMax).replaceAll(/\s+/g, ' ').trim().slice(0, excerptCharsMax);
+  const whole = Buffer.from(begin.replace(/[\ud800-\udbff]$/, '')).toString();
+  return whole === '' ? undefined : whole;
 }
 
 /** Undefined: it is longer than any text can be. */

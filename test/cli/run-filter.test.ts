@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/command.ts';
 import { matchesRun, parseRunFilter, parseTime, runFilterKeys } from '../../src/cli/run-filter.ts';
-import { agentTrace } from '../builders/agent-trace.ts';
+import { agentTrace, call } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';
 
 const id = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -17,6 +17,9 @@ test.each([
   { where: 'agent="travel \\"agent\\""  service=\'a b\'', want: { agent: 'travel "agent"', service: 'a b' } },
   { where: ' agent = support ', want: { agent: 'support' } },
   { where: 'tenant="" annotated=no', want: { tenant: '', annotated: false } },
+  { where: 'tool=find_order label=quality=good', want: { tool: 'find_order', label: 'quality=good' } },
+  { where: 'min_duration=1.5 max_duration=2m', want: { minDuration: 1_500_000, maxDuration: 120_000_000 } },
+  { where: 'min_cost=0 max_cost=0.25', want: { minCost: 0, maxCost: 0.25 } },
   { where: 'version=a=b', want: { version: 'a=b' } },
   { where: '', want: {} },
 ])('run filter: reads $where', ({ where, want }) => {
@@ -33,6 +36,8 @@ test.each([
   { where: 'verdict=fial', says: 'verdict="fial" is wrong: verdict takes one of pass, fail, raw, skipped, error. Did you mean fail?' },
   { where: 'trace=12', says: 'trace="12" is wrong: trace takes a trace id of 32 hexadecimal digits.' },
   { where: 'annotated=maybe', says: 'annotated takes yes or no' },
+  { where: 'min_duration=long', says: 'min_duration takes a number of seconds, or a duration such as 30s.' },
+  { where: 'max_cost=-1', says: 'max_cost takes a number of US dollars.' },
   { where: 'agent=a agent=b', says: 'agent is given twice' },
   { where: 'agent!=a', says: 'compares with a sign other than =. Conditions are KEY=VALUE, as in agent=support verdict=fail.' },
   { where: 'support', says: '"support" is no condition. Conditions are KEY=VALUE' },
@@ -79,7 +84,8 @@ test.each(['yesterday', '24', '2026-13-01', '11/26/2026', ''])('run filter: %s i
 });
 
 describe('run filter: matches runs that are in no store', () => {
-  const one = run({ serviceVersion: '2', trace: agentTrace({ agent: 'a', sessionId: 's' }) });
+  const trace = agentTrace({ agent: 'a', sessionId: 's', toolCalls: [call({ name: 'find' })] });
+  const one = run({ serviceVersion: '2', trace });
   const verdicts = [
     { name: 'tool_error', verdict: 'fail' as const },
     { name: 'latency', verdict: 'raw' as const },
@@ -94,6 +100,12 @@ describe('run filter: matches runs that are in no store', () => {
     { filter: { annotated: true }, want: false },
     { filter: { from: 1_700_000_000_000_000, to: 1_700_000_000_000_001 }, want: true },
     { filter: { to: 1_700_000_000_000_000 }, want: false },
+    { filter: { tool: 'find', minDuration: 1_123_456, maxDuration: 1_123_456 }, want: true },
+    { filter: { tool: 'book' }, want: false },
+    { filter: { minDuration: 1_123_457 }, want: false },
+    { filter: { maxDuration: 1_123_455 }, want: false },
+    { filter: { label: 'good' }, want: false },
+    { filter: { minCost: 0 }, want: false },
   ])('$filter: $want', ({ filter, want }) => {
     expect(matchesRun(one, verdicts, filter)).toBe(want);
   });

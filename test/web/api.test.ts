@@ -72,6 +72,8 @@ test('api: runs come newest first, with their verdicts and without their long fi
   expect(failing?.['started_at']).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/);
   expect(named(objects(failing?.['verdicts']), 'tool_error')).toMatchObject({ status: 'scored', passed: false, score: 0.5 });
   expect(Object.keys(failing ?? {})).not.toContain('input');
+  expect(failing).toMatchObject({ input_excerpt: 'Which order is 1234567890123456789?', labels: [], cost_usd: null });
+  expect(failing?.['duration_seconds']).toBeGreaterThanOrEqual(0);
 });
 
 const filters: readonly (readonly [string, readonly number[]])[] = [
@@ -85,6 +87,12 @@ const filters: readonly (readonly [string, readonly number[]])[] = [
   ['from=2001-01-01', [0, 1, 2]],
   ['tenant=', [0, 1, 2]],
   ['tenant=team', []],
+  ['tool=find_order', [0, 1, 2]],
+  ['tool=find', []],
+  ['label=good', []],
+  ['min_duration=0&max_duration=3600', [0, 1, 2]],
+  ['min_duration=3600', []],
+  ['min_cost=0', []],
 ];
 for (const [query, wanted] of filters) {
   test(`api: runs?${query}`, async () => {

@@ -15,7 +15,7 @@ export interface ReplayedVerdict extends StoredVerdict {
   readonly optionsHash: string;
 }
 
-export interface ReplayRun extends Omit<RunRow, 'verdicts'> {
+export interface ReplayRun extends Omit<RunRow, 'verdicts' | 'labels'> {
   readonly place: RunPlace;
   readonly verdicts: readonly ReplayedVerdict[];
 }

@@ -109,8 +109,9 @@ export type ContentGone = (typeof contentGoneWords)[number];
 
 /** The run as JSON, with input and output of the agent, or why it is missing. */
 export type RunContent =
-  | { readonly content: string; readonly contentGone: undefined }
-  | { readonly content: undefined; readonly contentGone: ContentGone };
+  /** `excerpt`: the first characters of the input on one line; absent without an input. */
+  | { readonly content: string; readonly contentGone: undefined; readonly excerpt?: string }
+  | { readonly content: undefined; readonly contentGone: ContentGone; readonly excerpt?: undefined };
 
 /** Verdicts, decisions and tool counts of a run, encoded. */
 export interface RunRecord {
@@ -173,10 +174,27 @@ export interface RunRow extends RunKey {
   readonly completeness: string;
   readonly status: string;
   readonly revision: number;
+  /** Tokens and cost of its model calls; `undefined` when unknown. */
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  /** In US dollars. */
+  readonly costUsd: number | undefined;
+  /** The first characters of the input on one line; `undefined` when the store has no content of the run. */
+  readonly excerpt: string | undefined;
+  /** Labels of its annotations, newest first, at most `rowLabelsMax`. */
+  readonly labels: readonly RunLabel[];
   /** The run that this one belongs to, as `trace/span`. Such a run has no verdicts and is in no list. */
   readonly partOf: string | undefined;
   readonly verdicts: readonly StoredVerdict[];
 }
+
+export interface RunLabel {
+  /** Name of the annotation. */
+  readonly name: string;
+  readonly label: string;
+}
+
+export const rowLabelsMax = 20;
 
 export interface StoredRun extends RunRow {
   /** The run as `runJson` writes it; `undefined` when its content is missing. */
@@ -236,6 +254,16 @@ export interface RunFilter {
   readonly verdict?: VerdictWord;
   /** True: annotated runs; false: the others. */
   readonly annotated?: boolean;
+  /** Runs with a call of this tool. */
+  readonly tool?: string;
+  /** Runs with an annotation of this label, or, for a text `name=label`, with one of this name and label. */
+  readonly label?: string;
+  /** From the start of the run to its end, both bounds inclusive. */
+  readonly minDuration?: Micros;
+  readonly maxDuration?: Micros;
+  /** In US dollars, both bounds inclusive. A run of unknown cost matches neither. */
+  readonly minCost?: number;
+  readonly maxCost?: number;
   readonly from?: Micros;
   readonly to?: Micros;
 }
@@ -245,7 +273,11 @@ export interface RunQuery extends RunFilter {
   readonly limit: number;
   /** Continues after this run. New runs neither repeat nor displace entries. */
   readonly after?: RunPlace;
+  /** Limit of runs that one page examines when no index answers the filter. Default: `examinedMax`. */
+  readonly examine?: number;
 }
+
+export const examinedMax = 50_000;
 
 /** Position of a run in the list. */
 export interface RunPlace {
@@ -255,8 +287,10 @@ export interface RunPlace {
 
 export interface RunPage {
   readonly runs: readonly RunRow[];
-  /** `undefined` on the last page. */
+  /** `undefined` on the last page. A page may be short or empty and have a next one. */
   readonly next: RunPlace | undefined;
+  /** Start of the last examined run when the page ended at the limit of examined runs; `undefined` otherwise. */
+  readonly searchedTo: Micros | undefined;
 }
 
 export interface SummaryQuery extends RunPeriod {

@@ -281,6 +281,12 @@ const migrations: { readonly [name: string]: Migration } = {
     'create table alert_states (alert text not null, agent text not null, state text not null, primary key (alert, agent)) strict, without rowid',
   ]),
 
+  // What lists of runs show and filter by: the beginning of the input, and labels of annotations.
+  '023_run_lists': steps([
+    'alter table runs add column excerpt text',
+    'create index annotations_by_label on annotations (label, run_id) where label is not null and run_id is not null',
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

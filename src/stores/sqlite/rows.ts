@@ -69,6 +69,7 @@ const revisionColumns = [
   'content_block',
   'content_at',
   'content_length',
+  'excerpt',
 ] as const;
 const saidColumns = ['marks', 'figures', 'verdicts_block', 'verdicts_at', 'verdicts_length'] as const;
 const runColumns = [...revisionColumns, ...saidColumns] as const;

@@ -18,7 +18,8 @@ import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { replayStore } from './replays.ts';
 import { migrated } from './migrations.ts';
-import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
+import { readDecisions, readRun, readSummary, readTools } from './read.ts';
+import { readRuns } from './run-list.ts';
 import { forgetSpans, readKnown, readPieces } from './spans.ts';
 import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
@@ -118,7 +119,7 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   if (emptied.length > 0)
     await db
       .updateTable('runs')
-      .set({ content_block: null, content_at: null, content_length: null, content_gone: 'expired' satisfies ContentGone })
+      .set({ content_block: null, content_at: null, content_length: null, excerpt: null, content_gone: 'expired' satisfies ContentGone })
       .where(
         'id',
         'in',

@@ -84,6 +84,8 @@ interface RunsTable {
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
   readonly cost_usd: number | null;
+  /** The beginning of the input; it goes with the content. */
+  readonly excerpt: string | null;
 }
 
 /** Sums over the runs of a time and a version. The empty text: there is none. */

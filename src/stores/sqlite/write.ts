@@ -119,6 +119,7 @@ function writeRuns(to: Rows, newest: ReadonlyMap<string, BatchItem>, known: Map<
       content_block: place?.block ?? null,
       content_at: place?.at ?? null,
       content_length: place?.length ?? null,
+      excerpt: content.excerpt ?? null,
     };
     const said = isPlain(key) ? saidColumns(to.marks(record.marks), record.figures, verdicts.get(key)) : saidColumns('', [], undefined);
     const id = before?.id ?? to.run({ ...row, ...said });

@@ -14,6 +14,8 @@ import type { Unbundled } from '../../otlp/cut/bundle.ts';
 import { writeLogsJson, writeTraces } from '../../otlp/write/write.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
 
+const microsPerSecond = 1_000_000;
+
 export function runRowJson(row: RunRow): JsonObject {
   return {
     trace_id: row.traceId,
@@ -29,6 +31,12 @@ export function runRowJson(row: RunRow): JsonObject {
     completeness: row.completeness,
     status: row.status,
     revision: row.revision,
+    duration_seconds: Math.max(0, row.endedAt - row.startedAt) / microsPerSecond,
+    input_tokens: row.inputTokens ?? null,
+    output_tokens: row.outputTokens ?? null,
+    cost_usd: row.costUsd ?? null,
+    input_excerpt: row.excerpt ?? null,
+    labels: row.labels.map(({ name, label }) => ({ name, label })),
     verdicts: row.verdicts.map(shortVerdictJson),
   };
 }
@@ -164,11 +172,11 @@ export function toolJson({ agent, of, name, calls, errors, notExecuted, tookMicr
     calls,
     errors,
     not_executed: notExecuted,
-    mean_seconds: tookMicros === undefined ? null : tookMicros / 1_000_000,
+    mean_seconds: tookMicros === undefined ? null : tookMicros / microsPerSecond,
   };
 }
 
-function timeOf(micros: Micros): string {
+export function timeOf(micros: Micros): string {
   return timeText(BigInt(Math.max(0, micros)) * 1_000n);
 }
 

@@ -150,7 +150,20 @@ export function filterOf(query: Parameters): RunFilter {
     ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
     ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
     ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
+    ...named(query, 'tool', 'tool'),
+    ...named(query, 'label', 'label'),
+    ...measured(query, 'min_duration', 'minDuration', microsPerSecond),
+    ...measured(query, 'max_duration', 'maxDuration', microsPerSecond),
+    ...measured(query, 'min_cost', 'minCost'),
+    ...measured(query, 'max_cost', 'maxCost'),
   };
+}
+
+const microsPerSecond = 1_000_000;
+
+function measured<Key extends string>(query: Parameters, name: string, key: Key, unit = 1): { readonly [K in Key]?: number } {
+  const value = query[name];
+  return typeof value === 'number' ? ({ [key]: value * unit } as { readonly [K in Key]: number }) : {};
 }
 
 export function named<Key extends string>(query: Parameters, name: string, key: Key): { readonly [K in Key]?: string } {
@@ -267,13 +280,14 @@ export const pages = {
   cursor: { ...textParameter, description: '`next` of the previous page.' },
 } as const;
 
-export function list(key: string, schema: string): JsonObject {
+export function list(key: string, schema: string, more: JsonObject = {}): JsonObject {
   return {
     type: 'object',
-    required: [key, 'next'],
+    required: [key, 'next', ...Object.keys(more)],
     properties: {
       [key]: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } },
       next: { type: ['string', 'null'], description: 'Cursor of the next page; null on the last page.' },
+      ...more,
     },
   };
 }

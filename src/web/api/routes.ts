@@ -22,7 +22,7 @@ import {
 } from './route.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
+import { examinedMax, type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { alertRoutes } from './alerts.ts';
@@ -33,7 +33,7 @@ import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
-import { decisionJson, otlpLines, runJson, runRowJson, spanPage, spansGoneJson, summaryJson, toolJson, worstTurnsJson } from './json.ts';
+import { decisionJson, otlpLines, runJson, runRowJson, spanPage, spansGoneJson, summaryJson, timeOf, toolJson, worstTurnsJson } from './json.ts';
 
 const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
 const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
@@ -55,6 +55,12 @@ const filters = {
   evaluator: { ...textParameter, description: 'Runs with a verdict of this name.' },
   verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` or of any.' },
   annotated: { enum: ['true', 'false'], description: '`true`: runs with an annotation; `false`: the others.' },
+  label: { ...textParameter, description: 'Runs with an annotation of this label, or `name=label`.' },
+  tool: { ...textParameter, description: 'Runs with a call of this tool.' },
+  min_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or longer.' },
+  max_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or less.' },
+  min_cost: { type: 'number', minimum: 0, description: 'Runs of this cost in US dollars or more. A run of unknown cost matches no bound.' },
+  max_cost: { type: 'number', minimum: 0, description: 'Runs of this cost in US dollars or less.' },
   from: { ...time, description: 'Runs that started at this time or later.' },
   to: { ...time, description: 'Runs that started before this time.' },
 } as const;
@@ -65,14 +71,22 @@ const buckets: { readonly [name: string]: number } = { minute: 60_000_000, hour:
 /** Buckets of one answer. */
 const bucketsMax = 1_500;
 
+const searchedRuns = list('runs', 'Run', {
+  searched_to: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'Start of the last examined run, when the page ends at the limit of examined runs: `next` goes on from there. Null otherwise.',
+  },
+});
+
 export const routes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs',
-    summary: 'Runs, newest first, without their long fields.',
+    summary: `Runs, newest first, without their long fields. A page examines at most ${examinedMax} runs when no index answers the filter.`,
     path_parameters: {},
     query_parameters: { ...filters, ...pages },
-    answer: list('runs', 'Run'),
+    answer: searchedRuns,
     handle: ({ store }, query) => runsPage(store, filterOf(query), query),
   },
   {
@@ -152,7 +166,7 @@ export const routes: readonly Route[] = [
     summary: 'The runs of a session, newest first.',
     path_parameters: { id: { ...textParameter, minLength: 1, description: 'Session id.' } },
     query_parameters: { tenant, ...pages },
-    answer: list('runs', 'Run'),
+    answer: searchedRuns,
     handle: ({ store }, query) => runsPage(store, filterOf({ tenant: query['tenant'], session: query['id'] }), query),
   },
   {
@@ -281,5 +295,9 @@ async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Para
     limit: typeof limit === 'number' ? limit : limitDefault,
     ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}),
   });
-  return { runs: page.runs.map(runRowJson), next: page.next === undefined ? null : cursorText(page.next) };
+  return {
+    runs: page.runs.map(runRowJson),
+    next: page.next === undefined ? null : cursorText(page.next),
+    searched_to: page.searchedTo === undefined ? null : timeOf(page.searchedTo),
+  };
 }

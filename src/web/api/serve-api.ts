@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
-import { contentGoneWords } from '../../model/store/store.ts';
+import { contentGoneWords, rowLabelsMax } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { datasetSchemas } from './dataset-json.ts';
 import { experimentSchemas } from './experiments.ts';
@@ -147,6 +147,16 @@ const schemas: { readonly [name: string]: JsonObject } = {
       completeness: { enum: ['complete', 'partial', 'abandoned', 'evicted'] },
       status: { enum: ['ok', 'error'] },
       revision: count,
+      duration_seconds: { type: 'number', minimum: 0 },
+      input_tokens: orNull('integer', 'Of all model calls; null: unknown.'),
+      output_tokens: orNull('integer', 'Of all model calls; null: unknown.'),
+      cost_usd: orNull('number', 'Of all model calls; null: the cost of one of them is unknown.'),
+      input_excerpt: orNull('string', 'The first characters of the input on one line; null: the store has no texts of the run.'),
+      labels: {
+        type: 'array',
+        items: object({ name: text, label: text }),
+        description: `Labels of annotations, newest first, at most ${rowLabelsMax}.`,
+      },
       verdicts: { type: 'array', items: { $ref: '#/components/schemas/Verdict' } },
     },
     {

@@ -1,0 +1,271 @@
+/**
+ * Lists of runs, newest first. A list goes along the index that answers most of its filter. A filter that no index answers examines a bounded
+ * number of runs for each page.
+ */
+import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
+import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import {
+  examinedMax,
+  rowLabelsMax,
+  type RunFilter,
+  type RunLabel,
+  type RunPage,
+  type RunPlace,
+  type RunQuery,
+  type RunRow,
+  type StoredVerdict,
+} from '../../model/store/store.ts';
+import type { ReplayPage, ReplayQuery, ReplayRun } from '../../model/store/replay-store.ts';
+import type { EntryVerdict, RunEntry } from '../run-record.ts';
+import { globOf, readMarks, type KnownMark } from './marks.ts';
+import { listedColumns, oneOf } from './rows.ts';
+import { readEntries } from './run-entries.ts';
+import type { Tables } from './tables.ts';
+
+type Db = Kysely<Tables>;
+export type ListedRun = Pick<Selectable<Tables['runs']>, (typeof listed)[number]>;
+export type Entries = ReadonlyMap<number, readonly RunEntry[]>;
+
+export const listed = ['id', ...listedColumns, 'input_tokens', 'output_tokens', 'cost_usd', 'excerpt'] as const;
+
+/** Rows with such an annotation are read by their ids when there are no more. */
+const candidatesMax = 2_000;
+
+export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
+  const { rows, entries, next, searchedTo } = await readListed(db, query);
+  const labels = await labelsOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return { runs: rows.map((row) => ({ ...runRow(row, entries), labels: labels.get(row.id) ?? [] })), next, searchedTo };
+}
+
+/** As `readRuns`, with what identifies the evaluator of each verdict. */
+export async function readReplayRuns(db: Db, { filter, limit, after }: ReplayQuery): Promise<ReplayPage> {
+  const { rows, entries, next } = await readListed(db, { ...filter, limit, ...(after === undefined ? {} : { after }) });
+  const verdicts = (id: number): ReplayRun['verdicts'] =>
+    (entries.get(id) ?? []).flatMap(({ name, verdict }) => (verdict === undefined ? [] : [{ name, ...verdict }]));
+  return {
+    runs: rows.map((row) => ({
+      ...runRow(row, new Map()),
+      place: { startedAt: row.started_us, id: row.id },
+      verdicts: verdicts(row.id),
+    })),
+    next,
+  };
+}
+
+export async function countRuns(db: Db, filter: RunFilter): Promise<number> {
+  const wanted = await wantedRuns(db, filter);
+  const { runs } = await db
+    .selectFrom('runs')
+    .select(({ fn }) => fn.countAll<number>().as('runs'))
+    .where(wanted('runs', indexOf(filter)))
+    .executeTakeFirstOrThrow();
+  return runs;
+}
+
+interface Listed {
+  readonly rows: readonly ListedRun[];
+  readonly entries: Entries;
+  readonly next: RunPage['next'];
+  readonly searchedTo: RunPage['searchedTo'];
+}
+
+async function readListed(db: Db, { after, limit, examine = examinedMax, ...filter }: RunQuery): Promise<Listed> {
+  const wanted = await wantedRuns(db, filter);
+  const candidates = await annotatedRuns(db, filter);
+  const index = candidates === undefined ? indexOf(filter) : 'id';
+  const floor = isAnswered(filter, index) ? undefined : await examinedTo(db, { filter, index, after, examine });
+  const start = startColumn(index);
+  const rows = await db
+    .selectFrom('runs')
+    .select(listed)
+    .where(wanted('runs', index))
+    .$if(candidates !== undefined, (select) => select.where('runs.id', 'in', oneOf(candidates ?? [])))
+    .where(between(start, { after, floor }))
+    .orderBy(start, 'desc')
+    .orderBy(sql`runs.id`, 'desc')
+    .limit(limit + 1)
+    .execute();
+  const page = rows.slice(0, limit);
+  const entries = await readEntries(
+    db,
+    page.map(({ id }) => id),
+  );
+  const last = page.at(-1);
+  const isFull = rows.length > limit && last !== undefined;
+  return {
+    rows: page,
+    entries,
+    next: isFull ? { startedAt: last.started_us, id: last.id } : floor,
+    searchedTo: isFull ? undefined : floor?.startedAt,
+  };
+}
+
+/** What a list goes along. Runs of one trace are few; `id` stands for a list of runs. */
+type Index = 'id' | 'trace_id' | 'session_id' | 'agent' | 'start';
+
+function indexOf({ traceId, sessionId, agent }: RunFilter): Index {
+  return traceId !== undefined ? 'trace_id' : sessionId !== undefined ? 'session_id' : agent !== undefined ? 'agent' : 'start';
+}
+
+/** Conditions beside which a list along this index examines runs that it leaves out. */
+const answered: { readonly [index in Index]: readonly (keyof RunFilter)[] | undefined } = {
+  id: undefined,
+  trace_id: undefined,
+  session_id: ['sessionId', 'from', 'to'],
+  agent: ['agent', 'from', 'to'],
+  start: ['from', 'to'],
+};
+
+/** Whether the index alone finds the runs, without a limit of examined ones. */
+function isAnswered(filter: RunFilter, index: Index): boolean {
+  const keys = answered[index];
+  return keys === undefined || Object.entries(filter).every(([key, value]) => value === undefined || keys.some((known) => known === key));
+}
+
+/** The plus keeps SQLite from going along the start of all runs. */
+function startColumn(index: Index): RawBuilder<number> {
+  return index === 'id' || index === 'trace_id' ? sql<number>`+runs.started_us` : sql<number>`runs.started_us`;
+}
+
+function between(
+  start: RawBuilder<number>,
+  { after, floor }: { readonly after: RunPlace | undefined; readonly floor: RunPlace | undefined },
+): RawBuilder<boolean> {
+  const parts = [
+    ...(after === undefined ? [] : [sql`(${start}, runs.id) < (${after.startedAt}, ${after.id})`]),
+    ...(floor === undefined ? [] : [sql`(${start}, runs.id) >= (${floor.startedAt}, ${floor.id})`]),
+  ];
+  return parts.length === 0 ? sql<boolean>`true` : sql<boolean>`(${sql.join(parts, sql` and `)})`;
+}
+
+interface Examined {
+  readonly filter: RunFilter;
+  readonly index: Index;
+  readonly after: RunPlace | undefined;
+  readonly examine: number;
+}
+
+/** The last run that a page examines, read from the index alone; `undefined` when the runs end before. */
+async function examinedTo(db: Db, { filter: { sessionId, agent, from, to }, index, after, examine }: Examined): Promise<RunPlace | undefined> {
+  const start = startColumn(index);
+  const row = await db
+    .selectFrom('runs')
+    .select(['id', 'started_us'])
+    .$if(index === 'session_id', (select) => select.where('session_id', '=', sessionId ?? null))
+    .$if(index === 'agent', (select) => select.where('agent', '=', agent ?? null))
+    .$if(from !== undefined, (select) => select.where('started_us', '>=', from ?? 0))
+    .$if(to !== undefined, (select) => select.where('started_us', '<', to ?? 0))
+    .where(between(start, { after, floor: undefined }))
+    .orderBy(start, 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(examine - 1)
+    .executeTakeFirst();
+  return row === undefined ? undefined : { startedAt: row.started_us, id: row.id };
+}
+
+/** The condition for the rows of that name in a statement that goes along this index. */
+type WantedRuns = (alias: string, index: Index) => RawBuilder<boolean>;
+
+const equalColumns = [
+  ['tenant', 'tenant'],
+  ['agent', 'agent'],
+  ['service', 'service'],
+  ['version', 'version'],
+  ['model', 'model'],
+  ['prompt', 'prompt'],
+  ['sessionId', 'session_id'],
+  ['traceId', 'trace_id'],
+] as const;
+
+async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns> {
+  const marks = await marksOf(db, filter);
+  const { from, to, annotated, tool, label, minDuration, maxDuration, minCost, maxCost } = filter;
+  return (alias, index) => {
+    const column = (name: string): RawBuilder<unknown> => sql.ref(`${alias}.${name}`);
+    const took = sql`(${column('ended_us')} - ${column('started_us')})`;
+    const parts = [
+      sql`${column('part_of')} is null`,
+      // The plus keeps SQLite to one index.
+      ...equalColumns.flatMap(([key, name]) =>
+        filter[key] === undefined ? [] : [name === index ? sql`${column(name)} = ${filter[key]}` : sql`+${column(name)} = ${filter[key]}`],
+      ),
+      ...(from === undefined ? [] : [sql`${column('started_us')} >= ${from}`]),
+      ...(to === undefined ? [] : [sql`${column('started_us')} < ${to}`]),
+      ...(marks === undefined ? [] : [marks.length === 0 ? sql`false` : sql`${column('marks')} glob ${globOf(marks)}`]),
+      ...(annotated === undefined ? [] : [sql`${annotated ? sql`exists` : sql`not exists`} (select 1 from annotations a where a.run_id = ${column('id')})`]),
+      ...(label === undefined ? [] : [sql`exists (select 1 from annotations a where a.run_id = ${column('id')} and ${hasLabel(label)})`]),
+      // Names of tools stand in the list as JSON writes them, after a bracket that no name can hold unescaped.
+      ...(tool === undefined ? [] : [sql`instr(${column('tools')}, ${`[${JSON.stringify(tool)},`}) > 0`]),
+      ...(minDuration === undefined ? [] : [sql`${took} >= ${minDuration}`]),
+      ...(maxDuration === undefined ? [] : [sql`${took} <= ${maxDuration}`]),
+      ...(minCost === undefined ? [] : [sql`${column('cost_usd')} >= ${minCost}`]),
+      ...(maxCost === undefined ? [] : [sql`${column('cost_usd')} <= ${maxCost}`]),
+    ];
+    return sql<boolean>`(${sql.join(parts, sql` and `)})`;
+  };
+}
+
+/** `undefined` when the filter names no verdict. */
+async function marksOf(db: Db, { verdict, evaluator }: RunFilter): Promise<readonly KnownMark[] | undefined> {
+  if (verdict === undefined && evaluator === undefined) return undefined;
+  return (await readMarks(db)).filter(({ name, word }) => word !== null && (evaluator ?? name) === name && (verdict ?? word) === word);
+}
+
+/** Of an annotation `a`: the text is the label, or `name=label`. */
+function hasLabel(text: string): RawBuilder<boolean> {
+  const sign = text.indexOf('=');
+  if (sign < 0) return sql<boolean>`a.label = ${text}`;
+  return sql<boolean>`(a.label = ${text} or (a.label = ${text.slice(sign + 1)} and a.name = ${text.slice(0, sign)}))`;
+}
+
+/** Runs with such an annotation when they are few; `undefined` when they are many, or the filter names none. */
+async function annotatedRuns(db: Db, { label, annotated, traceId }: RunFilter): Promise<readonly number[] | undefined> {
+  if (traceId !== undefined || (label === undefined && annotated !== true)) return undefined;
+  const which = label === undefined ? sql`true` : hasLabel(label);
+  const { rows } = await sql<{ readonly id: number }>`
+    select distinct a.run_id as id from annotations a where a.run_id is not null and ${which} limit ${candidatesMax + 1}`.execute(db);
+  return rows.length > candidatesMax ? undefined : rows.map(({ id }) => id);
+}
+
+/** By the ids of their rows. */
+export async function labelsOf(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, readonly RunLabel[]>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<RunLabel & { readonly id: number }>`
+    select run_id as id, name, label from (
+      select run_id, name, label, row_number() over (partition by run_id order by max(at_us) desc, name, label) as place
+      from annotations where run_id in ${oneOf(ids)} and label is not null group by run_id, name, label)
+    where place <= ${rowLabelsMax} order by run_id, place`.execute(db);
+  return new Map([...Map.groupBy(rows, ({ id }) => id)].map(([id, own]) => [id, own.map(({ name, label }) => ({ name, label }))]));
+}
+
+export function runRow(row: ListedRun, entries: Entries): Omit<RunRow, 'labels'> {
+  return {
+    tenant: row.tenant as Tenant,
+    traceId: row.trace_id as TraceId,
+    spanId: row.span_id as SpanId,
+    agent: row.agent ?? undefined,
+    service: row.service ?? undefined,
+    version: row.version ?? undefined,
+    sessionId: row.session_id ?? undefined,
+    model: row.model ?? undefined,
+    startedAt: row.started_us,
+    endedAt: row.ended_us,
+    completeness: row.completeness,
+    status: row.status,
+    revision: row.revision,
+    inputTokens: row.input_tokens ?? undefined,
+    outputTokens: row.output_tokens ?? undefined,
+    costUsd: row.cost_usd ?? undefined,
+    excerpt: row.excerpt ?? undefined,
+    partOf: row.part_of ?? undefined,
+    verdicts: (entries.get(row.id) ?? []).flatMap(({ name, verdict }) => (verdict === undefined ? [] : [storedVerdict(name, verdict)])),
+  };
+}
+
+function storedVerdict(name: string, { kind: _kind, optionsHash: _hash, ...verdict }: EntryVerdict): StoredVerdict {
+  return { name, ...verdict };
+}
