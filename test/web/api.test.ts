@@ -147,6 +147,17 @@ test('api: the spans of a run come whole as a file of OTLP/JSON lines', async ()
   ]).toEqual([true, ['find', 'notify', 'run']]);
 });
 
+test('api: sessions come with the figures of their runs', async () => {
+  const page = await found('/sessions');
+  expect([page['next'], page['searched_to']]).toEqual([null, null]);
+  const sessions = objects(page['sessions']);
+  expect(sessions).toHaveLength(1);
+  expect(sessions[0]).toMatchObject({ id: 's-1', tenant: '', agents: ['billing', 'shipping'], turns: 3, whole: true, cost_usd: null });
+  expect(sessions[0]?.['worst']).toMatchObject({ verdict: 'fail' });
+  expect(await list('/sessions?agent=none')).toEqual([]);
+  expect(await list('/sessions?agent=billing&verdict=fail&evaluator=tool_error')).toHaveLength(1);
+});
+
 test('api: sessions, decisions, tools, summary and evaluability', async () => {
   expect(await list('/sessions/s-1', 'runs')).toHaveLength(3);
   expect(await list('/sessions/none', 'runs')).toEqual([]);
@@ -224,6 +235,7 @@ describe('the OpenAPI document', () => {
       '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`,
       '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`,
       '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`,
+      '/sessions': '/sessions',
       '/sessions/{id}': '/sessions/s-1',
       '/sessions/{id}/worst-turns': '/sessions/s-1/worst-turns',
       '/summary': '/summary',

@@ -18,6 +18,7 @@ import type { VersionStore } from './version-store.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
 import type { ProcessStore } from './process-store.ts';
+import type { SessionPage, SessionQuery } from './session-list.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
 export interface Store {
@@ -66,6 +67,8 @@ export interface Store {
   run(key: RunKey): Promise<StoredRun | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<RunPage>;
+  /** Sessions with a run that matches, by the newest such run. */
+  sessions(query: SessionQuery): Promise<SessionPage>;
   /** All runs of one trace and the decision of each evaluator on them. */
   decisions(traceId: TraceId): Promise<readonly StoredDecision[]>;
   /** Verdicts by evaluator over time. */

@@ -106,7 +106,7 @@ async function readListed(db: Db, { after, limit, examine = examinedMax, ...filt
 /** What a list goes along. Runs of one trace are few; `id` stands for a list of runs. */
 type Index = 'id' | 'trace_id' | 'session_id' | 'agent' | 'start';
 
-function indexOf({ traceId, sessionId, agent }: RunFilter): Index {
+export function indexOf({ traceId, sessionId, agent }: RunFilter): Index {
   return traceId !== undefined ? 'trace_id' : sessionId !== undefined ? 'session_id' : agent !== undefined ? 'agent' : 'start';
 }
 
@@ -130,7 +130,7 @@ function startColumn(index: Index): RawBuilder<number> {
   return index === 'id' || index === 'trace_id' ? sql<number>`+runs.started_us` : sql<number>`runs.started_us`;
 }
 
-function between(
+export function between(
   start: RawBuilder<number>,
   { after, floor }: { readonly after: RunPlace | undefined; readonly floor: RunPlace | undefined },
 ): RawBuilder<boolean> {
@@ -149,7 +149,7 @@ interface Examined {
 }
 
 /** The last run that a page examines, read from the index alone; `undefined` when the runs end before. */
-async function examinedTo(db: Db, { filter: { sessionId, agent, from, to }, index, after, examine }: Examined): Promise<RunPlace | undefined> {
+export async function examinedTo(db: Db, { filter: { sessionId, agent, from, to }, index, after, examine }: Examined): Promise<RunPlace | undefined> {
   const start = startColumn(index);
   const row = await db
     .selectFrom('runs')
@@ -181,7 +181,7 @@ const equalColumns = [
   ['traceId', 'trace_id'],
 ] as const;
 
-async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns> {
+export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns> {
   const marks = await marksOf(db, filter);
   const { from, to, annotated, tool, label, minDuration, maxDuration, minCost, maxCost } = filter;
   return (alias, index) => {

@@ -4,18 +4,23 @@ import { otherSplit, splitValuesMax, type RunPeriod, type DecidedRuns } from '..
 import type { SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import type { Decision, VerdictWord } from '../../model/verdict.ts';
 import { parsedMark, type ToolCounts } from '../run-record.ts';
+import type { SessionRow } from '../../model/store/session-list.ts';
+import { sessionSums, type SessionsQuery } from './session-sums.ts';
 import { eachMark, globOf, markChar, markedOf, marksByChar, type KnownMark } from './marks.ts';
 
 export type Scan =
   | { readonly of: 'summary'; readonly query: SummaryQuery }
   | { readonly of: 'tools'; readonly query: ToolQuery }
-  | { readonly of: 'decided'; readonly query: RunPeriod & { readonly name: string; readonly weightMax: number } };
+  | { readonly of: 'decided'; readonly query: RunPeriod & { readonly name: string; readonly weightMax: number } }
+  | { readonly of: 'sessions'; readonly query: SessionsQuery };
 
-/** Unordered. */
+/** Unordered, unless it says otherwise. */
 export interface Scanned {
   readonly summary: readonly SummaryRow[];
   readonly tools: readonly ToolRow[];
   readonly decided: readonly DecidedRuns[];
+  /** In the order of the question. */
+  readonly sessions: readonly SessionRow[];
 }
 
 export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']] {
@@ -26,6 +31,8 @@ export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']]
       return tools(database, scan.query);
     case 'decided':
       return decided(database, scan.query);
+    case 'sessions':
+      return sessionSums(database, scan.query, knownMarks(database));
   }
 }
 

@@ -134,38 +134,6 @@ export interface Parameters {
   readonly [name: string]: string | number | undefined;
 }
 
-export function filterOf(query: Parameters): RunFilter {
-  const [from, to] = [timeAt(query, 'from'), timeAt(query, 'to')];
-  return {
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...named(query, 'agent', 'agent'),
-    ...named(query, 'service', 'service'),
-    ...named(query, 'version', 'version'),
-    ...named(query, 'model', 'model'),
-    ...named(query, 'prompt', 'prompt'),
-    ...named(query, 'session', 'sessionId'),
-    ...named(query, 'evaluator', 'evaluator'),
-    ...tenantOf(query),
-    ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
-    ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
-    ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
-    ...named(query, 'tool', 'tool'),
-    ...named(query, 'label', 'label'),
-    ...measured(query, 'min_duration', 'minDuration', microsPerSecond),
-    ...measured(query, 'max_duration', 'maxDuration', microsPerSecond),
-    ...measured(query, 'min_cost', 'minCost'),
-    ...measured(query, 'max_cost', 'maxCost'),
-  };
-}
-
-const microsPerSecond = 1_000_000;
-
-function measured<Key extends string>(query: Parameters, name: string, key: Key, unit = 1): { readonly [K in Key]?: number } {
-  const value = query[name];
-  return typeof value === 'number' ? ({ [key]: value * unit } as { readonly [K in Key]: number }) : {};
-}
-
 export function named<Key extends string>(query: Parameters, name: string, key: Key): { readonly [K in Key]?: string } {
   const value = query[name];
   return typeof value === 'string' ? ({ [key]: value } as { readonly [K in Key]: string }) : {};
@@ -176,7 +144,7 @@ export function tenantOf({ tenant }: Parameters): { readonly tenant?: Tenant } {
 }
 
 /** `undefined` when the parameter is absent. Throws for a text that is not RFC 3339. */
-function timeAt(query: Parameters, name: string): Micros | undefined {
+export function timeAt(query: Parameters, name: string): Micros | undefined {
   const text = query[name];
   if (typeof text !== 'string') return undefined;
   const micros = parsedTime(text);

@@ -1,8 +1,5 @@
 /** The routes of the API. The listener serves each row, and the OpenAPI document describes it. */
 import {
-  cursorText,
-  filterOf,
-  limitDefault,
   list,
   named,
   NotKept,
@@ -11,7 +8,6 @@ import {
   pages,
   type Parameters,
   periodOf,
-  placeOf,
   QueryFault,
   type Route,
   runParameters,
@@ -21,8 +17,7 @@ import {
   textParameter,
 } from './route.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import type { JsonObject } from '../../model/json.ts';
-import { examinedMax, type RunFilter, type RunPlace, type RunRow, type Store, type StoredRun } from '../../model/store/store.ts';
+import { examinedMax, type Store, type StoredRun } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { alertRoutes } from './alerts.ts';
@@ -33,51 +28,21 @@ import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
-import { decisionJson, otlpLines, runJson, runRowJson, spanPage, spansGoneJson, summaryJson, timeOf, toolJson, worstTurnsJson } from './json.ts';
+import { filterOf, runFilters, runsPage, searchedRuns, tenant, time, traceId } from './run-list.ts';
+import { sessionRoutes } from './sessions.ts';
+import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson, toolJson } from './json.ts';
 
-const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
-const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
-const tenant = { ...textParameter, description: 'Name of the token of the spans; empty for spans without a token.' } as const;
 const spansLimitDefault = 200;
-/** The worst turn is one of the newest runs of a session. */
-const turnsMax = 1_000;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
   to: { ...time, description: 'Runs that started before this time; now when left out.' },
 } as const;
-const filters = {
-  ...runParameters,
-  service: { ...textParameter, description: 'Name of the service.' },
-  session: { ...textParameter, description: 'Session id.' },
-  trace: traceId,
-  tenant,
-  evaluator: { ...textParameter, description: 'Runs with a verdict of this name.' },
-  verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` or of any.' },
-  annotated: { enum: ['true', 'false'], description: '`true`: runs with an annotation; `false`: the others.' },
-  label: { ...textParameter, description: 'Runs with an annotation of this label, or `name=label`.' },
-  tool: { ...textParameter, description: 'Runs with a call of this tool.' },
-  min_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or longer.' },
-  max_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or less.' },
-  min_cost: { type: 'number', minimum: 0, description: 'Runs of this cost in US dollars or more. A run of unknown cost matches no bound.' },
-  max_cost: { type: 'number', minimum: 0, description: 'Runs of this cost in US dollars or less.' },
-  from: { ...time, description: 'Runs that started at this time or later.' },
-  to: { ...time, description: 'Runs that started before this time.' },
-} as const;
-
 const by = { enum: runSplits, description: `${splitDescription}, the others as \`other\`.` } as const;
 const dayMicros = 86_400_000_000;
 const buckets: { readonly [name: string]: number } = { minute: 60_000_000, hour: 3_600_000_000, day: dayMicros };
 /** Buckets of one answer. */
 const bucketsMax = 1_500;
-
-const searchedRuns = list('runs', 'Run', {
-  searched_to: {
-    type: ['string', 'null'],
-    format: 'date-time',
-    description: 'Start of the last examined run, when the page ends at the limit of examined runs: `next` goes on from there. Null otherwise.',
-  },
-});
 
 export const routes: readonly Route[] = [
   {
@@ -85,7 +50,7 @@ export const routes: readonly Route[] = [
     path: '/runs',
     summary: `Runs, newest first, without their long fields. A page examines at most ${examinedMax} runs when no index answers the filter.`,
     path_parameters: {},
-    query_parameters: { ...filters, ...pages },
+    query_parameters: { ...runFilters, ...pages },
     answer: searchedRuns,
     handle: ({ store }, query) => runsPage(store, filterOf(query), query),
   },
@@ -160,36 +125,7 @@ export const routes: readonly Route[] = [
       next: null,
     }),
   },
-  {
-    method: 'get',
-    path: '/sessions/{id}',
-    summary: 'The runs of a session, newest first.',
-    path_parameters: { id: { ...textParameter, minLength: 1, description: 'Session id.' } },
-    query_parameters: { tenant, ...pages },
-    answer: searchedRuns,
-    handle: ({ store }, query) => runsPage(store, filterOf({ tenant: query['tenant'], session: query['id'] }), query),
-  },
-  {
-    method: 'get',
-    path: '/sessions/{id}/worst-turns',
-    summary: 'The run of a session with the lowest score, by evaluator. The runs are the turns, by start.',
-    path_parameters: { id: { ...textParameter, minLength: 1, description: 'Session id.' } },
-    query_parameters: { tenant },
-    answer: {
-      type: 'object',
-      required: ['worst_turns', 'turns', 'whole', 'next'],
-      properties: {
-        worst_turns: { type: 'array', items: { $ref: '#/components/schemas/WorstTurn' } },
-        turns: { type: 'integer', minimum: 0, description: 'Runs of the session.' },
-        whole: { type: 'boolean', description: `False: the session has more runs, and these are the newest ${turnsMax}.` },
-        next: { type: 'null' },
-      },
-    },
-    async handle({ store }, query) {
-      const { runs, isWhole } = await turnsOf(store, filterOf({ tenant: query['tenant'] ?? '', session: query['id'] }));
-      return { worst_turns: worstTurnsJson(runs), turns: runs.length, whole: isWhole, next: null };
-    },
-  },
+  ...sessionRoutes,
   {
     method: 'get',
     path: '/summary',
@@ -199,7 +135,7 @@ export const routes: readonly Route[] = [
       ...period,
       ...runParameters,
       tenant,
-      evaluator: filters.evaluator,
+      evaluator: runFilters.evaluator,
       by,
       bucket: { enum: Object.keys(buckets), default: 'hour', description: 'Width of one step in time.' },
     },
@@ -275,29 +211,4 @@ function splitIn(query: Parameters): { readonly by?: RunSplit } {
 
 function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): Promise<StoredRun | undefined> {
   return store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });
-}
-
-/** The newest `turnsMax` runs of a session, by start. */
-async function turnsOf(store: Store, filter: RunFilter): Promise<{ readonly runs: readonly RunRow[]; readonly isWhole: boolean }> {
-  const newest: RunRow[] = [];
-  let next: RunPlace | undefined;
-  do {
-    const page = await store.runs({ ...filter, limit: pages.limit.maximum, ...(next === undefined ? {} : { after: next }) });
-    newest.push(...page.runs);
-    next = page.next;
-  } while (next !== undefined && newest.length < turnsMax);
-  return { runs: newest.slice(0, turnsMax).reverse(), isWhole: next === undefined && newest.length <= turnsMax };
-}
-
-async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Parameters): Promise<JsonObject> {
-  const page = await store.runs({
-    ...filter,
-    limit: typeof limit === 'number' ? limit : limitDefault,
-    ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}),
-  });
-  return {
-    runs: page.runs.map(runRowJson),
-    next: page.next === undefined ? null : cursorText(page.next),
-    searched_to: page.searchedTo === undefined ? null : timeOf(page.searchedTo),
-  };
 }

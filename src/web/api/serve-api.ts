@@ -13,6 +13,7 @@ import { spanKinds } from './json.ts';
 import { processSchemas } from './processes.ts';
 import { type ApiDeps, count, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
+import { sessionSchemas } from './sessions.ts';
 import { alertSchemas } from './alerts.ts';
 import { versionSchemas } from './versions.ts';
 
@@ -322,6 +323,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...figureSchemas,
   ...driftSchemas,
   ...processSchemas,
+  ...sessionSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
 };
 

@@ -1,0 +1,48 @@
+/** The part of a store that lists sessions: runs of one tenant with the same session id. */
+import type { Tenant } from '../ids.ts';
+import type { Micros } from '../timestamp.ts';
+import type { VerdictWord } from '../verdict.ts';
+import type { RunFilter, RunPlace, RunQuery } from './store.ts';
+
+/** The filter is about runs: a session matches when one of its runs does. */
+export interface SessionQuery extends Omit<RunFilter, 'sessionId' | 'traceId'>, Pick<RunQuery, 'examine'> {
+  /** From 1 to 200. */
+  readonly limit: number;
+  /** Continues after the session with this run. */
+  readonly after?: RunPlace;
+}
+
+/** Figures over all runs of a session, also those that the filter leaves out. */
+export interface SessionRow {
+  readonly id: string;
+  readonly tenant: Tenant;
+  /** By name, at most `sessionAgentsMax`. */
+  readonly agents: readonly string[];
+  /** Number of runs, at most `sessionRunsMax`. */
+  readonly turns: number;
+  /** False: the session has more runs, and the figures are those of the newest. */
+  readonly isWhole: boolean;
+  readonly startedAt: Micros;
+  readonly endedAt: Micros;
+  /** Sum of the durations of the runs. */
+  readonly runMicros: Micros;
+  /** Sums over the runs; `undefined` when one run has none. */
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  /** In US dollars. */
+  readonly costUsd: number | undefined;
+  /** The failed verdict with the lowest score, otherwise the verdict with the lowest score; `undefined` when no run has a score. */
+  readonly worst: { readonly name: string; readonly verdict: VerdictWord; readonly score: number } | undefined;
+}
+
+export interface SessionPage {
+  readonly sessions: readonly SessionRow[];
+  /** `undefined` on the last page. A page may be short or empty and have a next one. */
+  readonly next: RunPlace | undefined;
+  /** Start of the last examined run when the page ended at the limit of examined runs; `undefined` otherwise. */
+  readonly searchedTo: Micros | undefined;
+}
+
+/** Runs of a session that its figures cover. */
+export const sessionRunsMax = 1_000;
+export const sessionAgentsMax = 20;

@@ -1,0 +1,86 @@
+/** What the routes with lists of runs share: the parameters of the filter, and a page as JSON. */
+import type { TraceId } from '../../model/ids.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { RunFilter, Store } from '../../model/store/store.ts';
+import { verdictWords, type VerdictWord } from '../../model/verdict.ts';
+import { runRowJson, timeOf } from './json.ts';
+import { cursorText, limitDefault, list, named, type Parameters, placeOf, runParameters, tenantOf, textParameter, timeAt } from './route.ts';
+
+export const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
+export const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
+export const tenant = { ...textParameter, description: 'Name of the token of the spans; empty for spans without a token.' } as const;
+
+export const runFilters = {
+  ...runParameters,
+  service: { ...textParameter, description: 'Name of the service.' },
+  session: { ...textParameter, description: 'Session id.' },
+  trace: traceId,
+  tenant,
+  evaluator: { ...textParameter, description: 'Runs with a verdict of this name.' },
+  verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` or of any.' },
+  annotated: { enum: ['true', 'false'], description: '`true`: runs with an annotation; `false`: the others.' },
+  label: { ...textParameter, description: 'Runs with an annotation of this label, or `name=label`.' },
+  tool: { ...textParameter, description: 'Runs with a call of this tool.' },
+  min_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or longer.' },
+  max_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or less.' },
+  min_cost: { type: 'number', minimum: 0, description: 'Runs of this cost in US dollars or more. A run of unknown cost matches no bound.' },
+  max_cost: { type: 'number', minimum: 0, description: 'Runs of this cost in US dollars or less.' },
+  from: { ...time, description: 'Runs that started at this time or later.' },
+  to: { ...time, description: 'Runs that started before this time.' },
+} as const;
+
+/** Where a list stopped that no index answers. */
+export const searchedTo: JsonObject = {
+  searched_to: {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'Start of the last examined run, when the page ends at the limit of examined runs: `next` goes on from there. Null otherwise.',
+  },
+};
+
+export const searchedRuns = list('runs', 'Run', searchedTo);
+
+export function filterOf(query: Parameters): RunFilter {
+  const [from, to] = [timeAt(query, 'from'), timeAt(query, 'to')];
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...named(query, 'agent', 'agent'),
+    ...named(query, 'service', 'service'),
+    ...named(query, 'version', 'version'),
+    ...named(query, 'model', 'model'),
+    ...named(query, 'prompt', 'prompt'),
+    ...named(query, 'session', 'sessionId'),
+    ...named(query, 'evaluator', 'evaluator'),
+    ...tenantOf(query),
+    ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
+    ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
+    ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
+    ...named(query, 'tool', 'tool'),
+    ...named(query, 'label', 'label'),
+    ...measured(query, 'min_duration', 'minDuration', microsPerSecond),
+    ...measured(query, 'max_duration', 'maxDuration', microsPerSecond),
+    ...measured(query, 'min_cost', 'minCost'),
+    ...measured(query, 'max_cost', 'maxCost'),
+  };
+}
+
+const microsPerSecond = 1_000_000;
+
+function measured<Key extends string>(query: Parameters, name: string, key: Key, unit = 1): { readonly [K in Key]?: number } {
+  const value = query[name];
+  return typeof value === 'number' ? ({ [key]: value * unit } as { readonly [K in Key]: number }) : {};
+}
+
+export async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Parameters): Promise<JsonObject> {
+  const page = await store.runs({
+    ...filter,
+    limit: typeof limit === 'number' ? limit : limitDefault,
+    ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}),
+  });
+  return {
+    runs: page.runs.map(runRowJson),
+    next: page.next === undefined ? null : cursorText(page.next),
+    searched_to: page.searchedTo === undefined ? null : timeOf(page.searchedTo),
+  };
+}
