@@ -3,7 +3,9 @@ import { UsageError } from './command.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import { parseTraceId, tenant } from '../model/ids.ts';
+import { jsonText } from '../model/json.ts';
 import { quantityExamples, quantityOf } from '../model/quantities.ts';
+import { matchesTerms, searchTerms, wordsOf } from '../model/search-words.ts';
 import type { RunFilter, StoredVerdict } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import { verdictWords } from '../model/verdict.ts';
@@ -25,6 +27,7 @@ const keys = {
   verdict: `one of ${verdictWords.join(', ')}`,
   annotated: 'yes or no',
   tool: 'the name of a tool',
+  text: 'words of the input or the final answer',
   label: 'the label of an annotation, or NAME=LABEL',
   min_duration: 'a number of seconds, or a duration such as 30s',
   max_duration: 'a number of seconds, or a duration such as 30s',
@@ -111,6 +114,11 @@ function conditionOf(key: Key, value: string, option: string): Conditions {
     case 'annotated':
       if (value !== 'yes' && value !== 'no') throw fault(key, value, option);
       return { annotated: value === 'yes' };
+    case 'text': {
+      const { words, prefix } = searchTerms(value);
+      if (words.length === 0 && prefix === undefined) throw fault(key, value, option);
+      return { text: value };
+    }
     case 'min_duration':
     case 'max_duration': {
       const micros = DECIMAL.test(value) ? Number(value) * 1_000_000 : (quantityOf('duration', value) ?? Number.NaN) * 1_000;
@@ -132,10 +140,14 @@ function fault(key: Key, value: string, option: string, guess?: string): UsageEr
   );
 }
 
+function answerText({ trace: { finalResponse } }: Run): string {
+  return typeof finalResponse === 'string' ? finalResponse : finalResponse === undefined ? '' : jsonText(finalResponse);
+}
+
 /** Whether a run with these verdicts matches, where no store filters. Nobody has annotated it, and its cost is unknown. */
 export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'name' | 'verdict'>[], filter: RunFilter): boolean {
   const { tenant: wanted, agent, service, version, sessionId, traceId, evaluator, verdict, annotated, from, to } = filter;
-  const { tool, label, minDuration = -Infinity, maxDuration = Infinity, minCost, maxCost } = filter;
+  const { tool, text, label, minDuration = -Infinity, maxDuration = Infinity, minCost, maxCost } = filter;
   const [startedAt, endedAt] = [Number(run.startUnixNano / 1_000n), Number(run.endUnixNano / 1_000n)];
   return (
     (wanted === undefined || run.tenant === wanted) &&
@@ -146,6 +158,7 @@ export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'nam
     (traceId === undefined || run.traceId === traceId) &&
     annotated !== true &&
     label === undefined &&
+    (text === undefined || matchesTerms(wordsOf(`${run.trace.input ?? ''}\n${answerText(run)}`), searchTerms(text))) &&
     (tool === undefined || run.trace.toolCalls.some(({ name }) => name === tool)) &&
     endedAt - startedAt >= minDuration &&
     endedAt - startedAt <= maxDuration &&

@@ -85,6 +85,8 @@ export interface Config {
     /** How long an annotation waits for its run. */
     readonly annotationsWaitMs: number;
     readonly content: ContentChoice;
+    /** The index of stored texts; `charsMax`: characters of an input, and of an answer. */
+    readonly search: { readonly isOn: boolean; readonly charsMax: number };
     /** Limits of the judge queue. */
     readonly judgeJobs: { readonly ageMs: number; readonly rows: number };
   };

@@ -363,6 +363,7 @@ function store(written: JsonObject): Config['store'] {
   return {
     address,
     content: { content, sampleRate: number(written, 'content_sample') },
+    search: { isOn: member(written, 'search') === true, charsMax: number(written, 'search_chars') },
     keep: {
       runsMs: quantity('duration', keep, 'runs'),
       contentMs: quantity('duration', keep, 'content'),

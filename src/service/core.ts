@@ -64,7 +64,13 @@ export function serviceCore(options: CoreOptions): Core {
       const opened = await openStore(config.store.address, { onDiskFull: parts.storeRoom.full, ...shard });
       const stored = buildStore.storeParts(parts, opened, shard);
       parts.stored = stored;
-      if (shard === undefined) background.push(buildStore.rateGauges(parts, stored), stored.versions.start(), stored.alerts.start());
+      if (shard === undefined)
+        background.push(
+          buildStore.rateGauges(parts, stored),
+          buildStore.textIndexing(parts, stored),
+          stored.versions.start(),
+          stored.alerts.start(),
+        );
       await exporters.open(stored.store);
       await parts.processes.open(stored.store.processes);
       if (shard === undefined) await judges.open(stored.store, settings.isUnredacted);

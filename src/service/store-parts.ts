@@ -22,6 +22,7 @@ import { mergedNotices, mergedStatuses } from './shards/figures.ts';
 import type { ShardFigures } from './shards/protocol.ts';
 import type { ShardSet } from './shards/shard-set.ts';
 import { retentionOf } from './retention.ts';
+import { textIndexer } from './text-indexer.ts';
 import { versionUpkeep } from './version-upkeep.ts';
 import { type CoreParts, type ConsoleParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
 
@@ -68,6 +69,17 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
     }),
     examples: examplesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
   };
+}
+
+export function textIndexing(parts: CoreParts, { store, runWriter: writer }: StoreParts): PeriodicTask {
+  return textIndexer({
+    store,
+    search: () => parts.settings.config().store.search,
+    mayWork: () => !writer.isBehind() && parts.overload.isCalm(),
+    telemetry: parts.telemetry,
+    sleep,
+    onFault: faultLog(parts, 'the words of texts could not be indexed'),
+  });
 }
 
 export function rateGauges(parts: CoreParts, { store }: StoreParts): PeriodicTask {
@@ -122,6 +134,7 @@ export function consoleServer(parts: ConsoleParts, { store, annotations, version
       recount: exporters.recount,
     },
     annotate: annotations.take,
+    searches: () => settings.config().store.search.isOn,
     unannotate: annotations.remove,
     ...exampleRedaction(settings),
     budgets: () => parts.judges.budgets(settings.config().evaluators),

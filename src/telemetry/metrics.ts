@@ -475,6 +475,7 @@ export const metrics = {
     meaning:
       'Traces without a root that were looked up in the store: new, reopened, not_kept, not_asked, or failed. reopened: late spans of a run with stored spans. not_kept: late spans of a run that cannot be scored again. not_asked: too many at once.',
   },
+  'tracejury.store.indexed': { ...counter('{run}'), meaning: 'Runs whose words came into the index of stored texts.' },
   'tracejury.store.pruned': {
     ...counter('{run}', 'tracejury.what'),
     meaning: 'Deleted by store.keep: whole runs, their content, or spans (pieces of traces).',

@@ -19,6 +19,7 @@ test.each([
   { where: 'tenant="" annotated=no', want: { tenant: '', annotated: false } },
   { where: 'tool=find_order label=quality=good', want: { tool: 'find_order', label: 'quality=good' } },
   { where: 'min_duration=1.5 max_duration=2m', want: { minDuration: 1_500_000, maxDuration: 120_000_000 } },
+  { where: 'text="late order"', want: { text: 'late order' } },
   { where: 'min_cost=0 max_cost=0.25', want: { minCost: 0, maxCost: 0.25 } },
   { where: 'version=a=b', want: { version: 'a=b' } },
   { where: '', want: {} },
@@ -38,6 +39,7 @@ test.each([
   { where: 'annotated=maybe', says: 'annotated takes yes or no' },
   { where: 'min_duration=long', says: 'min_duration takes a number of seconds, or a duration such as 30s.' },
   { where: 'max_cost=-1', says: 'max_cost takes a number of US dollars.' },
+  { where: 'text=!!', says: 'text takes words of the input or the final answer.' },
   { where: 'agent=a agent=b', says: 'agent is given twice' },
   { where: 'agent!=a', says: 'compares with a sign other than =. Conditions are KEY=VALUE, as in agent=support verdict=fail.' },
   { where: 'support', says: '"support" is no condition. Conditions are KEY=VALUE' },
@@ -84,7 +86,7 @@ test.each(['yesterday', '24', '2026-13-01', '11/26/2026', ''])('run filter: %s i
 });
 
 describe('run filter: matches runs that are in no store', () => {
-  const trace = agentTrace({ agent: 'a', sessionId: 's', toolCalls: [call({ name: 'find' })] });
+  const trace = agentTrace({ agent: 'a', sessionId: 's', input: 'Where is it?', finalResponse: { text: 'On its way' }, toolCalls: [call({ name: 'find' })] });
   const one = run({ serviceVersion: '2', trace });
   const verdicts = [
     { name: 'tool_error', verdict: 'fail' as const },
@@ -101,6 +103,8 @@ describe('run filter: matches runs that are in no store', () => {
     { filter: { from: 1_700_000_000_000_000, to: 1_700_000_000_000_001 }, want: true },
     { filter: { to: 1_700_000_000_000_000 }, want: false },
     { filter: { tool: 'find', minDuration: 1_123_456, maxDuration: 1_123_456 }, want: true },
+    { filter: { text: 'where way' }, want: true },
+    { filter: { text: 'here' }, want: false },
     { filter: { tool: 'book' }, want: false },
     { filter: { minDuration: 1_123_457 }, want: false },
     { filter: { maxDuration: 1_123_455 }, want: false },

@@ -42,6 +42,7 @@ async function listening(
       upstream: { probabilityMin: 0.0001, raised: () => 0 },
       judges: () => [],
       unrecognised: () => [],
+      searches: () => true,
       refreshVersions: async () => true,
       alerts: () => [],
       evaluability: () => [],

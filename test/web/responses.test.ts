@@ -67,6 +67,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
       upstream: { probabilityMin: 0.0001, raised: () => 0 },
       judges: () => [],
       unrecognised: () => [],
+      searches: () => true,
       // Larger than what two sockets take unread.
       refreshVersions: async () => true,
       alerts: () => [],

@@ -27,6 +27,18 @@ export const store: Section = {
       default: 0.1,
       description: 'Share of the other runs by trace id, for `failed_and_sampled`.',
     },
+    search: {
+      type: 'boolean',
+      default: true,
+      description: 'Indexes the words of stored inputs and final answers, for `text` of `/api/v1/runs`. `false`: nothing new is indexed.',
+    },
+    search_chars: integer(
+      2_000,
+      100,
+      100_000,
+      'characters',
+      'Characters at the beginning of an input, and of a final answer, whose words are indexed. A new value holds for runs that are not indexed yet.',
+    ),
     keep: settings('Bounds beyond which the store deletes data.', {
       runs: duration(
         '30d',

@@ -5,7 +5,7 @@ import type { VerdictWord } from '../verdict.ts';
 import type { RunFilter, RunPlace, RunQuery } from './store.ts';
 
 /** The filter is about runs: a session matches when one of its runs does. */
-export interface SessionQuery extends Omit<RunFilter, 'sessionId' | 'traceId'>, Pick<RunQuery, 'examine'> {
+export interface SessionQuery extends Omit<RunFilter, 'sessionId' | 'traceId' | 'text'>, Pick<RunQuery, 'examine'> {
   /** From 1 to 200. */
   readonly limit: number;
   /** Continues after the session with this run. */

@@ -75,6 +75,8 @@ export interface Store {
   summary(query: SummaryQuery): Promise<readonly SummaryRow[]>;
   /** Calls by tool. */
   tools(query: ToolQuery): Promise<readonly ToolRow[]>;
+  /** Adds words of stored texts to the index of `RunFilter.text`, in one small step. */
+  indexTexts(options: IndexOptions): Promise<IndexedTexts>;
   /** Deletes what exceeds the retention, in small steps. */
   prune(limits: Retention): Promise<Pruned>;
   /** Writes a consistent copy while the store is in use. */
@@ -261,6 +263,11 @@ export interface RunFilter {
   readonly tool?: string;
   /** Runs with an annotation of this label, or, for a text `name=label`, with one of this name and label. */
   readonly label?: string;
+  /**
+   * Runs whose input and final answer have all these words; the last one may be the beginning of a word. It finds runs with stored texts
+   * that `indexTexts` has reached.
+   */
+  readonly text?: string;
   /** From the start of the run to its end, both bounds inclusive. */
   readonly minDuration?: Micros;
   readonly maxDuration?: Micros;
@@ -294,6 +301,8 @@ export interface RunPage {
   readonly next: RunPlace | undefined;
   /** Start of the last examined run when the page ended at the limit of examined runs; `undefined` otherwise. */
   readonly searchedTo: Micros | undefined;
+  /** With `text`: an upper bound of the runs that `indexTexts` has not reached; `undefined` without. */
+  readonly unindexed: number | undefined;
 }
 
 export interface SummaryQuery extends RunPeriod {
@@ -331,6 +340,20 @@ export interface ToolRow {
   readonly notExecuted: number;
   /** Mean of the calls with known times. */
   readonly tookMicros: number | undefined;
+}
+
+export interface IndexOptions {
+  /** Limit of runs with content per step. */
+  readonly runsMax: number;
+  /** Limit of characters of the input, and of the final answer, of one run. The index has the words of the beginning. */
+  readonly charsMax: number;
+}
+
+export interface IndexedTexts {
+  /** Runs of the step. */
+  readonly runs: number;
+  /** True: more are left. */
+  readonly more: boolean;
 }
 
 export interface Retention {

@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import { JuryError, diskFullText } from '../../model/errors.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
-import type { NewSpanPiece } from '../../model/store/store.ts';
+import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
 import type { RevisionFate } from '../../model/store/replay-store.ts';
 import type { Batch, RevisionBatch } from './batch.ts';
@@ -33,6 +33,8 @@ export interface Connection {
   scan<Of extends Scan['of']>(scan: Extract<Scan, { readonly of: Of }>): Promise<Scanned[Of]>;
   /** Sums one time again, in one transaction. */
   refresh(options: RefreshOptions): Promise<boolean>;
+  /** Adds words to the index of texts, in one transaction. */
+  indexTexts(options: IndexOptions): Promise<IndexedTexts>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
   /** Copies the file while it is written. */
@@ -84,6 +86,12 @@ export async function connected(file: string, options: SqliteOptions = {}): Prom
         db.connection().execute(async () => {
           const answer = await thread.ask({ kind: 'refresh', options });
           return answer.kind === 'refreshed' && answer.more;
+        }),
+      indexTexts: (options) =>
+        db.connection().execute(async () => {
+          const answer = await thread.ask({ kind: 'index', options });
+          if (answer.kind !== 'indexed') throw new Error('the thread of the store answered something else');
+          return answer.texts;
         }),
       exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })),
       backup: async (to) => void (await thread.ask({ kind: 'backup', to })),

@@ -7,13 +7,14 @@ import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
 import type { Tables } from './tables.ts';
 import { blockReader } from './blocks.ts';
 import { rows, type Rows } from './rows.ts';
+import { indexed } from './run-texts.ts';
 import { scanned, type Scan, type Scanned } from './scan.ts';
 import { writePieces } from './spans.ts';
 import { refreshed } from './version-sums.ts';
 import { writeBatch } from './write.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
-import type { NewSpanPiece } from '../../model/store/store.ts';
+import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
 import type { RevisionFate } from '../../model/store/replay-store.ts';
 import type { Batch, RevisionBatch } from './batch.ts';
@@ -34,6 +35,8 @@ export type Ask =
   | { readonly id: number; readonly kind: 'scan'; readonly scan: Scan }
   /** Sums by version. */
   | { readonly id: number; readonly kind: 'refresh'; readonly options: RefreshOptions }
+  /** A step of the index of texts. */
+  | { readonly id: number; readonly kind: 'index'; readonly options: IndexOptions }
   /** A copy of the file, page by page, while others write. */
   | { readonly id: number; readonly kind: 'backup'; readonly to: string }
   | { readonly id: number; readonly kind: 'close' };
@@ -52,6 +55,7 @@ export type Answer =
   | { readonly id: number; readonly kind: 'revised'; readonly fates: readonly RevisionFate[] }
   | { readonly id: number; readonly kind: 'scanned'; readonly rows: Scanned[Scan['of']] }
   | { readonly id: number; readonly kind: 'refreshed'; readonly more: boolean }
+  | { readonly id: number; readonly kind: 'indexed'; readonly texts: IndexedTexts }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
 
 /** Given to the thread when it starts. The answer with this id says whether the file could be opened. */
@@ -181,6 +185,8 @@ export function database(file: string): Database {
         return { kind: 'scanned', rows: scanned(connection, ask.scan) };
       case 'refresh':
         return { kind: 'refreshed', more: await inTransaction(async () => refreshed(connection, ask.options)) };
+      case 'index':
+        return { kind: 'indexed', texts: await inTransaction(async () => indexed(connection, ask.options)) };
       case 'pieces': {
         const { pieces } = ask;
         await inTransaction(async () => writePieces(preparedRows(), pieces));

@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
 import { oneRowARun } from './one-row-a-run.ts';
+import { textTables } from './run-texts.ts';
 import { fineWidthMicros } from './version-sums.ts';
 import type { Tables } from './tables.ts';
 
@@ -286,6 +287,9 @@ const migrations: { readonly [name: string]: Migration } = {
     'alter table runs add column excerpt text',
     'create index annotations_by_label on annotations (label, run_id) where label is not null and run_id is not null',
   ]),
+
+  // The words of stored texts.
+  '023_run_texts': steps(textTables),
 
   // Where unfinished replays stand.
   '019_replay': steps([

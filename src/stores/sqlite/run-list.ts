@@ -20,6 +20,7 @@ import type { EntryVerdict, RunEntry } from '../run-record.ts';
 import { globOf, readMarks, type KnownMark } from './marks.ts';
 import { listedColumns, oneOf } from './rows.ts';
 import { readEntries } from './run-entries.ts';
+import { textQuery } from './run-texts.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -33,11 +34,12 @@ const candidatesMax = 2_000;
 
 export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
   const { rows, entries, next, searchedTo } = await readListed(db, query);
+  const unindexed = query.text === undefined ? undefined : await unindexedRuns(db);
   const labels = await labelsOf(
     db,
     rows.map(({ id }) => id),
   );
-  return { runs: rows.map((row) => ({ ...runRow(row, entries), labels: labels.get(row.id) ?? [] })), next, searchedTo };
+  return { runs: rows.map((row) => ({ ...runRow(row, entries), labels: labels.get(row.id) ?? [] })), next, searchedTo, unindexed };
 }
 
 /** As `readRuns`, with what identifies the evaluator of each verdict. */
@@ -74,15 +76,16 @@ interface Listed {
 
 async function readListed(db: Db, { after, limit, examine = examinedMax, ...filter }: RunQuery): Promise<Listed> {
   const wanted = await wantedRuns(db, filter);
-  const candidates = await annotatedRuns(db, filter);
-  const index = candidates === undefined ? indexOf(filter) : 'id';
-  const floor = isAnswered(filter, index) ? undefined : await examinedTo(db, { filter, index, after, examine });
+  const few = (await annotatedRuns(db, filter)) ?? (await runsWithText(db, filter));
+  const index = few === undefined ? indexOf(filter) : 'id';
+  const examined = { filter, index, after, examine };
+  const floor = isAnswered(filter, index) ? undefined : await examinedTo(db, examined);
   const start = startColumn(index);
   const rows = await db
     .selectFrom('runs')
     .select(listed)
-    .where(wanted('runs', index))
-    .$if(candidates !== undefined, (select) => select.where('runs.id', 'in', oneOf(candidates ?? [])))
+    .where(wanted('runs', index, filter.text === undefined ? undefined : await idsOf(db, few, examined)))
+    .$if(few !== undefined, (select) => select.where('runs.id', 'in', oneOf(few ?? [])))
     .where(between(start, { after, floor }))
     .orderBy(start, 'desc')
     .orderBy(sql`runs.id`, 'desc')
@@ -149,26 +152,46 @@ interface Examined {
 }
 
 /** The last run that a page examines, read from the index alone; `undefined` when the runs end before. */
-export async function examinedTo(db: Db, { filter: { sessionId, agent, from, to }, index, after, examine }: Examined): Promise<RunPlace | undefined> {
-  const start = startColumn(index);
-  const row = await db
-    .selectFrom('runs')
-    .select(['id', 'started_us'])
-    .$if(index === 'session_id', (select) => select.where('session_id', '=', sessionId ?? null))
-    .$if(index === 'agent', (select) => select.where('agent', '=', agent ?? null))
-    .$if(from !== undefined, (select) => select.where('started_us', '>=', from ?? 0))
-    .$if(to !== undefined, (select) => select.where('started_us', '<', to ?? 0))
-    .where(between(start, { after, floor: undefined }))
-    .orderBy(start, 'desc')
-    .orderBy('id', 'desc')
+export async function examinedTo(db: Db, examined: Examined): Promise<RunPlace | undefined> {
+  const row = await examinedRuns(db, examined)
     .limit(1)
-    .offset(examine - 1)
+    .offset(examined.examine - 1)
     .executeTakeFirst();
   return row === undefined ? undefined : { startedAt: row.started_us, id: row.id };
 }
 
-/** The condition for the rows of that name in a statement that goes along this index. */
-type WantedRuns = (alias: string, index: Index) => RawBuilder<boolean>;
+interface Ids {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The first and the last id of the rows that a page examines. */
+async function idsOf(db: Db, few: readonly number[] | undefined, examined: Examined): Promise<Ids> {
+  if (few !== undefined) return { from: Math.min(Number.MAX_SAFE_INTEGER, ...few), to: Math.max(0, ...few) };
+  const row = await db
+    .selectFrom(examinedRuns(db, examined).limit(examined.examine).as('examined'))
+    .select(({ fn }) => [fn.min<number | null>('id').as('first'), fn.max<number | null>('id').as('last')])
+    .executeTakeFirst();
+  return { from: row?.first ?? 0, to: row?.last ?? 0 };
+}
+
+function examinedRuns(db: Db, { filter: { traceId, sessionId, agent, from, to }, index, after }: Examined) {
+  const start = startColumn(index);
+  return db
+    .selectFrom('runs')
+    .select(['id', 'started_us'])
+    .$if(index === 'trace_id', (select) => select.where('trace_id', '=', traceId ?? ''))
+    .$if(index === 'session_id', (select) => select.where('session_id', '=', sessionId ?? ''))
+    .$if(index === 'agent', (select) => select.where('agent', '=', agent ?? ''))
+    .$if(from !== undefined, (select) => select.where('started_us', '>=', from ?? 0))
+    .$if(to !== undefined, (select) => select.where('started_us', '<', to ?? 0))
+    .where(between(start, { after, floor: undefined }))
+    .orderBy(start, 'desc')
+    .orderBy(sql`runs.id`, 'desc');
+}
+
+/** The condition for the rows of that name in a statement that goes along this index. `ids`: those of the rows, for a search by text. */
+type WantedRuns = (alias: string, index: Index, ids?: Ids) => RawBuilder<boolean>;
 
 const equalColumns = [
   ['tenant', 'tenant'],
@@ -183,8 +206,8 @@ const equalColumns = [
 
 export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns> {
   const marks = await marksOf(db, filter);
-  const { from, to, annotated, tool, label, minDuration, maxDuration, minCost, maxCost } = filter;
-  return (alias, index) => {
+  const { from, to, annotated, text, tool, label, minDuration, maxDuration, minCost, maxCost } = filter;
+  return (alias, index, ids) => {
     const column = (name: string): RawBuilder<unknown> => sql.ref(`${alias}.${name}`);
     const took = sql`(${column('ended_us')} - ${column('started_us')})`;
     const parts = [
@@ -198,6 +221,7 @@ export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns>
       ...(marks === undefined ? [] : [marks.length === 0 ? sql`false` : sql`${column('marks')} glob ${globOf(marks)}`]),
       ...(annotated === undefined ? [] : [sql`${annotated ? sql`exists` : sql`not exists`} (select 1 from annotations a where a.run_id = ${column('id')})`]),
       ...(label === undefined ? [] : [sql`exists (select 1 from annotations a where a.run_id = ${column('id')} and ${hasLabel(label)})`]),
+      ...(text === undefined ? [] : [sql`${column('id')} in (${textMatches(text, ids)})`]),
       // Names of tools stand in the list as JSON writes them, after a bracket that no name can hold unescaped.
       ...(tool === undefined ? [] : [sql`instr(${column('tools')}, ${`[${JSON.stringify(tool)},`}) > 0`]),
       ...(minDuration === undefined ? [] : [sql`${took} >= ${minDuration}`]),
@@ -229,6 +253,30 @@ async function annotatedRuns(db: Db, { label, annotated, traceId }: RunFilter): 
   const { rows } = await sql<{ readonly id: number }>`
     select distinct a.run_id as id from annotations a where a.run_id is not null and ${which} limit ${candidatesMax + 1}`.execute(db);
   return rows.length > candidatesMax ? undefined : rows.map(({ id }) => id);
+}
+
+/** Row ids of the index. */
+function textMatches(text: string, ids: Ids | undefined): RawBuilder<unknown> {
+  const query = textQuery(text);
+  if (query === undefined) return sql`select rowid from run_texts where false`;
+  return ids === undefined
+    ? sql`select rowid from run_texts where run_texts match ${query}`
+    : sql`select rowid from run_texts where run_texts match ${query} and rowid between ${ids.from} and ${ids.to}`;
+}
+
+/** Runs with these words when they are few; `undefined` when they are many, or the filter has no words. */
+async function runsWithText(db: Db, { text, traceId }: RunFilter): Promise<readonly number[] | undefined> {
+  if (text === undefined || traceId !== undefined) return undefined;
+  const { rows } = await sql<{ readonly rowid: number }>`${textMatches(text, undefined)} limit ${candidatesMax + 1}`.execute(db);
+  return rows.length > candidatesMax ? undefined : rows.map(({ rowid }) => rowid);
+}
+
+/** An upper bound of the runs that the index of texts has not reached. */
+async function unindexedRuns(db: Db): Promise<number> {
+  const { rows } = await sql<{ readonly runs: number }>`
+    select coalesce(max(0, (select max(id) from runs) - newest_id), 0) + coalesce(max(0, oldest_id - (select min(id) from runs)), 0)
+      + (select count(*) from run_texts_waiting) as runs from run_texts_state`.execute(db);
+  return rows[0]?.runs ?? 0;
 }
 
 /** By the ids of their rows. */

@@ -76,6 +76,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     decisions: (traceId) => readDecisions(db, traceId),
     summary: (query) => readSummary(connection, query),
     tools: (query) => readTools(connection, query),
+    indexTexts: connection.indexTexts,
     prune: (limits) => pruned(connection, limits),
     async backup(to) {
       ownersOnly(to);

@@ -4,6 +4,9 @@ import type { Generated } from 'kysely';
 export interface Tables {
   readonly runs: RunsTable;
   readonly verdict_marks: VerdictMarksTable;
+  readonly run_texts: RunTextsTable;
+  readonly run_texts_state: RunTextsStateTable;
+  readonly run_texts_waiting: RunTextsWaitingTable;
   readonly blocks: BlocksTable;
   readonly spans: SpansTable;
   readonly joined_traces: JoinedTracesTable;
@@ -86,6 +89,22 @@ interface RunsTable {
   readonly cost_usd: number | null;
   /** The beginning of the input; it goes with the content. */
   readonly excerpt: string | null;
+}
+
+/** The index of words; its row ids are those of runs. */
+interface RunTextsTable {
+  readonly rowid: number;
+}
+
+/** One row: the first and the last run of those in the index. */
+interface RunTextsStateTable {
+  readonly newest_id: number;
+  readonly oldest_id: number;
+}
+
+/** Runs whose content has changed since they came into the index. */
+interface RunTextsWaitingTable {
+  readonly run_id: number;
 }
 
 /** Sums over the runs of a time and a version. The empty text: there is none. */

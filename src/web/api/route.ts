@@ -33,6 +33,8 @@ export interface ApiDeps {
   readonly redacted: (example: DatasetExample) => DatasetExample;
   /** Whether `redact` may have changed the text. */
   readonly mayBeRedacted: (text: string) => boolean;
+  /** Whether the words of stored texts are indexed. */
+  readonly searches: () => boolean;
   readonly budgets: () => readonly BudgetRow[];
   /** Evaluators with a judge. */
   readonly judges: () => readonly JudgeInForce[];

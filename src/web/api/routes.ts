@@ -28,7 +28,7 @@ import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
-import { filterOf, runFilters, runsPage, searchedRuns, tenant, time, traceId } from './run-list.ts';
+import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
 import { sessionRoutes } from './sessions.ts';
 import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson, toolJson } from './json.ts';
 
@@ -52,7 +52,7 @@ export const routes: readonly Route[] = [
     path_parameters: {},
     query_parameters: { ...runFilters, ...pages },
     answer: searchedRuns,
-    handle: ({ store }, query) => runsPage(store, filterOf(query), query),
+    handle: async (parts, query) => await runsPage(parts.store, searchableFilter(parts, query), query),
   },
   {
     method: 'get',

@@ -2,9 +2,10 @@
 import type { TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { RunFilter, Store } from '../../model/store/store.ts';
+import { searchTerms, searchWordsMax } from '../../model/search-words.ts';
 import { verdictWords, type VerdictWord } from '../../model/verdict.ts';
 import { runRowJson, timeOf } from './json.ts';
-import { cursorText, limitDefault, list, named, type Parameters, placeOf, runParameters, tenantOf, textParameter, timeAt } from './route.ts';
+import { type ApiDeps, cursorText, limitDefault, list, named, type Parameters, placeOf, QueryFault, runParameters, tenantOf, textParameter, timeAt } from './route.ts';
 
 export const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
 export const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
@@ -20,6 +21,10 @@ export const runFilters = {
   verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` or of any.' },
   annotated: { enum: ['true', 'false'], description: '`true`: runs with an annotation; `false`: the others.' },
   label: { ...textParameter, description: 'Runs with an annotation of this label, or `name=label`.' },
+  text: {
+    ...textParameter,
+    description: `Runs whose input and final answer have all these words, at most ${searchWordsMax}; the last word may be the beginning of one.`,
+  },
   tool: { ...textParameter, description: 'Runs with a call of this tool.' },
   min_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or longer.' },
   max_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or less.' },
@@ -38,7 +43,26 @@ export const searchedTo: JsonObject = {
   },
 };
 
-export const searchedRuns = list('runs', 'Run', searchedTo);
+export const searchedRuns = list('runs', 'Run', {
+  ...searchedTo,
+  unindexed: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'With `text`: at most this number of runs have words that are not in the index yet. Null without `text`.',
+  },
+});
+
+/** Refuses a search for text that cannot find anything. */
+export function searchableFilter({ searches }: Pick<ApiDeps, 'searches'>, query: Parameters): RunFilter {
+  const filter = filterOf(query);
+  if (filter.text === undefined) return filter;
+  if (!searches()) throw new QueryFault('The service indexes no texts.', 'Set store.search to true, or leave text out.');
+  const { words, prefix } = searchTerms(filter.text);
+  const terms = words.length + (prefix === undefined ? 0 : 1);
+  if (terms === 0) throw new QueryFault('text has no word.', 'Write letters or digits.');
+  if (terms > searchWordsMax) throw new QueryFault(`text has more than ${searchWordsMax} words.`, 'Search for fewer words.');
+  return filter;
+}
 
 export function filterOf(query: Parameters): RunFilter {
   const [from, to] = [timeAt(query, 'from'), timeAt(query, 'to')];
@@ -57,6 +81,7 @@ export function filterOf(query: Parameters): RunFilter {
     ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
     ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
     ...named(query, 'tool', 'tool'),
+    ...named(query, 'text', 'text'),
     ...named(query, 'label', 'label'),
     ...measured(query, 'min_duration', 'minDuration', microsPerSecond),
     ...measured(query, 'max_duration', 'maxDuration', microsPerSecond),
@@ -82,5 +107,6 @@ export async function runsPage(store: Store, filter: RunFilter, { cursor, limit 
     runs: page.runs.map(runRowJson),
     next: page.next === undefined ? null : cursorText(page.next),
     searched_to: page.searchedTo === undefined ? null : timeOf(page.searchedTo),
+    unindexed: page.unindexed ?? null,
   };
 }

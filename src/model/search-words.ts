@@ -1,0 +1,59 @@
+/**
+ * The words of texts as the search index has them: lower case, without accents. Writing without spaces, such as Chinese, becomes pairs of
+ * characters, which stand for its words.
+ */
+
+/** Letters and digits with their marks. Identifiers fall into their parts: `find_order` has two words. */
+const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
+const ACCENTS = /[\u0300-\u036f]+/g;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** Of one word; the rest of a longer one is not searched. */
+const wordCharsMax = 64;
+/** A shorter beginning matches whole words only, as too many words begin with it. */
+const prefixCharsMin = 3;
+/** Words of one search. */
+export const searchWordsMax = 16;
+
+/** Each word once, in the order of the texts. */
+export function wordsOf(text: string): readonly string[] {
+  const words = new Set<string>();
+  for (const [word] of text.normalize('NFKD').replaceAll(ACCENTS, '').toLowerCase().matchAll(WORD))
+    for (const one of UNSPACED.test(word) ? pairs(word) : [word]) words.add(one.slice(0, wordCharsMax));
+  return [...words];
+}
+
+/** Pairs of neighbours; the last character also stands alone, so that each character begins something. */
+function pairs(word: string): readonly string[] {
+  const characters = [...word];
+  return characters.map((character, at) => `${character}${characters[at + 1] ?? ''}`);
+}
+
+export interface SearchTerms {
+  /** All of them occur. Empty: the text has no word, and matches nothing. */
+  readonly words: readonly string[];
+  /** A word that begins with this occurs; `undefined` when the last word is too short, and counts as a whole word. */
+  readonly prefix: string | undefined;
+}
+
+/** What a person searches for: all words, of which the last may be the beginning of one. */
+export function searchTerms(text: string): SearchTerms {
+  const words = wordsOf(text);
+  const last = words.at(-1);
+  if (last === undefined) return { words, prefix: undefined };
+  if (UNSPACED.test(last)) return unspacedTerms(words, last);
+  return last.length < prefixCharsMin ? { words, prefix: undefined } : { words: words.slice(0, -1), prefix: last };
+}
+
+/** The last pair ends with the last character alone, which in the middle of a text begins another pair. */
+function unspacedTerms(words: readonly string[], last: string): SearchTerms {
+  const isAlone = [...last].length === 1;
+  if (!isAlone) return { words, prefix: undefined };
+  return words.length === 1 ? { words: [], prefix: last } : { words: words.slice(0, -1), prefix: undefined };
+}
+
+/** Whether texts with these words match. */
+export function matchesTerms(words: readonly string[], { words: wanted, prefix }: SearchTerms): boolean {
+  if (wanted.length === 0 && prefix === undefined) return false;
+  return wanted.every((word) => words.includes(word)) && (prefix === undefined || words.some((word) => word.startsWith(prefix)));
+}

@@ -1,0 +1,42 @@
+/** Keeps the index of stored texts up to date, behind the writes of the store. */
+import type { Sleep } from '../model/clock.ts';
+import type { Store } from '../model/store/store.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+interface TextIndexerOptions {
+  readonly store: Pick<Store, 'indexTexts'>;
+  readonly search: () => { readonly isOn: boolean; readonly charsMax: number };
+  /** False: the store or the service has too much to do. */
+  readonly mayWork: () => boolean;
+  readonly telemetry: Telemetry;
+  readonly sleep: Sleep;
+  readonly onFault: (error: unknown) => void;
+}
+
+const everyMs = 1_000;
+/** Runs with content of one step, which is one transaction. */
+const runsPerStep = 50;
+/** What is left comes with the next round. */
+const stepsPerRound = 20;
+/** Writes have their turn between two steps. */
+const restBetweenStepsMs = 20;
+
+export function textIndexer({ store, search, mayWork, telemetry, sleep, onFault }: TextIndexerOptions): PeriodicTask {
+  return periodicTask({
+    everyMs,
+    sleep,
+    async work(shutdown) {
+      for (let steps = 0; steps < stepsPerRound && !shutdown.aborted; steps++) {
+        const { isOn, charsMax } = search();
+        if (!isOn || !mayWork()) return;
+        const { runs, more } = await store.indexTexts({ runsMax: runsPerStep, charsMax });
+        if (runs > 0) telemetry.add('tracejury.store.indexed', runs);
+        if (!more) return;
+        await sleep(restBetweenStepsMs, shutdown);
+      }
+    },
+    onFault,
+    restsFirst: true,
+  });
+}

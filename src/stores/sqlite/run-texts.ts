@@ -1,0 +1,107 @@
+/**
+ * The index of the words of stored texts: input and final answer of runs with content. It is filled behind the writes, in steps, from what is
+ * stored, so it holds nothing that redaction has removed. Triggers remove the words with their content and with their run.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { isJsonObject, jsonText, member, type JsonValue } from '../../model/json.ts';
+import { searchTerms, wordsOf } from '../../model/search-words.ts';
+import type { IndexedTexts, IndexOptions } from '../../model/store/store.ts';
+import { excerptOf, readContent } from '../blob-codec.ts';
+
+/** Rows without content that one step passes over. */
+const rowsPerStep = 1_000;
+/** Characters of content that one step reads. */
+const contentCharsPerStep = 4_000_000;
+
+export const textTables: readonly string[] = [
+  // The words themselves are in the index alone. Without places a word is in a run or not, which is all that a search asks.
+  "create virtual table run_texts using fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
+  // Runs from the oldest to the newest of these are in the index.
+  'create table run_texts_state (newest_id integer not null, oldest_id integer not null) strict',
+  'insert into run_texts_state select coalesce(max(id), 0), coalesce(max(id), 0) + 1 from runs',
+  // Runs between these whose content has changed.
+  'create table run_texts_waiting (run_id integer primary key) strict',
+  `create trigger run_texts_of_gone_run after delete on runs when old.content_block is not null begin
+     delete from run_texts where rowid = old.id; delete from run_texts_waiting where run_id = old.id; end`,
+  `create trigger run_texts_of_content after update of content_block on runs when old.content_block is not new.content_block begin
+     delete from run_texts where rowid = old.id;
+     insert or ignore into run_texts_waiting select new.id where new.content_block is not null; end`,
+];
+
+/** The question to the index; `undefined` when the text has no word. Words hold no sign that the index reads as an operator. */
+export function textQuery(text: string): string | undefined {
+  const { words, prefix } = searchTerms(text);
+  const terms = [...words.map((word) => `"${word}"`), ...(prefix === undefined ? [] : [`"${prefix}"*`])];
+  return terms.length === 0 ? undefined : terms.join(' ');
+}
+
+/** One step, within a transaction: changed runs, then new ones, then those of before the index, newest first. */
+export function indexed(database: DatabaseSync, options: IndexOptions): IndexedTexts {
+  const step = indexStep(database, options);
+  const state = database.prepare('select newest_id, oldest_id from run_texts_state').get() ?? {};
+  const [newest, oldest] = [Number(state['newest_id']), Number(state['oldest_id'])];
+  const changed = database.prepare('select run_id from run_texts_waiting limit ?').all(options.runsMax);
+  for (const { run_id: id } of changed) {
+    if (step.isFull()) return { runs: step.runs(), more: true };
+    step.index(Number(id));
+    database.prepare('delete from run_texts_waiting where run_id = ?').run(Number(id));
+  }
+  const [upTo, isAtEnd] = step.along('id > ? order by id', newest);
+  const [downTo, isAtBegin] = isAtEnd ? step.along('id < ? order by id desc', oldest) : [oldest, false];
+  if (upTo !== newest || downTo !== oldest) database.prepare('update run_texts_state set newest_id = ?, oldest_id = ?').run(upTo, downTo);
+  return { runs: step.runs(), more: !isAtBegin || changed.length === options.runsMax };
+}
+
+interface IndexStep {
+  readonly runs: () => number;
+  readonly isFull: () => boolean;
+  readonly index: (id: number) => void;
+  /** Resolves with the last run, and whether the runs ended. */
+  readonly along: (which: string, from: number) => readonly [last: number, isEnd: boolean];
+}
+
+function indexStep(database: DatabaseSync, { runsMax, charsMax }: IndexOptions): IndexStep {
+  const content = database.prepare(
+    `select r.excerpt is null as bare, block_text(c.body, r.content_at, r.content_length) as content
+     from runs r join blocks c on c.id = r.content_block where r.id = ? and r.part_of is null`,
+  );
+  const add = database.prepare('insert or replace into run_texts (rowid, words) values (?, ?)');
+  const excerpt = database.prepare('update runs set excerpt = ? where id = ?');
+  let runs = 0;
+  let chars = 0;
+  const isFull = (): boolean => runs >= runsMax || chars >= contentCharsPerStep;
+
+  function index(id: number): void {
+    const row = content.get(id);
+    const text = row?.['content'];
+    if (typeof text !== 'string') return;
+    runs++;
+    chars += text.length;
+    const run = readContent(text);
+    const [input, answer] = [plainText(member(run, 'input')), plainText(member(run, 'final_response'))];
+    const words = wordsOf(`${input.slice(0, charsMax)}\n${answer.slice(0, charsMax)}`);
+    if (words.length > 0) add.run(id, words.join(' '));
+    // Files of an earlier release have none.
+    if (row?.['bare'] === 1) excerpt.run(excerptOf(input) ?? null, id);
+  }
+
+  return {
+    runs: () => runs,
+    isFull,
+    index,
+    along(which, from) {
+      let last = from;
+      const rows = database.prepare(`select id, content_block from runs where ${which} limit ${rowsPerStep}`).all(from);
+      for (const { id, content_block: block } of rows) {
+        if (isFull()) return [last, false];
+        if (block !== null) index(Number(id));
+        last = Number(id);
+      }
+      return [last, rows.length < rowsPerStep];
+    },
+  };
+}
+
+function plainText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : isJsonObject(value) || Array.isArray(value) ? jsonText(value) : String(value);
+}
