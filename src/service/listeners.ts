@@ -125,6 +125,7 @@ export function consoleOf(
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
     onBusy: () => telemetry.add('tracejury.console.busy', 1),
+    onStreams: (open) => telemetry.set('tracejury.console.streams', open),
     connections: connectionTracker({ transport: 'console', max: connectionsMax, telemetry, clock }),
     api: {
       ...api,

@@ -224,6 +224,7 @@ export const metrics = {
     ...counter('{request}'),
     meaning: 'Requests to the console that got 503 because other answers took all room.',
   },
+  'tracejury.console.streams': { ...gauge('{stream}'), meaning: 'Open streams of live runs at the console, of at most 16.' },
   'tracejury.receiver.bytes': {
     ...counter('By', 'tracejury.transport', 'tracejury.signal'),
     meaning: 'Body bytes received, before inflating.',

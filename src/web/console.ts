@@ -10,6 +10,7 @@ import { isDiskFull } from '../model/errors.ts';
 import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { ApiDeps } from './api/route.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
+import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
 import {
   accessControl,
   type AccessOptions,
@@ -43,6 +44,9 @@ export interface ConsoleOptions extends AccessOptions {
     readonly ended: (reason: string) => void;
   };
   readonly responses?: Partial<ResponseBounds>;
+  readonly streams?: Partial<StreamBounds>;
+  /** Called with the number of open streams of events. */
+  readonly onStreams?: (open: number) => void;
   /** Called when the console answers 503 for want of room. */
   readonly onBusy?: () => void;
   /** Rejects with an error that has a `statusCode`. */
@@ -65,6 +69,8 @@ const paramCharsMax = 1_000;
 
 const busy = failure('busy', 'Too many requests are in flight.', 'Try again soon, and read answers as they come.');
 
+const tooManyStreams = failure('busy', 'Too many streams of live runs are open.', 'Close another one, or try again later.');
+
 export function consoleListener(options: ConsoleOptions): ConsoleListener {
   const app = fastify({
     serverFactory(handler) {
@@ -84,6 +90,14 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     (reason) => options.connections?.ended(reason),
   );
 
+  const streams = eventStreams({
+    ...defaultStreamBounds,
+    ...options.streams,
+    onOpen: (open) => options.onStreams?.(open),
+    onStalled: () => options.connections?.ended('unread'),
+    onFault: options.onFault,
+  });
+
   app.addHook('onRequest', async (request, reply) => {
     if (!(await gate.inTurn(request.raw, reply.raw))) return reply.hijack();
     reply.headers({
@@ -96,7 +110,9 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     const denied = access(request);
     if (denied === undefined) {
       options.connections?.admitted(request.raw.socket);
-      const room = await gate.room(request.raw, reply.raw);
+      const isStream = (request.routeOptions.config as { readonly isStream?: boolean }).isStream === true;
+      // Streams have room of their own, so that they neither take the room of answers nor end as slow ones.
+      const room = isStream ? 'go' : await gate.room(request.raw, reply.raw);
       if (room === 'gone') return reply.hijack();
       if (room === 'go') return undefined;
       options.onBusy?.();
@@ -144,7 +160,18 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       }),
     ),
   );
-  serveApi(app, options.api, onlyTenant);
+  serveApi(app, {
+    parts: options.api,
+    onlyTenant,
+    async sendEvents(reply, source) {
+      if (!streams.hasRoom()) {
+        options.onBusy?.();
+        return await reply.code(503).header('retry-after', '10').send(tooManyStreams);
+      }
+      reply.hijack();
+      await streams.open(reply.raw, reply.getHeaders() as { readonly [name: string]: string }, source);
+    },
+  });
   app.setNotFoundHandler(async (request, reply) => {
     if (isOtlpPath(request.url))
       return reply
@@ -213,6 +240,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       if (app.server instanceof Server) app.server.setSecureContext(tls);
     },
     stop() {
+      streams.stop();
       stopped ??= app.close();
       options.connections?.closeIdle();
       return stopped;

@@ -127,9 +127,11 @@ export async function sendAgentRun(
     readonly input?: string;
     readonly fails?: boolean;
     readonly resource?: { readonly [key: string]: string };
+    /** Of the request. */
+    readonly headers?: { readonly [name: string]: string };
   } = {},
 ): Promise<{ readonly traceId: string; readonly spanId: string }> {
-  const exporter = new OTLPTraceExporter({ url: `${otlp}/v1/traces` });
+  const exporter = new OTLPTraceExporter({ url: `${otlp}/v1/traces`, headers: { ...options.headers } });
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'shop', 'openinference.project.name': 'orders', ...options.resource }),
     spanProcessors: [new SimpleSpanProcessor(exporter)],

@@ -67,6 +67,8 @@ export interface Store {
   run(key: RunKey): Promise<StoredRun | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<RunPage>;
+  /** Runs that were written last, and runs with a new verdict or revision. Another process does not see them. */
+  recent(query: RecentQuery): Promise<RecentPage>;
   /** Sessions with a run that matches, by the newest such run. */
   sessions(query: SessionQuery): Promise<SessionPage>;
   /** All runs of one trace and the decision of each evaluator on them. */
@@ -303,6 +305,21 @@ export interface RunPage {
   readonly searchedTo: Micros | undefined;
   /** With `text`: an upper bound of the runs that `indexTexts` has not reached; `undefined` without. */
   readonly unindexed: number | undefined;
+}
+
+export interface RecentQuery extends Omit<RunFilter, 'text'> {
+  /** From 1 to 200. */
+  readonly limit: number;
+  /** A position of an earlier answer. Absent: the answer has no runs, and the position to go on from. */
+  readonly after?: number;
+}
+
+export interface RecentPage {
+  /** In the order of their writing; the last ones when there are more than the limit. */
+  readonly runs: readonly RunRow[];
+  readonly position: number;
+  /** Matching runs beyond the limit, and writes that the store no longer knows, whose runs may match. */
+  readonly leftOut: number;
 }
 
 export interface SummaryQuery extends RunPeriod {

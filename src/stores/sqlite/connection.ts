@@ -20,6 +20,7 @@ import type { RevisionFate } from '../../model/store/replay-store.ts';
 import type { Batch, RevisionBatch } from './batch.ts';
 import { type NewClient } from './clients.ts';
 import { beginText, database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
+import type { Recent } from './recent-runs.ts';
 import type { Scan, Scanned } from './scan.ts';
 import type { Tables } from './tables.ts';
 
@@ -35,6 +36,8 @@ export interface Connection {
   refresh(options: RefreshOptions): Promise<boolean>;
   /** Adds words to the index of texts, in one transaction. */
   indexTexts(options: IndexOptions): Promise<IndexedTexts>;
+  /** Runs that were written behind a position, through whichever client of the thread. */
+  recent(after: number | undefined): Promise<Recent>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
   /** Copies the file while it is written. */
@@ -93,6 +96,11 @@ export async function connected(file: string, options: SqliteOptions = {}): Prom
           if (answer.kind !== 'indexed') throw new Error('the thread of the store answered something else');
           return answer.texts;
         }),
+      async recent(after) {
+        const answer = await thread.ask({ kind: 'recent', after });
+        if (answer.kind !== 'recent') throw new Error('the thread of the store answered something else');
+        return answer.recent;
+      },
       exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })),
       backup: async (to) => void (await thread.ask({ kind: 'backup', to })),
       async port() {

@@ -6,6 +6,7 @@ import { Kysely, SqliteDialect, type SqliteStatement, type Transaction } from 'k
 import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
 import type { Tables } from './tables.ts';
 import { blockReader } from './blocks.ts';
+import { recentRuns, type Recent } from './recent-runs.ts';
 import { rows, type Rows } from './rows.ts';
 import { indexed } from './run-texts.ts';
 import { scanned, type Scan, type Scanned } from './scan.ts';
@@ -37,6 +38,8 @@ export type Ask =
   | { readonly id: number; readonly kind: 'refresh'; readonly options: RefreshOptions }
   /** A step of the index of texts. */
   | { readonly id: number; readonly kind: 'index'; readonly options: IndexOptions }
+  /** Runs that were written behind a position. */
+  | { readonly id: number; readonly kind: 'recent'; readonly after: number | undefined }
   /** A copy of the file, page by page, while others write. */
   | { readonly id: number; readonly kind: 'backup'; readonly to: string }
   | { readonly id: number; readonly kind: 'close' };
@@ -56,6 +59,7 @@ export type Answer =
   | { readonly id: number; readonly kind: 'scanned'; readonly rows: Scanned[Scan['of']] }
   | { readonly id: number; readonly kind: 'refreshed'; readonly more: boolean }
   | { readonly id: number; readonly kind: 'indexed'; readonly texts: IndexedTexts }
+  | { readonly id: number; readonly kind: 'recent'; readonly recent: Recent }
   | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
 
 /** Given to the thread when it starts. The answer with this id says whether the file could be opened. */
@@ -137,6 +141,7 @@ export function database(file: string): Database {
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => connection.close() } }),
   });
+  const recent = recentRuns();
   let to: Rows | undefined;
   /** Made when the tables are there. */
   const preparedRows = (): Rows => (to ??= rows((text) => connection.prepare(text)));
@@ -159,6 +164,13 @@ export function database(file: string): Database {
     });
   }
 
+  /** A transaction whose runs are the ones that were written last. */
+  async function inWrite<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
+    const result = await inTransaction(work);
+    recent.add(preparedRows().touched());
+    return result;
+  }
+
   async function answered(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
     switch (ask.kind) {
       case 'query': {
@@ -169,14 +181,14 @@ export function database(file: string): Database {
       }
       case 'write':
         try {
-          return { kind: 'written', exports: await inTransaction((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
+          return { kind: 'written', exports: await inWrite((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
         } catch (error) {
           to?.forget();
           throw error;
         }
       case 'revise':
         try {
-          return { kind: 'revised', fates: await inTransaction((tx) => writeRevisions(tx, preparedRows(), ask.batch)) };
+          return { kind: 'revised', fates: await inWrite((tx) => writeRevisions(tx, preparedRows(), ask.batch)) };
         } catch (error) {
           to?.forget();
           throw error;
@@ -185,6 +197,8 @@ export function database(file: string): Database {
         return { kind: 'scanned', rows: scanned(connection, ask.scan) };
       case 'refresh':
         return { kind: 'refreshed', more: await inTransaction(async () => refreshed(connection, ask.options)) };
+      case 'recent':
+        return { kind: 'recent', recent: recent.since(ask.after) };
       case 'index':
         return { kind: 'indexed', texts: await inTransaction(async () => indexed(connection, ask.options)) };
       case 'pieces': {

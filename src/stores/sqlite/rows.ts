@@ -31,6 +31,8 @@ export interface Rows {
   block(row: BlockRow): number;
   /** The characters of these marks, a line each. */
   marks(lines: string): string;
+  /** Ids of runs that were written since the last call, also of a later verdict alone. */
+  touched(): readonly number[];
   /** What was written may be gone: marks are looked up again. */
   forget(): void;
   /** Gives its id. */
@@ -98,6 +100,7 @@ export function rows(prepare: (sql: string) => StatementSync): Rows {
   const change = prepare(noteChange);
   /** Of whole texts: what is said of runs is mostly one of a few. */
   const known = new Map<string, string>();
+  let touched = new Set<number>();
   const codeOf = (text: string): number | undefined => {
     const code = mark.get(text)?.['code'];
     return code === undefined ? undefined : Number(code);
@@ -113,9 +116,24 @@ export function rows(prepare: (sql: string) => StatementSync): Rows {
     return markChar(codeOf(withoutLabel(text)) ?? Number.NaN);
   };
   return {
-    run: (row) => Number(run.run(...values(runColumns, row)).lastInsertRowid),
-    revision: (id, row) => void revision.run(...values(revisionColumns, row), id),
-    said: (id, columns) => void said.run(...values(saidColumns, columns), id),
+    run(row) {
+      const id = Number(run.run(...values(runColumns, row)).lastInsertRowid);
+      touched.add(id);
+      return id;
+    },
+    revision(id, row) {
+      revision.run(...values(revisionColumns, row), id);
+      touched.add(id);
+    },
+    said(id, columns) {
+      said.run(...values(saidColumns, columns), id);
+      touched.add(id);
+    },
+    touched() {
+      const ids = [...touched];
+      touched = new Set();
+      return ids;
+    },
     block: (row) => Number(block.run(...values(blockColumns, row)).lastInsertRowid),
     marks(lines) {
       const chars = known.get(lines) ?? linesOf(lines).map(charOf).join('');
@@ -123,7 +141,10 @@ export function rows(prepare: (sql: string) => StatementSync): Rows {
       trimOldest(known, knownMarksMax);
       return chars;
     },
-    forget: () => known.clear(),
+    forget() {
+      known.clear();
+      touched.clear();
+    },
     exported: (row) => Number(exported.run(...values(exportColumns, row)).lastInsertRowid),
     piece: (row) => void piece.run(...values(pieceColumns, row), row.trace_id, row.tenant),
     changed: (startedAt) => void change.run(fineTime(startedAt)),

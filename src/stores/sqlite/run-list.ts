@@ -6,6 +6,8 @@ import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import {
   examinedMax,
+  type RecentPage,
+  type RecentQuery,
   rowLabelsMax,
   type RunFilter,
   type RunLabel,
@@ -17,6 +19,7 @@ import {
 } from '../../model/store/store.ts';
 import type { ReplayPage, ReplayQuery, ReplayRun } from '../../model/store/replay-store.ts';
 import type { EntryVerdict, RunEntry } from '../run-record.ts';
+import type { Connection } from './connection.ts';
 import { globOf, readMarks, type KnownMark } from './marks.ts';
 import { listedColumns, oneOf } from './rows.ts';
 import { readEntries } from './run-entries.ts';
@@ -40,6 +43,26 @@ export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
     rows.map(({ id }) => id),
   );
   return { runs: rows.map((row) => ({ ...runRow(row, entries), labels: labels.get(row.id) ?? [] })), next, searchedTo, unindexed };
+}
+
+export async function readRecent(
+  { db, recent }: Pick<Connection, 'db' | 'recent'>,
+  { after, limit, ...filter }: RecentQuery,
+): Promise<RecentPage> {
+  const { ids, position, forgotten } = await recent(after);
+  if (ids.length === 0) return { runs: [], position, leftOut: forgotten };
+  const wanted = await wantedRuns(db, filter);
+  const matching = new Set(
+    (await db.selectFrom('runs').select('id').where('runs.id', 'in', oneOf(ids)).where(wanted('runs', 'id')).execute()).map(({ id }) => id),
+  );
+  const order = ids.filter((id) => matching.has(id)).slice(-limit);
+  const rows = new Map((await db.selectFrom('runs').select(listed).where('id', 'in', oneOf(order)).execute()).map((row) => [row.id, row]));
+  const [entries, labels] = await Promise.all([readEntries(db, order), labelsOf(db, order)]);
+  const runs = order.flatMap((id) => {
+    const row = rows.get(id);
+    return row === undefined ? [] : [{ ...runRow(row, entries), labels: labels.get(id) ?? [] }];
+  });
+  return { runs, position, leftOut: forgotten + matching.size - order.length };
 }
 
 /** As `readRuns`, with what identifies the evaluator of each verdict. */

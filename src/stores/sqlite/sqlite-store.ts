@@ -19,7 +19,7 @@ import { spendStore } from './judge-spend.ts';
 import { replayStore } from './replays.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readSummary, readTools } from './read.ts';
-import { readRuns } from './run-list.ts';
+import { readRecent, readRuns } from './run-list.ts';
 import { readSessions } from './session-list.ts';
 import { forgetSpans, readKnown, readPieces } from './spans.ts';
 import type { Tables } from './tables.ts';
@@ -72,6 +72,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     replays: replayStore(connection),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
+    recent: (query) => readRecent(connection, query),
     sessions: (query) => readSessions(connection, query),
     decisions: (traceId) => readDecisions(db, traceId),
     summary: (query) => readSummary(connection, query),

@@ -12,6 +12,7 @@ import type { KeptSpans, RunFilter, RunPlace, Store } from '../../model/store/st
 import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import type { VerdictWord } from '../../model/verdict.ts';
+import type { EventSource } from '../event-streams.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
 
 export interface ExporterQueues {
@@ -76,6 +77,8 @@ export interface Route {
   readonly formats?: { readonly [format: string]: { readonly type: string; readonly ending: string } };
   /** Lists of the answer about all tenants; they are empty for a token that sees one tenant. */
   readonly ofAllTenants?: readonly string[];
+  /** For an answer that is a stream of server-sent events: its source. `lastId`: the last event that the client has had. */
+  readonly events?: (parts: ApiDeps, parameters: Parameters, lastId: string | undefined) => EventSource;
   /** Resolves with `undefined` for 404. */
   readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | undefined>;
 }

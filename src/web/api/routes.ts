@@ -28,6 +28,7 @@ import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
+import { liveRoutes } from './live.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
 import { sessionRoutes } from './sessions.ts';
 import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson, toolJson } from './json.ts';
@@ -54,6 +55,7 @@ export const routes: readonly Route[] = [
     answer: searchedRuns,
     handle: async (parts, query) => await runsPage(parts.store, searchableFilter(parts, query), query),
   },
+  ...liveRoutes,
   {
     method: 'get',
     path: '/runs/{trace}/{span}',

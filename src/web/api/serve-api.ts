@@ -1,10 +1,11 @@
 /** Serves the API under /api/v1 of the console listener, and its OpenAPI document. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
 import { contentGoneWords, rowLabelsMax } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
+import type { EventSource } from '../event-streams.ts';
 import { datasetSchemas } from './dataset-json.ts';
 import { experimentSchemas } from './experiments.ts';
 import { exportSchemas } from './exports.ts';
@@ -22,10 +23,13 @@ export const apiPrefix = '/api/v1';
 /** The tenant that an Authorization header is limited to; `undefined` when it sees all tenants. */
 export type OnlyTenant = (authorization: string | undefined) => Tenant | undefined;
 
-export function serveApi(app: FastifyInstance, parts: ApiDeps, onlyTenant: OnlyTenant): void {
+/** Answers a request with a stream of events. */
+export type SendEvents = (reply: FastifyReply, source: EventSource) => Promise<unknown>;
+
+export function serveApi(app: FastifyInstance, { parts, onlyTenant, sendEvents }: Serving): void {
   const document = openApiDocument(routes);
   app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
-  for (const route of routes) serveRoute(app, route, { parts, onlyTenant });
+  for (const route of routes) serveRoute(app, route, { parts, onlyTenant, sendEvents });
 }
 
 const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
@@ -33,6 +37,7 @@ const noRun = { message: 'The store has no such run.', todo: 'It may be too old 
 interface Serving {
   readonly parts: ApiDeps;
   readonly onlyTenant: OnlyTenant;
+  readonly sendEvents: SendEvents;
 }
 
 function serveRoute(
@@ -49,9 +54,10 @@ function serveRoute(
     file,
     formats = {},
     ofAllTenants = [],
+    events,
     handle,
   }: Route,
-  { parts, onlyTenant }: Serving,
+  { parts, onlyTenant, sendEvents }: Serving,
 ): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
@@ -62,7 +68,8 @@ function serveRoute(
     `${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
     {
       schema,
-      config: { may: may ?? 'operate', isOfTenants: Object.hasOwn(inQuery, 'tenant') },
+      config: { may: may ?? 'operate', isOfTenants: Object.hasOwn(inQuery, 'tenant'), isStream: events !== undefined },
+      exposeHeadRoute: events === undefined,
       ...(body === undefined ? {} : { bodyLimit: body.bytesMax }),
     },
     async (request, reply) => {
@@ -79,7 +86,12 @@ function serveRoute(
                 'Leave tenant out, or use a token of listen.tokens that sees all tenants.',
               ),
             );
-        const answer = await handle(parts, only === undefined ? given : { ...given, tenant: only }, (request.body ?? null) as JsonValue);
+        const parameters = only === undefined ? given : { ...given, tenant: only };
+        if (events !== undefined) {
+          const lastId = request.headers['last-event-id'];
+          return await sendEvents(reply, events(parts, parameters, typeof lastId === 'string' ? lastId : undefined));
+        }
+        const answer = await handle(parts, parameters, (request.body ?? null) as JsonValue);
         const found =
           only !== undefined && isJsonObject(answer ?? null)
             ? { ...(answer as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) }
