@@ -271,7 +271,7 @@ describe('the OpenAPI document', () => {
     await sendAgentRun(service.otlp, { resource: { 'tracejury.experiment.id': 'e', 'tracejury.example.id': 'a' } });
     await eventually(async () => (await fetch(`${service.console}/api/v1/experiments/e`)).ok || undefined, 'the experiment');
     // The tests of these have an answer of theirs.
-    const elsewhere = ['/runs/live', '/runs/{trace}/{span}/otlp', '/processes/{agent}/{version}'];
+    const elsewhere = ['/runs/live', '/runs/export', '/runs/{trace}/{span}/otlp', '/processes/{agent}/{version}'];
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), ...elsewhere].toSorted());
     for (const [path, example] of Object.entries(examples)) {
       const [[method, operation] = []] = Object.entries(document.paths[path] ?? {});

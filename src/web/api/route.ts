@@ -80,7 +80,7 @@ export interface Route {
   /** For an answer that is a stream of server-sent events: its source. `lastId`: the last event that the client has had. */
   readonly events?: (parts: ApiDeps, parameters: Parameters, lastId: string | undefined) => EventSource;
   /** Resolves with `undefined` for 404. */
-  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | undefined>;
+  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | FileAnswer | undefined>;
 }
 
 /** A limit per day in US dollars, requests or tokens. */
@@ -108,6 +108,17 @@ export class QueryFault extends Error {
     super(message);
     this.name = 'QueryFault';
     this.todo = todo;
+  }
+}
+
+/** A file with headers of its own. */
+export class FileAnswer {
+  readonly text: string;
+  readonly headers: { readonly [name: string]: string };
+
+  constructor(text: string, headers: { readonly [name: string]: string } = {}) {
+    this.text = text;
+    this.headers = headers;
   }
 }
 

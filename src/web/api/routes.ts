@@ -29,6 +29,7 @@ import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
 import { liveRoutes } from './live.ts';
+import { runExportRoutes } from './run-export.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
 import { sessionRoutes } from './sessions.ts';
 import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson, toolJson } from './json.ts';
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
     handle: async (parts, query) => await runsPage(parts.store, searchableFilter(parts, query), query),
   },
   ...liveRoutes,
+  ...runExportRoutes,
   {
     method: 'get',
     path: '/runs/{trace}/{span}',

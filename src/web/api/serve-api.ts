@@ -12,7 +12,7 @@ import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
 import { processSchemas } from './processes.ts';
-import { type ApiDeps, count, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
+import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
 import { alertSchemas } from './alerts.ts';
@@ -74,9 +74,9 @@ function serveRoute(
     },
     async (request, reply) => {
       try {
-        const given: Parameters = { ...(request.query as Parameters), ...(request.params as Parameters) };
+        const requested: Parameters = { ...(request.query as Parameters), ...(request.params as Parameters) };
         const only = onlyTenant(request.headers.authorization);
-        if (only !== undefined && given['tenant'] !== undefined && given['tenant'] !== only)
+        if (only !== undefined && requested['tenant'] !== undefined && requested['tenant'] !== only)
           return await reply
             .code(403)
             .send(
@@ -86,18 +86,20 @@ function serveRoute(
                 'Leave tenant out, or use a token of listen.tokens that sees all tenants.',
               ),
             );
-        const parameters = only === undefined ? given : { ...given, tenant: only };
+        const parameters = only === undefined ? requested : { ...requested, tenant: only };
         if (events !== undefined) {
           const lastId = request.headers['last-event-id'];
           return await sendEvents(reply, events(parts, parameters, typeof lastId === 'string' ? lastId : undefined));
         }
-        const answer = await handle(parts, parameters, (request.body ?? null) as JsonValue);
+        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue);
+        const answer = given instanceof FileAnswer ? given.text : given;
+        if (given instanceof FileAnswer) reply.headers(given.headers);
         const found =
           only !== undefined && isJsonObject(answer ?? null)
             ? { ...(answer as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) }
             : answer;
         if (found === undefined) return await reply.code(404).send(failure('not_found', missing.message, missing.todo));
-        const format = Object.hasOwn(formats, String(given['format'])) ? formats[String(given['format'])] : undefined;
+        const format = Object.hasOwn(formats, String(requested['format'])) ? formats[String(requested['format'])] : undefined;
         if (format !== undefined)
           return await reply
             .type(format.type)
