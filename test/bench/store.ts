@@ -2,7 +2,7 @@
  * `npm run bench:store`: what it costs to store scored runs of 12 spans under ten rules. CPU time a run of the thread that makes what is written and of
  * all other threads, bytes that are written, and bytes that the file has in the end.
  *
- *   --runs N   runs of one pass (4000)      --passes N   (3)
+ *   --runs N   runs of one pass (4000)      --passes N   (3)      --search N   indexes the words of N characters too (0: none)
  */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,9 +24,10 @@ import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { runnerArguments } from '../runner-arguments.ts';
 import { workload } from './workload.ts';
 
-const { values } = runnerArguments({ options: { runs: { type: 'string', default: '4000' }, passes: { type: 'string', default: '3' } } });
+const { values } = runnerArguments({ options: { runs: { type: 'string', default: '4000' }, passes: { type: 'string', default: '3' }, search: { type: 'string', default: '0' } } });
 const runs = Number(values.runs);
 const passes = Number(values.passes);
+const searchChars = Number(values.search);
 const rules = 10;
 const spansPerRun = 12;
 const batches = [5, 50, 200];
@@ -67,6 +68,8 @@ async function measured(place: (typeof places)[number], batch: number, pass: num
   const store = await sqliteStore(file);
   const before = { all: process.cpuUsage(), own: process.threadCpuUsage(), written: writtenBytes() };
   for (let from = 0; from < items.length; from += batch) await store.write(items.slice(from, from + batch).map(asDelivered));
+  // As the service does behind the writes.
+  while (searchChars > 0 && (await store.indexTexts({ runsMax: 50, charsMax: searchChars })).more);
   await store.stop();
   const micros = ({ user, system }: NodeJS.CpuUsage): number => user + system;
   const [all, own] = [micros(process.cpuUsage(before.all)), micros(process.threadCpuUsage(before.own))];
