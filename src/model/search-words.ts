@@ -3,10 +3,12 @@
  * characters, which stand for its words.
  */
 
+const unspaced =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
 /** Letters and digits with their marks. Identifiers fall into their parts: `find_order` has two words. */
-const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
+const WORD = new RegExp(`[${unspaced}]+|[[\\p{L}\\p{N}\\p{M}\\p{Co}]--[${unspaced}]]+`, 'gv');
+const UNSPACED = new RegExp(`[${unspaced}]`, 'u');
 const ACCENTS = /[\u0300-\u036f]+/g;
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 /** Of one word; the rest of a longer one is not searched. */
 const wordCharsMax = 64;
@@ -18,7 +20,8 @@ export const searchWordsMax = 16;
 /** Each word once, in the order of the texts. */
 export function wordsOf(text: string): readonly string[] {
   const words = new Set<string>();
-  for (const [word] of text.normalize('NFKD').replaceAll(ACCENTS, '').toLowerCase().matchAll(WORD))
+  const plain = text.normalize('NFKD').replaceAll(ACCENTS, '').normalize('NFKC').toLowerCase();
+  for (const [word] of plain.matchAll(WORD))
     for (const one of UNSPACED.test(word) ? pairs(word) : [word]) words.add(one.slice(0, wordCharsMax));
   return [...words];
 }

@@ -8,6 +8,7 @@ test.each([
   { text: 'Café Zürich ÅNGSTRÖM', want: ['cafe', 'zurich', 'angstrom'] },
   { text: 'ﬁne ２０２６', want: ['fine', '2026'] },
   { text: '東京都', want: ['東京', '京都', '都'] },
+  { text: 'ガイドabc2', want: ['ガイ', 'イド', 'ド', 'abc2'] },
   { text: '" OR * NEAR(', want: ['or', 'near'] },
   { text: ' \n!?', want: [] },
   { text: 'x'.repeat(100), want: ['x'.repeat(64)] },
