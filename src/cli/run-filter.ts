@@ -37,7 +37,15 @@ const keys = {
 
 type Key = keyof typeof keys;
 
-const plainKeys = { agent: 'agent', service: 'service', version: 'version', session: 'sessionId', evaluator: 'evaluator', tool: 'tool', label: 'label' } as const;
+const plainKeys = {
+  agent: 'agent',
+  service: 'service',
+  version: 'version',
+  session: 'sessionId',
+  evaluator: 'evaluator',
+  tool: 'tool',
+  label: 'label',
+} as const;
 const durationKeys = { min_duration: 'minDuration', max_duration: 'maxDuration' } as const;
 const costKeys = { min_cost: 'minCost', max_cost: 'maxCost' } as const;
 

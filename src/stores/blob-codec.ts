@@ -27,7 +27,11 @@ const excerptCharsMax = 160;
 /** The beginning of a text on one line, in memory of its own; `undefined` when it is blank. */
 export function excerptOf(text: string | undefined): string | undefined {
   // Half a surrogate pair at the cut is left out. Blanks at the beginning of a text may be many.
-  const begin = (text ?? '').slice(0, 4 * excerptCharsMax).replaceAll(/\s+/g, ' ').trim().slice(0, excerptCharsMax);
+  const begin = (text ?? '')
+    .slice(0, 4 * excerptCharsMax)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, excerptCharsMax);
   const whole = Buffer.from(begin.replace(/[\ud800-\udbff]$/, '')).toString();
   return whole === '' ? undefined : whole;
 }

@@ -24,7 +24,13 @@ import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { runnerArguments } from '../runner-arguments.ts';
 import { workload } from './workload.ts';
 
-const { values } = runnerArguments({ options: { runs: { type: 'string', default: '4000' }, passes: { type: 'string', default: '3' }, search: { type: 'string', default: '0' } } });
+const { values } = runnerArguments({
+  options: {
+    runs: { type: 'string', default: '4000' },
+    passes: { type: 'string', default: '3' },
+    search: { type: 'string', default: '0' },
+  },
+});
 const runs = Number(values.runs);
 const passes = Number(values.passes);
 const searchChars = Number(values.search);

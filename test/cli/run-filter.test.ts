@@ -86,7 +86,13 @@ test.each(['yesterday', '24', '2026-13-01', '11/26/2026', ''])('run filter: %s i
 });
 
 describe('run filter: matches runs that are in no store', () => {
-  const trace = agentTrace({ agent: 'a', sessionId: 's', input: 'Where is it?', finalResponse: { text: 'On its way' }, toolCalls: [call({ name: 'find' })] });
+  const trace = agentTrace({
+    agent: 'a',
+    sessionId: 's',
+    input: 'Where is it?',
+    finalResponse: { text: 'On its way' },
+    toolCalls: [call({ name: 'find' })],
+  });
   const one = run({ serviceVersion: '2', trace });
   const verdicts = [
     { name: 'tool_error', verdict: 'fail' as const },

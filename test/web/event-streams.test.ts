@@ -59,7 +59,11 @@ async function textUntil(response: Response, part: string): Promise<string> {
 test('streams: events come as lines with their data and id', async () => {
   const { url, seen } = await bench(counting());
   const response = await fetch(url);
-  expect([response.status, response.headers.get('content-type'), response.headers.get('x-test')]).toEqual([200, 'text/event-stream', 'yes']);
+  expect([response.status, response.headers.get('content-type'), response.headers.get('x-test')]).toEqual([
+    200,
+    'text/event-stream',
+    'yes',
+  ]);
   expect(await textUntil(response, 'id: 2\n')).toMatch(/^:\n\nevent: n\nid: 1\ndata: \{"number":0\}\n\nevent: n\nid: 2\n/);
   await eventually(async () => (seen.open === 0 ? true : undefined), 'the end of the stream');
 });

@@ -3,15 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { readContent } from '../blob-codec.ts';
-import type {
-  ContentGone,
-  StoredDecision,
-  StoredRun,
-  SummaryQuery,
-  SummaryRow,
-  ToolQuery,
-  ToolRow,
-} from '../../model/store/store.ts';
+import type { ContentGone, StoredDecision, StoredRun, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
 import type { Connection } from './connection.ts';

@@ -242,7 +242,9 @@ export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns>
       ...(from === undefined ? [] : [sql`${column('started_us')} >= ${from}`]),
       ...(to === undefined ? [] : [sql`${column('started_us')} < ${to}`]),
       ...(marks === undefined ? [] : [marks.length === 0 ? sql`false` : sql`${column('marks')} glob ${globOf(marks)}`]),
-      ...(annotated === undefined ? [] : [sql`${annotated ? sql`exists` : sql`not exists`} (select 1 from annotations a where a.run_id = ${column('id')})`]),
+      ...(annotated === undefined
+        ? []
+        : [sql`${annotated ? sql`exists` : sql`not exists`} (select 1 from annotations a where a.run_id = ${column('id')})`]),
       ...(label === undefined ? [] : [sql`exists (select 1 from annotations a where a.run_id = ${column('id')} and ${hasLabel(label)})`]),
       ...(text === undefined ? [] : [sql`${column('id')} in (${textMatches(text, ids)})`]),
       // Names of tools stand in the list as JSON writes them, after a bracket that no name can hold unescaped.

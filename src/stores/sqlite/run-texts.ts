@@ -23,6 +23,9 @@ export const textTables: readonly string[] = [
   'create table run_texts_waiting (run_id integer primary key) strict',
   `create trigger run_texts_of_gone_run after delete on runs when old.content_block is not null begin
      delete from run_texts where rowid = old.id; delete from run_texts_waiting where run_id = old.id; end`,
+  // Ids of the newest runs are given again when these runs are gone.
+  `create trigger run_texts_state_of_gone_run after delete on runs when old.id > coalesce((select max(id) from runs), 0) begin
+     update run_texts_state set newest_id = min(newest_id, coalesce((select max(id) from runs), 0)), oldest_id = min(oldest_id, coalesce((select max(id) from runs), 0) + 1); end`,
   `create trigger run_texts_of_content after update of content_block on runs when old.content_block is not new.content_block begin
      delete from run_texts where rowid = old.id;
      insert or ignore into run_texts_waiting select new.id where new.content_block is not null; end`,
@@ -103,5 +106,11 @@ function indexStep(database: DatabaseSync, { runsMax, charsMax }: IndexOptions):
 }
 
 function plainText(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : value === undefined || value === null ? '' : isJsonObject(value) || Array.isArray(value) ? jsonText(value) : String(value);
+  return typeof value === 'string'
+    ? value
+    : value === undefined || value === null
+      ? ''
+      : isJsonObject(value) || Array.isArray(value)
+        ? jsonText(value)
+        : String(value);
 }

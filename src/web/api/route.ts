@@ -5,13 +5,12 @@ import type { AlertRow } from '../../model/alert.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
-import type { Tenant, TraceId } from '../../model/ids.ts';
+import type { Tenant } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
-import type { KeptSpans, RunFilter, RunPlace, Store } from '../../model/store/store.ts';
+import type { KeptSpans, RunPlace, Store } from '../../model/store/store.ts';
 import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import type { Micros } from '../../model/timestamp.ts';
-import type { VerdictWord } from '../../model/verdict.ts';
 import type { EventSource } from '../event-streams.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
 

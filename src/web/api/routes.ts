@@ -14,12 +14,10 @@ import {
   runsOf,
   splitDescription,
   splitOf,
-  textParameter,
 } from './route.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { examinedMax, type Store, type StoredRun } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
-import { verdictWords } from '../../model/verdict.ts';
 import { alertRoutes } from './alerts.ts';
 import { annotationRoutes } from './annotations.ts';
 import { datasetRoutes } from './datasets.ts';

@@ -31,7 +31,12 @@ export const runExportRoutes: readonly Route[] = [
         pattern: `^${run}(,${run})*$`,
         description: `These runs as \`trace/span\`, with commas between them, at most ${selectedMax}; they go without a filter.`,
       },
-      limit: { type: 'integer', minimum: 1, maximum: runsMax.csv, description: 'The newest runs of the filter. Left out: all, and a refusal when they are too many.' },
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: runsMax.csv,
+        description: 'The newest runs of the filter. Left out: all, and a refusal when they are too many.',
+      },
       ...runFilters,
     },
     answer: { type: 'string' },
@@ -40,7 +45,8 @@ export const runExportRoutes: readonly Route[] = [
     refusals: { 422: 'The runs are too many for one file.' },
     async handle(parts, query) {
       const format = query['format'] === 'otlp' ? 'otlp' : 'csv';
-      const rows = typeof query['runs'] === 'string' ? await selected(parts.store, query, query['runs']) : await matching(parts, query, format);
+      const rows =
+        typeof query['runs'] === 'string' ? await selected(parts.store, query, query['runs']) : await matching(parts, query, format);
       return format === 'csv' ? new FileAnswer(csvOf(rows)) : await spansOf(parts, rows);
     },
   },
@@ -57,7 +63,12 @@ async function selected(store: Pick<Store, 'run'>, query: Parameters, texts: str
   const rows: RunRow[] = [];
   for (const key of keys) {
     const found = await store.run(key);
-    if (found === undefined) throw new Refusal(404, { code: 'not_found', message: `The store has no run ${key.traceId}/${key.spanId}.`, todo: 'Leave it out: it may be too old for store.keep.' });
+    if (found === undefined)
+      throw new Refusal(404, {
+        code: 'not_found',
+        message: `The store has no run ${key.traceId}/${key.spanId}.`,
+        todo: 'Leave it out: it may be too old for store.keep.',
+      });
     rows.push(found);
   }
   return rows;
@@ -82,7 +93,11 @@ async function matching(parts: ApiDeps, query: Parameters, format: keyof typeof 
 }
 
 function tooMany(message: string): Refusal {
-  return new Refusal(422, { code: 'too_many', message, todo: `Narrow the filter with from and to, or give a limit of at most ${runsMax.csv} (csv) or ${runsMax.otlp} (otlp).` });
+  return new Refusal(422, {
+    code: 'too_many',
+    message,
+    todo: `Narrow the filter with from and to, or give a limit of at most ${runsMax.csv} (csv) or ${runsMax.otlp} (otlp).`,
+  });
 }
 
 async function spansOf({ spans }: ApiDeps, rows: readonly RunRow[]): Promise<FileAnswer> {

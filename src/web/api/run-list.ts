@@ -5,7 +5,20 @@ import type { RunFilter, Store } from '../../model/store/store.ts';
 import { searchTerms, searchWordsMax } from '../../model/search-words.ts';
 import { verdictWords, type VerdictWord } from '../../model/verdict.ts';
 import { runRowJson, timeOf } from './json.ts';
-import { type ApiDeps, cursorText, limitDefault, list, named, type Parameters, placeOf, QueryFault, runParameters, tenantOf, textParameter, timeAt } from './route.ts';
+import {
+  type ApiDeps,
+  cursorText,
+  limitDefault,
+  list,
+  named,
+  type Parameters,
+  placeOf,
+  QueryFault,
+  runParameters,
+  tenantOf,
+  textParameter,
+  timeAt,
+} from './route.ts';
 
 export const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
 export const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
@@ -39,7 +52,8 @@ export const searchedTo: JsonObject = {
   searched_to: {
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'Start of the last examined run, when the page ends at the limit of examined runs: `next` goes on from there. Null otherwise.',
+    description:
+      'Start of the last examined run, when the page ends at the limit of examined runs: `next` goes on from there. Null otherwise.',
   },
 };
 

@@ -98,8 +98,12 @@ export const sessionSchemas: { readonly [name: string]: JsonObject } = {
     output_tokens: orNull('integer', 'Of all runs; null: those of one run are unknown.'),
     cost_usd: orNull('number', 'Of all runs; null: the cost of one run is unknown.'),
     worst: {
-      anyOf: [object({ evaluator: text, verdict: { enum: ['pass', 'fail', 'raw'] }, score: { type: 'number', minimum: 0, maximum: 1 } }), { type: 'null' }],
-      description: 'Of the failed verdicts the one with the lowest score; without a failed one, of all scored verdicts. Null: no run has a score.',
+      anyOf: [
+        object({ evaluator: text, verdict: { enum: ['pass', 'fail', 'raw'] }, score: { type: 'number', minimum: 0, maximum: 1 } }),
+        { type: 'null' },
+      ],
+      description:
+        'Of the failed verdicts the one with the lowest score; without a failed one, of all scored verdicts. Null: no run has a score.',
     },
   }),
 };

@@ -106,6 +106,11 @@ test('facts: a stored run without its content knows its columns and its verdicts
     completeness: 'complete',
     status: 'ok',
     revision: 1,
+    inputTokens: undefined,
+    outputTokens: undefined,
+    costUsd: undefined,
+    excerpt: undefined,
+    labels: [],
     partOf: undefined,
     verdicts: [
       {

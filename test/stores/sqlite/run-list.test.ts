@@ -25,7 +25,10 @@ function item(number: number, { tools = [], seconds = 2, costUsd, input }: Given
   });
   const { startUnixNano } = nth(number);
   const of = nth(number, { trace, endUnixNano: startUnixNano + BigInt(Math.round(seconds * 1_000)) * 1_000_000n });
-  return { ...scoredRun({ a: scored(number % 2) }, of), figures: costUsd === undefined ? {} : { costUsd, inputTokens: 10, outputTokens: 5 } };
+  return {
+    ...scoredRun({ a: scored(number % 2) }, of),
+    figures: costUsd === undefined ? {} : { costUsd, inputTokens: 10, outputTokens: 5 },
+  };
 }
 
 function annotation(number: number, members: Partial<Annotation>): Annotation {
@@ -103,7 +106,11 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('list: rows have cost, tokens, labels and the beginning of the input', async () => {
     const store = await open(member);
     const long = `  Book\n\ta trip ${'x'.repeat(1_000)}`;
-    await store.write([item(0, { costUsd: 0.25, input: long }), { ...item(1, { input: 'secret' }), withoutContent: 'switched_off' }, item(2)]);
+    await store.write([
+      item(0, { costUsd: 0.25, input: long }),
+      { ...item(1, { input: 'secret' }), withoutContent: 'switched_off' },
+      item(2),
+    ]);
     const labels = Array.from({ length: rowLabelsMax + 5 }, (_, at) => annotation(0, { label: `l${at}`, name: `n${at}`, at: base + at }));
     await store.annotations.write([...labels, annotation(0, { label: 'l24', name: 'n24', by: 'bob', at: base })], base);
     const { runs } = await store.runs({ limit: 10 });
@@ -145,15 +152,19 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect([numbers(full), full.searchedTo, full.next?.startedAt]).toEqual([[21], undefined, base + 21 * secondMicros]);
   });
 
-  test.each([{}, { agent: 'travel-agent' }, { sessionId: 's' }, { label: 'good' }, { annotated: true }, { traceId: nth(0).traceId }] as const)(
-    'list: an index answers %j, whatever the number of runs',
-    async (filter) => {
-      const store = await open(member);
-      await store.write(Array.from({ length: 12 }, (_, at) => item(at)));
-      await store.annotations.write([annotation(0, { label: 'good' })], base);
-      const page = await store.runs({ ...filter, limit: 20, examine: 2 });
-      expect(numbers(page)).toContain(0);
-      expect([page.next, page.searchedTo]).toEqual([undefined, undefined]);
-    },
-  );
+  test.each([
+    {},
+    { agent: 'travel-agent' },
+    { sessionId: 's' },
+    { label: 'good' },
+    { annotated: true },
+    { traceId: nth(0).traceId },
+  ] as const)('list: an index answers %j, whatever the number of runs', async (filter) => {
+    const store = await open(member);
+    await store.write(Array.from({ length: 12 }, (_, at) => item(at)));
+    await store.annotations.write([annotation(0, { label: 'good' })], base);
+    const page = await store.runs({ ...filter, limit: 20, examine: 2 });
+    expect(numbers(page)).toContain(0);
+    expect([page.next, page.searchedTo]).toEqual([undefined, undefined]);
+  });
 });

@@ -90,7 +90,8 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('texts: a search whose words many runs have examines a bounded number of runs', async () => {
     const store = await open(member);
     const many = 2_100;
-    for (let at = 0; at < many; at += 300) await store.write(Array.from({ length: 300 }, (_, next) => item(at + next, at + next === 5 ? 'common rare' : 'common')));
+    for (let at = 0; at < many; at += 300)
+      await store.write(Array.from({ length: 300 }, (_, next) => item(at + next, at + next === 5 ? 'common rare' : 'common')));
     await indexAll(store, 1_000);
     const page = await store.runs({ limit: 3, text: 'common', examine: 50 });
     expect([numbers(page), page.searchedTo]).toEqual([[2_099, 2_098, 2_097], undefined]);
@@ -107,7 +108,7 @@ test('texts: a file of an earlier release is indexed from its newest run on, in 
   await first.stop();
   const old = new DatabaseSync(at);
   old.exec(`delete from kysely_migration where name in ('023_run_texts', '023_run_lists');
-    drop trigger run_texts_of_gone_run; drop trigger run_texts_of_content; drop table run_texts; drop table run_texts_state; drop table run_texts_waiting;
+    drop trigger run_texts_of_gone_run; drop trigger run_texts_state_of_gone_run; drop trigger run_texts_of_content; drop table run_texts; drop table run_texts_state; drop table run_texts_waiting;
     drop index annotations_by_label; alter table runs drop column excerpt`);
   old.close();
   const store = await sqliteStore(at, { inThread: false });
@@ -117,6 +118,8 @@ test('texts: a file of an earlier release is indexed from its newest run on, in 
   expect(await found(store, 'shared')).toEqual([5, 4, 3]);
   await indexAll(store, 3);
   expect(await found(store, 'shared')).toEqual([5, 4, 3, 2, 1, 0]);
-  expect((await store.runs({ limit: 10 })).runs.map(({ excerpt }) => excerpt)).toEqual([5, 4, 3, 2, 1, 0].map((number) => `word${number} shared`));
+  expect((await store.runs({ limit: 10 })).runs.map(({ excerpt }) => excerpt)).toEqual(
+    [5, 4, 3, 2, 1, 0].map((number) => `word${number} shared`),
+  );
   await store.stop();
 });

@@ -106,20 +106,31 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const store = await open(member);
     const runs = sessionRunsMax + 3;
     for (let at = 0; at < runs; at += 200)
-      await store.write(Array.from({ length: Math.min(200, runs - at) }, (_, next) => turn(at + next, { session: 'x', agent: `a${at + next}` })));
+      await store.write(
+        Array.from({ length: Math.min(200, runs - at) }, (_, next) => turn(at + next, { session: 'x', agent: `a${at + next}` })),
+      );
     const [found] = await all(store);
     expect(found).toMatchObject({ turns: sessionRunsMax, isWhole: false, startedAt: base + 3 * secondMicros });
     expect(found?.agents).toHaveLength(20);
   });
 
   test('sessions: pages hold each session once, in the order of a list in memory', async () => {
-    const one = fc.record({ session: fc.constantFrom('x', 'y', 'z', undefined), agent: fc.constantFrom('a', 'b'), score: fc.constantFrom(0, 1) });
+    const one = fc.record({
+      session: fc.constantFrom('x', 'y', 'z', undefined),
+      agent: fc.constantFrom('a', 'b'),
+      score: fc.constantFrom(0, 1),
+    });
     await fc.assert(
       fc.asyncProperty(fc.array(one, { maxLength: 12 }), fc.integer({ min: 1, max: 5 }), async (turns, examine) => {
         const store = await open(member);
         await store.write(turns.map((given, at) => turn(at, given as Turn)));
         for (const filter of [{}, { agent: 'a' }, { verdict: 'fail' as const, agent: 'b' }]) {
-          const matching = turns.filter((given) => given.session !== undefined && (!('agent' in filter) || given.agent === filter.agent) && (!('verdict' in filter) || given.score === 0));
+          const matching = turns.filter(
+            (given) =>
+              given.session !== undefined &&
+              (!('agent' in filter) || given.agent === filter.agent) &&
+              (!('verdict' in filter) || given.score === 0),
+          );
           const wanted = [...new Set(matching.toReversed().map(({ session }) => String(session)))];
           expect(ids(await all(store, { ...filter, limit: 1, examine }))).toEqual(wanted);
         }

@@ -18,7 +18,8 @@ beforeAll(async () => {
     return list !== undefined && isJsonArray(list) && list.length === count ? true : undefined;
   };
   await eventually(() => stored('/runs', 'runs', 3), 'all runs in the store');
-  for (const { traceId, spanId } of sent) await eventually(() => stored(`/runs/${traceId}/${spanId}/spans`, 'spans', 3), 'the spans of a run');
+  for (const { traceId, spanId } of sent)
+    await eventually(() => stored(`/runs/${traceId}/${spanId}/spans`, 'spans', 3), 'the spans of a run');
 });
 afterAll(() => service.stop());
 
@@ -39,7 +40,13 @@ const name = (at: number): string => `${sent[at]?.traceId}/${sent[at]?.spanId}`;
 test('export: a table has a row for each run of the filter, newest first, and no formula', async () => {
   const rows = await table('agent=billing');
   expect(rows.map((row) => row['trace_id'])).toEqual([sent[1]?.traceId, sent[0]?.traceId]);
-  expect(rows[0]).toMatchObject({ agent: 'billing', input_excerpt: `'${hostile}`, cost_usd: '', 'tool_error verdict': 'pass', 'tool_error score': '1' });
+  expect(rows[0]).toMatchObject({
+    agent: 'billing',
+    input_excerpt: `'${hostile}`,
+    cost_usd: '',
+    'tool_error verdict': 'pass',
+    'tool_error score': '1',
+  });
   expect(rows[1]).toMatchObject({ input_excerpt: 'Where is it?', 'tool_error verdict': 'fail', 'tool_error score': '0.5' });
 });
 
@@ -53,7 +60,7 @@ test('export: spans of selected runs are read as those of the runs', async () =>
   const response = await get(`/runs/export?format=otlp&runs=${name(0)},${name(1)}`);
   expect([response.status, response.headers.get('content-type'), response.headers.get('tracejury-left-out')]).toEqual([
     200,
-    'application/x-ndjson',
+    'application/x-ndjson; charset=utf-8',
     '0',
   ]);
   const lines = (await response.text()).trim().split('\n');
@@ -74,6 +81,9 @@ const refused: readonly (readonly [string, number, string])[] = [
 for (const [query, status, code] of refused) {
   test(`export: ${query.slice(0, 30)} is answered ${status}`, async () => {
     const response = await get(`/runs/export?${query}`);
-    expect([response.status, (parseJson(await response.text()) as { readonly error: { readonly code: string } }).error.code]).toEqual([status, code]);
+    expect([response.status, (parseJson(await response.text()) as { readonly error: { readonly code: string } }).error.code]).toEqual([
+      status,
+      code,
+    ]);
   });
 }
