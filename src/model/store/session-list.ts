@@ -1,16 +1,7 @@
-/** The part of a store that lists sessions: runs of one tenant with the same session id. */
+/** A session in a list: the runs of one tenant with the same session id. */
 import type { Tenant } from '../ids.ts';
 import type { Micros } from '../timestamp.ts';
 import type { VerdictWord } from '../verdict.ts';
-import type { RunFilter, RunPlace, RunQuery } from './store.ts';
-
-/** The filter is about runs: a session matches when one of its runs does. */
-export interface SessionQuery extends Omit<RunFilter, 'sessionId' | 'traceId' | 'text'>, Pick<RunQuery, 'examine'> {
-  /** From 1 to 200. */
-  readonly limit: number;
-  /** Continues after the session with this run. */
-  readonly after?: RunPlace;
-}
 
 /** Figures over all runs of a session, also those that the filter leaves out. */
 export interface SessionRow {
@@ -33,14 +24,6 @@ export interface SessionRow {
   readonly costUsd: number | undefined;
   /** The failed verdict with the lowest score, otherwise the verdict with the lowest score; `undefined` when no run has a score. */
   readonly worst: { readonly name: string; readonly verdict: VerdictWord; readonly score: number } | undefined;
-}
-
-export interface SessionPage {
-  readonly sessions: readonly SessionRow[];
-  /** `undefined` on the last page. A page may be short or empty and have a next one. */
-  readonly next: RunPlace | undefined;
-  /** Start of the last examined run when the page ended at the limit of examined runs; `undefined` otherwise. */
-  readonly searchedTo: Micros | undefined;
 }
 
 /** Runs of a session that its figures cover. */

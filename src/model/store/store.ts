@@ -18,7 +18,7 @@ import type { VersionStore } from './version-store.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
 import type { ProcessStore } from './process-store.ts';
-import type { SessionPage, SessionQuery } from './session-list.ts';
+import type { SessionRow } from './session-list.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
 export interface Store {
@@ -320,6 +320,22 @@ export interface RecentPage {
   readonly position: number;
   /** Matching runs beyond the limit, and writes that the store no longer knows, whose runs may match. */
   readonly leftOut: number;
+}
+
+/** The filter is about runs: a session matches when one of its runs does. */
+export interface SessionQuery extends Omit<RunFilter, 'sessionId' | 'traceId' | 'text'>, Pick<RunQuery, 'examine'> {
+  /** From 1 to 200. */
+  readonly limit: number;
+  /** Continues after the session with this run. */
+  readonly after?: RunPlace;
+}
+
+export interface SessionPage {
+  readonly sessions: readonly SessionRow[];
+  /** `undefined` on the last page. A page may be short or empty and have a next one. */
+  readonly next: RunPlace | undefined;
+  /** Start of the last examined run when the page ended at the limit of examined runs; `undefined` otherwise. */
+  readonly searchedTo: Micros | undefined;
 }
 
 export interface SummaryQuery extends RunPeriod {

@@ -21,7 +21,7 @@ export const runExportRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/export',
-    summary: `Runs as a file: \`csv\` has a row for each, at most ${runsMax.csv}; \`otlp\` has the stored spans of their traces as lines of OTLP/JSON, of at most ${runsMax.otlp} runs. The header \`Tracejury-Left-Out\` has the number of runs without stored spans.`,
+    summary: `Runs as a file. \`csv\` has a row for each of at most ${runsMax.csv} runs. \`otlp\` has the stored spans of their traces as lines of OTLP/JSON, for at most ${runsMax.otlp} runs. The header \`Tracejury-Left-Out\` has the number of runs without stored spans.`,
     path_parameters: {},
     query_parameters: {
       format: { enum: Object.keys(runsMax), default: 'csv', description: 'Form of the file.' },

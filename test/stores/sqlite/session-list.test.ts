@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Tenant } from '../../../src/model/ids.ts';
-import { sessionRunsMax, type SessionQuery, type SessionRow } from '../../../src/model/store/session-list.ts';
-import type { Store, StoreItem } from '../../../src/model/store/store.ts';
+import { sessionRunsMax, type SessionRow } from '../../../src/model/store/session-list.ts';
+import type { SessionQuery, Store, StoreItem } from '../../../src/model/store/store.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 import { propertyRuns } from '../../builders/property-runs.ts';
 import { scored, scoredRun, skipped } from '../../builders/scored-run.ts';
