@@ -55,6 +55,7 @@ function probes(): readonly Probe[] {
   const page = `http://127.0.0.1:${ports.console}`;
   return [
     { name: 'it becomes ready', holds: () => within(startWithinMs, async () => (await status(`${page}/readyz`)) === 200) },
+    { name: 'its console opens in a browser', holds: async () => (await text(`${page}/`)).includes('/assets/') },
     { name: 'it says that it lives', holds: async () => (await status(`${page}/livez`)) === 200 },
     {
       name: 'it accepts a run of an agent as OTLP',

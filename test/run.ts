@@ -28,6 +28,7 @@ interface VitestReport {
 const project = process.argv[2] === 'long' ? 'long' : 'short';
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'types of the console', command: ['tsc', '-p', 'src/console/tsconfig.json'] },
   { name: 'lint', command: ['oxlint', '--format=unix'] },
   { name: 'format', command: ['oxfmt', '--check'] },
   { name: 'unused code', command: ['knip', '--no-progress'] },

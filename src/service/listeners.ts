@@ -1,6 +1,7 @@
 /** Builds the listeners from the configuration: OTLP over HTTP and gRPC, and the console. */
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { isLoopback } from '../config/entries/address.ts';
@@ -24,6 +25,9 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
 import type { ApiDeps } from '../web/api/route.ts';
 import { consoleListener, type ConsoleListener, type ConsoleOptions, type OtlpAddresses } from '../web/console.ts';
+
+/** `dist/console`: of the checkout, or beside the built program. */
+const consoleFiles = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '../../dist/console' : '../../console');
 
 export function receiversOf(
   config: Config,
@@ -134,6 +138,7 @@ export function consoleOf(
       evaluability: () => evaluabilityRows(snapshot()),
     },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'the console failed to answer a request'),
+    files: consoleFiles,
   });
 }
 

@@ -1,15 +1,16 @@
-/** The console listener: health, metrics, the API and a first page with the addresses. */
+/** The console listener: health, metrics, the API, the built console and a plain page with the addresses. */
 import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type SecureContextOptions, Server, type TlsOptions } from 'node:tls';
-import { fastify, type FastifyError } from 'fastify';
+import { fastify, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isDiskFull } from '../model/errors.ts';
 import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { ApiDeps } from './api/route.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
+import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
 import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
 import {
   accessControl,
@@ -52,6 +53,8 @@ export interface ConsoleOptions extends AccessOptions {
   /** Rejects with an error that has a `statusCode`. */
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
   readonly api: ApiDeps;
+  /** Folder of the built console. Without it the plain page stands at `/`. */
+  readonly files?: string;
 }
 
 export interface ConsoleListener {
@@ -98,14 +101,10 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     onFault: options.onFault,
   });
 
-  app.addHook('onRequest', async (request, reply) => {
+  securityHeaders(app);
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     if (!(await gate.inTurn(request.raw, reply.raw))) return reply.hijack();
-    reply.headers({
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-      'referrer-policy': 'no-referrer',
-    });
+    reply.header('cache-control', 'no-store');
     if (isHealth(request.url)) return undefined;
     const denied = access(request);
     if (denied === undefined) {
@@ -120,7 +119,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     }
     if (denied.status === 401) reply.header('www-authenticate', 'Bearer');
     return reply.code(denied.status).send(denied.body);
-  });
+  };
+  app.after(() => app.addHook('onRequest', onRequest));
   app.addHook('onSend', async (request, reply, payload) => {
     // A page in pieces holds one piece at a time.
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
@@ -137,7 +137,10 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       .then((body) => void parsed(request, body.toString(), done), done);
   });
   const { refresh } = options;
-  if (refresh !== undefined) app.addHook('preHandler', async ({ url }) => (url === '/livez' ? undefined : await refresh()));
+  if (refresh !== undefined)
+    app.addHook('preHandler', async ({ url, routeOptions }) =>
+      url === '/livez' || 'isOpen' in routeOptions.config ? undefined : await refresh(),
+    );
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const reason = options.notReady();
@@ -152,14 +155,21 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     });
     return reply.type(options.metricsContentType).send(page);
   });
-  app.get('/', { config: { isOfTenants: true } }, async (request, reply) =>
-    reply.type('text/html; charset=utf-8').send(
-      firstPage({
-        otlp: reachable(options.otlp(), request.hostname),
-        unrecognised: onlyTenant(request.headers.authorization) === undefined ? options.api.unrecognised() : [],
-      }),
-    ),
-  );
+  const { files } = options;
+  if (isBuilt(files)) serveFiles(app, files);
+  for (const path of isBuilt(files) ? ['/plain'] : ['/plain', '/'])
+    app.get(path, { config: { isOfTenants: true } }, async (request, reply) =>
+      reply
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+        .send(
+          plainPage({
+            isConsoleBuilt: isBuilt(files),
+            otlp: reachable(options.otlp(), request.hostname),
+            unrecognised: onlyTenant(request.headers.authorization) === undefined ? options.api.unrecognised() : [],
+          }),
+        ),
+    );
   serveApi(app, {
     parts: options.api,
     onlyTenant,
@@ -183,7 +193,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
         failure(
           'not_found',
           `${request.method} ${request.url.slice(0, 200)} does not exist.`,
-          `The page at / and ${apiPrefix}/openapi.json list all addresses.`,
+          `The page at /plain and ${apiPrefix}/openapi.json list all addresses.`,
         ),
       );
   });
@@ -337,10 +347,12 @@ function otlpText(otlp: OtlpAddresses | undefined): string {
     : `Send it to ${otlp.http} (HTTP) or ${otlp.grpc} (gRPC).`;
 }
 
-function firstPage({
+function plainPage({
+  isConsoleBuilt,
   otlp,
   unrecognised,
 }: {
+  readonly isConsoleBuilt: boolean;
   readonly otlp: OtlpAddresses | undefined;
   readonly unrecognised: readonly UnrecognisedNotice[];
 }): string {
@@ -358,6 +370,7 @@ function firstPage({
 </head>
 <body>
 <h1>tracejury is running</h1>
+${isConsoleBuilt ? '<p><a href="/">The console</a> needs JavaScript; this page needs none.</p>' : '<p>The graphical console is not built here. In a checkout, run <code>npm run console</code> and start the service again.</p>'}
 ${where}
 ${unrecognised.slice(0, noticesMax).map(noticeText).join('\n')}
 <ul>

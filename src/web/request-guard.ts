@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { HostRule } from '../model/http-hosts.ts';
 import { tenant } from '../model/ids.ts';
 import { failure, type OnlyTenant } from './api/serve-api.ts';
+import type { IsOpen } from './console-files.ts';
 
 export interface AccessOptions {
   readonly hosts: HostRule;
@@ -45,6 +46,7 @@ export function accessControl(options: AccessOptions): (request: FastifyRequest)
       );
     const isScoped = onlyTenant(request.headers.authorization) !== undefined;
     if (request.method === 'GET' || request.method === 'HEAD') {
+      if (isOpen(request)) return undefined;
       if (!mayRead(request.headers.authorization))
         return denied(
           401,
@@ -82,6 +84,11 @@ export function accessControl(options: AccessOptions): (request: FastifyRequest)
           `Send Authorization: Bearer with a token of listen.tokens that may ${wanted}.`,
         );
   };
+}
+
+/** Files and pages of the console carry nothing of a run, and the page to sign in is one of them. */
+function isOpen({ url, routeOptions }: FastifyRequest): boolean {
+  return (routeOptions.config as { readonly isOpen?: IsOpen }).isOpen?.(url) === true;
 }
 
 function denied(status: Denied['status'], code: string, message: string, todo: string): Denied {

@@ -3,6 +3,7 @@ import { anyInstrumentationPage } from './any-instrumentation-page.ts';
 import { apiPage } from './api-page.ts';
 import { backendsPage } from './backends-page.ts';
 import { configurationPage } from './configuration-page.ts';
+import { consoleSchema } from './console-schema.ts';
 import { decisionsPage } from './decisions-page.ts';
 import { dialectsPage } from './dialects-page.ts';
 import { errorsPage } from './errors-page.ts';
@@ -29,6 +30,7 @@ export const pages: readonly Page[] = [
   { path: 'docs/reference/configuration.md', text: configurationPage },
   { path: 'docs/reference/errors.md', text: errorsPage },
   { path: 'docs/reference/api.md', text: apiPage },
+  { path: 'src/console/api/schema.ts', text: consoleSchema },
   { path: 'docs/reference/metrics.md', text: metricsPage },
   { path: 'docs/reference/grafana-dashboard.json', text: dashboard },
   { path: 'docs/reference/backends.md', text: backendsPage },

@@ -46,8 +46,8 @@ async function everything(): Promise<void> {
   if (packed === undefined) return;
   const paths = packed.files.map(({ path }) => path);
   probe(
-    'it holds the launcher, the program and the library',
-    ['bin/tracejury.cjs', 'dist/src/cli/main.js', 'dist/src/library/evaluators.js'].every((path) => paths.includes(path)),
+    'it holds the launcher, the program, the library and the console',
+    ['bin/tracejury.cjs', 'dist/src/cli/main.js', 'dist/src/library/evaluators.js', 'dist/console/index.html'].every((path) => paths.includes(path)),
   );
   probe('it holds no source and no Node', !paths.some((path) => /^(src|test|node|node_modules)\//.test(path)));
 
@@ -81,7 +81,7 @@ async function onThisNode(version: string): Promise<void> {
     agent.code === 0 && agent.out.includes("'tracejury.verdict': 'fail'") && agent.out.includes('"sent":1'),
     agent,
   );
-  probe('the service starts, answers and ends in order', await serves());
+  probe('the service starts, shows the console and ends in order', await serves());
 }
 
 async function onOlderNodes(): Promise<void> {
@@ -114,11 +114,13 @@ async function serves(): Promise<boolean> {
   });
   const endMs = performance.now() + startWithinMs;
   let isReady = false;
+  let hasConsole = false;
   while (!isReady && child.exitCode === null && performance.now() < endMs) {
     isReady = (await fetch(`http://127.0.0.1:${page}/readyz`).catch(() => undefined))?.ok === true;
     await pause(lookEveryMs);
   }
-  return (await ended(child)) === 0 && isReady;
+  if (isReady) hasConsole = (await (await fetch(`http://127.0.0.1:${page}/`)).text()).includes('/assets/');
+  return (await ended(child)) === 0 && isReady && hasConsole;
 }
 
 /** Of what npm prints; versions differ in whether it is a list. */

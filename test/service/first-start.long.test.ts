@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => up.stop());
 
 test('the first page names the addresses that the service really has', async () => {
-  const page = await (await fetch(`${up.console}/`)).text();
+  const page = await (await fetch(`${up.console}/plain`)).text();
   expect(page).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${up.otlp}`);
   expect(page).not.toContain(':4318');
 });

@@ -67,7 +67,7 @@ test('recognition: a service without an agent is named in the log, in the metric
     expect(
       await eventually(async () => sample(await to.metrics(), 'tracejury_services_unrecognised') || undefined, 'the metric', soon),
     ).toBe(1);
-    const page = await (await fetch(to.console)).text();
+    const page = await (await fetch(`${to.console}/plain`)).text();
     for (const text of [
       'No agent is recognised in the spans of <code>&lt;plain&gt;</code>',
       '<code>my.loop</code>',

@@ -47,7 +47,7 @@ test('service: over TLS, every address says so, and is answered there', async ()
   expect(await post(otlpHttp)).toBe(200);
   expect(await grpcCode(otlpGrpc)).toBe('OK');
   expect(await got(`${page}/livez`)).toBe('{"status":"ok"}');
-  expect(await got(`${page}/`)).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${otlpHttp}`);
+  expect(await got(`${page}/plain`)).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${otlpHttp}`);
   expect(await got(`${page}/metrics`)).toMatch(/tracejury_receiver_requests_total\{tracejury_transport="grpc".* 1/);
 });
 

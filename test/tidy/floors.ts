@@ -30,6 +30,8 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/journals', 5],
   ['src/stores', 5],
   ['src/web', 5],
+  // A program of its own, in a browser: it knows the service by its API alone.
+  ['src/console', 5],
   // The public entries: hosts of the engine like the others, so they stand above the pipeline; decision 5 says why.
   ['src/library', 5],
   ['src/config', 6],
@@ -51,6 +53,11 @@ const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
   5: undefined,
   6: undefined,
 };
+
+/** Imports nothing of the other folders, and none of them imports it. */
+const apart = 'src/console';
+/** Packages of the console, which its build puts into its files. */
+const consolePackages = /^(preact|preact\/hooks|preact-iso|@preact\/signals|uplot|uplot\/dist\/uPlot\.min\.css|@tanstack\/virtual-core)$/;
 
 /** What is arithmetic in Node; everything else of it is the machine. */
 const arithmetic: ReadonlyMap<string, ReadonlySet<string>> = new Map([
@@ -143,6 +150,8 @@ function faultOf(edge: {
   readonly known: ReadonlySet<string>;
 }): string | undefined {
   const { from, place, target, names, known } = edge;
+  if (place.family === apart && !target.startsWith('.'))
+    return consolePackages.test(target) ? undefined : `the console may not import ${target}`;
   if (target.startsWith('node:'))
     return place.floor > 3 || isArithmetic(target, names) ? undefined : `floor ${place.floor} may not import ${target}`;
   if (!target.startsWith('.')) {
@@ -153,6 +162,7 @@ function faultOf(edge: {
   if (!known.has(path)) return `imports ${path}, which is not a file`;
   const to = placeOf(path);
   if (to === undefined) return `imports ${path}, outside the product`;
+  if (to.family !== place.family && (to.family === apart || place.family === apart)) return `imports ${path} across the edge of the console`;
   if (to.floor > place.floor) return `floor ${place.floor} imports ${path} of floor ${to.floor}`;
   return to.floor === place.floor && to.family !== place.family ? `imports ${path} sideways` : undefined;
 }

@@ -5,7 +5,7 @@ import { isProduct, type Rule } from './source.ts';
 const testFile = /^test\/(.+?)(?:\.long)?\.test\.ts$/;
 
 export const testsStandWhereTheirUnitStands: Rule = (files) => {
-  const units = files.filter(isProduct).map(({ path }) => path.replace(/^src\//, '').replace(/\.ts$/, ''));
+  const units = files.filter(isProduct).map(({ path }) => path.replace(/^src\//, '').replace(/\.tsx?$/, ''));
   return files.flatMap(({ path }) => {
     const tested = testFile.exec(path)?.[1];
     if (tested === undefined) return [];

@@ -132,6 +132,17 @@ const planted: readonly Planted[] = [
     files: { 'src/cli/a.ts': "import { b } from '../../test/b.ts';", 'test/b.ts': '' },
     want: ['outside the product'],
   },
+  {
+    rule: 'imports go down the floors',
+    name: 'the console is apart',
+    files: {
+      ...word,
+      'src/console/a.tsx': "import { word } from '../model/word.ts'; import { h } from 'preact'; import fastify from 'fastify'; import './b.css';",
+      'src/console/b.css': '',
+      'src/web/c.ts': "import { a } from '../console/a.tsx';",
+    },
+    want: ['src/model/word.ts across the edge of the console', 'the console may not import fastify', 'src/console/a.tsx across'],
+  },
   { rule: 'imports go down the floors', name: 'a folder without a floor', files: { 'src/stuff/a.ts': '' }, want: ['no floor is known'] },
 
   {
@@ -322,14 +333,20 @@ const planted: readonly Planted[] = [
   {
     rule: 'names say what is inside',
     name: 'nothing, camel case, sound',
-    files: { 'src/cli/utils.ts': '', 'src/cli/toolError.ts': '', 'src/cli/tool-error.ts': '', 'test/a.suite.ts': '' },
-    want: ['src/cli/utils.ts: the name says nothing', 'kebab-case'],
+    files: {
+      'src/cli/utils.ts': '',
+      'src/cli/toolError.ts': '',
+      'src/cli/tool-error.ts': '',
+      'test/a.suite.ts': '',
+      'src/console/DataTable.tsx': '',
+    },
+    want: ['src/cli/utils.ts: the name says nothing', 'kebab-case', 'src/console/DataTable.tsx: file names are kebab-case'],
   },
   {
     rule: 'index.ts is the table of a family',
     name: 'of a mechanism, of a family',
-    files: { 'src/otlp/index.ts': '', 'evaluators/index.ts': '', 'evaluators/evaluator.ts': '' },
-    want: ['src/otlp/index.ts'],
+    files: { 'src/otlp/index.ts': '', 'src/console/index.tsx': '', 'evaluators/index.ts': '', 'evaluators/evaluator.ts': '' },
+    want: ['src/otlp/index.ts', 'src/console/index.tsx'],
   },
   {
     rule: 'exports are named',

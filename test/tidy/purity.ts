@@ -57,7 +57,13 @@ function isMemberName(parent: Node | undefined, key: string): boolean {
 }
 
 /** What a process or a thread is started with. */
-const programs: ReadonlySet<string> = new Set(['src/cli/main.ts', 'src/stores/sqlite/thread.ts', 'src/service/shards/shard-thread.ts']);
+const programs: ReadonlySet<string> = new Set([
+  'src/cli/main.ts',
+  'src/cli/console/main.ts',
+  'src/console/main.tsx',
+  'src/stores/sqlite/thread.ts',
+  'src/service/shards/shard-thread.ts',
+]);
 
 /** Importing a file does nothing: its top level declares. */
 export const importingDoesNothing: Rule = (files) =>

@@ -56,7 +56,7 @@ export function topStatements(file: SourceFile): readonly Node[] {
 }
 
 export function isCode(file: SourceFile): boolean {
-  return file.path.endsWith('.ts') && !file.path.endsWith('.d.ts');
+  return /\.tsx?$/.test(file.path) && !file.path.endsWith('.d.ts');
 }
 
 /** Code that is part of the product, as opposed to tests and settings. */

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const leftOut: ReadonlySet<string> = new Set(['node_modules', 'dist', 'coverage', '.git', 'tracejury-data', 'fixtures']);
 /** They are there, and nothing can be said about their text. */
 const picture = /\.png$/;
-const textFile = /\.(ts|js|json|md|ya?ml|html|css|py)$|^(\.npmrc|Dockerfile|run)$/;
+const textFile = /\.(tsx?|js|json|md|ya?ml|html|css|py)$|^(\.npmrc|Dockerfile|run)$/;
 
 export function repositoryFiles(): readonly SourceFile[] {
   return filesBelow('');

@@ -50,7 +50,7 @@ export const namesAreOfTheField: Rule = (files) =>
   files
     .filter((file) => isCode(file) && isProduct(file))
     .flatMap((file) => [
-      ...faultsIn(file.path.slice(file.path.lastIndexOf('/') + 1).replace(/\.ts$/, ''), file.path),
+      ...faultsIn(file.path.slice(file.path.lastIndexOf('/') + 1).replace(/\.tsx?$/, ''), file.path),
       ...nodesOf(file)
         .filter(({ node }) => node.type === 'ExportNamedDeclaration')
         .flatMap(({ node }) => declaredIn(node).flatMap((name) => faultsIn(name, at(file, node)))),

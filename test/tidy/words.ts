@@ -7,7 +7,7 @@ interface BannedWord {
   readonly where: (file: SourceFile) => boolean;
 }
 
-const code = (file: SourceFile): boolean => file.path.endsWith('.ts');
+const code = (file: SourceFile): boolean => /\.tsx?$/.test(file.path);
 const anywhere = (): boolean => true;
 /** Tests may name any path they invent. */
 const product = (file: SourceFile): boolean => !file.path.startsWith('test/');

@@ -1,8 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { manualClock } from '../../src/model/clock.ts';
-import { hostRule } from '../../src/model/http-hosts.ts';
-import { memoryStore } from '../builders/memory-store.ts';
-import { consoleListener, type ConsoleListener, inPieces } from '../../src/web/console.ts';
+import { type ConsoleListener, inPieces } from '../../src/web/console.ts';
+import { emptyApi, openConsole } from '../builders/console-listener.ts';
 
 const listeners: ConsoleListener[] = [];
 
@@ -16,41 +14,14 @@ async function listening(
   unannotate = async (): Promise<boolean> => false,
 ): Promise<{ readonly url: string; readonly faults: readonly Error[] }> {
   const faults: Error[] = [];
-  const listener = consoleListener({
-    host: '127.0.0.1',
-    port: 0,
-    hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }),
-    readTokens: [],
-    operateTokens: [],
-    annotateTokens: [],
-    notReady: () => undefined,
-    otlp: () => undefined,
+  const { url, listener } = await openConsole({
     metricsPage,
-    metricsContentType: 'text/plain',
     onFault: (error) => faults.push(error),
     readBody: async () => Buffer.alloc(0),
-    api: {
-      store: await memoryStore(),
-      clock: manualClock(0),
-      spans: async () => undefined,
-      exporters: { statuses: () => [], recount: async () => undefined },
-      annotate: async () => [],
-      unannotate,
-      redacted: (example) => example,
-      mayBeRedacted: () => false,
-      budgets: () => [],
-      upstream: { probabilityMin: 0.0001, raised: () => 0 },
-      judges: () => [],
-      unrecognised: () => [],
-      searches: () => true,
-      refreshVersions: async () => true,
-      alerts: () => [],
-      evaluability: () => [],
-    },
+    api: { ...(await emptyApi()), unannotate },
   });
   listeners.push(listener);
-  const { address } = await listener.listen();
-  return { url: `${address}/metrics`, faults };
+  return { url: `${url}/metrics`, faults };
 }
 
 const large = (at: number): string => `${at} ${'ä'.repeat(300_000)}\n`;

@@ -1,13 +1,11 @@
 /** Clients that ask for much and read nothing of it, over real sockets. */
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { manualClock } from '../../src/model/clock.ts';
-import { hostRule } from '../../src/model/http-hosts.ts';
 import { byteBudget } from '../../src/receivers/byte-budget.ts';
 import { consoleBody } from '../../src/service/listeners.ts';
-import { memoryStore } from '../builders/memory-store.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
-import { consoleListener, type ConsoleOptions } from '../../src/web/console.ts';
+import type { ConsoleOptions } from '../../src/web/console.ts';
+import { openConsole } from '../builders/console-listener.ts';
 import { eventually } from '../service/running.ts';
 
 const ending: (() => unknown)[] = [];
@@ -38,45 +36,16 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
       pages.open--;
     }
   };
-  const listener = consoleListener({
-    host: '127.0.0.1',
-    port: 0,
-    hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }),
-    readTokens: [],
-    operateTokens: [],
-    annotateTokens: [],
-    notReady: () => undefined,
-    otlp: () => undefined,
+  const { url, listener } = await openConsole({
     metricsPage: page,
-    metricsContentType: 'text/plain',
     onFault: () => undefined,
     connections: { watch: () => undefined, admitted: () => undefined, closeIdle: () => undefined, ended: (reason) => ended.push(reason) },
     responses,
     onBusy: () => busy++,
     readBody: consoleBody(byteBudget({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
-    api: {
-      store: await memoryStore(),
-      clock: manualClock(0),
-      spans: async () => undefined,
-      exporters: { statuses: () => [], recount: async () => undefined },
-      annotate: async () => [],
-      unannotate: async () => false,
-      redacted: (example) => example,
-      mayBeRedacted: () => false,
-      budgets: () => [],
-      upstream: { probabilityMin: 0.0001, raised: () => 0 },
-      judges: () => [],
-      unrecognised: () => [],
-      searches: () => true,
-      // Larger than what two sockets take unread.
-      refreshVersions: async () => true,
-      alerts: () => [],
-      evaluability: () => Array.from({ length: 200 }, () => ({ reason: 'x'.repeat(64 * 1024) })),
-    },
   });
-  const { address } = await listener.listen();
   ending.push(() => listener.stop());
-  return { port: Number(new URL(address).port), pages, ended, busy: () => busy };
+  return { port: Number(new URL(url).port), pages, ended, busy: () => busy };
 }
 
 /** Sends the text and reads nothing. */

@@ -1,0 +1,90 @@
+/** The console: what all pages share, and the page of the address. */
+import type { ComponentType } from 'preact';
+import { LocationProvider } from 'preact-iso';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { type ApiClient, apiClient } from './api/client.ts';
+import { failureOf } from './api/use-api.ts';
+import { type Page, type PageProps, pages } from './pages.ts';
+import { AppContext } from './parts/app-context.ts';
+import { EmptyState } from './parts/empty-state.tsx';
+import { ErrorBoundary, ErrorBox } from './parts/error-box.tsx';
+import { keyRegistry } from './parts/key-registry.ts';
+import { Layout } from './parts/layout.tsx';
+import { PageFrame } from './parts/page-frame.tsx';
+import { pageOf } from './parts/page-path.ts';
+import { Toasts, useToastList } from './parts/toast.tsx';
+import { useAddress } from './parts/use-address.ts';
+
+/** Addresses that the router leaves to the browser: files of the API and pages for programs. */
+const pageLinks = /^\/(?!api\/|(?:metrics|plain|livez|readyz)$)/;
+
+export function App() {
+  const { toasts, add, remove } = useToastList();
+  const api = useMemo(
+    (): ApiClient =>
+      apiClient({ fetch: (url, init) => fetch(url, init), antiForgery: () => undefined, onSignedOut: () => undefined }),
+    [],
+  );
+  const keys = useMemo(keyRegistry, []);
+  const parts = useMemo(() => ({ api, keys, toast: add }), [api, keys, add]);
+  return (
+    <LocationProvider scope={pageLinks}>
+      <AppContext.Provider value={parts}>
+        <Shell />
+        <Toasts toasts={toasts} remove={remove} />
+      </AppContext.Provider>
+    </LocationProvider>
+  );
+}
+
+function Shell() {
+  const { path } = useAddress();
+  const found = pageOf(pages, path);
+  const title = found?.page.title ?? 'Not found';
+  useEffect(() => {
+    document.title = `${title} · tracejury`;
+  }, [title]);
+  return (
+    <Layout menu={pages.filter(({ isInMenu }) => isInMenu === true)} hasTimeRange={found !== undefined && found.page.hasTimeRange !== false}>
+      {found === undefined ? (
+        <PageFrame title="Not found">
+          <EmptyState title="There is no page at this address.">
+            <p>
+              The menu has all pages. <a href="/">Go to the overview.</a>
+            </p>
+          </EmptyState>
+        </PageFrame>
+      ) : (
+        <ErrorBoundary key={path}>
+          <LoadedPage page={found.page} params={found.params} />
+        </ErrorBoundary>
+      )}
+    </Layout>
+  );
+}
+
+type LoadState = { readonly of: Page; readonly component: ComponentType<PageProps> } | { readonly of: Page; readonly error: unknown };
+
+/** The code of a page comes with the first visit. Until then the page before it stays. */
+function LoadedPage({ page, params }: { readonly page: Page; readonly params: PageProps['params'] }) {
+  const [state, setState] = useState<LoadState>();
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    let isGone = false;
+    page.load().then(
+      (component) => {
+        if (!isGone) setState({ of: page, component });
+      },
+      (error: unknown) => {
+        if (!isGone) setState({ of: page, error });
+      },
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [page, turn]);
+  if (state === undefined || state.of !== page) return null;
+  if ('error' in state) return <ErrorBox error={failureOf(state.error)} onRetry={() => setTurn((one) => one + 1)} />;
+  const Component = state.component;
+  return <Component params={params} />;
+}

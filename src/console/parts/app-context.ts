@@ -1,0 +1,14 @@
+/** What every component can reach: the client of the API, the keys and messages. `App` makes them once. */
+import { createContext } from 'preact';
+import type { ApiClient } from '../api/client.ts';
+import type { KeyRegistry } from './key-registry.ts';
+
+/** Reached by `useContext(AppContext)`. */
+export interface AppParts {
+  readonly api: ApiClient;
+  readonly keys: KeyRegistry;
+  /** Shows a short message, and reads it out. */
+  readonly toast: (text: string, kind?: 'done' | 'failed') => void;
+}
+
+export const AppContext = createContext<AppParts>(undefined as unknown as AppParts);

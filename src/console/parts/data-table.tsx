@@ -1,0 +1,182 @@
+/** A table: a short one as it is, a long one with the rows on screen alone. Keys: j, k and Enter; x selects. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useKeys } from './keyboard.tsx';
+import { useAddress } from './use-address.ts';
+import { useVirtualRows } from './virtual-rows.ts';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** True: figures, aligned to the right. */
+  readonly isNumber?: boolean;
+  /** True: long text may take several lines. Only in tables that do not scroll by themselves. */
+  readonly wraps?: boolean;
+}
+
+export interface Selection {
+  readonly keys: ReadonlySet<string>;
+  readonly toggle: (key: string) => void;
+  readonly toggleAll: () => void;
+}
+
+export interface DataTableProps<Row> {
+  /** Names the table for a screen reader. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** The page that Enter and a click on the row open. */
+  readonly href?: (row: Row) => string | undefined;
+  readonly selection?: Selection;
+  /** Called near the end of the rows. */
+  readonly onEnd?: () => void;
+  /** True: the table scrolls inside the page, and draws the rows on screen alone. */
+  readonly isLong?: boolean;
+  readonly onHover?: (isOver: boolean) => void;
+}
+
+const rowHeight = 36;
+/** Rows before the end at which the next page is read. */
+const endRows = 30;
+
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { caption, columns, rows, rowKey, href, selection, onEnd, isLong = false, onHover } = props;
+  const frame = useRef<HTMLDivElement>(null);
+  const [current, setCurrent] = useState<string>();
+  const { go } = useAddress();
+  const virtual = useVirtualRows(isLong ? rows.length : 0, frame, rowHeight);
+  const indexes = isLong ? virtual.items.map(({ index }) => index) : rows.map((_, index) => index);
+  const at = rows.findIndex((row) => rowKey(row) === current);
+  const move = (by: number): void => {
+    const next = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + by));
+    const row = rows[next];
+    if (row === undefined) return;
+    setCurrent(rowKey(row));
+    if (isLong) virtual.scrollTo(next);
+    else frame.current?.querySelector(`tr[aria-rowindex="${next + 2}"]`)?.scrollIntoView({ block: 'nearest' });
+  };
+  const open = (row: Row | undefined): void | false => {
+    const address = row === undefined ? undefined : href?.(row);
+    if (address === undefined) return false;
+    go(address);
+    return undefined;
+  };
+  useKeys([
+    { key: 'j', does: 'Goes to the next row', run: () => move(1) },
+    { key: 'k', does: 'Goes to the row before', run: () => move(-1) },
+    ...(href === undefined ? [] : [{ key: 'Enter', does: 'Opens the row', run: () => open(rows[at]) }]),
+    ...(selection === undefined ? [] : [{ key: 'x', does: 'Selects the row', run: () => (current === undefined ? false : selection.toggle(current)) }]),
+  ]);
+  const last = indexes.at(-1) ?? -1;
+  useEffect(() => {
+    if (last >= rows.length - endRows) onEnd?.();
+  }, [last, rows.length]);
+
+  const width = columns.length + (selection === undefined ? 0 : 1);
+  return (
+    <div
+      ref={frame}
+      class={isLong ? 'table-frame scrolls' : 'table-frame'}
+      role="region"
+      aria-label={caption}
+      tabIndex={0}
+      onMouseEnter={() => onHover?.(true)}
+      onMouseLeave={() => onHover?.(false)}
+    >
+      <table class="data" aria-rowcount={rows.length + 1}>
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr aria-rowindex={1}>
+            {selection === undefined ? null : (
+              <th scope="col">
+                <input
+                  type="checkbox"
+                  aria-label="Select all rows"
+                  checked={rows.length > 0 && rows.every((row) => selection.keys.has(rowKey(row)))}
+                  onChange={selection.toggleAll}
+                />
+              </th>
+            )}
+            {columns.map(({ key, title, isNumber }) => (
+              <th key={key} scope="col" class={isNumber === true ? 'number' : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <Gap height={virtual.before} width={width} />
+          {indexes.map((index) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            const key = rowKey(row);
+            return (
+              <TableRow
+                key={key}
+                row={row}
+                id={key}
+                index={index}
+                columns={columns}
+                isCurrent={key === current}
+                selection={selection}
+                onOpen={href === undefined ? undefined : () => open(row)}
+              />
+            );
+          })}
+          <Gap height={virtual.after} width={width} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface TableRowProps<Row> {
+  readonly row: Row;
+  readonly id: string;
+  readonly index: number;
+  readonly columns: readonly Column<Row>[];
+  readonly isCurrent: boolean;
+  readonly selection: Selection | undefined;
+  readonly onOpen: (() => void) | undefined;
+}
+
+function TableRow<Row>({ row, id, index, columns, isCurrent, selection, onOpen }: TableRowProps<Row>) {
+  const isSelected = selection?.keys.has(id) === true;
+  return (
+    <tr
+      class={isCurrent ? 'current' : undefined}
+      aria-rowindex={index + 2}
+      aria-selected={selection === undefined ? undefined : isSelected}
+      onClick={(event) => {
+        // Links and buttons in the row act for themselves, and text can be marked.
+        if (onOpen !== undefined && !isControl(event.target) && getSelection()?.isCollapsed !== false) onOpen();
+      }}
+    >
+      {selection === undefined ? null : (
+        <td>
+          <input type="checkbox" aria-label={`Select row ${index + 1}`} checked={isSelected} onChange={() => selection.toggle(id)} />
+        </td>
+      )}
+      {columns.map(({ key, cell, isNumber, wraps }) => (
+        <td key={key} class={isNumber === true ? 'number' : wraps === true ? 'wraps' : undefined}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** Stands for rows that are not on screen. */
+function Gap({ height, width }: { readonly height: number; readonly width: number }) {
+  return height <= 0 ? null : (
+    <tr class="gap" aria-hidden="true">
+      <td colSpan={width} style={{ height: `${height}px` }} />
+    </tr>
+  );
+}
+
+function isControl(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('a, button, input, select, label, summary') !== null;
+}

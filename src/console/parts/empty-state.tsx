@@ -1,0 +1,11 @@
+/** What a page shows when there is nothing yet: what would be here, and how it comes here. */
+import type { ComponentChildren } from 'preact';
+
+export function EmptyState({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+  return (
+    <section class="empty">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}

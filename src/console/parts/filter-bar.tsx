@@ -1,0 +1,90 @@
+/** Filters of a page, bound to its address. A text counts when the field is left, or with Enter. */
+import { useAddress } from './use-address.ts';
+
+export interface Filter {
+  /** Parameter of the address. */
+  readonly name: string;
+  readonly title: string;
+  readonly kind: 'text' | 'search' | 'number' | 'choice';
+  /** Of a choice. `search` fields and texts offer them. */
+  readonly options?: readonly { readonly value: string; readonly title: string }[];
+  readonly placeholder?: string;
+}
+
+export function FilterBar({ filters, label = 'Filters' }: { readonly filters: readonly Filter[]; readonly label?: string }) {
+  const { query, change } = useAddress();
+  const given = filters.filter(({ name }) => (query[name] ?? '') !== '');
+  return (
+    <form
+      class="filters"
+      role="search"
+      aria-label={label}
+      onSubmit={(event) => {
+        event.preventDefault();
+        const fields = new FormData(event.currentTarget);
+        change(Object.fromEntries(filters.map(({ name }) => [name, textOf(fields.get(name))])));
+      }}
+    >
+      {filters.map((filter) => (
+        <Field key={filter.name} filter={filter} value={query[filter.name] ?? ''} onChange={(value) => change({ [filter.name]: value })} />
+      ))}
+      {given.length === 0 ? null : (
+        <button type="button" onClick={() => change(Object.fromEntries(given.map(({ name }) => [name, undefined])))}>
+          Clear {given.length === 1 ? 'the filter' : `${given.length} filters`}
+        </button>
+      )}
+      <button type="submit" class="visually-hidden" tabIndex={-1}>
+        Apply
+      </button>
+    </form>
+  );
+}
+
+interface FieldProps {
+  readonly filter: Filter;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function Field({ filter: { name, title, kind, options = [], placeholder = '' }, value, onChange }: FieldProps) {
+  const id = `filter-${name}`;
+  return (
+    <div class="field">
+      <label for={id}>{title}</label>
+      {kind === 'choice' ? (
+        <select id={id} name={name} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          <option value="">any</option>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.title}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id={id}
+          name={name}
+          type={kind}
+          value={value}
+          placeholder={placeholder}
+          autocomplete="off"
+          {...(kind === 'number' ? { min: 0, step: 'any' } : { maxLength: 1_000 })}
+          {...(kind === 'search' ? { 'data-search': '' } : {})}
+          {...(options.length > 0 ? { list: `${id}-list` } : {})}
+          onChange={(event) => onChange(event.currentTarget.value.trim())}
+        />
+      )}
+      {kind !== 'choice' && options.length > 0 ? (
+        <datalist id={`${id}-list`}>
+          {options.map((option) => (
+            <option key={option.value} value={option.value} />
+          ))}
+        </datalist>
+      ) : null}
+    </div>
+  );
+}
+
+function textOf(value: FormDataEntryValue | null): string {
+  return typeof value === 'string' ? value.trim() : '';
+}

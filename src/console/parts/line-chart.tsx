@@ -1,0 +1,81 @@
+/** Lines over time, drawn by uPlot. The legend names the value under the pointer. */
+import { useEffect, useRef } from 'preact/hooks';
+import type uPlot from 'uplot';
+
+export interface LineSeries {
+  readonly title: string;
+  readonly values: readonly (number | null)[];
+  /** A token of `tokens.css`. Default: `--accent`. */
+  readonly colour?: `--${string}`;
+  /** For the legend and the axis. */
+  readonly text?: (value: number) => string;
+}
+
+export interface LineChartProps {
+  readonly title: string;
+  /** RFC 3339, ascending. */
+  readonly times: readonly string[];
+  readonly series: readonly LineSeries[];
+  readonly height?: number;
+  /** Ends of the scale. Default: of the values. */
+  readonly range?: readonly [low: number, high: number];
+}
+
+export function LineChart({ title, times, series, height = 180, range }: LineChartProps) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const place = element.current;
+    if (place === null) return undefined;
+    let chart: uPlot | undefined;
+    let isGone = false;
+    // The library is loaded with the first chart.
+    void Promise.all([import('uplot'), import('uplot/dist/uPlot.min.css')]).then(([{ default: Chart }]) => {
+      if (isGone) return;
+      const [text, line] = [colourOf(place, '--text-dim'), colourOf(place, '--line')];
+      const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+      const first = series[0]?.text;
+      chart = new Chart(
+        {
+          width: Math.max(200, place.clientWidth),
+          height,
+          series: [
+            {},
+            ...series.map((one) => ({
+              label: one.title,
+              stroke: colourOf(place, one.colour ?? '--accent'),
+              width: 2,
+              ...(one.text === undefined ? {} : { value: (_: uPlot, value: number | null) => (value === null ? '–' : (one.text?.(value) ?? '')) }),
+            })),
+          ],
+          axes: [axis, { ...axis, ...(first === undefined ? {} : { values: (_: uPlot, values: number[]) => values.map(first) }), size: 64 }],
+          ...(range === undefined ? {} : { scales: { y: { range: [range[0], range[1]] as [number, number] } } }),
+        },
+        [times.map((time) => Date.parse(time) / 1_000), ...series.map(({ values }) => [...values])],
+        place,
+      );
+    });
+    const resized = new ResizeObserver(() => chart?.setSize({ width: Math.max(200, place.clientWidth), height }));
+    resized.observe(place);
+    return () => {
+      isGone = true;
+      resized.disconnect();
+      chart?.destroy();
+    };
+  }, [JSON.stringify([times, series, height, range])]);
+  return (
+    <figure class="line-chart">
+      <figcaption>{title}</figcaption>
+      <div ref={element} />
+    </figure>
+  );
+}
+
+/** A canvas does not know custom properties. */
+function colourOf(place: HTMLElement, token: `--${string}`): string {
+  const probe = document.createElement('span');
+  probe.style.setProperty('color', `var(${token})`);
+  place.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

@@ -1,0 +1,38 @@
+/** A verdict: an icon, the name of the evaluator and a word. Colour is never alone. */
+import { scoreText } from './format.ts';
+import { type ShortVerdict, type VerdictKind, verdictKind } from './verdict.ts';
+
+const icons: { readonly [kind in VerdictKind]: string } = { pass: '✓', fail: '✗', raw: '•', skipped: '○', error: '!' };
+const words: { readonly [kind in VerdictKind]: string } = {
+  pass: 'passed',
+  fail: 'failed',
+  raw: 'scored',
+  skipped: 'skipped',
+  error: 'error of the evaluator',
+};
+
+export interface VerdictChipProps {
+  readonly verdict: ShortVerdict & { readonly name?: string; readonly score?: number | null; readonly reason?: string | null };
+  /** Without the name, for a column of one evaluator. */
+  readonly isNameless?: boolean;
+}
+
+export function VerdictChip({ verdict, isNameless = false }: VerdictChipProps) {
+  const kind = verdictKind(verdict);
+  const { name = '', score, reason } = verdict;
+  const value = kind === 'raw' ? ` ${scoreText(score)}` : '';
+  return (
+    <span class={`chip ${kind}`} title={[name, words[kind], scoreOf(score), reason ?? ''].filter((part) => part !== '').join(', ')}>
+      <span aria-hidden="true">{icons[kind]}</span>
+      <span>
+        {isNameless ? words[kind] : name}
+        {value}
+        {isNameless ? null : <span class="visually-hidden"> {words[kind]}</span>}
+      </span>
+    </span>
+  );
+}
+
+function scoreOf(score: number | null | undefined): string {
+  return score === null || score === undefined ? '' : `score ${scoreText(score)}`;
+}

@@ -1,0 +1,61 @@
+/** Serves the built console: its files under names with hashes, and its one HTML file at every address of a page. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fastifyHelmet, type FastifyHelmetOptions } from '@fastify/helmet';
+import { fastifyStatic } from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+
+/** A condition on the address under which a route needs no token. It stands in `config.isOpen` of the route. */
+export type IsOpen = (url: string) => boolean;
+
+/** Content security policy: files of the console alone, no inline script or style, in no frame. */
+const headers: FastifyHelmetOptions = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      fontSrc: ["'self'"],
+      formAction: ["'self'"],
+      baseUri: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  frameguard: { action: 'deny' },
+  // A name such as localhost belongs to other programs too, which may speak plain HTTP.
+  strictTransportSecurity: false,
+};
+
+/** Sets the security headers of every answer. Hooks that are added in `app.after` come behind it. */
+export function securityHeaders(app: FastifyInstance): void {
+  void app.register(fastifyHelmet, headers);
+}
+
+/** Addresses of programs; every other one is a page of the console. */
+const programAddress = /^\/(?:api|v1|assets)(?:\/|$)|^\/(?:metrics|livez|readyz|favicon\.ico|opentelemetry\.proto\.[^/]*)(?:\/|$)/;
+
+export function isPageAddress(url: string): boolean {
+  const [path = ''] = url.split(/[?#]/, 1);
+  return !programAddress.test(path);
+}
+
+/** True: the folder holds a built console. */
+export function isBuilt(folder: string | undefined): folder is string {
+  return folder !== undefined && existsSync(join(folder, 'index.html'));
+}
+
+export function serveFiles(app: FastifyInstance, folder: string): void {
+  void app.register(fastifyStatic, { root: folder, serve: false });
+  app.get<{ Params: { file: string } }>('/assets/:file', { config: { isOpen: (() => true) satisfies IsOpen } }, (request, reply) =>
+    // The name has a hash of the content.
+    reply.sendFile(`assets/${request.params.file}`, { maxAge: '365d', immutable: true }),
+  );
+  for (const path of ['/', '/*'])
+    app.get(path, { config: { isOpen: isPageAddress satisfies IsOpen } }, (request, reply) =>
+      // The browser asks again each time, and so learns the names of a new build.
+      isPageAddress(request.url) ? reply.sendFile('index.html', { cacheControl: false }) : reply.callNotFound(),
+    );
+}
