@@ -40,7 +40,7 @@ const columns: readonly Column<Run>[] = [
     key: 'verdicts',
     title: 'Verdicts',
     cell: ({ verdicts }) => (
-      <span class="row">
+      <span class="chips">
         {worstFirst(verdicts)
           .slice(0, chipsMax)
           .map((verdict) => (
