@@ -21,8 +21,7 @@ const pageLinks = /^\/(?!api\/|(?:metrics|plain|livez|readyz)$)/;
 export function App() {
   const { toasts, add, remove } = useToastList();
   const api = useMemo(
-    (): ApiClient =>
-      apiClient({ fetch: (url, init) => fetch(url, init), antiForgery: () => undefined, onSignedOut: () => undefined }),
+    (): ApiClient => apiClient({ fetch: (url, init) => fetch(url, init), antiForgery: () => undefined, onSignedOut: () => undefined }),
     [],
   );
   const keys = useMemo(keyRegistry, []);
@@ -45,7 +44,10 @@ function Shell() {
     document.title = `${title} · tracejury`;
   }, [title]);
   return (
-    <Layout menu={pages.filter(({ isInMenu }) => isInMenu === true)} hasTimeRange={found !== undefined && found.page.hasTimeRange !== false}>
+    <Layout
+      menu={pages.filter(({ isInMenu }) => isInMenu === true)}
+      hasTimeRange={found !== undefined && found.page.hasTimeRange !== false}
+    >
       {found === undefined ? (
         <PageFrame title="Not found">
           <EmptyState title="There is no page at this address.">

@@ -104,7 +104,8 @@ export function typeOf(schema: JsonValue): string {
 
 function recordType({ properties, required = [], additionalProperties }: JsonObject): string {
   const members = Object.entries((properties ?? {}) as JsonObject).map(
-    ([name, schema]) => `readonly ${JSON.stringify(name)}${(required as readonly JsonValue[]).includes(name) ? '' : '?'}: ${typeOf(schema)}`,
+    ([name, schema]) =>
+      `readonly ${JSON.stringify(name)}${(required as readonly JsonValue[]).includes(name) ? '' : '?'}: ${typeOf(schema)}`,
   );
   if (members.length === 0) {
     const values = typeof additionalProperties === 'object' && additionalProperties !== null ? typeOf(additionalProperties) : 'unknown';

@@ -47,7 +47,9 @@ async function everything(): Promise<void> {
   const paths = packed.files.map(({ path }) => path);
   probe(
     'it holds the launcher, the program, the library and the console',
-    ['bin/tracejury.cjs', 'dist/src/cli/main.js', 'dist/src/library/evaluators.js', 'dist/console/index.html'].every((path) => paths.includes(path)),
+    ['bin/tracejury.cjs', 'dist/src/cli/main.js', 'dist/src/library/evaluators.js', 'dist/console/index.html'].every((path) =>
+      paths.includes(path),
+    ),
   );
   probe('it holds no source and no Node', !paths.some((path) => /^(src|test|node|node_modules)\//.test(path)));
 

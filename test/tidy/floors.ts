@@ -162,7 +162,8 @@ function faultOf(edge: {
   if (!known.has(path)) return `imports ${path}, which is not a file`;
   const to = placeOf(path);
   if (to === undefined) return `imports ${path}, outside the product`;
-  if (to.family !== place.family && (to.family === apart || place.family === apart)) return `imports ${path} across the edge of the console`;
+  if (to.family !== place.family && (to.family === apart || place.family === apart))
+    return `imports ${path} across the edge of the console`;
   if (to.floor > place.floor) return `floor ${place.floor} imports ${path} of floor ${to.floor}`;
   return to.floor === place.floor && to.family !== place.family ? `imports ${path} sideways` : undefined;
 }

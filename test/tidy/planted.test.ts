@@ -137,7 +137,8 @@ const planted: readonly Planted[] = [
     name: 'the console is apart',
     files: {
       ...word,
-      'src/console/a.tsx': "import { word } from '../model/word.ts'; import { h } from 'preact'; import fastify from 'fastify'; import './b.css';",
+      'src/console/a.tsx':
+        "import { word } from '../model/word.ts'; import { h } from 'preact'; import fastify from 'fastify'; import './b.css';",
       'src/console/b.css': '',
       'src/web/c.ts': "import { a } from '../console/a.tsx';",
     },
@@ -396,6 +397,15 @@ const planted: readonly Planted[] = [
     name: 'paths of one machine',
     files: { 'docs/a.md': 'see /tmp/a', 'src/cli/a.ts': "const a = '/home/me';", 'docs/b.md': 'see https://example.org/home/ and ./work/' },
     want: ['docs/a.md:1: “/tmp/”', '“/home/”'],
+  },
+  {
+    rule: 'no banned words',
+    name: 'HTML from text in the console',
+    files: {
+      'src/console/a.tsx': 'export const a = <p dangerouslySetInnerHTML={{ __html: b }} />;',
+      'src/console/b.tsx': 'export const b = <p>a</p>;',
+    },
+    want: ['src/console/a.tsx:1: “dangerouslySetInnerHTML”'],
   },
   {
     rule: 'no banned words',

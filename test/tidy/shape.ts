@@ -63,7 +63,8 @@ function lines(file: SourceFile, node: Node): number {
 export const namesSayWhatIsInside: Rule = (files) =>
   files.filter(isCode).flatMap((file) => {
     const name = file.path.slice(file.path.lastIndexOf('/') + 1);
-    if (/^(utils?|common|misc|helpers?|shared|stuff)\.tsx?$/.test(name)) return [`${file.path}: the name says nothing about what is inside`];
+    if (/^(utils?|common|misc|helpers?|shared|stuff)\.tsx?$/.test(name))
+      return [`${file.path}: the name says nothing about what is inside`];
     return /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*\.tsx?$/.test(name) ? [] : [`${file.path}: file names are kebab-case`];
   });
 

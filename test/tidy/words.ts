@@ -23,6 +23,11 @@ const banned: readonly BannedWord[] = [
   },
   { pattern: /(?<![\w.])\/(work|root|home|Users)\/|(?<![\w.])\/tmp\/(?!\w*\$)/, why: 'a path of one machine', where: product },
   {
+    pattern: /\b(dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML)\b/,
+    why: 'text of spans is only ever text',
+    where: (file) => file.path.startsWith('src/console/'),
+  },
+  {
     pattern: /registry\.(npmjs|yarnpkg)\.\w+|"resolved":(?! "node")/,
     why: 'where packages come from is the reader’s affair',
     where: anywhere,

@@ -5,7 +5,7 @@ import { byteBudget } from '../../src/receivers/byte-budget.ts';
 import { consoleBody } from '../../src/service/listeners.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import type { ConsoleOptions } from '../../src/web/console.ts';
-import { openConsole } from '../builders/console-listener.ts';
+import { emptyApi, openConsole } from '../builders/console-listener.ts';
 import { eventually } from '../service/running.ts';
 
 const ending: (() => unknown)[] = [];
@@ -43,6 +43,8 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     responses,
     onBusy: () => busy++,
     readBody: consoleBody(byteBudget({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
+    // Larger than what two sockets take unread.
+    api: { ...(await emptyApi()), evaluability: () => Array.from({ length: 200 }, () => ({ reason: 'x'.repeat(64 * 1024) })) },
   });
   ending.push(() => listener.stop());
   return { port: Number(new URL(url).port), pages, ended, busy: () => busy };

@@ -27,7 +27,17 @@ export class ApiFailure extends Error {
   readonly code: string;
   readonly todo: string;
 
-  constructor({ status, code, message, todo }: { readonly status: number; readonly code: string; readonly message: string; readonly todo: string }) {
+  constructor({
+    status,
+    code,
+    message,
+    todo,
+  }: {
+    readonly status: number;
+    readonly code: string;
+    readonly message: string;
+    readonly todo: string;
+  }) {
     super(message);
     this.name = 'ApiFailure';
     this.status = status;
@@ -55,7 +65,12 @@ export function apiClient({ fetch, antiForgery, onSignedOut }: ApiClientParts): 
   async function request(url: string, init: RequestInit): Promise<unknown> {
     const answer = await fetch(url, { credentials: 'same-origin', ...init }).catch((error: unknown) => {
       if (init.signal?.aborted === true) throw error;
-      throw new ApiFailure({ status: 0, code: 'no_answer', message: 'The service does not answer.', todo: 'Check that it runs, then try again.' });
+      throw new ApiFailure({
+        status: 0,
+        code: 'no_answer',
+        message: 'The service does not answer.',
+        todo: 'Check that it runs, then try again.',
+      });
     });
     const value = await valueOf(answer);
     if (answer.ok || !isError(value)) {
@@ -100,7 +115,9 @@ interface Parts {
 /** The address of a route of the API with its parameters; empty ones are left out. Every value is escaped. */
 export function addressOf(template: string, { path = {}, query = {} }: Parts): string {
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name] ?? '')));
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, String(value)]]));
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
   const text = new URLSearchParams(given).toString();
   return `${apiPrefix}${filled}${text === '' ? '' : `?${text}`}`;
 }

@@ -23,7 +23,11 @@ export interface UseGetSettings {
 }
 
 /** Reads a route, and again when its parameters change. */
-export function useGet<P extends GetPath>(path: P, options: GetOptions<P>, { everyMs, isOff = false }: UseGetSettings = {}): Loaded<GetAnswer<P>> {
+export function useGet<P extends GetPath>(
+  path: P,
+  options: GetOptions<P>,
+  { everyMs, isOff = false }: UseGetSettings = {},
+): Loaded<GetAnswer<P>> {
   const api = useApi();
   const [state, setState] = useState<{ readonly value?: GetAnswer<P>; readonly error?: ApiFailure; readonly isLoading: boolean }>({
     isLoading: !isOff,
@@ -84,7 +88,12 @@ export function useList<P extends GetPath, K extends string & keyof GetAnswer<P>
   options: GetOptions<P>,
 ): LoadedList<RowsOf<P, K>> {
   const api = useApi();
-  const [state, setState] = useState<{ readonly rows: readonly RowsOf<P, K>[]; readonly next: string | null; readonly isLoading: boolean; readonly error?: ApiFailure }>({
+  const [state, setState] = useState<{
+    readonly rows: readonly RowsOf<P, K>[];
+    readonly next: string | null;
+    readonly isLoading: boolean;
+    readonly error?: ApiFailure;
+  }>({
     rows: [],
     next: null,
     isLoading: true,
@@ -103,7 +112,9 @@ export function useList<P extends GetPath, K extends string & keyof GetAnswer<P>
       const paged = { ...rest, query: { ...query, ...(cursor === undefined ? {} : { cursor }) } } as unknown as GetOptions<P>;
       api.get(path, paged, abort.signal).then(
         (answer) => {
-          const { [listKey]: rows, next = null } = answer as { readonly next?: string | null } & { readonly [key in K]: readonly RowsOf<P, K>[] };
+          const { [listKey]: rows, next = null } = answer as { readonly next?: string | null } & {
+            readonly [key in K]: readonly RowsOf<P, K>[];
+          };
           setState({ rows: [...before, ...rows].slice(0, rowsMax), next, isLoading: false });
         },
         (error: unknown) => {

@@ -6,7 +6,9 @@ export interface Query {
 
 /** The address of a page of the console with its parameters in the order given; empty ones are left out. */
 export function pageAddress(path: string, query: Query = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]]));
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined || value === '' ? [] : [[name, value]],
+  );
   const text = new URLSearchParams(given).toString();
   return text === '' ? path : `${path}?${text}`;
 }

@@ -67,7 +67,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     { key: 'j', does: 'Goes to the next row', run: () => move(1) },
     { key: 'k', does: 'Goes to the row before', run: () => move(-1) },
     ...(href === undefined ? [] : [{ key: 'Enter', does: 'Opens the row', run: () => open(rows[at]) }]),
-    ...(selection === undefined ? [] : [{ key: 'x', does: 'Selects the row', run: () => (current === undefined ? false : selection.toggle(current)) }]),
+    ...(selection === undefined
+      ? []
+      : [{ key: 'x', does: 'Selects the row', run: () => (current === undefined ? false : selection.toggle(current)) }]),
   ]);
   const last = indexes.at(-1) ?? -1;
   useEffect(() => {

@@ -13,7 +13,15 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
 }
 
 /** Listens for keys of the whole page, and shows the list of keys. */
-export function KeyboardHelp({ isOpen, onOpen, onClose }: { readonly isOpen: boolean; readonly onOpen: () => void; readonly onClose: () => void }) {
+export function KeyboardHelp({
+  isOpen,
+  onOpen,
+  onClose,
+}: {
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+  readonly onClose: () => void;
+}) {
   const { keys } = useContext(AppContext);
   const [listed, setListed] = useState<readonly KeyBinding[]>([]);
   useKeys([

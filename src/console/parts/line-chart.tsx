@@ -44,10 +44,15 @@ export function LineChart({ title, times, series, height = 180, range }: LineCha
               label: one.title,
               stroke: colourOf(place, one.colour ?? '--accent'),
               width: 2,
-              ...(one.text === undefined ? {} : { value: (_: uPlot, value: number | null) => (value === null ? '–' : (one.text?.(value) ?? '')) }),
+              ...(one.text === undefined
+                ? {}
+                : { value: (_: uPlot, value: number | null) => (value === null ? '–' : (one.text?.(value) ?? '')) }),
             })),
           ],
-          axes: [axis, { ...axis, ...(first === undefined ? {} : { values: (_: uPlot, values: number[]) => values.map(first) }), size: 64 }],
+          axes: [
+            axis,
+            { ...axis, ...(first === undefined ? {} : { values: (_: uPlot, values: number[]) => values.map(first) }), size: 64 },
+          ],
           ...(range === undefined ? {} : { scales: { y: { range: [range[0], range[1]] as [number, number] } } }),
         },
         [times.map((time) => Date.parse(time) / 1_000), ...series.map(({ values }) => [...values])],

@@ -16,7 +16,8 @@ export function sparklinePaths(values: readonly (number | null)[], { width, heig
   const low = min ?? known.reduce((one, other) => Math.min(one, other));
   const high = max ?? known.reduce((one, other) => Math.max(one, other));
   const step = values.length > 1 ? (width - 2 * margin) / (values.length - 1) : 0;
-  const y = (value: number): number => (high === low ? height / 2 : height - margin - ((value - low) / (high - low)) * (height - 2 * margin));
+  const y = (value: number): number =>
+    high === low ? height / 2 : height - margin - ((value - low) / (high - low)) * (height - 2 * margin);
   const paths: string[] = [];
   let open: string[] = [];
   const close = (): void => {

@@ -17,7 +17,16 @@ export function Sparkline({ values, label, min, max }: SparklineProps) {
   return (
     <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={label} preserveAspectRatio="none">
       {paths.map((d) => (
-        <path key={d} d={d} fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round" vector-effect="non-scaling-stroke" />
+        <path
+          key={d}
+          d={d}
+          fill="none"
+          stroke="currentColor"
+          stroke-width="1.5"
+          stroke-linejoin="round"
+          stroke-linecap="round"
+          vector-effect="non-scaling-stroke"
+        />
       ))}
     </svg>
   );

@@ -31,7 +31,10 @@ export function storeTheme(storage: () => ThemeStorage, theme: Theme): void {
 }
 
 /** Puts the theme in force: `data-theme` of the root, which `tokens.css` reads. */
-export function applyTheme(root: { setAttribute(name: string, value: string): void; removeAttribute(name: string): void }, theme: Theme): void {
+export function applyTheme(
+  root: { setAttribute(name: string, value: string): void; removeAttribute(name: string): void },
+  theme: Theme,
+): void {
   if (theme === 'auto') root.removeAttribute('data-theme');
   else root.setAttribute('data-theme', theme);
 }

@@ -41,11 +41,19 @@ export function TimeRangePicker() {
         <>
           <label>
             From{' '}
-            <input type="datetime-local" value={localInput(range.from, offset)} onChange={(event) => setTime('from', event.currentTarget.value)} />
+            <input
+              type="datetime-local"
+              value={localInput(range.from, offset)}
+              onChange={(event) => setTime('from', event.currentTarget.value)}
+            />
           </label>
           <label>
             to{' '}
-            <input type="datetime-local" value={localInput(range.to, offset)} onChange={(event) => setTime('to', event.currentTarget.value)} />
+            <input
+              type="datetime-local"
+              value={localInput(range.to, offset)}
+              onChange={(event) => setTime('to', event.currentTarget.value)}
+            />
           </label>
         </>
       ) : null}

@@ -14,7 +14,7 @@ export interface VirtualRows {
 /** Rows above and below those on screen. */
 const overscan = 12;
 
-export function useVirtualRows(count: number, frame: RefObject<HTMLElement>, rowHeight: number): VirtualRows {
+export function useVirtualRows(count: number, frame: RefObject<HTMLElement | null>, rowHeight: number): VirtualRows {
   const [, update] = useReducer((one: number) => one + 1, 0);
   const options = {
     count,
@@ -28,7 +28,7 @@ export function useVirtualRows(count: number, frame: RefObject<HTMLElement>, row
     scrollPaddingStart: rowHeight,
     onChange: () => update(0),
   };
-  const known = useRef<Virtualizer<HTMLElement, HTMLElement>>();
+  const known = useRef<Virtualizer<HTMLElement, HTMLElement> | undefined>(undefined);
   const virtualizer = (known.current ??= new Virtualizer<HTMLElement, HTMLElement>(options));
   virtualizer.setOptions(options);
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);

@@ -14,7 +14,7 @@ afterEach(() => {
 function checkout(files: { readonly [path: string]: number }): string {
   const top = mkdtempSync(join(tmpdir(), 'tracejury-stale-'));
   folders.push(top);
-  const nowS = 1_800_000_000;
+  const nowS = Math.floor(Date.now() / 1_000) - 1;
   for (const [path, age] of Object.entries(files)) {
     const file = join(top, path);
     mkdirSync(dirname(file), { recursive: true });

@@ -15,7 +15,11 @@ import {
 test.each([
   { of: percentText, values: [null, 0, 0.004, 0.5, 0.934, 0.997, 1], want: ['–', '0 %', '0.4 %', '50 %', '93 %', '99.7 %', '100 %'] },
   { of: scoreText, values: [null, 0, 0.666, 1], want: ['–', '0', '0.67', '1'] },
-  { of: durationText, values: [null, 0, 0.25, 1.24, 12.3, 65, 3_600, 5_400], want: ['–', '0 ms', '250 ms', '1.2 s', '12 s', '1 min 5 s', '1 h 0 min', '1 h 30 min'] },
+  {
+    of: durationText,
+    values: [null, 0, 0.25, 1.24, 12.3, 65, 3_600, 5_400],
+    want: ['–', '0 ms', '250 ms', '1.2 s', '12 s', '1 min 5 s', '1 h 0 min', '1 h 30 min'],
+  },
   { of: costText, values: [null, 0, 0.000_12, 0.5, 12.345], want: ['–', '$0', '$0.00012', '$0.50', '$12.35'] },
   { of: countText, values: [null, 0, 1_234_567], want: ['–', '0', '1,234,567'] },
   { of: shortCountText, values: [null, 999, 1_234, 56_789, 1_500_000], want: ['–', '999', '1.2 k', '57 k', '1.5 M'] },

@@ -23,7 +23,14 @@ test('keys: a binding may leave its key to the browser', () => {
   expect(keys.press('/')).toBe(false);
 });
 
-const press: KeyPress = { key: 'j', ctrlKey: false, metaKey: false, altKey: false, isComposing: false, on: { tag: 'BODY', type: '', isEditable: false } };
+const press: KeyPress = {
+  key: 'j',
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  isComposing: false,
+  on: { tag: 'BODY', type: '', isEditable: false },
+};
 
 test.each([
   { name: 'on the page', given: {}, want: true },

@@ -5,7 +5,11 @@ const now = Date.parse('2026-11-26T12:34:56.789Z');
 
 test.each([
   { name: 'a day, when the address has none', query: {}, want: { from: '2026-11-25T12:34:00.000Z', to: undefined, value: '24h' } },
-  { name: 'the last hour, from a whole minute', query: { range: '1h' }, want: { from: '2026-11-26T11:34:00.000Z', to: undefined, value: '1h' } },
+  {
+    name: 'the last hour, from a whole minute',
+    query: { range: '1h' },
+    want: { from: '2026-11-26T11:34:00.000Z', to: undefined, value: '1h' },
+  },
   { name: 'a day, when the range is unknown', query: { range: '9y' }, want: { from: '2026-11-25T12:34:00.000Z', value: '24h' } },
   {
     name: 'two times',
