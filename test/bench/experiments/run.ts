@@ -1,9 +1,10 @@
 /**
  * `npm run bench:experiments`: what an experiment takes beside the agent. The same agent runs `--examples` times (default 500), four at the same
- * time: first alone against an endpoint that takes everything, then as an experiment. The last line is the difference of one example.
+ * time: first alone against an endpoint that takes everything, then as an experiment. It waits for `--wait` milliseconds (default 1500), as agents
+ * wait for their model: without that, four of them that only start keep two cores busy. The last line is the difference of one example.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,9 +14,16 @@ import { runCommandLine } from '../../../src/cli/run.ts';
 import { runnerArguments } from '../../runner-arguments.ts';
 
 const { values } = runnerArguments({
-  options: { examples: { type: 'string', default: '500' }, concurrency: { type: 'string', default: '4' } },
+  options: {
+    examples: { type: 'string', default: '500' },
+    concurrency: { type: 'string', default: '4' },
+    wait: { type: 'string', default: '1500' },
+  },
 });
-const [examples, concurrency] = [Number(values.examples), Number(values.concurrency)];
+const [examples, concurrency, waitMs] = [Number(values.examples), Number(values.concurrency), Number(values.wait)];
+/** A hundredth of a second on every Linux that Node runs on. */
+const tickMs = 10;
+const agentEnv = { ...process.env, AGENT_WAIT_MS: String(waitMs) };
 const agent = join(import.meta.dirname, '../../cli/experiment/agent.ts');
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-bench-'));
 try {
@@ -31,6 +39,9 @@ try {
   console.log(
     `processor time           ${((whole.cpuMs - alone.cpuMs) / examples).toFixed(1)} ms an example more than starting the agents alone`,
   );
+  console.log(
+    `of the agents            ${(alone.agentsCpuMs / examples).toFixed(1)} ms an example alone, ${(whole.agentsCpuMs / examples).toFixed(1)} ms in the experiment`,
+  );
   console.log(`overhead of an example   ${each(whole.tookMs - alone.tookMs)} ms at its place`);
 } finally {
   rmSync(folder, { recursive: true });
@@ -40,13 +51,21 @@ interface Took {
   readonly tookMs: number;
   /** Of this process, without the agents. */
   readonly cpuMs: number;
+  readonly agentsCpuMs: number;
 }
 
 async function timed(work: () => Promise<void>): Promise<Took> {
-  const [start, cpu] = [performance.now(), process.cpuUsage()];
+  const [start, cpu, agents] = [performance.now(), process.cpuUsage(), endedChildrenCpuMs()];
   await work();
   const { user, system } = process.cpuUsage(cpu);
-  return { tookMs: performance.now() - start, cpuMs: (user + system) / 1_000 };
+  return { tookMs: performance.now() - start, cpuMs: (user + system) / 1_000, agentsCpuMs: endedChildrenCpuMs() - agents };
+}
+
+/** Of all child processes that have ended; Linux alone tells it. */
+function endedChildrenCpuMs(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) * tickMs;
 }
 
 async function alonePass(): Promise<void> {
@@ -60,11 +79,11 @@ async function alonePass(): Promise<void> {
     for (const at of queue) {
       const traceId = (at + 1).toString(16).padStart(32, '0');
       const env = {
-        ...process.env,
+        ...agentEnv,
         TRACEPARENT: `00-${traceId}-00000000000000aa-01`,
         OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       };
-      await ended(spawn(process.execPath, [agent], { stdio: ['pipe', 'ignore', 'inherit'], env }), `question ${at}`);
+      await ended(spawn(process.execPath, [agent], { stdio: ['pipe', 'ignore', 'inherit'], env }), `question ${at} wait`);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
@@ -77,7 +96,7 @@ async function experimentPass(): Promise<void> {
   const config = join(folder, 'tracejury.yaml');
   writeFileSync(
     dataset,
-    Array.from({ length: examples }, (_, at) => `${JSON.stringify({ id: String(at), input: `question ${at}` })}\n`).join(''),
+    Array.from({ length: examples }, (_, at) => `${JSON.stringify({ id: String(at), input: `question ${at} wait` })}\n`).join(''),
   );
   writeFileSync(config, `store: { url: 'sqlite:${join(folder, 'tracejury.db')}' }\n`);
   const words = ['experiment', 'run', '-c', config, '--dataset', dataset, '--name', 'bench', '--concurrency', String(concurrency)];
@@ -85,7 +104,7 @@ async function experimentPass(): Promise<void> {
     words: [...words, '--', process.execPath, agent],
     commands,
     version: '',
-    env: process.env,
+    env: agentEnv,
     say: () => undefined,
     complain: console.error,
   });

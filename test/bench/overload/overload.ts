@@ -27,8 +27,9 @@ const arrivedWithinMs = 90_000;
 
 export async function overloadBench({ seconds, times, collector }: OverloadBench): Promise<boolean> {
   const on = await bed();
-  const between = collector === undefined ? undefined : await plainCollector(collector, on);
+  let between: Awaited<ReturnType<typeof plainCollector>> | undefined;
   try {
+    if (collector !== undefined) between = await plainCollector(collector, on);
     const rate = await saturated(on, seconds, 1);
     const agents = [
       httpAgent('http-agent', on.otlpUrl),

@@ -1,4 +1,4 @@
-/** Half of what it can bear, for long: whether memory, descriptors or the time of an answer grow. */
+/** Half of what it can bear, or a rate of one's own, for long: whether memory, descriptors or the time of an answer grow. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { bed, floodAddress, memoryMib, saturation, templateSpans } from './bed.ts';
 import { below, quantile, tell, type Condition } from './conditions.ts';
@@ -13,11 +13,19 @@ const answerMsMax = 25;
 /** Until connections that nobody holds any more are closed on this side as well, and what was taken is stored. */
 const idleMs = 10_000;
 
-export async function soakBench({ minutes }: { readonly minutes: number }): Promise<boolean> {
-  const on = await bed();
+export interface SoakOptions {
+  readonly minutes: number;
+  /** Spans a second; `undefined`: half of what saturates the service, which is measured first. */
+  readonly rate: number | undefined;
+  /** `closing.late` of the service: with a short one, closed traces do not fill the memory up to its bound. */
+  readonly late: string | undefined;
+}
+
+export async function soakBench({ minutes, rate: wanted, late: lateSpans }: SoakOptions): Promise<boolean> {
+  const on = await bed(lateSpans === undefined ? '' : `closing: { late: ${lateSpans} }\n`);
   try {
-    const rate = await saturation(on, 30, 1);
-    process.stderr.write(`saturated at ${Math.round(rate)} spans/s\n`);
+    const rate = wanted ?? (await saturation(on, 30, 1)) / 2;
+    if (wanted === undefined) process.stderr.write(`saturated at ${Math.round(rate * 2)} spans/s\n`);
     await pause(idleMs);
     const before = openDescriptors(on.server.pid);
     const size = watchProcess(on.server.pid, 1_000);
@@ -25,7 +33,7 @@ export async function soakBench({ minutes }: { readonly minutes: number }): Prom
       url: on.otlpUrl,
       from: floodAddress,
       connections: 16,
-      spansPerSecond: rate / 2,
+      spansPerSecond: rate,
       sender: 2,
       spans: templateSpans,
     });
@@ -38,7 +46,7 @@ export async function soakBench({ minutes }: { readonly minutes: number }): Prom
     const after = openDescriptors(on.server.pid);
     const late = size.samples.slice(Math.floor(size.samples.length * warmUpShare));
     return tell(
-      `Soak: ${Math.round(rate / 2)} spans/s for ${minutes} min, ${counts.statuses.map(([status, count]) => `${status}: ${count}`).join(', ')}`,
+      `Soak: ${Math.round(rate)} spans/s for ${minutes} min, ${counts.statuses.map(([status, count]) => `${status}: ${count}`).join(', ')}`,
       [
         below(
           'growth of the resident memory after the first third',

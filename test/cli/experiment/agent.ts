@@ -1,6 +1,6 @@
 /**
  * An agent as a process of its own, without an SDK. Its input says what it does: `crash`, `silent`, `slow`, `loud`, `child`, `bad`, `own trace`,
- * `orphan`. It writes a line to the file of AGENT_LOG for each start.
+ * `orphan`, or `wait` for AGENT_WAIT_MS (default 40). It writes a line to the file of AGENT_LOG for each start.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ if (input.includes('child')) {
 }
 if (input.includes('loud')) for (let at = 0; at < 300; at++) process.stdout.write('x'.repeat(100_000));
 if (input.includes('slow')) await sleep(60_000);
-if (input.includes('wait')) await sleep(40);
+if (input.includes('wait')) await sleep(Number(env['AGENT_WAIT_MS'] ?? 40));
 if (!input.includes('silent') && !input.includes('crash')) await send();
 if (input.includes('crash')) {
   process.stderr.write('the agent has crashed\n');
