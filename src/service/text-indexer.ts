@@ -17,8 +17,8 @@ interface TextIndexerOptions {
 const everyMs = 1_000;
 /** Runs with content of one step, which is one transaction. */
 const runsPerStep = 50;
-/** What is left comes with the next round. */
-const stepsPerRound = 20;
+/** A hundred runs a second take about a twentieth of a core. What is left comes with the next round. */
+const stepsPerRound = 2;
 /** Writes have their turn between two steps. */
 const restBetweenStepsMs = 20;
 

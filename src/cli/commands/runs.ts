@@ -6,9 +6,10 @@ import { jsonText } from '../../model/json.ts';
 import { sleep } from '../../service/node-runtime.ts';
 import { openStore } from '../../stores/index.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
-import type { RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
+import type { RunFilter, RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
 import { runRowJson } from '../../web/api/json.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode, textOption, reportFormat } from '../command.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode, textOption, textOptions, reportFormat } from '../command.ts';
+import { parseRunFilter, runFilterKeys } from '../run-filter.ts';
 import { oneLine } from '../terminal.ts';
 
 const limitDefault = 20;
@@ -20,15 +21,25 @@ const readEveryMs = 1_000;
 
 export const runs: Command = {
   name: 'runs',
-  usage: '[--fail] [--agent A] [--follow] [options]',
+  usage: '[--fail] [--agent A] [--where FILTER]… [--follow] [options]',
   summary: 'Shows stored runs with their verdicts, newest first, or as they close.',
   examples: [
     { does: 'Shows the newest runs that failed a verdict:', line: 'tracejury runs --fail' },
+    {
+      does: 'Shows runs with a call of one tool that took a minute or longer:',
+      line: "tracejury runs --where 'tool=search min_duration=1m'",
+    },
     { does: 'Shows the runs of one agent as they close:', line: 'tracejury runs --agent travel-agent --follow' },
   ],
   options: {
     fail: { type: 'boolean', summary: 'shows only runs that failed a verdict' },
     agent: { type: 'string', value: 'A', summary: 'shows only runs of this agent' },
+    where: {
+      type: 'string',
+      multiple: true,
+      value: 'FILTER',
+      summary: `shows only runs that match KEY=VALUE conditions with the keys ${runFilterKeys.join(', ')}; may be repeated`,
+    },
     follow: { type: 'boolean', short: 'f', summary: 'shows the newest runs, oldest first, then each run as it closes, until Ctrl-C' },
     limit: { type: 'string', value: 'N', summary: `shows at most this number of runs (default: ${limitDefault})` },
     format: { type: 'string', value: 'text|json', summary: 'writes text (default), or one JSON object of /api/v1/runs a line' },
@@ -60,8 +71,7 @@ export const runs: Command = {
 };
 
 interface Settings {
-  readonly fail: boolean;
-  readonly agent: string | undefined;
+  readonly filter: RunFilter;
   readonly follow: boolean;
   readonly limit: number;
   readonly write: (run: RunRow) => string;
@@ -74,8 +84,7 @@ function settingsOf(input: CommandInput): Settings {
     throw new UsageError(`--limit takes a number from 1 to ${limitMax}.`);
   const format = reportFormat(input);
   return {
-    fail: input.options['fail'] === true,
-    agent: textOption(input, 'agent'),
+    filter: filterOf(input),
     follow: input.options['follow'] === true,
     limit: Number(limit),
     write: format === 'json' ? (run) => jsonText(runRowJson(run)) : runLine,
@@ -83,10 +92,19 @@ function settingsOf(input: CommandInput): Settings {
   };
 }
 
+function filterOf(input: CommandInput): RunFilter {
+  const where = parseRunFilter(textOptions(input, 'where'));
+  const agent = textOption(input, 'agent');
+  const isFail = input.options['fail'] === true;
+  if (agent !== undefined && where.agent !== undefined) throw new UsageError('--agent and --where both name an agent. Use one of them.');
+  if (isFail && where.verdict !== undefined) throw new UsageError('--fail and --where both name a verdict. Use one of them.');
+  return { ...where, ...(isFail ? { verdict: 'fail' as const } : {}), ...(agent === undefined ? {} : { agent }) };
+}
+
 async function list(store: Store, settings: Settings, { say, complain }: CommandInput): Promise<ExitCode> {
   const found = await newest(store, settings, settings.limit);
   for (const run of found) say(settings.write(run));
-  if (found.length === 0) complain(settings.fail || settings.agent !== undefined ? 'No stored run matches.' : 'The store has no run yet.');
+  if (found.length === 0) complain(Object.keys(settings.filter).length > 0 ? 'No stored run matches.' : 'The store has no run yet.');
   return 0;
 }
 
@@ -119,14 +137,13 @@ async function follow(store: Store, settings: Settings, { say }: CommandInput): 
   return 0;
 }
 
-async function newest(store: Store, { fail, agent }: Settings, limit: number): Promise<readonly RunRow[]> {
+async function newest(store: Store, { filter }: Settings, limit: number): Promise<readonly RunRow[]> {
   const found: RunRow[] = [];
   let after: RunPlace | undefined;
   do {
     const page = await store.runs({
       limit: Math.min(pageMax, limit - found.length),
-      ...(fail ? { verdict: 'fail' as const } : {}),
-      ...(agent === undefined ? {} : { agent }),
+      ...filter,
       ...(after === undefined ? {} : { after }),
     });
     found.push(...page.runs);

@@ -70,6 +70,13 @@ test('runs: --fail, --agent and --limit narrow the list down', async () => {
   expect((await runs('--limit', '1')).out).toHaveLength(1);
 });
 
+test('runs: --where narrows the list down, and names nothing that another option names', async () => {
+  expect((await runs('--where', 'evaluator=tool_error verdict=skipped')).out).toHaveLength(1);
+  expect((await runs('--fail', '--where', 'agent=order-agent')).err).toBe('No stored run matches.');
+  expect(await runs('--fail', '--where', 'verdict=pass')).toMatchObject({ code: 2, err: expect.stringContaining('both name a verdict') });
+  expect(await runs('--agent', 'a', '--where', 'agent=b')).toMatchObject({ code: 2, err: expect.stringContaining('both name an agent') });
+});
+
 test('runs: --format json gives one object a line, as the API has it', async () => {
   const { out } = await runs('--format', 'json', '--fail');
   expect(JSON.parse(out[0] ?? '')).toMatchObject({ trace_id: ids[1], verdicts: [{ name: 'tool_error', passed: false }] });
