@@ -1,7 +1,7 @@
 /** Connects the parts that work on the store, and those that show what the service knows. */
 import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
 import { runWriter } from '../stores/run-writer.ts';
-import { spanArchiver } from '../stores/span-archiver.ts';
+import { keptSpans, spanArchiver } from '../stores/span-archiver.ts';
 import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
 import { mergedMetrics } from '../telemetry/merge.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
@@ -13,6 +13,7 @@ import { driftWatch } from './drift-watch.ts';
 import { experimentWriter } from './experiment-writer.ts';
 import { exampleRedaction, examplesOfRules } from './example-keeper.ts';
 import { judgesInForce } from './judge-pool.ts';
+import { judgeQuestion } from './judge-question.ts';
 import { consoleOf } from './listeners.ts';
 import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
 import { grpcReserveShare } from './overload.ts';
@@ -137,6 +138,12 @@ export function consoleServer(parts: ConsoleParts, { store, annotations, version
     searches: () => settings.config().store.search.isOn,
     unannotate: annotations.remove,
     ...exampleRedaction(settings),
+    dialects: () => settings.rules().dialects,
+    judgeQuestion: async (run, name) =>
+      judgeQuestion(run, await keptSpans(await store.spans(run.tenant, run.traceId)), name, {
+        config: settings.config(),
+        rules: settings.rules(),
+      }),
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
     upstream,

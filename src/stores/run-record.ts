@@ -142,6 +142,7 @@ function entryJson({ name, verdict, decision }: RunEntry): JsonValue {
           verdict.evidence,
           verdict.details,
           verdict.sampleProbability,
+          ...(verdict.threshold === undefined ? [] : [verdict.threshold]),
         ];
   if (decision === undefined) return [name, said, null];
   // What a verdict leads to need not be said again.
@@ -189,7 +190,22 @@ function entryOf([name, said, ended]: readonly JsonValue[]): RunEntry {
 }
 
 function verdictOf(said: readonly JsonValue[]): EntryVerdict {
-  const [evaluator, kind, version, optionsHash, revision, word, score, label, explanation, reason, evidence, details, probability] = said;
+  const [
+    evaluator,
+    kind,
+    version,
+    optionsHash,
+    revision,
+    word,
+    score,
+    label,
+    explanation,
+    reason,
+    evidence,
+    details,
+    probability,
+    threshold,
+  ] = said;
   return {
     evaluator: String(evaluator),
     kind: kind as EvaluatorKind,
@@ -204,6 +220,8 @@ function verdictOf(said: readonly JsonValue[]): EntryVerdict {
     evidence: isJsonArray(evidence) ? evidence.filter((one) => typeof one === 'string') : [],
     details: isJsonObject(details) ? details : {},
     sampleProbability: Number(probability),
+    // Rows of older releases have none.
+    ...(typeof threshold === 'number' ? { threshold } : {}),
   };
 }
 

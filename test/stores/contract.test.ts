@@ -77,6 +77,28 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.run({ ...given, spanId: spanId(0xff) })).toBeUndefined();
   });
 
+  test('stores: what a revision changed is kept', async () => {
+    const store = await open(member);
+    const [first, second] = [
+      nth(1, { completeness: 'partial', trace: agentTrace({ toolCalls: [call({ name: 'find' })] }) }),
+      nth(1, { revision: 2, trace: agentTrace({ toolCalls: [call({ name: 'find' }), call({ name: 'find' })] }) }),
+    ];
+    await store.write([scoredRun({ a: scored(1), b: scored(1) }, first)]);
+    expect((await store.run(first))?.revisions).toBeUndefined();
+    await store.write([scoredRun({ a: scored(0), b: scored(1) }, second)]);
+    await store.write([scoredRun({ a: scored(1) }, first)]);
+    expect((await store.run(first))?.revisions).toEqual([
+      {
+        revision: 2,
+        changes: [
+          { of: 'completeness', before: 'partial', after: 'complete' },
+          { of: 'tool_calls', name: 'find', before: 1, after: 2 },
+          { of: 'verdict', name: 'a', before: 'pass', after: 'fail' },
+        ],
+      },
+    ]);
+  });
+
   test('stores: a later revision replaces a run and its verdicts, an earlier one does not', async () => {
     const store = await open(member);
     const [first, second] = [nth(1, { completeness: 'partial' }), nth(1, { revision: 2 })];

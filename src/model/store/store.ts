@@ -210,9 +210,41 @@ export interface StoredRun extends RunRow {
   readonly contentGone: ContentGone | undefined;
   /** Number of archived spans of its trace. */
   readonly spans: number;
+  /** By `groups.task_key`; absent when it has none. */
+  readonly task?: string;
+  /** Oldest first, from the second revision on; those that changed nothing of what is compared are left out. Absent: there are none. */
+  readonly revisions?: readonly RunRevision[];
   readonly decisions: readonly StoredDecision[];
   /** By name and annotator. */
   readonly annotations: readonly IdentifiedAnnotation[];
+}
+
+/** Revisions of one run whose changes are kept; later ones are not. */
+export const revisionsKeptMax = 50;
+
+/** What a revision changed against the one before. */
+export interface RunRevision {
+  readonly revision: number;
+  readonly changes: readonly RevisionChange[];
+}
+
+export const revisionChangeKinds = [
+  'completeness',
+  'status',
+  'ended_at',
+  'input_tokens',
+  'output_tokens',
+  'tool_calls',
+  'verdict',
+] as const;
+
+/** `ended_at` in microseconds since the epoch, `verdict` as a word; null: there was none. */
+export interface RevisionChange {
+  readonly of: (typeof revisionChangeKinds)[number];
+  /** Of the tool or the evaluator. */
+  readonly name?: string;
+  readonly before: string | number | null;
+  readonly after: string | number | null;
 }
 
 export interface StoredVerdict {
@@ -231,6 +263,8 @@ export interface StoredVerdict {
   readonly evidence: readonly string[];
   readonly details: JsonObject;
   readonly sampleProbability: number;
+  /** From which score on it passed. Absent: there is none, or an older release wrote the verdict. */
+  readonly threshold?: number;
 }
 
 export interface StoredDecision extends RunKey {
@@ -254,6 +288,8 @@ export interface RunFilter {
   /** Hash of the system prompt. */
   readonly prompt?: string;
   readonly sessionId?: string;
+  /** By `groups.task_key`. */
+  readonly task?: string;
   readonly traceId?: TraceId;
   /** Runs with a verdict of this evaluator. */
   readonly evaluator?: string;

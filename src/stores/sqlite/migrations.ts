@@ -291,6 +291,16 @@ const migrations: { readonly [name: string]: Migration } = {
   // The words of stored texts.
   '023_run_texts': steps(textTables),
 
+  // Runs of one task stand beside each other. Most services name no tasks, and their index is empty.
+  '025_runs_by_task': steps(['create index runs_by_task on runs (task, started_us, id) where task is not null']),
+
+  // What later revisions of runs changed. Most runs have one revision, and no row.
+  '026_run_revisions': steps([
+    `create table run_revisions (
+       run_id integer not null references runs (id) on delete cascade, revision integer not null, changes text not null,
+       primary key (run_id, revision)) strict, without rowid`,
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

@@ -9,6 +9,7 @@ import { countSpans } from './spans.ts';
 import type { Connection } from './connection.ts';
 import { readEntries } from './run-entries.ts';
 import { labelsOf, listed, runRow, type Entries, type ListedRun } from './run-list.ts';
+import { readRunRevisions } from './run-revisions.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -22,17 +23,18 @@ export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Prom
     .selectFrom('runs')
     .leftJoin('blocks as c', 'c.id', 'runs.content_block')
     .select(listed.map((column) => `runs.${column}` as const))
-    .select(['runs.content_gone', sql<string | null>`block_text(c.body, runs.content_at, runs.content_length)`.as('content')])
+    .select(['runs.content_gone', 'runs.task', sql<string | null>`block_text(c.body, runs.content_at, runs.content_length)`.as('content')])
     .where('tenant', '=', tenant)
     .where('trace_id', '=', traceId)
     .where('span_id', '=', spanId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const [entries, labels, spans, annotations] = await Promise.all([
+  const [entries, labels, spans, annotations, revisions] = await Promise.all([
     readEntries(db, [row.id]),
     labelsOf(db, [row.id]),
     countSpans(db, tenant, traceId),
     annotationsOf(db, row.id),
+    row.revision > 1 ? readRunRevisions(db, row.id) : [],
   ]);
   return {
     ...runRow(row, entries),
@@ -40,6 +42,8 @@ export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Prom
     content: row.content === null ? undefined : readContent(row.content),
     contentGone: (row.content_gone ?? undefined) as ContentGone | undefined,
     spans,
+    ...(row.task === null ? {} : { task: row.task }),
+    ...(revisions.length === 0 ? {} : { revisions }),
     decisions: decisionsOf(row, entries),
     annotations,
   };

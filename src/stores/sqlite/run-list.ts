@@ -130,10 +130,11 @@ async function readListed(db: Db, { after, limit, examine = examinedMax, ...filt
 }
 
 /** What a list goes along. Runs of one trace are few; `id` stands for a list of runs. */
-type Index = 'id' | 'trace_id' | 'session_id' | 'agent' | 'start';
+type Index = 'id' | 'trace_id' | 'session_id' | 'task' | 'agent' | 'start';
 
-export function indexOf({ traceId, sessionId, agent }: RunFilter): Index {
-  return traceId !== undefined ? 'trace_id' : sessionId !== undefined ? 'session_id' : agent !== undefined ? 'agent' : 'start';
+export function indexOf({ traceId, sessionId, task, agent }: RunFilter): Index {
+  if (traceId !== undefined) return 'trace_id';
+  return sessionId !== undefined ? 'session_id' : task !== undefined ? 'task' : agent !== undefined ? 'agent' : 'start';
 }
 
 /** Conditions beside which a list along this index examines runs that it leaves out. */
@@ -141,6 +142,7 @@ const answered: { readonly [index in Index]: readonly (keyof RunFilter)[] | unde
   id: undefined,
   trace_id: undefined,
   session_id: ['sessionId', 'from', 'to'],
+  task: ['task', 'from', 'to'],
   agent: ['agent', 'from', 'to'],
   start: ['from', 'to'],
 };
@@ -198,13 +200,14 @@ async function idsOf(db: Db, few: readonly number[] | undefined, examined: Exami
   return { from: row?.first ?? 0, to: row?.last ?? 0 };
 }
 
-function examinedRuns(db: Db, { filter: { traceId, sessionId, agent, from, to }, index, after }: Examined) {
+function examinedRuns(db: Db, { filter: { traceId, sessionId, task, agent, from, to }, index, after }: Examined) {
   const start = startColumn(index);
   return db
     .selectFrom('runs')
     .select(['id', 'started_us'])
     .$if(index === 'trace_id', (select) => select.where('trace_id', '=', traceId ?? ''))
     .$if(index === 'session_id', (select) => select.where('session_id', '=', sessionId ?? ''))
+    .$if(index === 'task', (select) => select.where('task', '=', task ?? ''))
     .$if(index === 'agent', (select) => select.where('agent', '=', agent ?? ''))
     .$if(from !== undefined, (select) => select.where('started_us', '>=', from ?? 0))
     .$if(to !== undefined, (select) => select.where('started_us', '<', to ?? 0))
@@ -224,6 +227,7 @@ const equalColumns = [
   ['model', 'model'],
   ['prompt', 'prompt'],
   ['sessionId', 'session_id'],
+  ['task', 'task'],
   ['traceId', 'trace_id'],
 ] as const;
 

@@ -3,6 +3,7 @@ import type { Generated } from 'kysely';
 
 export interface Tables {
   readonly runs: RunsTable;
+  readonly run_revisions: RunRevisionsTable;
   readonly verdict_marks: VerdictMarksTable;
   readonly run_texts: RunTextsTable;
   readonly run_texts_state: RunTextsStateTable;
@@ -46,6 +47,12 @@ interface ProcessesTable {
   readonly changed_us: number;
   readonly used_us: number;
   readonly model: string;
+}
+
+interface RunRevisionsTable {
+  readonly run_id: number;
+  readonly revision: number;
+  readonly changes: string;
 }
 
 interface RunsTable {

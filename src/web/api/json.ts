@@ -2,15 +2,26 @@
 import { worstTurns } from '../../analytics/worst-turns.ts';
 import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
-import { type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
+import { isJsonArray, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { judgeTrace } from '../../model/judge-call.ts';
 import type { Attributed, AttributeValue, Span } from '../../model/span.ts';
 import type { IdentifiedAnnotation } from '../../model/store/annotation-store.ts';
-import type { ContentGone, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../model/store/store.ts';
+import type {
+  ContentGone,
+  RevisionChange,
+  RunRow,
+  StoredDecision,
+  StoredRun,
+  StoredVerdict,
+  SummaryRow,
+  ToolRow,
+} from '../../model/store/store.ts';
 import type { RunSplit } from '../../model/store/verdict-rows.ts';
 import { type Micros, timeText } from '../../model/timestamp.ts';
 import { runTargetId } from '../../model/verdict.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
+import { lackOf, lackTexts, missingDataOf, placesOf } from '../../pipeline/reporting/missing-data.ts';
+import { ownSpans } from '../../pipeline/reporting/span-readings.ts';
 import { writeLogsJson, writeTraces } from '../../otlp/write/write.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
 
@@ -58,11 +69,28 @@ export function runJson(run: StoredRun): JsonObject {
       evidence: [...verdict.evidence],
       details: verdict.details,
       sample_probability: verdict.sampleProbability,
+      threshold: verdict.threshold ?? null,
       judge_trace: judgeTraceJson(run, verdict),
     })),
-    decisions: run.decisions.map(shortDecisionJson),
+    decisions: run.decisions.map((one) => ({ ...shortDecisionJson(one), missing: missingJson(one, run) })),
+    task: run.task ?? null,
+    revisions: (run.revisions ?? []).map(({ revision, changes }) => ({ revision, changes: changes.map(changeJson) })),
     annotations: run.annotations.map(annotationJson),
   };
+}
+
+function changeJson({ of, name, before, after }: RevisionChange): JsonObject {
+  const value = (one: string | number | null): string | number | null => (of === 'ended_at' && typeof one === 'number' ? timeOf(one) : one);
+  return { of, name: name ?? null, before: value(before), after: value(after) };
+}
+
+/** What the spans of the run lack for an evaluator that skipped it, where they could carry it, and the switch that brings it. */
+function missingJson({ decision, reason }: StoredDecision, { content = {} }: StoredRun): JsonObject | null {
+  const lack = decision === 'skipped' ? lackOf(reason ?? '') : undefined;
+  if (lack === undefined) return null;
+  const read = member(content, 'dialects') ?? null;
+  const dialects = isJsonArray(read) ? read.map(String) : [];
+  return { need: lack, name: lackTexts[lack], todo: missingDataOf(lack, dialects) ?? null, places: [...placesOf(lack, dialects)] };
 }
 
 /** The trace to which exporters send the judge calls of a verdict. */
@@ -244,24 +272,9 @@ export function spanPage(
   return { spans: page, next: page.length > 0 && next < ordered.length ? next : undefined };
 }
 
-/** The run's span and its descendants, sub-agents included. */
-function ownSpans(spans: readonly Span[], root: SpanId): ReadonlySet<Span> {
-  const children = Map.groupBy(spans, ({ parentSpanId }) => parentSpanId);
-  const own = new Set(spans.filter(({ spanId }) => spanId === root));
-  const next: SpanId[] = [root];
-  for (let at = next.pop(); at !== undefined; at = next.pop()) {
-    for (const child of children.get(at) ?? []) {
-      if (own.has(child)) continue;
-      own.add(child);
-      next.push(child.spanId);
-    }
-  }
-  return own;
-}
-
 export const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
-function spanJson(span: Span, isOwn: boolean): JsonObject {
+export function spanJson(span: Span, isOwn: boolean): JsonObject {
   const cut: string[] = [];
   const attributes = attributesJson(span, cut);
   return {

@@ -1,4 +1,5 @@
 /** The contract of an API route, and helpers for its parameters and schemas. */
+import type { Collector } from '../../../collectors/collector.ts';
 import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { AlertRow } from '../../model/alert.ts';
@@ -8,7 +9,7 @@ import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
-import type { KeptSpans, RunPlace, Store } from '../../model/store/store.ts';
+import type { KeptSpans, RunPlace, Store, StoredRun } from '../../model/store/store.ts';
 import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import type { EventSource } from '../event-streams.ts';
@@ -44,6 +45,10 @@ export interface ApiDeps {
   /** Brings the sums by version up to date. Resolves with `false` when some are left for later. */
   readonly refreshVersions: () => Promise<boolean>;
   readonly alerts: () => readonly AlertRow[];
+  /** The question that a judge gets about a run, or why there is none. `name`: of the configured evaluator. */
+  readonly judgeQuestion?: (run: StoredRun, name: string) => Promise<JudgeQuestion | NoQuestion>;
+  /** Collectors that the configuration describes. */
+  readonly dialects?: () => readonly Collector[];
   /** Outcomes of evaluators since the start of the process. */
   readonly evaluability: () => readonly JsonObject[];
   /** Services and scopes without a recognised agent. */
@@ -96,6 +101,19 @@ export interface BudgetRow {
   /** Factor on sample rates, 0..1. */
   readonly share: number;
 }
+
+/** What a judge gets to read. */
+export interface JudgeQuestion {
+  readonly instruction: string;
+  readonly data: readonly { readonly title: string; readonly text: string }[];
+  readonly answerSchema: JsonObject;
+  /** True: the evaluator may ask more questions about the run. */
+  readonly isFirstOfSeveral: boolean;
+}
+
+/** Why there is no question. `skipped`: the evaluator would skip the run. `not_in_spans`: the spans of the trace make no such run. */
+export const noQuestionReasons = ['not_configured', 'no_judge', 'of_session', 'no_spans', 'too_large', 'not_in_spans', 'skipped'] as const;
+export type NoQuestion = (typeof noQuestionReasons)[number];
 
 const dayMicros = 86_400_000_000;
 

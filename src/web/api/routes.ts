@@ -15,8 +15,8 @@ import {
   splitDescription,
   splitOf,
 } from './route.ts';
-import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { examinedMax, type Store, type StoredRun } from '../../model/store/store.ts';
+import type { TraceId } from '../../model/ids.ts';
+import { examinedMax } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { alertRoutes } from './alerts.ts';
 import { annotationRoutes } from './annotations.ts';
@@ -27,12 +27,13 @@ import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
 import { liveRoutes } from './live.ts';
+import { spanId, storedRun } from './one-run.ts';
+import { runContextRoutes } from './run-context.ts';
 import { runExportRoutes } from './run-export.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
+import { runSpanRoutes } from './run-spans.ts';
 import { sessionRoutes } from './sessions.ts';
 import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson, toolJson } from './json.ts';
-
-const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
 const spansLimitDefault = 200;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
@@ -115,6 +116,8 @@ export const routes: readonly Route[] = [
       return otlpLines(kept);
     },
   },
+  ...runSpanRoutes,
+  ...runContextRoutes,
   {
     method: 'get',
     path: '/decisions/{trace}',
@@ -209,8 +212,4 @@ export const routes: readonly Route[] = [
 function splitIn(query: Parameters): { readonly by?: RunSplit } {
   const split = splitOf(query);
   return split === undefined ? {} : { by: split };
-}
-
-function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): Promise<StoredRun | undefined> {
-  return store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });
 }

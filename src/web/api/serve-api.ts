@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
-import { contentGoneWords, rowLabelsMax } from '../../model/store/store.ts';
+import { contentGoneWords, revisionChangeKinds, rowLabelsMax } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import type { EventSource } from '../event-streams.ts';
 import { datasetSchemas } from './dataset-json.ts';
@@ -11,6 +11,8 @@ import { experimentSchemas } from './experiments.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
+import { runContentMembers, runContentSchemas } from './run-schema.ts';
+import { runSpanSchemas } from './run-spans.ts';
 import { processSchemas } from './processes.ts';
 import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
@@ -175,9 +177,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
       verdicts: { type: 'array', items: { $ref: '#/components/schemas/Verdict' } },
     },
     {
-      input: orNull('string', 'Of one run only.'),
-      final_response: { description: 'Of one run only.' },
-      tool_calls: { type: ['array', 'null'], items: { type: 'object' }, description: 'Of one run only.' },
+      ...runContentMembers,
       content_kept: {
         type: 'boolean',
         description: 'False: the store has no texts, arguments and results, and their fields are absent. Of one run only.',
@@ -191,6 +191,23 @@ const schemas: { readonly [name: string]: JsonObject } = {
         anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }],
         description: 'Why the store has no spans. Of one run only.',
       },
+      revisions: {
+        type: 'array',
+        items: object({
+          revision: count,
+          changes: {
+            type: 'array',
+            items: object({
+              of: { enum: revisionChangeKinds },
+              name: orNull('string', 'Of the tool or the evaluator.'),
+              before: { type: ['string', 'number', 'null'] },
+              after: { type: ['string', 'number', 'null'] },
+            }),
+          },
+        }),
+        description: 'What revisions after the first changed, oldest first. Of one run only.',
+      },
+      task: orNull('string', 'By `groups.task_key`. Of one run only.'),
       part_of: orNull('string', 'The run, as trace/span, that this one is a part of. Of one run only.'),
       decisions: { type: 'array', items: { $ref: '#/components/schemas/Decision' }, description: 'Of one run only.' },
       annotations: {
@@ -217,6 +234,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
       evidence: { type: 'array', items: text, description: 'Span ids. Of one run only.' },
       details: { type: 'object', description: 'Of one run only.' },
       sample_probability: { type: 'number', description: 'Of one run only.' },
+      threshold: orNull('number', 'From which score on the run passes; null: there is none, or it is not known. Of one run only.'),
       judge_trace: {
         anyOf: [object({ trace_id: text, span_id: text }), { type: 'null' }],
         description:
@@ -245,7 +263,23 @@ const schemas: { readonly [name: string]: JsonObject } = {
       decision: { enum: ['scored', 'skipped', 'filtered', 'sampled_out', 'over_budget', 'overload', 'failed'] },
       reason: orNull('string'),
     },
-    { trace_id: text, span_id: text, tenant: text },
+    {
+      trace_id: text,
+      span_id: text,
+      tenant: text,
+      missing: {
+        anyOf: [
+          object({
+            need: text,
+            name: { ...text, description: 'The missing data in words.' },
+            todo: orNull('string', 'The setting of the SDK or of the configuration that brings it; null: none is known.'),
+            places: { type: 'array', items: text, description: 'Attributes, events and log records that would carry it.' },
+          }),
+          { type: 'null' },
+        ],
+        description: 'What the evaluator lacks; null: the run has nothing to evaluate, or was not skipped. Of one run only.',
+      },
+    },
   ),
   Annotation: object({
     id: text,
@@ -329,6 +363,8 @@ const schemas: { readonly [name: string]: JsonObject } = {
     need: orNull('string'),
     count,
   }),
+  ...runContentSchemas,
+  ...runSpanSchemas,
   ...exportSchemas,
   ...datasetSchemas,
   ...versionSchemas,
