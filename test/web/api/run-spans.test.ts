@@ -58,16 +58,18 @@ function spansOf(trace: number): readonly Span[] {
 let service: Running;
 let runs: readonly JsonObject[] = [];
 
+async function send({ otlp }: Running, trace: number): Promise<void> {
+  const response = await fetch(`${otlp}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-protobuf' },
+    body: new Uint8Array(writeTraces(spansOf(trace), 'protobuf')),
+  });
+  if (response.status !== 200) throw new Error(`the service answers ${response.status}`);
+}
+
 beforeAll(async () => {
   service = await running('');
-  for (const trace of [1, 2, 3]) {
-    const response = await fetch(`${service.otlp}/v1/traces`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-protobuf' },
-      body: new Uint8Array(writeTraces(spansOf(trace), 'protobuf')),
-    });
-    expect(response.status).toBe(200);
-  }
+  for (const trace of [1, 2, 3]) await send(service, trace);
   runs = await eventually(async () => {
     const found = objects(await get('/runs'), 'runs');
     return found.length === 3 ? found : undefined;
@@ -76,8 +78,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+function addressOf(run: JsonObject): string {
+  return `/runs/${String(run['trace_id'])}/${String(run['span_id'])}`;
+}
+
 function place(nth = 0): string {
-  return `/runs/${runs[nth]?.['trace_id']}/${runs[nth]?.['span_id']}`;
+  return addressOf(runs[nth] ?? {});
 }
 
 async function get(path: string): Promise<JsonObject> {
@@ -114,13 +120,13 @@ test('the timeline says what each span stands for', async () => {
 
 test('one span has its attributes, and what the collectors read of it', async () => {
   const [, , tool, model] = objects(await get(`${place()}/timeline`), 'spans');
-  expect(await get(`${place()}/spans/${tool?.['span_id']}`)).toMatchObject({
+  expect(await get(`${place()}/spans/${String(tool?.['span_id'])}`)).toMatchObject({
     role: 'tool',
     tool: { name: 'find', id: 'c1', arguments: { order: 7 }, result_carried: true, result: 'x'.repeat(500) },
     span: { attributes: { 'gen_ai.tool.name': 'find' }, status: { code: 'unset' } },
     messages: [],
   });
-  const call = await get(`${place()}/spans/${model?.['span_id']}`);
+  const call = await get(`${place()}/spans/${String(model?.['span_id'])}`);
   expect(call).toMatchObject({ role: 'model', model: 'm', input_tokens: 12, output_tokens: 3, repeated_messages: 2, left_out: 0 });
   expect(objects(call, 'messages').map(({ role, of_answer: isAnswer }) => [role, isAnswer])).toEqual([
     ['user', false],
@@ -174,16 +180,12 @@ test('the question to a judge is made again, and nobody is asked', async () => {
   const judged = await running(
     'store: { url: "memory:", content: all }\njudges: { main: { base_url: "http://127.0.0.1:9/v1", model: m } }\nevaluators:\n  - tool_error\n  - { use: answer_relevance, judge: main, sample: { rate: 0 } }\n',
   );
-  await fetch(`${judged.otlp}/v1/traces`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-protobuf' },
-    body: new Uint8Array(writeTraces(spansOf(7), 'protobuf')),
-  });
+  await send(judged, 7);
   const ask = async (path: string): Promise<JsonObject> => (await (await fetch(`${judged.console}/api/v1${path}`)).json()) as JsonObject;
   const at = await eventually(async () => {
     const [run] = objects(await ask('/runs'), 'runs');
     if (run === undefined) return undefined;
-    const address = `/runs/${run['trace_id']}/${run['span_id']}`;
+    const address = addressOf(run);
     return objects(await ask(`${address}/timeline`), 'spans').length === 4 ? address : undefined;
   }, 'the run and its spans');
   const { question } = await ask(`${at}/questions/answer_relevance`);
