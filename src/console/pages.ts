@@ -22,4 +22,17 @@ export interface Page {
 export const pages: readonly Page[] = [
   { path: '/', title: 'Overview', isInMenu: true, load: async () => (await import('./pages/overview.tsx')).Overview },
   { path: '/runs', title: 'Runs', isInMenu: true, load: async () => (await import('./pages/runs.tsx')).Runs },
+  { path: '/runs/:trace/:span', title: 'Run', hasTimeRange: false, load: async () => (await import('./pages/run/run-page.tsx')).RunPage },
+  {
+    path: '/sessions',
+    title: 'Sessions',
+    isInMenu: true,
+    load: async () => (await import('./pages/sessions/sessions-page.tsx')).SessionsPage,
+  },
+  {
+    path: '/sessions/:id',
+    title: 'Session',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/sessions/session-page.tsx')).SessionPage,
+  },
 ];

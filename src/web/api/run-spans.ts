@@ -125,7 +125,7 @@ export const runSpanRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/{trace}/{span}/timeline',
-    summary: `The stored spans of the run’s trace without their attributes, with what each stands for: first those of the run by start, then the others, ${timelineSpansMax} at most.`,
+    summary: `At most ${timelineSpansMax} stored spans of the run’s trace, without attributes, with what each stands for. Spans of the run come first, by start.`,
     path_parameters: path,
     query_parameters: { tenant },
     answer: {
@@ -160,8 +160,7 @@ export const runSpanRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/{trace}/{span}/spans/{id}',
-    summary:
-      'One stored span of the run’s trace, with what the collectors read of it: messages of a model call, arguments and result of a tool call.',
+    summary: 'One stored span of the run’s trace, with what the collectors read of it, such as the messages of a model call.',
     path_parameters: { ...path, id: spanId },
     query_parameters: { tenant, text_max: textMax },
     answer: { $ref: '#/components/schemas/ReadSpan' },

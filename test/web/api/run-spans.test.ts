@@ -13,27 +13,30 @@ const definitions = [
 ];
 const resource = { 'service.name': 'shop', task: 'find an order' };
 
+/** Runs of another year are too old for the store. */
+const startMs = Date.now() - 60_000;
+
 function spansOf(trace: number): readonly Span[] {
   const attributes = { 'gen_ai.tool.definitions': definitions, 'gen_ai.usage.input_tokens': 12, 'gen_ai.usage.output_tokens': 3 };
   return [
     agentSpan({
       id: 1,
       trace,
-      start: 0,
-      end: 100,
+      start: startMs + 0,
+      end: startMs + 100,
       agent: 'support',
       input: 'Where is it?',
       output: 'Here.',
       resource,
       attributes: { 'gen_ai.conversation.id': 's-9' },
     }),
-    modelSpan({ id: 2, trace, parent: 1, start: 10, end: 20, user: 'Where is it?', asks, attributes, resource }),
+    modelSpan({ id: 2, trace, parent: 1, start: startMs + 10, end: startMs + 20, user: 'Where is it?', asks, attributes, resource }),
     toolSpan({
       id: 3,
       trace,
       parent: 1,
-      start: 30,
-      end: 40,
+      start: startMs + 30,
+      end: startMs + 40,
       tool: 'find',
       call: 'c1',
       arguments: { order: 7 },
@@ -44,8 +47,8 @@ function spansOf(trace: number): readonly Span[] {
       id: 4,
       trace,
       parent: 1,
-      start: 50,
-      end: 60,
+      start: startMs + 50,
+      end: startMs + 60,
       user: 'Where is it?',
       history: [assistant({ asks }), toolMessage(told)],
       says: 'Here.',

@@ -3,7 +3,6 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { addressOf } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
-import type { PageProps } from '../../pages.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { useKeys } from '../../parts/keyboard.tsx';
 import { Loading, PageFrame } from '../../parts/page-frame.tsx';
@@ -25,7 +24,7 @@ import './run-page.css';
 
 type Run = Schemas['Run'];
 
-export function RunPage({ params: { trace = '', span = '' } }: PageProps) {
+export function RunPage({ params: { trace = '', span = '' } }: { readonly params: { readonly [name: string]: string } }) {
   const { query } = useAddress();
   const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', { path: { trace, span }, query: { tenant: query['tenant'] } });
   return (

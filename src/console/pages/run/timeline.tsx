@@ -1,5 +1,5 @@
 /** The spans of a run as a waterfall: a tree by the keys of the arrows, with each span's place in time. Rows on screen alone are drawn. */
-import { memo } from 'preact/compat';
+import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { durationText } from '../../parts/run/times.ts';
@@ -156,7 +156,19 @@ interface TimelineRowProps {
 /** Deeper rows are not indented further. */
 const indentsMax = 14;
 
-const TimelineRow = memo(function TimelineRow({ row, index, count, isSelected, failed, onSelect, onToggle }: TimelineRowProps) {
+/** Is drawn again only when something of it has changed: a scroll moves the others. */
+class TimelineRow extends Component<TimelineRowProps> {
+  override shouldComponentUpdate(next: TimelineRowProps): boolean {
+    const { row, index, count, isSelected, failed } = this.props;
+    return row !== next.row || index !== next.index || count !== next.count || isSelected !== next.isSelected || failed !== next.failed;
+  }
+
+  override render() {
+    return drawnRow(this.props);
+  }
+}
+
+function drawnRow({ row, index, count, isSelected, failed, onSelect, onToggle }: TimelineRowProps) {
   const { span, depth, left, width, tookMicros, below, isOpen, grouped, parallel, note, isSubAgent } = row;
   const kind = kindOf(span, isSubAgent);
   const isFailed = failed > 0 || span.status === 'error';
@@ -165,6 +177,7 @@ const TimelineRow = memo(function TimelineRow({ row, index, count, isSelected, f
     <div
       id={`row-${index}`}
       role="treeitem"
+      tabIndex={-1}
       aria-level={depth + 1}
       aria-posinset={index + 1}
       aria-setsize={count}
@@ -212,7 +225,7 @@ const TimelineRow = memo(function TimelineRow({ row, index, count, isSelected, f
       <span class="took">{durationText(tookMicros)}</span>
     </div>
   );
-});
+}
 
 const words: { readonly [role: string]: string } = {
   agent: 'agent',

@@ -2,7 +2,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/use-api.ts';
-import type { PageProps } from '../../pages.ts';
 import { pageAddress } from '../../parts/address.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
@@ -23,7 +22,7 @@ type Run = Schemas['Run'];
 /** Turns that are read without asking. */
 const turnsAtOnce = 20;
 
-export function SessionPage({ params: { id = '' } }: PageProps) {
+export function SessionPage({ params: { id = '' } }: { readonly params: { readonly [name: string]: string } }) {
   const { query } = useAddress();
   const tenant = query['tenant'];
   const { rows, isLoading, error, hasMore, more, reload } = useList('/sessions/{id}', 'runs', {
