@@ -128,7 +128,7 @@ function callOf(run: Run, { spanId, call }: Target): { readonly id: string; read
 
 function Given({ run, by, onRemove }: { readonly run: Run; readonly by: string; readonly onRemove: (id: string) => void }) {
   const annotations = run.annotations ?? [];
-  if (annotations.length === 0) return <p class="dim">Nobody has labelled this run.</p>;
+  if (annotations.length === 0) return null;
   return (
     <ul class="given-labels">
       {annotations.map((one) => (

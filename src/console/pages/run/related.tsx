@@ -51,7 +51,9 @@ export function Related({ run }: { readonly run: Run }) {
             runs with the same input stand here; with an attribute, runs with the same value.
           </p>
         ) : task.runs.length === 0 ? (
-          <p class="dim small">No other run has the task {task.task}.</p>
+          <p class="dim small">
+            No other run of this tenant has {/^input [0-9a-f]+$/.test(task.task) ? 'the same input' : `the task ${task.task}`}.
+          </p>
         ) : (
           <RunList runs={task.runs} current={run} />
         )}

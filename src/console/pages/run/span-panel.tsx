@@ -33,7 +33,7 @@ export function SpanPanel({ run, target, verdicts, onOpen }: SpanPanelProps) {
   return (
     <div class="stack">
       <PanelHead title={found.name} kind="tool" facts={[`call ${call + 1}`, 'no span']} />
-      <CallOfRun run={run} call={found} index={call} />
+      <CallOfRun run={run} call={found} index={call} isSaid={false} />
     </div>
   );
 }
@@ -70,7 +70,9 @@ function StoredSpan({
           ...(span.service === null ? [] : [span.service]),
         ]}
       />
-      <StatusOf span={span} />
+      {run.tool_calls?.some(({ span_id: id, error: failure }) => id === spanId && failure !== null) === true ? null : (
+        <StatusOf span={span} />
+      )}
       <VerdictsOnSpan run={run} spanId={spanId} verdicts={verdicts} />
       <ReadContent run={run} read={value} onOpen={onOpen} />
       <RawSpan read={value} />
@@ -177,7 +179,7 @@ function ToolContent({ run, read }: { readonly run: Run; readonly read: ReadSpan
   const calls = run.tool_calls ?? [];
   const index = calls.findIndex(({ span_id: id }) => id === read.span.span_id);
   const call = calls[index];
-  if (call !== undefined) return <CallOfRun run={run} call={call} index={index} />;
+  if (call !== undefined) return <CallOfRun run={run} call={call} index={index} isSaid />;
   if (read.tool === null) return null;
   const { name, arguments: sent, result, result_carried: isCarried, description, input_schema: schema } = read.tool;
   // The call belongs to a sub-agent, whose run has the verdicts on it.
@@ -204,12 +206,23 @@ function ToolContent({ run, read }: { readonly run: Run; readonly read: ReadSpan
   return <ToolCallView call={stand} index={-1} verdicts={[]} definition={definition} />;
 }
 
-function CallOfRun({ run, call, index }: { readonly run: Run; readonly call: Schemas['ToolCall']; readonly index: number }) {
+function CallOfRun({
+  run,
+  call,
+  index,
+  isSaid,
+}: {
+  readonly run: Run;
+  readonly call: Schemas['ToolCall'];
+  readonly index: number;
+  readonly isSaid: boolean;
+}) {
   return (
     <ToolCallView
       call={call}
       index={index}
       verdicts={run.verdicts}
+      isSaid={isSaid}
       definition={run.tool_definitions?.find(({ name }) => name === call.name)}
     />
   );

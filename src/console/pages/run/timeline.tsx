@@ -90,6 +90,7 @@ export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: Timel
       <div
         ref={frame}
         class="timeline-rows"
+        style={{ height: `${rows.length * rowHeight + 2}px` }}
         role="tree"
         aria-label="Spans of the run"
         tabIndex={0}

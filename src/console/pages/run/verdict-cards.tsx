@@ -29,11 +29,15 @@ export interface VerdictCardsProps {
   readonly onOpen: (target: Target) => void;
 }
 
+/** Of more verdicts, those that passed stand behind a line. */
+const cardsMax = 6;
 /** Links that stand without asking. */
 const linksMax = 6;
 
 export function VerdictCards({ run, nameOf, onOpen }: VerdictCardsProps) {
   const scored = worstFirst(run.verdicts.filter(({ status }) => status !== 'skipped'));
+  const cards = scored.length <= cardsMax ? scored : scored.filter(({ passed }) => passed !== true);
+  const passes = scored.filter((verdict) => !cards.includes(verdict));
   const others = notScored(run.decisions ?? [], new Map(run.verdicts.map(({ name, explanation = '' }) => [name, explanation])));
   const rest = others.filter(({ name }) => !scored.some((verdict) => verdict.name === name));
   return (
@@ -41,12 +45,24 @@ export function VerdictCards({ run, nameOf, onOpen }: VerdictCardsProps) {
       <h2 id="verdicts-title">Verdicts</h2>
       {scored.length === 0 ? <p class="dim">No evaluator has scored this run.</p> : null}
       <ul class="verdict-cards">
-        {scored.map((verdict) => (
+        {cards.map((verdict) => (
           <li key={verdict.name}>
             <VerdictCard verdict={verdict} run={run} nameOf={nameOf} onOpen={onOpen} />
           </li>
         ))}
       </ul>
+      {passes.length === 0 ? null : (
+        <details>
+          <summary>{passes.length} passed</summary>
+          <ul class="verdict-cards">
+            {passes.map((verdict) => (
+              <li key={verdict.name}>
+                <VerdictCard verdict={verdict} run={run} nameOf={nameOf} onOpen={onOpen} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
       {rest.length === 0 ? null : <NotScored entries={rest} />}
     </section>
   );

@@ -109,7 +109,7 @@ function WorstTurns({
   return (
     <section class="stack">
       <h2>Worst turns</h2>
-      <ul class="run-list">
+      <ul class="worst-turns">
         {failed.map(({ name, worst_turn: turn, score, trace_id: trace, span_id: span }) => (
           <li key={name}>
             <strong>{name}</strong> {scoreText(score)} in{' '}
@@ -133,6 +133,7 @@ function Turn({ row, number }: { readonly row: Run; readonly number: number }) {
     <li id={`turn-${number}`} class={isFailed ? 'turn failed' : 'turn'} tabIndex={-1}>
       <header class="row">
         <h2>Turn {number}</h2>
+        {value?.parent === null || value?.parent === undefined ? null : <span class="chip">sub-agent</span>}
         <a href={pageAddress(`/runs/${row.trace_id}/${row.span_id}`, { tenant: row.tenant })}>Open the run</a>
         <span class="dim small">
           {row.agent ?? 'no name'}, {timeText(row.started_at)}, {durationText(microsOf(row.ended_at) - microsOf(row.started_at))}

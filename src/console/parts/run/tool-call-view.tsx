@@ -7,6 +7,8 @@ import { LongText } from './long-text.tsx';
 import './run.css';
 
 export interface ToolCallViewProps {
+  /** True: what verdicts say of the call as a whole stands elsewhere. */
+  readonly isSaid?: boolean;
   readonly call: Schemas['ToolCall'];
   /** Position among the calls of the run. */
   readonly index: number;
@@ -15,11 +17,11 @@ export interface ToolCallViewProps {
   readonly definition: Schemas['ToolDefinition'] | undefined;
 }
 
-export function ToolCallView({ call, index, verdicts, definition }: ToolCallViewProps) {
+export function ToolCallView({ call, index, verdicts, definition, isSaid = false }: ToolCallViewProps) {
   const { marks, faults } = useMemo(() => argumentMarks(verdicts, index, call.arguments), [verdicts, index, call.arguments]);
   return (
     <div class="stack">
-      {faults.length === 0 ? null : (
+      {faults.length === 0 || isSaid ? null : (
         <ul class="faults">
           {faults.map(({ verdict, message }) => (
             <li key={`${verdict} ${message}`}>
