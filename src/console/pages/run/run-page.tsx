@@ -9,7 +9,7 @@ import { Loading, PageFrame } from '../../parts/page-frame.tsx';
 import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.ts';
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
 import { evalCommand } from '../../parts/run/eval-command.ts';
-import { partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
+import { failedCallsOf, partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
 import { changeText } from '../../parts/run/revision-text.ts';
 import { InputAndAnswer, RunFacts } from '../../parts/run/run-summary.tsx';
 import { useToast } from '../../parts/toast.tsx';
@@ -94,7 +94,7 @@ function RunView({ run, onChanged }: { readonly run: Run; readonly onChanged: ()
   const spans = timeline.value?.spans ?? noSpans;
   const names = useMemo(() => new Map(spans.map((span) => [span.span_id, labelOf(span)])), [spans]);
   const verdicts = useMemo(() => verdictsBySpan(run.verdicts), [run]);
-  const failedCalls = useMemo(() => failedCallsOf(run), [run]);
+  const failedCalls = useMemo(() => failedCallsOf(run.verdicts), [run]);
   const open = (to: Target): void => {
     change(
       { selected: to.spanId, call: to.spanId === undefined && to.call !== undefined ? String(to.call + 1) : undefined },
@@ -171,12 +171,6 @@ function targetOf(query: { readonly [name: string]: string | undefined }, run: R
   const failed = run.verdicts.filter(({ passed }) => passed === false);
   const first = failed.flatMap(({ details }) => partsOf(details)).find((part) => !part.passed && part.spanId !== undefined);
   return { spanId: first?.spanId ?? failed.flatMap(({ evidence = [] }) => evidence)[0] ?? run.span_id, call: undefined };
-}
-
-function failedCallsOf(run: Run): ReadonlySet<number> {
-  return new Set(
-    run.verdicts.flatMap(({ details }) => partsOf(details).flatMap((part) => (!part.passed && part.of === undefined ? [part.index] : []))),
-  );
 }
 
 function Notices({

@@ -11,7 +11,7 @@ import { JsonView } from '../../parts/run/json-view.tsx';
 import { LongText } from '../../parts/run/long-text.tsx';
 import { durationText, microsOf } from '../../parts/run/times.ts';
 import { ToolCallView } from '../../parts/run/tool-call-view.tsx';
-import { partsOf } from '../../parts/run/evidence.ts';
+import { failedCallsOf, partsOf } from '../../parts/run/evidence.ts';
 import type { SpanVerdicts } from './timeline.tsx';
 import type { Target } from './verdict-cards.tsx';
 
@@ -231,6 +231,7 @@ function CallOfRun({
 function ModelContent({ run, read, onOpen }: { readonly run: Run; readonly read: ReadSpan; readonly onOpen: SpanPanelProps['onOpen'] }) {
   const { messages, repeated_messages: repeated, left_out: leftOut, tool_definitions: tools } = read;
   const calls = run.tool_calls ?? [];
+  const failedCalls = useMemo(() => failedCallsOf(run.verdicts), [run]);
   const before = useMemo(() => conversationEntries(messages.slice(0, repeated), calls), [messages, repeated, calls]);
   const entries = useMemo(() => conversationEntries(messages.slice(repeated), calls), [messages, repeated, calls]);
   return (
@@ -244,10 +245,10 @@ function ModelContent({ run, read, onOpen }: { readonly run: Run; readonly read:
           <summary>
             {repeated} {repeated === 1 ? 'message' : 'messages'} as in the model call before
           </summary>
-          <ConversationView entries={before} onOpen={onOpen} />
+          <ConversationView entries={before} onOpen={onOpen} atSpan={read.span.span_id} failedCalls={failedCalls} />
         </details>
       )}
-      <ConversationView entries={entries} onOpen={onOpen} />
+      <ConversationView entries={entries} onOpen={onOpen} atSpan={read.span.span_id} failedCalls={failedCalls} />
       {leftOut === 0 ? null : <p class="dim small">{countText(leftOut)} more messages. The OTLP file of the run has all.</p>}
       {tools.length === 0 ? null : (
         <details>

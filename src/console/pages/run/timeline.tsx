@@ -46,6 +46,7 @@ export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: Timel
   // A span that another part of the page has chosen comes into sight.
   useEffect(() => {
     if (current >= 0) scrollTo(current);
+    else if (closed.size > 0 && spans.some((span) => span.span_id === selected)) setClosed(new Set());
   }, [selected, rows.length]);
 
   const choose = (to: number): void => {
@@ -78,7 +79,7 @@ export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: Timel
     <div class="timeline">
       <div class="row spread timeline-head">
         <span class="dim small">
-          {rows.length} rows, {durationText(toMicros - fromMicros)}
+          {rows.length} {rows.length === 1 ? 'row' : 'rows'}, {durationText(toMicros - fromMicros)}
         </span>
         {hidden > 0 || isWhole ? (
           <label class="row">

@@ -10,6 +10,8 @@ export interface ConversationViewProps {
   readonly entries: readonly Entry[];
   /** Opens the span of an entry; absent: entries have no button for it. */
   readonly onOpen?: (target: { readonly spanId: string | undefined; readonly call: number | undefined }) => void;
+  /** The span at which the conversation stands: its own entries have no button. */
+  readonly atSpan?: string;
   /** Positions of tool calls that verdicts fail. */
   readonly failedCalls?: ReadonlySet<number>;
 }
@@ -17,7 +19,7 @@ export interface ConversationViewProps {
 /** Entries that stand without asking. */
 const entriesMax = 100;
 
-export function ConversationView({ entries, onOpen, failedCalls }: ConversationViewProps) {
+export function ConversationView({ entries, onOpen, atSpan, failedCalls }: ConversationViewProps) {
   const [limit, setLimit] = useState(entriesMax);
   if (entries.length === 0) return <p class="dim">The spans carry no messages.</p>;
   return (
@@ -28,6 +30,7 @@ export function ConversationView({ entries, onOpen, failedCalls }: ConversationV
             <EntryView
               entry={entry}
               onOpen={onOpen}
+              atSpan={atSpan}
               isFailed={entry.kind === 'call' && entry.index !== undefined && failedCalls?.has(entry.index) === true}
             />
           </li>
@@ -45,10 +48,11 @@ export function ConversationView({ entries, onOpen, failedCalls }: ConversationV
 interface EntryViewProps {
   readonly entry: Entry;
   readonly onOpen: ConversationViewProps['onOpen'];
+  readonly atSpan: string | undefined;
   readonly isFailed: boolean;
 }
 
-function EntryView({ entry, onOpen, isFailed }: EntryViewProps) {
+function EntryView({ entry, onOpen, atSpan, isFailed }: EntryViewProps) {
   switch (entry.kind) {
     case 'message':
       return (
@@ -56,7 +60,7 @@ function EntryView({ entry, onOpen, isFailed }: EntryViewProps) {
           <p class="who">
             <strong>{entry.role}</strong>
             {entry.at === undefined ? null : <span class="dim small"> {timeText(entry.at).slice(-8)}</span>}
-            {onOpen === undefined || entry.spanId === undefined ? null : (
+            {onOpen === undefined || entry.spanId === undefined || entry.spanId === atSpan ? null : (
               <button type="button" class="plain small" onClick={() => onOpen({ spanId: entry.spanId, call: undefined })}>
                 Model call
               </button>
@@ -85,7 +89,11 @@ function EntryView({ entry, onOpen, isFailed }: EntryViewProps) {
   }
 }
 
-function CallEntry({ entry, onOpen, isFailed }: EntryViewProps & { readonly entry: Extract<Entry, { kind: 'call' }> }) {
+function CallEntry({
+  entry,
+  onOpen,
+  isFailed,
+}: Omit<EntryViewProps, 'entry' | 'atSpan'> & { readonly entry: Extract<Entry, { kind: 'call' }> }) {
   const { name, sent, result, index, spanId } = entry;
   const isError = result?.isError === true;
   return (

@@ -106,6 +106,13 @@ export function verdictsBySpan(
   return found;
 }
 
+/** Positions of the tool calls that verdicts fail. */
+export function failedCallsOf(verdicts: readonly { readonly details?: unknown }[]): ReadonlySet<number> {
+  return new Set(
+    verdicts.flatMap(({ details }) => partsOf(details).flatMap(({ of, index, passed }) => (of === undefined && !passed ? [index] : []))),
+  );
+}
+
 function isObject(value: unknown): value is { readonly [key: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
