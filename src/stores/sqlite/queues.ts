@@ -2,23 +2,24 @@
 import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonObject, jsonText, parseJson, type JsonObject } from '../../model/json.ts';
-import type {
-  AddingItems,
-  AnsweredItem,
-  FreeItems,
-  Leased,
-  LeaseRequest,
-  NewQueueResponse,
-  QueueAddOutcome,
-  QueueCandidate,
-  QueueCounts,
-  QueueItem,
-  QueueItemState,
-  QueueResponse,
-  QueueStore,
-  QueueUpkeep,
-  ResponseOutcome,
-  UpkeepCounts,
+import {
+  type AddingItems,
+  type AnsweredItem,
+  type FreeItems,
+  type Leased,
+  type LeaseRequest,
+  type NewQueueResponse,
+  type QueueAddOutcome,
+  type QueueCandidate,
+  type QueueCounts,
+  type QueueItem,
+  type QueueItemState,
+  type QueueResponse,
+  type QueueStore,
+  type QueueUpkeep,
+  type ResponseOutcome,
+  type UpkeepCounts,
+  queuePageMax,
 } from '../../model/store/queue-store.ts';
 import { writeAnnotations } from './annotations.ts';
 import { oneOf } from './rows.ts';
@@ -50,7 +51,8 @@ export function queueStore(db: Db): QueueStore {
       const row = await db.selectFrom('queue_items').selectAll().where('id', '=', id).where('queue', '=', queue).executeTakeFirst();
       return row === undefined ? undefined : (await itemsOf(db, [row]))[0];
     },
-    async items({ queue, tenant, state, limit, after }) {
+    async items({ queue, tenant, state, limit: wanted, after }) {
+      const limit = Math.min(wanted, queuePageMax);
       const rows = await db
         .selectFrom('queue_items')
         .selectAll()
