@@ -13,13 +13,13 @@ import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { BundlePart } from '../otlp/cut/bundle.ts';
 import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
+import type { AnnotationQueues } from '../queues/annotation-queues.ts';
 import type { RaisedProbabilities, SettingsInForce } from './reloading.ts';
 import type { AlertWatch } from './alert-watch.ts';
 import type { AnnotationWriter } from './annotation-writer.ts';
 import type { CloseScheduler, IdleCompactor } from './close-scheduler.ts';
 import type { ConnectionShares } from './node-runtime.ts';
 import type { ExperimentWriter } from './experiment-writer.ts';
-import type { ExampleKeeper } from './example-keeper.ts';
 import type { ExporterSet } from './exporter-set.ts';
 import type { JudgeAdmission } from './judge-admission.ts';
 import type { JudgePool } from './judge-pool.ts';
@@ -31,6 +31,7 @@ import type { RecognitionWatch } from './rate-gauges.ts';
 import type { ShardSet } from './shards/shard-set.ts';
 import type { ProcessLearning } from './process-learning.ts';
 import type { StoreRoom } from './retention.ts';
+import type { RuleMatcher } from './rule-matcher.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import type { VersionUpkeep } from './version-upkeep.ts';
 import type { SpanForwarder } from '../exporters/forward/forwarder.ts';
@@ -80,7 +81,9 @@ export interface StoreParts {
   readonly versions: VersionUpkeep;
   readonly alerts: AlertWatch;
   readonly experiments: ExperimentWriter;
-  readonly examples: ExampleKeeper;
+  readonly examples: RuleMatcher;
+  readonly queues: AnnotationQueues;
+  readonly queueFiller: RuleMatcher;
 }
 
 /** What a shard shares with the others. */

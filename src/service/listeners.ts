@@ -120,6 +120,7 @@ export function consoleOf(
     hosts: hostsOf(config, 'console', 'read'),
     readTokens: tokens('read'),
     ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
+    namedTokens: config.listen.tokens,
     operateTokens: tokens('operate'),
     annotateTokens: tokens('annotate'),
     notReady: () => notReady(state, fullFolder()),

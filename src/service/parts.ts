@@ -201,6 +201,7 @@ function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item:
     if (without === undefined) parts.stored?.spanArchiver.want(item);
     parts.stored?.runWriter.offer(stored, bytes);
     parts.stored?.examples.offer(item, stored.id);
+    parts.stored?.queueFiller.offer(item, stored.id);
   };
 }
 

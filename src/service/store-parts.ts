@@ -22,6 +22,7 @@ import { figures } from './rate-gauges.ts';
 import { mergedNotices, mergedStatuses } from './shards/figures.ts';
 import type { ShardFigures } from './shards/protocol.ts';
 import type { ShardSet } from './shards/shard-set.ts';
+import { queuesInForce, queuesOfRules, queueUpkeep } from './queue-rules.ts';
 import { retentionOf } from './retention.ts';
 import { textIndexer } from './text-indexer.ts';
 import { versionUpkeep } from './version-upkeep.ts';
@@ -69,6 +70,8 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
       onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),
     examples: examplesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
+    queues: queuesInForce({ ...shared, settings }),
+    queueFiller: queuesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be put into queues') }),
   };
 }
 
@@ -85,6 +88,12 @@ export function textIndexing(parts: CoreParts, { store, runWriter: writer }: Sto
 
 export function rateGauges(parts: CoreParts, { store }: StoreParts): PeriodicTask {
   return figures({ store, telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, 'rates could not be reckoned') });
+}
+
+export function queueMaintenance(parts: CoreParts, { store }: StoreParts): PeriodicTask {
+  const { telemetry, settings, logger } = parts;
+  const onFault = faultLog(parts, 'the queues could not be brought up to date');
+  return queueUpkeep({ store, config: settings.config, telemetry, logger, clock, sleep, onFault });
 }
 
 export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
@@ -115,7 +124,10 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
   });
 }
 
-export function consoleServer(parts: ConsoleParts, { store, annotations, versions, alerts }: StoreParts): ReturnType<typeof consoleOf> {
+export function consoleServer(
+  parts: ConsoleParts,
+  { store, annotations, versions, alerts, queues }: StoreParts,
+): ReturnType<typeof consoleOf> {
   const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
   const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
   return consoleOf(config, state, {
@@ -137,6 +149,7 @@ export function consoleServer(parts: ConsoleParts, { store, annotations, version
     annotate: annotations.take,
     searches: () => settings.config().store.search.isOn,
     unannotate: annotations.remove,
+    queues,
     ...exampleRedaction(settings),
     dialects: () => settings.rules().dialects,
     judgeQuestion: async (run, name) =>

@@ -19,6 +19,7 @@ import {
   type ResponseBounds,
   responseGate,
   tenantsSeen,
+  tokenNames,
 } from './request-guard.ts';
 
 export interface ConsoleOptions extends AccessOptions {
@@ -173,6 +174,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   serveApi(app, {
     parts: options.api,
     onlyTenant,
+    tokenName: tokenNames(options),
     async sendEvents(reply, source) {
       if (!streams.hasRoom()) {
         options.onBusy?.();

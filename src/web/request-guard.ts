@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { HostRule } from '../model/http-hosts.ts';
 import { tenant } from '../model/ids.ts';
-import { failure, type OnlyTenant } from './api/serve-api.ts';
+import { failure, type OnlyTenant, type TokenName } from './api/serve-api.ts';
 import type { IsOpen } from './console-files.ts';
 
 export interface AccessOptions {
@@ -14,6 +14,8 @@ export interface AccessOptions {
   readonly readTokens: readonly string[];
   /** Read tokens that see only the tenant of their name. */
   readonly ownTokens?: readonly { readonly name: string; readonly value: string }[];
+  /** All tokens by name. */
+  readonly namedTokens?: readonly { readonly name: string; readonly value: string }[];
   /** Values of tokens that may operate. When empty, everybody may if reading needs no token either. */
   readonly operateTokens: readonly string[];
   /** The same for tokens that may annotate. */
@@ -98,6 +100,12 @@ function denied(status: Denied['status'], code: string, message: string, todo: s
 /** Finds the tenant of a token with `sees: own`. */
 export function tenantsSeen({ ownTokens = [] }: Pick<AccessOptions, 'ownTokens'>): OnlyTenant {
   const known = ownTokens.map(({ name, value }) => ({ name: tenant(name), isOf: bearers([value]) }));
+  return (authorization) => known.filter(({ isOf }) => isOf(authorization)).at(0)?.name;
+}
+
+/** Finds the name of a token. */
+export function tokenNames({ namedTokens = [] }: Pick<AccessOptions, 'namedTokens'>): TokenName {
+  const known = namedTokens.map(({ name, value }) => ({ name, isOf: bearers([value]) }));
   return (authorization) => known.filter(({ isOf }) => isOf(authorization)).at(0)?.name;
 }
 

@@ -78,14 +78,31 @@ test('experiment comparison: a skipped verdict leaves its example out', () => {
 
 test('experiment comparison: many evaluators raise the bar of each', () => {
   const names = Array.from({ length: 20 }, (_, at) => `rule ${at}`);
-  const verdicts = (fails: boolean): readonly ResultVerdict[] =>
-    names.map((name, at) => verdictOf(fails && at === 0 ? 'fail' : 'pass', { name }));
-  const first = ids(30).map((id) => resultOf(id, verdicts(false)));
-  const second = ids(30).map((id, at) => resultOf(id, verdicts(at < 6)));
+  /** The first rule fails on some examples, the others on some others. */
+  const verdicts = (fails: boolean, othersFail: boolean): readonly ResultVerdict[] =>
+    names.map((name, at) => verdictOf((at === 0 ? fails : othersFail) ? 'fail' : 'pass', { name }));
+  const first = ids(30).map((id, at) => resultOf(id, verdicts(false, at < 3)));
+  const second = ids(30).map((id, at) => resultOf(id, verdicts(at < 6, at >= 3 && at < 6)));
   const found = experimentComparison(side('a', first), side('b', second)).evaluators.find(({ name }) => name === 'rule 0');
   expect(found?.p).toBeLessThan(0.05);
   expect(found).toMatchObject({ word: 'no_difference_shown' });
   expect(found?.adjustedP).toBeGreaterThan(0.05);
+});
+
+test('experiment comparison: evaluators without a differing example cost the others nothing', () => {
+  const names = Array.from({ length: 20 }, (_, at) => `rule ${at}`);
+  const verdicts = (fails: boolean): readonly ResultVerdict[] =>
+    names.map((name, at) => verdictOf(fails && at === 0 ? 'fail' : 'pass', { name }));
+  const first = ids(30).map((id) => resultOf(id, verdicts(false)));
+  const second = ids(30).map((id, at) => resultOf(id, verdicts(at < 6)));
+  const { evaluators } = experimentComparison(side('a', first), side('b', second));
+  // Of six differing examples all became worse: 0.5 to the power of 6.
+  expect(evaluators.find(({ name }) => name === 'rule 0')).toMatchObject({
+    p: expect.closeTo(1 / 64, 9) as number,
+    adjustedP: expect.closeTo(1 / 64, 9) as number,
+    word: 'worse',
+  });
+  expect(evaluators.find(({ name }) => name === 'rule 1')).toMatchObject({ p: 1, adjustedP: 1, word: 'no_difference_shown' });
 });
 
 test('experiment comparison: with repeats the share of each example is compared, and a raw metric by its mean', () => {

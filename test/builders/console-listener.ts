@@ -1,6 +1,8 @@
 /** A console listener over an empty store, on a free port of loopback. */
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
+import { annotationQueues } from '../../src/queues/annotation-queues.ts';
+import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import type { ApiDeps } from '../../src/web/api/route.ts';
 import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../../src/web/console.ts';
 import { memoryStore } from './memory-store.ts';
@@ -35,13 +37,22 @@ export async function openConsole(options: Partial<ConsoleOptions> = {}): Promis
 
 /** Of a service that has seen nothing. */
 export async function emptyApi(): Promise<ApiDeps> {
+  const [store, clock] = [await memoryStore(), manualClock(0)];
   return {
-    store: await memoryStore(),
-    clock: manualClock(0),
+    store,
+    clock,
     spans: async () => undefined,
     exporters: { statuses: () => [], recount: async () => undefined },
     annotate: async () => [],
     unannotate: async () => false,
+    queues: annotationQueues({
+      store,
+      settings: () => [],
+      thresholds: () => new Map(),
+      redaction: () => undefined,
+      telemetry: noTelemetry,
+      clock,
+    }),
     redacted: (example) => example,
     mayBeRedacted: () => false,
     budgets: () => [],

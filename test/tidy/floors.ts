@@ -22,6 +22,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/pipeline', 3],
   ['src/analytics', 3],
   ['src/datasets', 3],
+  ['src/queues', 3],
   // What hosts reach other machines with.
   ['src/http', 4],
   ['src/receivers', 5],

@@ -18,6 +18,7 @@ import type { VersionStore } from './version-store.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
 import type { ProcessStore } from './process-store.ts';
+import type { QueueStore } from './queue-store.ts';
 import type { SessionRow } from './session-list.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
@@ -55,6 +56,8 @@ export interface Store {
   readonly datasets: DatasetStore;
   /** Runs of agent versions over datasets, with their verdicts. */
   readonly experiments: ExperimentStore;
+  /** Runs that people are to answer questions about. */
+  readonly queues: QueueStore;
   /**
    * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
    * dropped.

@@ -32,7 +32,7 @@ const anyTenant = '*';
 export function annotationStore(db: Db): AnnotationStore {
   return {
     async write(annotations, receivedAt) {
-      return annotations.length === 0 ? [] : await db.transaction().execute((tx) => written(tx, annotations, receivedAt));
+      return annotations.length === 0 ? [] : await db.transaction().execute((tx) => writeAnnotations(tx, annotations, receivedAt));
     },
     async remove(id) {
       const traceId = traceOfAnnotation(id);
@@ -199,7 +199,9 @@ function stored(
   };
 }
 
-async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]> {
+/** Within a transaction of the caller. Resolves with the fate of each, in order. */
+export async function writeAnnotations(tx: Tx, annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]> {
+  if (annotations.length === 0) return [];
   const held = await countsByTrace(tx, annotations);
   const stored = await tracesWithRuns(tx, annotations);
   let waiting = await countWaiting(tx);

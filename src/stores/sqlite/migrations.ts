@@ -301,6 +301,25 @@ const migrations: { readonly [name: string]: Migration } = {
        primary key (run_id, revision)) strict, without rowid`,
   ]),
 
+  // Runs that people are to answer questions about, and their answers.
+  '022_queues': steps([
+    `create table queue_items (
+       id integer primary key autoincrement, run_id integer not null references runs (id) on delete cascade, queue text not null,
+       tenant text not null, trace_id text not null, span_id text not null, why text not null, added_by text not null,
+       entered_us integer not null, due_us integer, state text not null, closed_us integer,
+       answers integer not null default 0, skips integer not null default 0,
+       holder text, leased_us integer, fence integer not null default 0, is_lapsed integer not null default 0,
+       unique (run_id, queue)) strict`,
+    'create index queue_items_in_order on queue_items (queue, state, entered_us, id)',
+    "create index queue_items_due on queue_items (due_us) where state = 'open' and due_us is not null",
+    "create index queue_items_leased on queue_items (leased_us) where state = 'open' and holder is not null",
+    "create index queue_items_held on queue_items (queue, holder) where state = 'open' and holder is not null",
+    `create table queue_responses (
+       item_id integer not null references queue_items (id) on delete cascade, person text not null, kind text not null, at_us integer not null,
+       fence integer not null, response text not null, comment text not null,
+       primary key (item_id, person)) strict, without rowid`,
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

@@ -12,6 +12,7 @@ import { datasetStore } from './datasets.ts';
 import { driftStore } from './drift.ts';
 import { experimentStore } from './experiments.ts';
 import { processStore } from './processes.ts';
+import { queueStore } from './queues.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
@@ -69,6 +70,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     processes: processStore(db),
     datasets: datasetStore(db),
     experiments: experimentStore(db),
+    queues: queueStore(db),
     replays: replayStore(connection),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),

@@ -34,6 +34,8 @@ export interface Tables {
   readonly experiments: ExperimentsTable;
   readonly experiment_results: ExperimentResultsTable;
   readonly replays: ReplaysTable;
+  readonly queue_items: QueueItemsTable;
+  readonly queue_responses: QueueResponsesTable;
 }
 
 interface ProcessesTable {
@@ -446,4 +448,45 @@ interface ReplaysTable {
   readonly changed: number;
   readonly gone: number;
   readonly at_us: number;
+}
+
+/** Runs in annotation queues. */
+interface QueueItemsTable {
+  readonly id: Generated<number>;
+  readonly run_id: number;
+  readonly queue: string;
+  readonly tenant: string;
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly why: string;
+  readonly added_by: string;
+  readonly entered_us: number;
+  /** Null: it never expires. */
+  readonly due_us: number | null;
+  readonly state: string;
+  /** Null: it is open. */
+  readonly closed_us: number | null;
+  readonly answers: Generated<number>;
+  readonly skips: Generated<number>;
+  /** The person with the lease; null: nobody. */
+  readonly holder: string | null;
+  /** The end of the lease. */
+  readonly leased_us: number | null;
+  /** The number of the newest lease. */
+  readonly fence: Generated<number>;
+  /** 1: the end of the lease is counted. */
+  readonly is_lapsed: Generated<number>;
+}
+
+/** Of one person on one item. */
+interface QueueResponsesTable {
+  readonly item_id: number;
+  readonly person: string;
+  readonly kind: string;
+  readonly at_us: number;
+  /** The number of the lease. */
+  readonly fence: number;
+  /** Values by question, as JSON. */
+  readonly response: string;
+  readonly comment: string;
 }

@@ -112,7 +112,11 @@ function joined(one: Extract<DatasetOutcome, { kind: 'written' }>, next: typeof 
 }
 
 /** A run without a span is the outermost one of its trace. A trace without runs has an id that no run has. */
-async function runKeys({ store }: ApiDeps, { tenant: of }: DatasetKey, runs: readonly JsonValue[]): Promise<readonly RunKey[]> {
+export async function runKeys(
+  { store }: Pick<ApiDeps, 'store'>,
+  { tenant: of }: Pick<RunKey, 'tenant'>,
+  runs: readonly JsonValue[],
+): Promise<readonly RunKey[]> {
   const keys: RunKey[] = [];
   for (const run of runs) {
     const [trace, span] = ['trace_id', 'span_id'].map((key) => (isJsonObject(run) ? member(run, key) : undefined));

@@ -14,6 +14,7 @@ import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../
 import type { Micros } from '../../model/timestamp.ts';
 import type { EventSource } from '../event-streams.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
+import type { AnnotationQueues } from '../../queues/annotation-queues.ts';
 
 export interface ExporterQueues {
   statuses(): readonly EntryStatus[];
@@ -30,6 +31,8 @@ export interface ApiDeps {
   readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly TakenAnnotation[]>;
   /** Removes one annotation; resolves with `false` when there is none. */
   readonly unannotate: (id: string) => Promise<boolean>;
+  /** Runs that people are to answer questions about. */
+  readonly queues: AnnotationQueues;
   /** The example without what `redact` removes. */
   readonly redacted: (example: DatasetExample) => DatasetExample;
   /** Whether `redact` may have changed the text. */
@@ -84,7 +87,13 @@ export interface Route {
   /** For an answer that is a stream of server-sent events: its source. `lastId`: the last event that the client has had. */
   readonly events?: (parts: ApiDeps, parameters: Parameters, lastId: string | undefined) => EventSource;
   /** Resolves with `undefined` for 404. */
-  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | FileAnswer | undefined>;
+  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue, caller: Caller) => Promise<JsonValue | FileAnswer | undefined>;
+}
+
+/** Who sends a request. */
+export interface Caller {
+  /** Name of the token; `undefined` when the service has none. */
+  readonly name: string | undefined;
 }
 
 /** A limit per day in US dollars, requests or tokens. */

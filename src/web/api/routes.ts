@@ -24,6 +24,7 @@ import { datasetRoutes } from './datasets.ts';
 import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
+import { queueRoutes } from './queues.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
 import { liveRoutes } from './live.ts';
@@ -206,6 +207,7 @@ export const routes: readonly Route[] = [
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,
+  ...queueRoutes,
   ...experimentRoutes,
 ];
 

@@ -15,6 +15,7 @@ import { runContentMembers, runContentSchemas } from './run-schema.ts';
 import { runSpanSchemas } from './run-spans.ts';
 import { processSchemas } from './processes.ts';
 import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
+import { queueSchemas } from './queue-json.ts';
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
 import { alertSchemas } from './alerts.ts';
@@ -25,22 +26,26 @@ export const apiPrefix = '/api/v1';
 /** The tenant that an Authorization header is limited to; `undefined` when it sees all tenants. */
 export type OnlyTenant = (authorization: string | undefined) => Tenant | undefined;
 
+/** The name of the token of an Authorization header; `undefined` when there is none. */
+export type TokenName = (authorization: string | undefined) => string | undefined;
+
 /** Answers a request with a stream of events. */
 export type SendEvents = (reply: FastifyReply, source: EventSource) => Promise<unknown>;
-
-export function serveApi(app: FastifyInstance, { parts, onlyTenant, sendEvents }: Serving): void {
-  const document = openApiDocument(routes);
-  app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
-  for (const route of routes) serveRoute(app, route, { parts, onlyTenant, sendEvents });
-}
-
-const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
 
 interface Serving {
   readonly parts: ApiDeps;
   readonly onlyTenant: OnlyTenant;
   readonly sendEvents: SendEvents;
+  readonly tokenName: TokenName;
 }
+
+export function serveApi(app: FastifyInstance, serving: Serving): void {
+  const document = openApiDocument(routes);
+  app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
+  for (const route of routes) serveRoute(app, route, serving);
+}
+
+const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
 
 function serveRoute(
   app: FastifyInstance,
@@ -59,7 +64,7 @@ function serveRoute(
     events,
     handle,
   }: Route,
-  { parts, onlyTenant, sendEvents }: Serving,
+  { parts, onlyTenant, tokenName, sendEvents }: Serving,
 ): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
@@ -93,7 +98,8 @@ function serveRoute(
           const lastId = request.headers['last-event-id'];
           return await sendEvents(reply, events(parts, parameters, typeof lastId === 'string' ? lastId : undefined));
         }
-        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue);
+        const caller = { name: tokenName(request.headers.authorization) };
+        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue, caller);
         const answer = given instanceof FileAnswer ? given.text : given;
         if (given instanceof FileAnswer) reply.headers(given.headers);
         const found =
@@ -374,6 +380,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...driftSchemas,
   ...processSchemas,
   ...sessionSchemas,
+  ...queueSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
 };
 
