@@ -26,6 +26,8 @@ import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
+import { firstStepRoutes } from './first-steps.ts';
+import { browserSessionRoutes } from './browser-session.ts';
 import { liveRoutes } from './live.ts';
 import { runExportRoutes } from './run-export.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
@@ -204,6 +206,8 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...datasetRoutes,
   ...experimentRoutes,
+  ...browserSessionRoutes,
+  ...firstStepRoutes,
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {

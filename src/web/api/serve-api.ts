@@ -1,6 +1,5 @@
 /** Serves the API under /api/v1 of the console listener, and its OpenAPI document. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Tenant } from '../../model/ids.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
 import { contentGoneWords, rowLabelsMax } from '../../model/store/store.ts';
@@ -12,7 +11,20 @@ import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
 import { processSchemas } from './processes.ts';
-import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
+import {
+  type ApiDeps,
+  count,
+  FileAnswer,
+  NotKept,
+  object,
+  type Parameters,
+  QueryFault,
+  Refusal,
+  type Route,
+  text,
+  time,
+  type Visit,
+} from './route.ts';
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
 import { alertSchemas } from './alerts.ts';
@@ -20,23 +32,23 @@ import { versionSchemas } from './versions.ts';
 
 export const apiPrefix = '/api/v1';
 
-/** The tenant that an Authorization header is limited to; `undefined` when it sees all tenants. */
-export type OnlyTenant = (authorization: string | undefined) => Tenant | undefined;
+/** Who makes a request, and what changes its session. */
+export type VisitOf = (request: FastifyRequest, reply: FastifyReply) => Visit;
 
 /** Answers a request with a stream of events. */
 export type SendEvents = (reply: FastifyReply, source: EventSource) => Promise<unknown>;
 
-export function serveApi(app: FastifyInstance, { parts, onlyTenant, sendEvents }: Serving): void {
+export function serveApi(app: FastifyInstance, serving: Serving): void {
   const document = openApiDocument(routes);
   app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
-  for (const route of routes) serveRoute(app, route, { parts, onlyTenant, sendEvents });
+  for (const route of routes) serveRoute(app, route, serving);
 }
 
 const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
 
 interface Serving {
   readonly parts: ApiDeps;
-  readonly onlyTenant: OnlyTenant;
+  readonly visitOf: VisitOf;
   readonly sendEvents: SendEvents;
 }
 
@@ -46,6 +58,8 @@ function serveRoute(
     method,
     path,
     may,
+    isOpen,
+    isOfTenants,
     body,
     statuses,
     missing = noRun,
@@ -57,7 +71,7 @@ function serveRoute(
     events,
     handle,
   }: Route,
-  { parts, onlyTenant, sendEvents }: Serving,
+  { parts, visitOf, sendEvents }: Serving,
 ): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
@@ -68,14 +82,20 @@ function serveRoute(
     `${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
     {
       schema,
-      config: { may: may ?? 'operate', isOfTenants: Object.hasOwn(inQuery, 'tenant'), isStream: events !== undefined },
+      config: {
+        may: may ?? 'operate',
+        isOfTenants: isOfTenants === true || Object.hasOwn(inQuery, 'tenant'),
+        isStream: events !== undefined,
+        ...(isOpen === true ? { isOpen: () => true } : {}),
+      },
       exposeHeadRoute: events === undefined,
       ...(body === undefined ? {} : { bodyLimit: body.bytesMax }),
     },
     async (request, reply) => {
       try {
         const requested: Parameters = { ...(request.query as Parameters), ...(request.params as Parameters) };
-        const only = onlyTenant(request.headers.authorization);
+        const visit = visitOf(request, reply);
+        const only = visit.tenant;
         if (only !== undefined && requested['tenant'] !== undefined && requested['tenant'] !== only)
           return await reply
             .code(403)
@@ -91,7 +111,7 @@ function serveRoute(
           const lastId = request.headers['last-event-id'];
           return await sendEvents(reply, events(parts, parameters, typeof lastId === 'string' ? lastId : undefined));
         }
-        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue);
+        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue, visit);
         const answer = given instanceof FileAnswer ? given.text : given;
         if (given instanceof FileAnswer) reply.headers(given.headers);
         const found =
@@ -370,6 +390,7 @@ function operation({
   method,
   summary,
   may,
+  isOpen,
   body,
   statuses,
   refusals = {},
@@ -390,8 +411,10 @@ function operation({
     responses: {
       200: { description: 'The answer.', content: contentOf(answer, file, formats) },
       400: error('The query cannot be read.'),
-      401: error(`The token is missing or may not ${method === 'get' ? 'read' : (may ?? 'operate')}.`),
-      ...(method === 'get' ? {} : { 403: error('The request comes from a page of another site.') }),
+      ...(isOpen === true ? {} : { 401: error(`The token is missing or may not ${method === 'get' ? 'read' : (may ?? 'operate')}.`) }),
+      ...(method === 'get'
+        ? {}
+        : { 403: error('The request comes from a page of another site, or carries a cookie without `X-Anti-Forgery`.') }),
       ...(body === undefined ? {} : { 413: error(`The body is larger than ${body.bytesMax} bytes.`) }),
       ...Object.fromEntries(
         Object.entries(statuses?.meanings ?? {}).map(([status, description]) => [
