@@ -1,7 +1,7 @@
 /** The filters of runs, as they stand in the address and in the query of the API. */
 import type { Gets, Schemas } from '../../api/client.ts';
 import { pageAddress, type Query } from '../../parts/address.ts';
-import type { Filter } from '../../parts/filter-bar.tsx';
+import type { Filter } from '../../parts/filter.ts';
 
 export type Run = Schemas['Run'];
 export type RunsQuery = Gets['/runs']['query'];
@@ -17,27 +17,28 @@ const verdictTitles = [
 export const runFilters: readonly Filter[] = [
   { name: 'text', title: 'Words in input or answer', kind: 'search' },
   { name: 'agent', title: 'Agent', kind: 'text' },
-  { name: 'service', title: 'Service', kind: 'text' },
+  { name: 'service', title: 'Service', kind: 'text', isMore: true },
   { name: 'version', title: 'Version', kind: 'text' },
-  { name: 'model', title: 'Model', kind: 'text' },
+  { name: 'model', title: 'Model', kind: 'text', isMore: true },
   { name: 'session', title: 'Session', kind: 'text' },
-  { name: 'tool', title: 'Tool', kind: 'text' },
+  { name: 'tool', title: 'Tool', kind: 'text', isMore: true },
   { name: 'evaluator', title: 'Evaluator', kind: 'text' },
   { name: 'verdict', title: 'Verdict', kind: 'choice', options: verdictTitles.map(([value, title]) => ({ value, title })) },
-  { name: 'label', title: 'Label', kind: 'text', placeholder: 'name=value' },
+  { name: 'label', title: 'Label', kind: 'text', placeholder: 'name=value', isMore: true },
   {
     name: 'annotated',
     title: 'Annotated',
     kind: 'choice',
+    isMore: true,
     options: [
       { value: 'true', title: 'yes' },
       { value: 'false', title: 'no' },
     ],
   },
-  { name: 'min_duration', title: 'Seconds from', kind: 'number' },
-  { name: 'max_duration', title: 'to', kind: 'number' },
-  { name: 'min_cost', title: 'US dollars from', kind: 'number' },
-  { name: 'max_cost', title: 'to', kind: 'number' },
+  { name: 'min_duration', title: 'Seconds from', kind: 'number', isMore: true },
+  { name: 'max_duration', title: 'to', kind: 'number', isMore: true },
+  { name: 'min_cost', title: 'US dollars from', kind: 'number', isMore: true },
+  { name: 'max_cost', title: 'to', kind: 'number', isMore: true },
 ];
 
 /** Parameters that an address of runs may have beside its time. */
