@@ -68,8 +68,9 @@ export function service(options: ServiceOptions): Service {
     await freeAddresses(config.listen);
     // The threads load their code meanwhile, and wait for the store.
     const [stored] = await Promise.all([core.start(), shards?.start()]);
-    await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, shards?.take ?? requestReader(ingest));
-    consoleServer = buildStore.consoleServer({ ...core.parts, connections, metricsPush, shards }, stored);
+    const take = shards?.take ?? requestReader(ingest);
+    await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, take);
+    consoleServer = buildStore.consoleServer({ ...core.parts, connections, metricsPush, shards, take }, stored);
     metricsPush.place(settings.config().exporters);
     const page = await consoleServer.listen();
     const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];

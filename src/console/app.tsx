@@ -1,7 +1,7 @@
 /** The console: what all pages share, and the page of the address. */
 import type { ComponentType } from 'preact';
 import { LocationProvider } from 'preact-iso';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type ApiClient, apiClient } from './api/client.ts';
 import { failureOf } from './api/use-api.ts';
 import { type Page, type PageProps, pages } from './pages.ts';
@@ -12,20 +12,35 @@ import { keyRegistry } from './parts/key-registry.ts';
 import { Layout } from './parts/layout.tsx';
 import { PageFrame } from './parts/page-frame.tsx';
 import { pageOf } from './parts/page-path.ts';
+import { needsSignIn, SessionBadge, type SessionAnswer, useSession, useSessionState } from './parts/session.tsx';
 import { Toasts, useToastList } from './parts/toast.tsx';
 import { useAddress } from './parts/use-address.ts';
 
 /** Addresses that the router leaves to the browser: files of the API and pages for programs. */
-const pageLinks = /^\/(?!api\/|(?:metrics|plain|livez|readyz)$)/;
+const pageLinks = /^\/(?!api\/|sign-in\/|(?:metrics|plain|livez|readyz)$)/;
+
+const signInPath = '/sign-in';
 
 export function App() {
   const { toasts, add, remove } = useToastList();
+  const forgery = useRef<string | undefined>(undefined);
+  const signedOut = useRef<() => void>(() => undefined);
   const api = useMemo(
-    (): ApiClient => apiClient({ fetch: (url, init) => fetch(url, init), antiForgery: () => undefined, onSignedOut: () => undefined }),
+    (): ApiClient =>
+      apiClient({
+        fetch: (url, init) => fetch(url, init),
+        antiForgery: () => forgery.current,
+        onSignedOut: () => signedOut.current(),
+      }),
     [],
   );
+  const keep = useCallback((answer: SessionAnswer) => {
+    forgery.current = answer.anti_forgery ?? undefined;
+  }, []);
+  const session = useSessionState(api, keep);
+  signedOut.current = session.reload;
   const keys = useMemo(keyRegistry, []);
-  const parts = useMemo(() => ({ api, keys, toast: add }), [api, keys, add]);
+  const parts = useMemo(() => ({ api, keys, session, toast: add }), [api, keys, session.value, session.error, add]);
   return (
     <LocationProvider scope={pageLinks}>
       <AppContext.Provider value={parts}>
@@ -38,17 +53,22 @@ export function App() {
 
 function Shell() {
   const { path } = useAddress();
-  const found = pageOf(pages, path);
+  const session = useSession();
+  const isClosed = needsSignIn(session);
+  // The address stays, so that the page is there after the sign-in.
+  const found = pageOf(pages, isClosed ? signInPath : path);
   const title = found?.page.title ?? 'Not found';
   useEffect(() => {
     document.title = `${title} · tracejury`;
   }, [title]);
   return (
     <Layout
-      menu={pages.filter(({ isInMenu }) => isInMenu === true)}
+      session={<SessionBadge />}
+      menu={isClosed ? [] : pages.filter(({ isInMenu }) => isInMenu === true)}
       hasTimeRange={found !== undefined && found.page.hasTimeRange !== false}
     >
-      {found === undefined ? (
+      {session.error === undefined ? null : <ErrorBox error={session.error} onRetry={session.reload} />}
+      {session.value === undefined ? null : found === undefined ? (
         <PageFrame title="Not found">
           <EmptyState title="There is no page at this address.">
             <p>
@@ -57,7 +77,7 @@ function Shell() {
           </EmptyState>
         </PageFrame>
       ) : (
-        <ErrorBoundary key={path}>
+        <ErrorBoundary key={found.page.path}>
           <LoadedPage page={found.page} params={found.params} />
         </ErrorBoundary>
       )}

@@ -35,4 +35,5 @@ export const pages: readonly Page[] = [
     hasTimeRange: false,
     load: async () => (await import('./pages/sessions/session-page.tsx')).SessionPage,
   },
+  { path: '/sign-in', title: 'Sign in', hasTimeRange: false, load: async () => (await import('./pages/sign-in.tsx')).SignIn },
 ];

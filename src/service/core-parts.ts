@@ -1,4 +1,5 @@
 /** The parts of a service, as they know one another. */
+import type { TakeRequest } from '../receivers/read-request.ts';
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
@@ -69,6 +70,8 @@ export interface ConsoleParts extends CoreParts {
   readonly connections: ConnectionShares;
   readonly metricsPush: MetricsPushing;
   readonly shards: ShardSet | undefined;
+  /** Takes spans as a receiver hands them over. */
+  readonly take: TakeRequest;
 }
 
 export interface StoreParts {

@@ -1,4 +1,5 @@
 /** Builds the listeners from the configuration: OTLP over HTTP and gRPC, and the console. */
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -23,8 +24,8 @@ import { openMetricsContentType, openMetricsPieces } from '../telemetry/openmetr
 import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
-import type { ApiDeps } from '../web/api/route.ts';
-import { consoleListener, type ConsoleListener, type ConsoleOptions, type OtlpAddresses } from '../web/console.ts';
+import type { ApiDeps, OtlpAddresses } from '../web/api/route.ts';
+import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../web/console.ts';
 
 /** `dist/console`: of the checkout, or beside the built program. */
 const consoleFiles = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '../../dist/console' : '../../console');
@@ -91,7 +92,7 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
   });
 }
 
-interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'evaluability'>, Pick<ConsoleOptions, 'refresh'> {
+interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'evaluability' | 'isIngestTokenNeeded'>, Pick<ConsoleOptions, 'refresh'> {
   readonly connectionsMax: number;
   readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
@@ -110,19 +111,28 @@ export function consoleOf(
     console: { host, port },
     tls,
   } = config.listen;
-  const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] =>
-    config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
     host,
     port,
     // People use a browser and a token: the console requires no client certificate.
     ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
     hosts: hostsOf(config, 'console', 'read'),
+<<<<<<< HEAD
     readTokens: tokens('read'),
     ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
     namedTokens: config.listen.tokens,
     operateTokens: tokens('operate'),
     annotateTokens: tokens('annotate'),
+||||||| 1da950d3
+    readTokens: tokens('read'),
+    ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
+    operateTokens: tokens('operate'),
+    annotateTokens: tokens('annotate'),
+=======
+    tokens: config.listen.tokens,
+    nowMs: clock.nowMs,
+    secret: () => randomBytes(32).toString('base64url'),
+>>>>>>> wt/shell
     notReady: () => notReady(state, fullFolder()),
     otlp: () => state.otlp,
     metricsPage: () => openMetricsPieces(snapshot()),
@@ -130,11 +140,13 @@ export function consoleOf(
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
     onBusy: () => telemetry.add('tracejury.console.busy', 1),
+    onSignInRefused: () => telemetry.add('tracejury.console.sign_ins.refused', 1),
     onStreams: (open) => telemetry.set('tracejury.console.streams', open),
     connections: connectionTracker({ transport: 'console', max: connectionsMax, telemetry, clock }),
     api: {
       ...api,
       clock,
+      isIngestTokenNeeded: config.listen.tokens.some(({ may }) => may.includes('ingest')),
       spans: async ({ tenant, traceId }) => await keptSpans(await api.store.spans(tenant, traceId)),
       evaluability: () => evaluabilityRows(snapshot()),
     },

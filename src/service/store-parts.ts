@@ -9,6 +9,7 @@ import { metricsSnapshot } from './reloading.ts';
 import { alertRow, alertWatch } from './alert-watch.ts';
 import { annotationWriter } from './annotation-writer.ts';
 import { clock, sleep } from './node-runtime.ts';
+import { demoLoader } from './demo-loader.ts';
 import { driftWatch } from './drift-watch.ts';
 import { experimentWriter } from './experiment-writer.ts';
 import { exampleRedaction, examplesOfRules } from './example-keeper.ts';
@@ -161,6 +162,7 @@ export function consoleServer(
     judges: () => judgesInForce(settings.config()),
     upstream,
     refreshVersions: versions.refresh,
+    loadDemo: demoLoader({ take: parts.take, clock }),
     alerts: () => alerts.reports().map(alertRow),
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
     fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? figures().find((one) => one.fullFolder)?.fullFolder,

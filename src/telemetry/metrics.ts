@@ -225,6 +225,10 @@ export const metrics = {
     meaning: 'Requests to the console that got 503 because other answers took all room.',
   },
   'tracejury.console.streams': { ...gauge('{stream}'), meaning: 'Open streams of live runs at the console, of at most 16.' },
+  'tracejury.console.sign_ins.refused': {
+    ...counter('{sign-in}'),
+    meaning: 'Sign-ins to the console that were refused, for an unknown token or after too many failures.',
+  },
   'tracejury.receiver.bytes': {
     ...counter('By', 'tracejury.transport', 'tracejury.signal'),
     meaning: 'Body bytes received, before inflating.',

@@ -5,13 +5,16 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type SecureContextOptions, Server, type TlsOptions } from 'node:tls';
+import { fastifyCookie } from '@fastify/cookie';
 import { fastify, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { isDiskFull } from '../model/errors.ts';
 import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
-import type { ApiDeps } from './api/route.ts';
+import type { ApiDeps, OtlpAddresses } from './api/route.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
+import { accessControl, type AccessOptions } from './access.ts';
 import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
 import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
+<<<<<<< HEAD
 import {
   accessControl,
   type AccessOptions,
@@ -21,8 +24,20 @@ import {
   tenantsSeen,
   tokenNames,
 } from './request-guard.ts';
+||||||| 1da950d3
+import {
+  accessControl,
+  type AccessOptions,
+  defaultResponseBounds,
+  type ResponseBounds,
+  responseGate,
+  tenantsSeen,
+} from './request-guard.ts';
+=======
+import { defaultResponseBounds, type ResponseBounds, responseGate } from './request-guard.ts';
+>>>>>>> wt/shell
 
-export interface ConsoleOptions extends AccessOptions {
+export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' | 'nowMs' | 'secret'> {
   readonly host: string;
   readonly port: number;
   /** Plain HTTP when absent. */
@@ -51,6 +66,8 @@ export interface ConsoleOptions extends AccessOptions {
   readonly onStreams?: (open: number) => void;
   /** Called when the console answers 503 for want of room. */
   readonly onBusy?: () => void;
+  /** Called for each sign-in that is refused. */
+  readonly onSignInRefused?: () => void;
   /** Rejects with an error that has a `statusCode`. */
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
   readonly api: ApiDeps;
@@ -87,7 +104,12 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     routerOptions: { maxParamLength: paramCharsMax },
     ajv: { customOptions: { removeAdditional: false } },
   });
-  const [access, onlyTenant] = [accessControl(options), tenantsSeen(options)];
+  const access = accessControl({
+    ...options,
+    hasPeople: false,
+    isSecure: options.tls !== undefined,
+    onRefused: () => options.onSignInRefused?.(),
+  });
   const gate = responseGate(
     { ...defaultResponseBounds, ...options.responses },
     () => performance.now(),
@@ -103,11 +125,12 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   });
 
   securityHeaders(app);
+  void app.register(fastifyCookie);
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     if (!(await gate.inTurn(request.raw, reply.raw))) return reply.hijack();
     reply.header('cache-control', 'no-store');
     if (isHealth(request.url)) return undefined;
-    const denied = access(request);
+    const denied = access.denied(request);
     if (denied === undefined) {
       options.connections?.admitted(request.raw.socket);
       const isStream = (request.routeOptions.config as { readonly isStream?: boolean }).isStream === true;
@@ -167,14 +190,20 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
           plainPage({
             isConsoleBuilt: isBuilt(files),
             otlp: reachable(options.otlp(), request.hostname),
-            unrecognised: onlyTenant(request.headers.authorization) === undefined ? options.api.unrecognised() : [],
+            unrecognised: access.callerOf(request).tenant === undefined ? options.api.unrecognised() : [],
           }),
         ),
     );
   serveApi(app, {
     parts: options.api,
+<<<<<<< HEAD
     onlyTenant,
     tokenName: tokenNames(options),
+||||||| 1da950d3
+    onlyTenant,
+=======
+    visitOf: (request, reply) => ({ ...access.visitOf(request, reply), otlp: reachable(options.otlp(), request.hostname) }),
+>>>>>>> wt/shell
     async sendEvents(reply, source) {
       if (!streams.hasRoom()) {
         options.onBusy?.();
@@ -321,14 +350,6 @@ function consoleServer(handler: RequestListener, tls: TlsOptions | undefined): H
 
 /** On the first page; the API has all of them. */
 const noticesMax = 10;
-
-/** The addresses of the receivers. */
-export interface OtlpAddresses {
-  /** A URL. */
-  readonly http: string;
-  /** `host:port`, over TLS with `https://` in front. */
-  readonly grpc: string;
-}
 
 /** Replaces an address of all interfaces by the host name with which the client reached the console. */
 function reachable(otlp: OtlpAddresses | undefined, hostname: string): OtlpAddresses | undefined {

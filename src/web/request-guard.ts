@@ -1,7 +1,7 @@
-/** Access control and response bounds of the console. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+/** Response bounds of the console. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+<<<<<<< HEAD
 import type { FastifyRequest } from 'fastify';
 import type { HostRule } from '../model/http-hosts.ts';
 import { tenant } from '../model/ids.ts';
@@ -123,6 +123,122 @@ function bearers(tokens: readonly string[]): (authorization: string | undefined)
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
+||||||| 1da950d3
+import type { FastifyRequest } from 'fastify';
+import type { HostRule } from '../model/http-hosts.ts';
+import { tenant } from '../model/ids.ts';
+import { failure, type OnlyTenant } from './api/serve-api.ts';
+import type { IsOpen } from './console-files.ts';
+
+export interface AccessOptions {
+  readonly hosts: HostRule;
+  /** Values of tokens that may read; everybody may when empty. Health checks need no token. */
+  readonly readTokens: readonly string[];
+  /** Read tokens that see only the tenant of their name. */
+  readonly ownTokens?: readonly { readonly name: string; readonly value: string }[];
+  /** Values of tokens that may operate. When empty, everybody may if reading needs no token either. */
+  readonly operateTokens: readonly string[];
+  /** The same for tokens that may annotate. */
+  readonly annotateTokens: readonly string[];
+}
+
+interface Denied {
+  readonly status: 401 | 403;
+  readonly body: ReturnType<typeof failure>;
+}
+
+/** A token that no client can send: header values contain no line breaks. */
+const noToken = '\n';
+
+/** Gives the refusal of a request; `undefined` when it is allowed. */
+export function accessControl(options: AccessOptions): (request: FastifyRequest) => Denied | undefined {
+  const mayRead = bearers(options.readTokens);
+  const onlyTenant = tenantsSeen(options);
+  const changing = (tokens: readonly string[]) => bearers(tokens.length > 0 ? tokens : options.readTokens.length > 0 ? [noToken] : []);
+  const may = { operate: changing(options.operateTokens), annotate: changing(options.annotateTokens) };
+
+  return (request) => {
+    const { host, origin } = request.headers;
+    if (!options.hosts.allowsHost(host))
+      return denied(
+        403,
+        'host_not_allowed',
+        `The console does not serve the host ${JSON.stringify(host?.slice(0, 100))}.`,
+        'Use the address that the service printed, or add the name to listen.allowed_hosts.',
+      );
+    const isScoped = onlyTenant(request.headers.authorization) !== undefined;
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      if (isOpen(request)) return undefined;
+      if (!mayRead(request.headers.authorization))
+        return denied(
+          401,
+          'unauthenticated',
+          'The request carries no token that may read.',
+          'Send Authorization: Bearer with a token of listen.tokens.',
+        );
+      const isOfTenants = (request.routeOptions.config as { readonly isOfTenants?: boolean }).isOfTenants === true;
+      return isScoped && !isOfTenants
+        ? denied(
+            403,
+            'all_tenants',
+            'The address shows all tenants, and the token sees its own alone.',
+            'Use a token of listen.tokens that sees all tenants.',
+          )
+        : undefined;
+    }
+    // Browsers name the site of the page that sends a request.
+    if (!['same-origin', 'none', undefined].includes(request.headers['sec-fetch-site']))
+      return denied(403, 'other_site', 'The request comes from a page of another site.', 'Send it from the console, or from a program.');
+    if (!options.hosts.allowsOrigin(origin, host))
+      return denied(
+        403,
+        'other_site',
+        `The request comes from a page of ${JSON.stringify(origin?.slice(0, 100))}.`,
+        'Send it from the console or from a program, or add the origin to listen.allowed_origins.',
+      );
+    const wanted = (request.routeOptions.config as { readonly may?: keyof typeof may }).may ?? 'operate';
+    return may[wanted](request.headers.authorization) && !isScoped
+      ? undefined
+      : denied(
+          401,
+          'unauthenticated',
+          `The request carries no token that may ${wanted}.`,
+          `Send Authorization: Bearer with a token of listen.tokens that may ${wanted}.`,
+        );
+  };
+}
+
+/** Files and pages of the console carry nothing of a run, and the page to sign in is one of them. */
+function isOpen({ url, routeOptions }: FastifyRequest): boolean {
+  return (routeOptions.config as { readonly isOpen?: IsOpen }).isOpen?.(url) === true;
+}
+
+function denied(status: Denied['status'], code: string, message: string, todo: string): Denied {
+  return { status, body: failure(code, message, todo) };
+}
+
+/** Finds the tenant of a token with `sees: own`. */
+export function tenantsSeen({ ownTokens = [] }: Pick<AccessOptions, 'ownTokens'>): OnlyTenant {
+  const known = ownTokens.map(({ name, value }) => ({ name: tenant(name), isOf: bearers([value]) }));
+  return (authorization) => known.filter(({ isOf }) => isOf(authorization)).at(0)?.name;
+}
+
+/** Accepts everybody when there are no tokens. */
+function bearers(tokens: readonly string[]): (authorization: string | undefined) => boolean {
+  if (tokens.length === 0) return () => true;
+  const hashes = tokens.map(hash);
+  return (authorization) => {
+    const given = hash(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '');
+    // Compares every token, so that the duration reveals nothing.
+    return hashes.map((known) => timingSafeEqual(known, given)).includes(true);
+  };
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+=======
+>>>>>>> wt/shell
 
 interface ResponseGate {
   /** Resolves when the earlier requests on the connection have their answers. `false` when the client is gone. */

@@ -1,4 +1,5 @@
 /** A console listener over an empty store, on a free port of loopback. */
+import { randomBytes } from 'node:crypto';
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
 import { annotationQueues } from '../../src/queues/annotation-queues.ts';
@@ -17,9 +18,9 @@ export async function openConsole(options: Partial<ConsoleOptions> = {}): Promis
     host: '127.0.0.1',
     port: 0,
     hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [], loopbackOnly: true }),
-    readTokens: [],
-    operateTokens: [],
-    annotateTokens: [],
+    tokens: [],
+    nowMs: () => 0,
+    secret: () => randomBytes(32).toString('base64url'),
     notReady: () => undefined,
     otlp: () => undefined,
     metricsPage: () => ['# EOF\n'],
@@ -62,6 +63,8 @@ export async function emptyApi(): Promise<ApiDeps> {
     searches: () => true,
     refreshVersions: async () => true,
     alerts: () => [],
+    loadDemo: async () => ({ spans: 0, runs: 0 }),
+    isIngestTokenNeeded: false,
     evaluability: () => [],
   };
 }

@@ -264,6 +264,8 @@ describe('the OpenAPI document', () => {
       '/datasets/{name}/examples/{id}/history': '/datasets/d/examples/a/history',
       '/versions': '/versions?agent=order_support',
       '/alerts': '/alerts',
+      '/session': '/session',
+      '/addresses': '/addresses',
       '/experiments': '/experiments',
       '/experiments/compare': '/experiments/compare?a=e&b=e',
       '/experiments/{id}': '/experiments/e',
@@ -277,7 +279,7 @@ describe('the OpenAPI document', () => {
     await sendAgentRun(service.otlp, { resource: { 'tracejury.experiment.id': 'e', 'tracejury.example.id': 'a' } });
     await eventually(async () => (await fetch(`${service.console}/api/v1/experiments/e`)).ok || undefined, 'the experiment');
     // The tests of these have an answer of theirs.
-    const elsewhere = ['/runs/live', '/runs/export', '/runs/{trace}/{span}/otlp', '/processes/{agent}/{version}'];
+    const elsewhere = ['/demo', '/runs/live', '/runs/export', '/runs/{trace}/{span}/otlp', '/processes/{agent}/{version}'];
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), ...elsewhere].toSorted());
     for (const [path, example] of Object.entries(examples)) {
       const [[method, operation] = []] = Object.entries(document.paths[path] ?? {});

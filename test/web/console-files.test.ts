@@ -91,7 +91,7 @@ test('console files: the policy allows files of the console alone', async () => 
 });
 
 test('console files: with tokens the pages are open, and what they show is not', async () => {
-  const url = await listening({ files, readTokens: ['a token that may read'] });
+  const url = await listening({ files, tokens: [{ name: 'reader', value: 'a token that may read', may: ['read'] }] });
   const statusOf = async (path: string): Promise<number> => (await fetch(`${url}${path}`)).status;
   expect(await Promise.all(['/', '/runs', '/assets/main-abc123.js'].map(statusOf))).toEqual([200, 200, 200]);
   expect(await Promise.all(['/plain', '/metrics', '/api/v1/runs', '/api/v1/nothing', '/api/v1/openapi.json'].map(statusOf))).toEqual(

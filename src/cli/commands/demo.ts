@@ -1,5 +1,4 @@
 /** `tracejury demo`: sends a mixed day of simulated agent runs to a running service, so that a person without an agent sees scores. */
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
@@ -7,7 +6,6 @@ import { environmentHeaders } from '../../config/entries/address.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Environment } from '../../config/document.ts';
 import type { Sleep } from '../../model/clock.ts';
-import { parseSpanId, parseTraceId } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import {
@@ -20,11 +18,11 @@ import {
   verdictLines,
   worstAgentLines,
 } from '../demo/summary.ts';
-import { simulatedDay, type Day } from '../demo/day.ts';
-import { spansOfRun, spansOfWebRequest, type Ids } from '../demo/spans.ts';
+import { simulatedDay } from '../demo/day.ts';
+import { demoDefaults, spansOfDay } from '../demo/day-spans.ts';
 import { evaluability, replayed } from '../inspect/inspection.ts';
 
-const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', runs: 120, seed: 1 } as const;
+const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', ...demoDefaults } as const;
 const runsMax = 100_000;
 /** Allows for `closing.quiet` (5 s by default) and for large days. */
 const scoredWithinMs = 60_000;
@@ -53,7 +51,7 @@ export const demo: Command = {
       runs: whole(options['runs'], 'runs', 1, runsMax) ?? defaults.runs,
       endUnixMs: Date.now(),
     });
-    const spans = spansOf(day);
+    const spans = spansOfDay(day);
     const { runs, failed } = foreseen(spans, env);
     const before = await readCounts(page);
     const sent = await sendSpans(spans, { url: `${endpoint}/v1/traces`, headers: environmentHeaders('traces', env), sleep });
@@ -119,13 +117,6 @@ const sleep: Sleep = async (ms, signal) => {
   await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 };
 
-function spansOf(day: Day): readonly Span[] {
-  return [
-    ...day.runs.flatMap(({ item, startUnixMs }) => spansOfRun(item, startUnixMs, chanceIds)),
-    ...day.webRequests.flatMap((startUnixMs) => spansOfWebRequest(startUnixMs, chanceIds)),
-  ];
-}
-
 /** Computes the runs and verdicts of a service with the default configuration. */
 function foreseen(spans: readonly Span[], env: Environment): { readonly runs: number; readonly failed: FailedRun | undefined } {
   const { config } = loadConfig({ file: 'defaults', text: '', env, evaluators });
@@ -137,18 +128,6 @@ function foreseen(spans: readonly Span[], env: Environment): { readonly runs: nu
       return { runs: runs.length, failed: { run, evaluability: found } };
   }
   return { runs: runs.length, failed: undefined };
-}
-
-/** Random ids: a service treats a second day with the same ids as a repetition. */
-const chanceIds: Ids = {
-  traceId: () => drawn(16, parseTraceId),
-  spanId: () => drawn(8, parseSpanId),
-};
-
-function drawn<Id>(bytes: number, parse: (text: string) => Id | undefined): Id {
-  const id = parse(randomBytes(bytes).toString('hex'));
-  // An id of all zeros is invalid.
-  return id ?? drawn(bytes, parse);
 }
 
 function address(given: CommandInput['options'][string], name: string, preset: string): string {

@@ -1,86 +1,115 @@
 /** Runs, newest first, with every filter in the address. */
-import { type Schemas } from '../api/client.ts';
+import { useCallback, useMemo, useState } from 'preact/hooks';
 import { useList } from '../api/use-api.ts';
 import { pageAddress } from '../parts/address.ts';
-import { type Column, DataTable } from '../parts/data-table.tsx';
+import { DataTable, type Selection } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ErrorBox } from '../parts/error-box.tsx';
-import { type Filter, FilterBar } from '../parts/filter-bar.tsx';
-import { timeText, unknownText } from '../parts/format.ts';
+import { FilterBar } from '../parts/filter-bar.tsx';
+import { countText } from '../parts/format.ts';
 import { Loading, PageFrame } from '../parts/page-frame.tsx';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
-import { worstFirst } from '../parts/verdict.ts';
-import { VerdictChip } from '../parts/verdict-chip.tsx';
-
-type Run = Schemas['Run'];
-
-const filters: readonly Filter[] = [
-  { name: 'agent', title: 'Agent', kind: 'text' },
-  { name: 'service', title: 'Service', kind: 'text' },
-  { name: 'version', title: 'Version', kind: 'text' },
-  { name: 'session', title: 'Session', kind: 'text' },
-  { name: 'model', title: 'Model', kind: 'text' },
-  { name: 'evaluator', title: 'Evaluator', kind: 'text' },
-  {
-    name: 'verdict',
-    title: 'Verdict',
-    kind: 'choice',
-    options: ['pass', 'fail', 'raw', 'skipped', 'error'].map((value) => ({ value, title: value })),
-  },
-];
-
-const chipsMax = 4;
-
-const columns: readonly Column<Run>[] = [
-  { key: 'time', title: 'Time', cell: (run) => <a href={runAddress(run)}>{timeText(run.started_at)}</a> },
-  { key: 'agent', title: 'Agent', cell: ({ agent }) => agent ?? unknownText },
-  { key: 'version', title: 'Version', cell: ({ version }) => version ?? unknownText },
-  {
-    key: 'verdicts',
-    title: 'Verdicts',
-    cell: ({ verdicts }) => (
-      <span class="chips">
-        {worstFirst(verdicts)
-          .slice(0, chipsMax)
-          .map((verdict) => (
-            <VerdictChip key={verdict.name} verdict={verdict} />
-          ))}
-        {verdicts.length > chipsMax ? <span class="dim small">+{verdicts.length - chipsMax}</span> : null}
-      </span>
-    ),
-  },
-  { key: 'completeness', title: 'Completeness', cell: ({ completeness }) => completeness },
-];
+import { runColumns } from './runs/columns.tsx';
+import { type Run, runAddress, runFilters, runKey, runsQuery } from './runs/filters.ts';
+import { isFirstSteps, FirstSteps } from './runs/first-steps.tsx';
+import { useLiveRuns } from './runs/live-runs.ts';
+import { RunActions } from './runs/run-actions.tsx';
 
 export function Runs() {
-  const { query } = useAddress();
+  const { query, change } = useAddress();
   const { from, to } = useTimeRange();
-  const { agent, service, version, session, model, evaluator, verdict } = query;
-  const { rows, isLoading, error, more, reload } = useList('/runs', 'runs', {
-    query: { from, to, agent, service, version, session, model, evaluator, verdict: verdict as 'pass', limit: 100 },
-  });
+  const filter = useMemo(() => runsQuery(query, { from, to }), [JSON.stringify(query), from, to]);
+  const { rows: stored, isLoading, error, more, reload } = useList('/runs', 'runs', { query: { ...filter, limit: 100 } });
+  const isLive = query['live'] === 'on' && to === undefined;
+  const live = useLiveRuns(filter, isLive);
+  const rows = useMemo(() => merged(live.rows, stored), [live.rows, stored]);
+  const { selection, selected, clear } = useSelection(rows);
+  const isFirst = isFirstSteps({ query, isLoading, rows });
+
   return (
-    <PageFrame title="Runs" isFull>
-      <FilterBar filters={filters} />
+    <PageFrame
+      title="Runs"
+      isFull
+      actions={
+        <>
+          <span class="dim small" role="status">
+            {isLive ? liveText(live) : ''}
+          </span>
+          <button
+            type="button"
+            aria-pressed={isLive}
+            disabled={to !== undefined}
+            onClick={() => change({ live: isLive ? undefined : 'on' })}
+          >
+            Live
+          </button>
+        </>
+      }
+    >
+      <FilterBar filters={runFilters} />
       {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
+      {selected.length > 0 ? <RunActions runs={selected} onDone={clear} /> : null}
       {rows.length > 0 ? (
-        <DataTable caption="Runs, newest first" columns={columns} rows={rows} rowKey={runKey} href={runAddress} onEnd={more} isLong />
+        <DataTable
+          caption="Runs, newest first"
+          columns={runColumns}
+          rows={rows}
+          rowKey={runKey}
+          href={runAddress}
+          selection={selection}
+          onEnd={more}
+          onHover={live.hold}
+          isLong
+        />
       ) : isLoading ? (
         <Loading what="the runs" />
+      ) : isFirst ? (
+        <FirstSteps onLoaded={reload} />
       ) : error === undefined ? (
         <EmptyState title="No run matches">
-          <p>Choose a longer time, or clear a filter.</p>
+          <p>
+            Choose a longer time, or clear a filter. <a href={pageAddress('/runs', { range: '30d' })}>Show all runs of 30 days.</a>
+          </p>
         </EmptyState>
       ) : null}
     </PageFrame>
   );
 }
 
-function runKey({ tenant, trace_id: trace, span_id: span }: Run): string {
-  return `${tenant}/${trace}/${span}`;
+/** Live rows stand before those of the list; a newer revision replaces the row that it is about. */
+function merged(live: readonly Run[], stored: readonly Run[]): readonly Run[] {
+  if (live.length === 0) return stored;
+  const known = new Map(live.map((run) => [runKey(run), run]));
+  const first = stored.map((run) => {
+    const newer = known.get(runKey(run));
+    known.delete(runKey(run));
+    return newer ?? run;
+  });
+  return [...[...known.values()].toSorted((one, other) => (one.started_at < other.started_at ? 1 : -1)), ...first];
 }
 
-function runAddress({ tenant, trace_id: trace, span_id: span }: Run): string {
-  return pageAddress(`/runs/${trace}/${span}`, { tenant });
+function liveText({ held, leftOut, isOpen }: { readonly held: number; readonly leftOut: number; readonly isOpen: boolean }): string {
+  if (!isOpen) return 'Connecting …';
+  if (held > 0) return `${countText(held)} new, paused under the pointer`;
+  return leftOut > 0 ? `Live; ${countText(leftOut)} came too fast and are left out` : 'Live';
+}
+
+function useSelection(rows: readonly Run[]): {
+  readonly selection: Selection;
+  readonly selected: readonly Run[];
+  readonly clear: () => void;
+} {
+  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
+  const selected = useMemo(() => rows.filter((run) => keys.has(runKey(run))), [rows, keys]);
+  const toggle = useCallback((key: string) => {
+    setKeys((before) => {
+      const next = new Set(before);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    });
+  }, []);
+  const clear = useCallback(() => setKeys(new Set()), []);
+  const toggleAll = (): void => setKeys(selected.length === rows.length ? new Set() : new Set(rows.map(runKey)));
+  return { selection: { keys, toggle, toggleAll }, selected, clear };
 }

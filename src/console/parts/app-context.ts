@@ -1,12 +1,14 @@
-/** What every component can reach: the client of the API, the keys and messages. `App` makes them once. */
+/** What every component can reach: the client of the API, the session, the keys and messages. `App` makes them once. */
 import { createContext } from 'preact';
 import type { ApiClient } from '../api/client.ts';
 import type { KeyRegistry } from './key-registry.ts';
+import type { SessionState } from './session.tsx';
 
 /** Reached by `useContext(AppContext)`. */
 export interface AppParts {
   readonly api: ApiClient;
   readonly keys: KeyRegistry;
+  readonly session: SessionState;
   /** Shows a short message, and reads it out. */
   readonly toast: (text: string, kind?: 'done' | 'failed') => void;
 }

@@ -1,18 +1,14 @@
 /** Filters of a page, bound to its address. A text counts when the field is left, or with Enter. */
+import { useState } from 'preact/hooks';
+import type { Filter } from './filter.ts';
 import { useAddress } from './use-address.ts';
 
-export interface Filter {
-  /** Parameter of the address. */
-  readonly name: string;
-  readonly title: string;
-  readonly kind: 'text' | 'search' | 'number' | 'choice';
-  /** Of a choice. `search` fields and texts offer them. */
-  readonly options?: readonly { readonly value: string; readonly title: string }[];
-  readonly placeholder?: string;
-}
+export type { Filter };
 
 export function FilterBar({ filters, label = 'Filters' }: { readonly filters: readonly Filter[]; readonly label?: string }) {
   const { query, change } = useAddress();
+  const [isOpen, setOpen] = useState(false);
+  const shown = filters.filter(({ name, isMore }) => isMore !== true || isOpen || (query[name] ?? '') !== '');
   const given = filters.filter(({ name }) => (query[name] ?? '') !== '');
   return (
     <form
@@ -22,10 +18,10 @@ export function FilterBar({ filters, label = 'Filters' }: { readonly filters: re
       onSubmit={(event) => {
         event.preventDefault();
         const fields = new FormData(event.currentTarget);
-        change(Object.fromEntries(filters.map(({ name }) => [name, textOf(fields.get(name))])));
+        change(Object.fromEntries(shown.map(({ name }) => [name, textOf(fields.get(name))])));
       }}
     >
-      {filters.map((filter) => (
+      {shown.map((filter) => (
         <Field key={filter.name} filter={filter} value={query[filter.name] ?? ''} onChange={(value) => change({ [filter.name]: value })} />
       ))}
       {given.length === 0 ? null : (
@@ -33,6 +29,11 @@ export function FilterBar({ filters, label = 'Filters' }: { readonly filters: re
           Clear {given.length === 1 ? 'the filter' : `${given.length} filters`}
         </button>
       )}
+      {filters.some(({ isMore }) => isMore === true) ? (
+        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Fewer filters' : 'More filters'}
+        </button>
+      ) : null}
       <button type="submit" class="visually-hidden" tabIndex={-1}>
         Apply
       </button>

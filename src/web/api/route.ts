@@ -54,8 +54,57 @@ export interface ApiDeps {
   readonly dialects?: () => readonly Collector[];
   /** Outcomes of evaluators since the start of the process. */
   readonly evaluability: () => readonly JsonObject[];
+  /** Loads the demonstration. `busy`: it is being loaded; `refused`: the service accepts no spans now. */
+  readonly loadDemo: () => Promise<DemoLoaded | 'busy' | 'refused'>;
+  /** True: a request with spans needs a token. */
+  readonly isIngestTokenNeeded: boolean;
   /** Services and scopes without a recognised agent. */
   readonly unrecognised: () => readonly UnrecognisedNotice[];
+}
+
+/** What a caller may do beside sending spans. */
+export const rights = ['read', 'annotate', 'operate'] as const;
+export type Right = (typeof rights)[number];
+
+export interface Caller {
+  /** Of the token or the person; `undefined` for a caller with neither. */
+  readonly name: string | undefined;
+  /** True: an issuer of OpenID Connect names the person. */
+  readonly isPerson: boolean;
+  readonly rights: readonly Right[];
+  /** The only tenant that the caller sees; `undefined`: all. */
+  readonly tenant: Tenant | undefined;
+  /** `undefined` for a caller without a cookie. */
+  readonly session: { readonly antiForgery: string; readonly expiresAtMs: number } | undefined;
+}
+
+export type SignInWay = 'token' | 'oidc';
+
+/** One request of a caller. */
+export interface Visit extends Caller {
+  /** True: nobody may read without a token or a sign-in. */
+  readonly isSignInNeeded: boolean;
+  readonly ways: readonly SignInWay[];
+  /** Begins a session for the holder of a token that may read; the answer sets its cookie. */
+  readonly signIn: (token: string) => Caller | 'refused' | 'too_many';
+  /** Ends the session; the answer removes its cookie. */
+  readonly signOut: () => void;
+  /** Where the service accepts spans, as the caller reaches it; `undefined` until it does. */
+  readonly otlp: OtlpAddresses | undefined;
+}
+
+/** The addresses of the receivers. */
+export interface OtlpAddresses {
+  /** A URL. */
+  readonly http: string;
+  /** `host:port`, over TLS with `https://` in front. */
+  readonly grpc: string;
+}
+
+export interface DemoLoaded {
+  readonly spans: number;
+  /** Without those of sub-agents. */
+  readonly runs: number;
 }
 
 export interface Route {
@@ -68,6 +117,10 @@ export interface Route {
   readonly query_parameters: { readonly [name: string]: JsonObject };
   /** Permission of the token for a change. Default: operate. */
   readonly may?: 'annotate';
+  /** True: the route needs no token. */
+  readonly isOpen?: true;
+  /** True: the answer is not about tenants, so a token that sees one may have it. */
+  readonly isOfTenants?: true;
   /** Fastify checks the body against `taken`; the route itself checks the rest of `schema`. */
   readonly body?: { readonly bytesMax: number; readonly taken: JsonObject; readonly schema: JsonObject };
   /** Statuses of answers beside 200. */
@@ -87,6 +140,7 @@ export interface Route {
   /** For an answer that is a stream of server-sent events: its source. `lastId`: the last event that the client has had. */
   readonly events?: (parts: ApiDeps, parameters: Parameters, lastId: string | undefined) => EventSource;
   /** Resolves with `undefined` for 404. */
+<<<<<<< HEAD
   readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue, caller: Caller) => Promise<JsonValue | FileAnswer | undefined>;
 }
 
@@ -94,6 +148,11 @@ export interface Route {
 export interface Caller {
   /** Name of the token; `undefined` when the service has none. */
   readonly name: string | undefined;
+||||||| 1da950d3
+  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | FileAnswer | undefined>;
+=======
+  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue, visit: Visit) => Promise<JsonValue | FileAnswer | undefined>;
+>>>>>>> wt/shell
 }
 
 /** A limit per day in US dollars, requests or tokens. */

@@ -27,6 +27,8 @@ import { exportRoutes } from './exports.ts';
 import { queueRoutes } from './queues.ts';
 import { versionRoutes } from './versions.ts';
 import { processRoutes } from './processes.ts';
+import { firstStepRoutes } from './first-steps.ts';
+import { browserSessionRoutes } from './browser-session.ts';
 import { liveRoutes } from './live.ts';
 import { spanId, storedRun } from './one-run.ts';
 import { runContextRoutes } from './run-context.ts';
@@ -209,6 +211,8 @@ export const routes: readonly Route[] = [
   ...datasetRoutes,
   ...queueRoutes,
   ...experimentRoutes,
+  ...browserSessionRoutes,
+  ...firstStepRoutes,
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {

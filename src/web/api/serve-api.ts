@@ -1,6 +1,5 @@
 /** Serves the API under /api/v1 of the console listener, and its OpenAPI document. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Tenant } from '../../model/ids.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
 import { contentGoneWords, revisionChangeKinds, rowLabelsMax } from '../../model/store/store.ts';
@@ -14,8 +13,27 @@ import { spanKinds } from './json.ts';
 import { runContentMembers, runContentSchemas } from './run-schema.ts';
 import { runSpanSchemas } from './run-spans.ts';
 import { processSchemas } from './processes.ts';
+<<<<<<< HEAD
 import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { queueSchemas } from './queue-json.ts';
+||||||| 1da950d3
+import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
+=======
+import {
+  type ApiDeps,
+  count,
+  FileAnswer,
+  NotKept,
+  object,
+  type Parameters,
+  QueryFault,
+  Refusal,
+  type Route,
+  text,
+  time,
+  type Visit,
+} from './route.ts';
+>>>>>>> wt/shell
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
 import { alertSchemas } from './alerts.ts';
@@ -23,8 +41,8 @@ import { versionSchemas } from './versions.ts';
 
 export const apiPrefix = '/api/v1';
 
-/** The tenant that an Authorization header is limited to; `undefined` when it sees all tenants. */
-export type OnlyTenant = (authorization: string | undefined) => Tenant | undefined;
+/** Who makes a request, and what changes its session. */
+export type VisitOf = (request: FastifyRequest, reply: FastifyReply) => Visit;
 
 /** The name of the token of an Authorization header; `undefined` when there is none. */
 export type TokenName = (authorization: string | undefined) => string | undefined;
@@ -32,9 +50,29 @@ export type TokenName = (authorization: string | undefined) => string | undefine
 /** Answers a request with a stream of events. */
 export type SendEvents = (reply: FastifyReply, source: EventSource) => Promise<unknown>;
 
+<<<<<<< HEAD
+||||||| 1da950d3
+export function serveApi(app: FastifyInstance, { parts, onlyTenant, sendEvents }: Serving): void {
+  const document = openApiDocument(routes);
+  app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
+  for (const route of routes) serveRoute(app, route, { parts, onlyTenant, sendEvents });
+}
+
+const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
+
+=======
+export function serveApi(app: FastifyInstance, serving: Serving): void {
+  const document = openApiDocument(routes);
+  app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
+  for (const route of routes) serveRoute(app, route, serving);
+}
+
+const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
+
+>>>>>>> wt/shell
 interface Serving {
   readonly parts: ApiDeps;
-  readonly onlyTenant: OnlyTenant;
+  readonly visitOf: VisitOf;
   readonly sendEvents: SendEvents;
   readonly tokenName: TokenName;
 }
@@ -53,6 +91,8 @@ function serveRoute(
     method,
     path,
     may,
+    isOpen,
+    isOfTenants,
     body,
     statuses,
     missing = noRun,
@@ -64,7 +104,13 @@ function serveRoute(
     events,
     handle,
   }: Route,
+<<<<<<< HEAD
   { parts, onlyTenant, tokenName, sendEvents }: Serving,
+||||||| 1da950d3
+  { parts, onlyTenant, sendEvents }: Serving,
+=======
+  { parts, visitOf, sendEvents }: Serving,
+>>>>>>> wt/shell
 ): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
@@ -75,14 +121,20 @@ function serveRoute(
     `${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
     {
       schema,
-      config: { may: may ?? 'operate', isOfTenants: Object.hasOwn(inQuery, 'tenant'), isStream: events !== undefined },
+      config: {
+        may: may ?? 'operate',
+        isOfTenants: isOfTenants === true || Object.hasOwn(inQuery, 'tenant'),
+        isStream: events !== undefined,
+        ...(isOpen === true ? { isOpen: () => true } : {}),
+      },
       exposeHeadRoute: events === undefined,
       ...(body === undefined ? {} : { bodyLimit: body.bytesMax }),
     },
     async (request, reply) => {
       try {
         const requested: Parameters = { ...(request.query as Parameters), ...(request.params as Parameters) };
-        const only = onlyTenant(request.headers.authorization);
+        const visit = visitOf(request, reply);
+        const only = visit.tenant;
         if (only !== undefined && requested['tenant'] !== undefined && requested['tenant'] !== only)
           return await reply
             .code(403)
@@ -98,8 +150,14 @@ function serveRoute(
           const lastId = request.headers['last-event-id'];
           return await sendEvents(reply, events(parts, parameters, typeof lastId === 'string' ? lastId : undefined));
         }
+<<<<<<< HEAD
         const caller = { name: tokenName(request.headers.authorization) };
         const given = await handle(parts, parameters, (request.body ?? null) as JsonValue, caller);
+||||||| 1da950d3
+        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue);
+=======
+        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue, visit);
+>>>>>>> wt/shell
         const answer = given instanceof FileAnswer ? given.text : given;
         if (given instanceof FileAnswer) reply.headers(given.headers);
         const found =
@@ -413,6 +471,7 @@ function operation({
   method,
   summary,
   may,
+  isOpen,
   body,
   statuses,
   refusals = {},
@@ -433,8 +492,10 @@ function operation({
     responses: {
       200: { description: 'The answer.', content: contentOf(answer, file, formats) },
       400: error('The query cannot be read.'),
-      401: error(`The token is missing or may not ${method === 'get' ? 'read' : (may ?? 'operate')}.`),
-      ...(method === 'get' ? {} : { 403: error('The request comes from a page of another site.') }),
+      ...(isOpen === true ? {} : { 401: error(`The token is missing or may not ${method === 'get' ? 'read' : (may ?? 'operate')}.`) }),
+      ...(method === 'get'
+        ? {}
+        : { 403: error('The request comes from a page of another site, or carries a cookie without `X-Anti-Forgery`.') }),
       ...(body === undefined ? {} : { 413: error(`The body is larger than ${body.bytesMax} bytes.`) }),
       ...Object.fromEntries(
         Object.entries(statuses?.meanings ?? {}).map(([status, description]) => [

@@ -1,0 +1,13 @@
+/** A filter of a page, in its address. */
+
+export interface Filter {
+  /** Parameter of the address. */
+  readonly name: string;
+  readonly title: string;
+  readonly kind: 'text' | 'search' | 'number' | 'choice';
+  /** Of a choice. `search` fields and texts offer them. */
+  readonly options?: readonly { readonly value: string; readonly title: string }[];
+  readonly placeholder?: string;
+  /** True: stands behind a button while it is not set. */
+  readonly isMore?: boolean;
+}

@@ -1,0 +1,93 @@
+/** Sessions of browsers: who signed in, until when. They live in memory, so a start of the service ends all of them. */
+import { createHash } from 'node:crypto';
+import type { Tenant } from '../model/ids.ts';
+import { recentMap } from '../model/recent-map.ts';
+import type { Right } from './api/route.ts';
+
+/** Who signed in: a token by its name, or a person. */
+export interface SessionHolder {
+  readonly name: string;
+  readonly isPerson: boolean;
+  readonly rights: readonly Right[];
+  /** The only tenant that it sees; `undefined`: all. */
+  readonly tenant: Tenant | undefined;
+}
+
+export interface Session extends SessionHolder {
+  /** What a change must carry beside the cookie. A page of another site cannot read it. */
+  readonly antiForgery: string;
+  readonly expiresAtMs: number;
+}
+
+export interface SessionTable {
+  /** `cookie` is the value for the browser; the table keeps its hash alone. */
+  begin(holder: SessionHolder): { readonly cookie: string; readonly session: Session };
+  /** `undefined` for an unknown value and an expired session. */
+  of(cookie: string): Session | undefined;
+  end(cookie: string): void;
+}
+
+export const sessionMs = 12 * 3_600_000;
+/** At the bound the oldest sessions end. */
+export const sessionsMax = 1_000;
+
+export function sessionTable({ nowMs, secret }: { readonly nowMs: () => number; readonly secret: () => string }): SessionTable {
+  const sessions = new Map<string, Session>();
+
+  function dropExpired(): void {
+    // Sessions last equally long, so they expire in the order of the map.
+    for (const [key, { expiresAtMs }] of sessions) {
+      if (expiresAtMs > nowMs() && sessions.size < sessionsMax) return;
+      sessions.delete(key);
+    }
+  }
+
+  return {
+    begin(holder) {
+      dropExpired();
+      const cookie = secret();
+      const session = { ...holder, antiForgery: secret(), expiresAtMs: nowMs() + sessionMs };
+      sessions.set(hash(cookie), session);
+      return { cookie, session };
+    },
+    of(cookie) {
+      const session = sessions.get(hash(cookie));
+      return session !== undefined && session.expiresAtMs > nowMs() ? session : undefined;
+    },
+    end(cookie) {
+      sessions.delete(hash(cookie));
+    },
+  };
+}
+
+/** The table finds a session by the hash of its value, so the duration of the search reveals nothing of other values. */
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+export interface AttemptLimiter {
+  /** False: the address has failed too often within the last minute. */
+  allows(address: string): boolean;
+  failed(address: string): void;
+}
+
+/** Failed sign-ins of one address, and of all addresses, within a minute. */
+export const attemptsMax = { ofAddress: 10, ofAll: 200 } as const;
+const minuteMs = 60_000;
+const addressesMax = 2_000;
+
+/** Bounds guesses. Whole minutes count from the first failure. */
+export function attemptLimiter(nowMs: () => number): AttemptLimiter {
+  const byAddress = recentMap<string, { readonly sinceMs: number; readonly count: number }>(addressesMax);
+  let all = { sinceMs: 0, count: 0 };
+  const current = (one: { readonly sinceMs: number; readonly count: number } | undefined) =>
+    one !== undefined && nowMs() - one.sinceMs < minuteMs ? one : { sinceMs: nowMs(), count: 0 };
+  const more = (one: { readonly sinceMs: number; readonly count: number }) => ({ ...one, count: one.count + 1 });
+  return {
+    allows: (address) => current(byAddress.get(address)).count < attemptsMax.ofAddress && current(all).count < attemptsMax.ofAll,
+    failed(address) {
+      byAddress.set(address, more(current(byAddress.get(address))));
+      all = more(current(all));
+    },
+  };
+}
