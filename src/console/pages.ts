@@ -22,4 +22,36 @@ export interface Page {
 export const pages: readonly Page[] = [
   { path: '/', title: 'Overview', isInMenu: true, load: async () => (await import('./pages/overview.tsx')).Overview },
   { path: '/runs', title: 'Runs', isInMenu: true, load: async () => (await import('./pages/runs.tsx')).Runs },
+  {
+    path: '/datasets',
+    title: 'Datasets',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/datasets/dataset-list.tsx')).DatasetList,
+  },
+  {
+    path: '/datasets/:name',
+    title: 'Dataset',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/datasets/dataset.tsx')).Dataset,
+  },
+  {
+    path: '/experiments',
+    title: 'Experiments',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/experiment-list.tsx')).ExperimentList,
+  },
+  {
+    path: '/experiments/compare',
+    title: 'Compare experiments',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/comparison.tsx')).ExperimentComparison,
+  },
+  {
+    path: '/experiments/:id',
+    title: 'Experiment',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/experiment.tsx')).Experiment,
+  },
 ];

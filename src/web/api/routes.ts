@@ -20,7 +20,9 @@ import { examinedMax, type Store, type StoredRun } from '../../model/store/store
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { alertRoutes } from './alerts.ts';
 import { annotationRoutes } from './annotations.ts';
+import { datasetFileRoutes } from './dataset-files.ts';
 import { datasetRoutes } from './datasets.ts';
+import { experimentHistoryRoutes } from './experiment-history.ts';
 import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
@@ -203,7 +205,9 @@ export const routes: readonly Route[] = [
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,
+  ...datasetFileRoutes,
   ...experimentRoutes,
+  ...experimentHistoryRoutes,
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {
