@@ -59,6 +59,10 @@ interface FlipSide {
   readonly runs: number;
   /** Of the worst run. */
   readonly explanation: string;
+  /** The worst run; `undefined` when its result names none. */
+  readonly run: ExperimentResult['run'];
+  /** Means of the runs of the example; `undefined` when no run tells. */
+  readonly usage: { readonly [of in UsageComparison['of']]: number | undefined };
 }
 
 /** What a run takes; less is cheaper, not better. */
@@ -190,8 +194,21 @@ function changeOf({ first, second }: Flip): number {
 }
 
 function flipSide(observed: readonly Observed[]): FlipSide {
-  const worst = observed.reduce((least, one) => (one.value < least.value ? one : least), observed[0] ?? { value: 0, explanation: '' });
-  return { value: meanOf(observed), runs: observed.length, explanation: worst.explanation };
+  const [first] = observed;
+  const worst = observed.reduce((least, one) => (least === undefined || one.value < least.value ? one : least), first);
+  return {
+    value: meanOf(observed),
+    runs: observed.length,
+    explanation: worst?.explanation ?? '',
+    run: worst?.result.run,
+    usage: Object.fromEntries(
+      usages.map(({ of, valueOf }) => [of, meanKnown(observed.flatMap(({ result }) => valueOf(result) ?? []))]),
+    ) as FlipSide['usage'],
+  };
+}
+
+function meanKnown(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((all, value) => all + value, 0) / values.length;
 }
 
 function meanOf(observed: readonly Observed[]): number {

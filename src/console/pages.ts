@@ -36,4 +36,36 @@ export const pages: readonly Page[] = [
     load: async () => (await import('./pages/sessions/session-page.tsx')).SessionPage,
   },
   { path: '/sign-in', title: 'Sign in', hasTimeRange: false, load: async () => (await import('./pages/sign-in.tsx')).SignIn },
+  {
+    path: '/datasets',
+    title: 'Datasets',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/datasets/dataset-list.tsx')).DatasetList,
+  },
+  {
+    path: '/datasets/:name',
+    title: 'Dataset',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/datasets/dataset.tsx')).Dataset,
+  },
+  {
+    path: '/experiments',
+    title: 'Experiments',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/experiment-list.tsx')).ExperimentList,
+  },
+  {
+    path: '/experiments/compare',
+    title: 'Compare experiments',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/comparison.tsx')).ExperimentComparison,
+  },
+  {
+    path: '/experiments/:id',
+    title: 'Experiment',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/experiment.tsx')).Experiment,
+  },
 ];

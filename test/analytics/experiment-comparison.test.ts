@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { experimentComparison } from '../../src/analytics/experiment-comparison.ts';
 import { experimentSummary } from '../../src/analytics/experiment-summary.ts';
 import type { ExperimentResult, ResultVerdict } from '../../src/model/experiment.ts';
+import { spanId } from '../builders/agent-trace.ts';
 import { experimentOf, resultOf, verdictOf } from '../builders/experiment.ts';
+import { traceId } from '../stores/numbered.ts';
 
 const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `example ${at}`);
 
@@ -40,16 +42,17 @@ for (const { name, first, second, word, regressions } of cases) {
   });
 }
 
-test('experiment comparison: a flipped example has the explanations of both sides', () => {
+test('experiment comparison: a flipped example has the explanations, the runs and the usage of both sides', () => {
+  const run = { traceId: traceId(1), spanId: spanId(1) };
   const found = experimentComparison(
-    side('a', [resultOf('x', [verdictOf('pass', { explanation: 'All calls succeeded.' })])]),
-    side('b', [resultOf('x', [verdictOf('fail', { explanation: 'find failed.' })])]),
+    side('a', [resultOf('x', [verdictOf('pass', { explanation: 'All calls succeeded.' })], { run, cost: 0.5 })]),
+    side('b', [resultOf('x', [verdictOf('fail', { explanation: 'find failed.' })], { inputTokens: 7, outputTokens: 3 })]),
   );
   expect(found.evaluators.find(({ name }) => name === 'tool_error')?.flipped).toEqual([
     {
       exampleId: 'x',
-      first: { value: 1, runs: 1, explanation: 'All calls succeeded.' },
-      second: { value: 0, runs: 1, explanation: 'find failed.' },
+      first: { value: 1, runs: 1, explanation: 'All calls succeeded.', run, usage: { cost: 0.5, tokens: undefined, duration: 0.4 } },
+      second: { value: 0, runs: 1, explanation: 'find failed.', run: undefined, usage: { cost: undefined, tokens: 10, duration: 0.4 } },
     },
   ]);
 });

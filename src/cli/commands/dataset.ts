@@ -3,8 +3,9 @@ import { type Command, type CommandInput, type ExitCode, type Subcommand, UsageE
 import { add, addLimitMax } from '../dataset/add.ts';
 import { remove, review, split } from '../dataset/change.ts';
 import { exportDataset } from '../dataset/export.ts';
-import { importSet, setFormats } from '../dataset/import.ts';
-import { exportForms } from '../dataset/peer-forms.ts';
+import { importSet } from '../dataset/import.ts';
+import { exportForms } from '../../datasets/forms/export-forms.ts';
+import { setFormats } from '../../datasets/forms/import-forms.ts';
 import { diff, list, show } from '../dataset/show.ts';
 import { runFilterKeys } from '../run-filter.ts';
 

@@ -36,7 +36,7 @@ export function keyOf({ name: named, tenant: of = '' }: Parameters): DatasetKey 
   return { tenant: of as Tenant, name: text };
 }
 
-function micros(clock: ApiDeps['clock']): number {
+export function micros(clock: ApiDeps['clock']): number {
   return Math.floor(clock.nowMs() * 1_000);
 }
 
@@ -151,7 +151,7 @@ function examplesGiven(
   return read.map(({ example }) => redacted({ ...example, origin: { ...origin, ...example.origin } }));
 }
 
-function faulty(faults: readonly string[]): Refusal {
+export function faulty(faults: readonly string[]): Refusal {
   const more = faults.length > faultsShown ? `; and ${faults.length - faultsShown} more` : '';
   return new Refusal(422, {
     code: 'bad_example',
@@ -201,7 +201,7 @@ function conflict(message: string): Refusal {
   return new Refusal(409, { code: 'conflict', message, todo: 'Read it again, and send the change on the newest version.' });
 }
 
-function writtenOf(outcome: DatasetOutcome): Extract<DatasetOutcome, { kind: 'written' }> {
+export function writtenOf(outcome: DatasetOutcome): Extract<DatasetOutcome, { kind: 'written' }> {
   if (outcome.kind === 'written') return outcome;
   if (outcome.kind === 'conflict') throw conflict(`The newest version is ${outcome.version}.`);
   throw new Refusal(409, {

@@ -135,6 +135,8 @@ export interface Route {
   readonly file?: { readonly type: string; readonly ending: string };
   /** The same for values of the parameter `format`: the answer is then a text. */
   readonly formats?: { readonly [format: string]: { readonly type: string; readonly ending: string } };
+  /** Name of the file of `formats`, without its extension. Default: the first part of the path. */
+  readonly fileName?: (parameters: Parameters) => string;
   /** Lists of the answer about all tenants; they are empty for a token that sees one tenant. */
   readonly ofAllTenants?: readonly string[];
   /** For an answer that is a stream of server-sent events: its source. `lastId`: the last event that the client has had. */

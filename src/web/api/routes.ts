@@ -20,7 +20,9 @@ import { examinedMax } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { alertRoutes } from './alerts.ts';
 import { annotationRoutes } from './annotations.ts';
+import { datasetFileRoutes } from './dataset-files.ts';
 import { datasetRoutes } from './datasets.ts';
+import { experimentHistoryRoutes } from './experiment-history.ts';
 import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
@@ -209,10 +211,20 @@ export const routes: readonly Route[] = [
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,
+<<<<<<< HEAD
   ...queueRoutes,
+||||||| 1da950d3
+=======
+  ...datasetFileRoutes,
+>>>>>>> wt/looppages
   ...experimentRoutes,
+<<<<<<< HEAD
   ...browserSessionRoutes,
   ...firstStepRoutes,
+||||||| 1da950d3
+=======
+  ...experimentHistoryRoutes,
+>>>>>>> wt/looppages
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {

@@ -6,7 +6,7 @@ import { contentGoneWords, revisionChangeKinds, rowLabelsMax } from '../../model
 import { verdictWords } from '../../model/verdict.ts';
 import type { EventSource } from '../event-streams.ts';
 import { datasetSchemas } from './dataset-json.ts';
-import { experimentSchemas } from './experiments.ts';
+import { experimentSchemas } from './experiment-schemas.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
@@ -100,6 +100,7 @@ function serveRoute(
     query_parameters: inQuery,
     file,
     formats = {},
+    fileName,
     ofAllTenants = [],
     events,
     handle,
@@ -169,7 +170,7 @@ function serveRoute(
         if (format !== undefined)
           return await reply
             .type(format.type)
-            .header('content-disposition', `attachment; filename="${path.split('/')[1]}.${format.ending}"`)
+            .header('content-disposition', `attachment; filename="${fileName?.(requested) ?? path.split('/')[1]}.${format.ending}"`)
             .send(found);
         if (file !== undefined)
           return await reply.type(file.type).header('content-disposition', `attachment; filename="run.${file.ending}"`).send(found);

@@ -1,7 +1,7 @@
 /** Writes examples in the forms of other programs, as far as these can hold them. */
 import { expectationNames } from '../../../evaluators/expectation/expectation.ts';
 import { stringify } from 'yaml';
-import { exampleJson } from '../../datasets/example-json.ts';
+import { exampleJson } from '../example-json.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member, plainText } from '../../model/json.ts';
 import { csvText } from './csv.ts';
@@ -12,6 +12,8 @@ export interface ExportForm {
   /** The value of `--format`. */
   readonly name: string;
   readonly summary: string;
+  /** Extension of a file of the form. */
+  readonly ending: 'jsonl' | 'json' | 'yaml' | 'csv';
   /** Members that the form can hold, as `heldMembers` names them. Absent: all. */
   readonly holds?: ReadonlySet<string>;
   readonly write: (examples: readonly DatasetExample[]) => string;
@@ -151,27 +153,30 @@ const everyInput = ['input', 'named inputs', 'conversations as input'];
 const everyExpectation = expectationNames.map((name) => `expect.${name}`);
 
 export const exportForms: readonly ExportForm[] = [
-  { name: 'jsonl', summary: 'JSON lines in the own form', write: (examples) => jsonLines(examples.map(exampleJson)) },
-  { name: 'json', summary: 'JSON in the own form', write: (examples) => wholeJson(examples.map(exampleJson)) },
+  { name: 'jsonl', summary: 'JSON lines in the own form', ending: 'jsonl', write: (examples) => jsonLines(examples.map(exampleJson)) },
+  { name: 'json', summary: 'JSON in the own form', ending: 'json', write: (examples) => wholeJson(examples.map(exampleJson)) },
   {
     name: 'yaml',
     summary: 'YAML in the own form',
+    ending: 'yaml',
     write: (examples) =>
       stringify(
         examples.map((one): unknown => JSON.parse(jsonText(exampleJson(one)))),
         { lineWidth: 0, aliasDuplicateObjects: false },
       ).trimEnd(),
   },
-  { name: 'csv', summary: 'CSV in the own form', write: (examples) => ownCsv(examples.map(exampleJson)) },
+  { name: 'csv', summary: 'CSV in the own form', ending: 'csv', write: (examples) => ownCsv(examples.map(exampleJson)) },
   {
     name: 'deepeval',
     summary: 'goldens of DeepEval',
+    ending: 'json',
     holds: new Set(['input', 'expect.output', 'expect.tool_calls', 'expect.context', 'tags', 'metadata']),
     write: (examples) => wholeJson(examples.map(golden)),
   },
   {
     name: 'agentevals',
     summary: 'reference trajectories of agentevals',
+    ending: 'json',
     holds: new Set(['input', 'conversations as input', 'expect.messages', 'expect.tool_calls', 'expect.output', 'tags', 'metadata']),
     write: (examples) =>
       wholeJson(
@@ -190,18 +195,21 @@ export const exportForms: readonly ExportForm[] = [
   {
     name: 'adk',
     summary: 'an eval set of the Agent Development Kit',
+    ending: 'json',
     holds: new Set(['input', 'expect.output', 'expect.tool_calls']),
     write: (examples) => wholeJson({ eval_set_id: 'tracejury', eval_cases: examples.map(evalCase) }),
   },
   {
     name: 'dokimos',
     summary: 'a dataset of Dokimos',
+    ending: 'json',
     holds: new Set([...everyInput, 'expect.output', 'expect.tool_calls', 'tasks', 'tools', 'constraints', 'metadata']),
     write: (examples) => wholeJson({ name: 'tracejury', examples: examples.map(dokimosExample) }),
   },
   {
     name: 'langsmith',
     summary: 'JSON lines for LangSmith',
+    ending: 'jsonl',
     holds: new Set([...everyInput, ...everyExpectation, 'split', 'metadata']),
     write: (examples) =>
       jsonLines(
@@ -214,6 +222,7 @@ export const exportForms: readonly ExportForm[] = [
   {
     name: 'braintrust',
     summary: 'JSON lines for Braintrust',
+    ending: 'jsonl',
     holds: new Set([...everyInput, ...everyExpectation, 'split', 'tags', 'metadata']),
     write: (examples) =>
       jsonLines(
@@ -232,6 +241,7 @@ export const exportForms: readonly ExportForm[] = [
   {
     name: 'phoenix',
     summary: 'CSV for Phoenix',
+    ending: 'csv',
     holds: new Set([...everyInput, ...everyExpectation, 'split', 'tags', 'metadata']),
     write: (examples) => {
       const rows = examples.map(phoenixRow);

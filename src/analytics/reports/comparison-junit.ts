@@ -1,7 +1,7 @@
 /** The comparison as JUnit XML: one test case for each evaluator, which fails on a regression and is skipped when nothing can be compared. */
 import { comparisonCells, comparisonHeads, flipText } from './comparison-text.ts';
-import { element } from '../eval/junit.ts';
-import type { Comparison, EvaluatorComparison } from '../../analytics/experiment-comparison.ts';
+import { element } from './xml-element.ts';
+import type { Comparison, EvaluatorComparison } from '../experiment-comparison.ts';
 
 /** Flips that a failure lists. */
 const flipsMax = 20;

@@ -1,6 +1,6 @@
 /** The own form of examples as a format of `--from`: a list, an object with `examples`, or a CSV table. */
 import { expectationNames } from '../../../evaluators/expectation/expectation.ts';
-import { exampleSchema } from '../../datasets/example-json.ts';
+import { exampleSchema } from '../example-json.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import { cellValue, csvText, isTable } from './csv.ts';
 import { filled, type ImportedExample, type ImportedSet, entriesIn, type SetFormat } from './entries.ts';
@@ -43,7 +43,14 @@ function imported(object: JsonObject): ImportedExample {
     'split',
     'metadata',
   ].map((key) => member(object, key));
-  const own = filled(Object.fromEntries(ownMembers.map((key) => [key, member(object, key)])));
+  // What has no place, or the wrong type, stays for the check of the example, which names it.
+  const wrong = Object.entries(object).filter(
+    ([key, value]) =>
+      !members.includes(key) ||
+      (value !== null &&
+        ((key === 'expect' && !isJsonObject(value)) || (['constraints', 'split'].includes(key) && typeof value !== 'string'))),
+  );
+  const own = filled({ ...Object.fromEntries(ownMembers.map((key) => [key, member(object, key)])), ...Object.fromEntries(wrong) });
   return {
     ...(id === undefined ? {} : { id: String(id) }),
     ...(input === undefined ? {} : { input }),

@@ -11,7 +11,7 @@ import {
   usageCells,
   usageHeads,
 } from './comparison-text.ts';
-import type { Comparison, EvaluatorComparison } from '../../analytics/experiment-comparison.ts';
+import type { Comparison, EvaluatorComparison } from '../experiment-comparison.ts';
 
 /** Flips of each evaluator in the file. */
 const flipsMax = 500;

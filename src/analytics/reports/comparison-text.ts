@@ -1,10 +1,9 @@
 /** The comparison of two experiments as text for a terminal, and as Markdown for a comment on a pull request. */
-import { measureText } from './report.ts';
-import { cell } from '../eval/markdown.ts';
-import { aligned, percent } from '../eval/report.ts';
-import { oneLine } from '../terminal.ts';
-import type { Comparison, ComparisonWord, EvaluatorComparison, Flip, UsageComparison } from '../../analytics/experiment-comparison.ts';
-import type { Measure } from '../../analytics/experiment-summary.ts';
+import { cell } from './markdown-cell.ts';
+import { aligned, measureText, percent } from './report-text.ts';
+import { oneLine } from '../../model/one-line.ts';
+import type { Comparison, ComparisonWord, EvaluatorComparison, Flip, UsageComparison } from '../experiment-comparison.ts';
+import type { Measure } from '../experiment-summary.ts';
 import type { Experiment } from '../../model/experiment.ts';
 import type { Estimate } from '../../statistics/estimate.ts';
 
@@ -56,7 +55,7 @@ export const usageHeads = ['mean of a run', 'examples', 'A', 'B', 'difference'] 
 
 export function usageCells({ of, examples, first, second, difference }: UsageComparison): readonly string[] {
   const text = (value: number): string =>
-    of === 'cost' ? `$${value.toFixed(5)}` : of === 'duration' ? `${value.toFixed(2)} s` : Math.round(value).toLocaleString('en-US');
+    of === 'cost' ? `$${value.toFixed(5)}` : of === 'duration' ? `${value.toFixed(2)} s` : thousands(Math.round(value));
   const change = (value: number): string => `${value < 0 ? '−' : '+'}${text(Math.abs(value))}`;
   return [
     of,
@@ -67,6 +66,11 @@ export function usageCells({ of, examples, first, second, difference }: UsageCom
       ? `${change(difference.point)} (${change(difference.low)} to ${change(difference.high)})`
       : change(second - first),
   ];
+}
+
+/** Commas between groups of three digits. */
+function thousands(value: number): string {
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 export const repeatHeads = ['evaluator', 'k', 'pass@k A', 'pass@k B', 'pass^k A', 'pass^k B'] as const;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvRows, cellText, cellValue } from '../../../src/cli/dataset/csv.ts';
-import { setFormats } from '../../../src/cli/dataset/import.ts';
-import { exportForms, leftOutOf } from '../../../src/cli/dataset/peer-forms.ts';
+import { csvRows, cellText, cellValue } from '../../../src/datasets/forms/csv.ts';
+import { setFormats } from '../../../src/datasets/forms/import-forms.ts';
+import { exportForms, leftOutOf } from '../../../src/datasets/forms/export-forms.ts';
 import type { DatasetExample } from '../../../src/model/example.ts';
 import { isJsonArray, type JsonValue, parseJson } from '../../../src/model/json.ts';
 
