@@ -117,22 +117,9 @@ export function consoleOf(
     // People use a browser and a token: the console requires no client certificate.
     ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
     hosts: hostsOf(config, 'console', 'read'),
-<<<<<<< HEAD
-    readTokens: tokens('read'),
-    ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
-    namedTokens: config.listen.tokens,
-    operateTokens: tokens('operate'),
-    annotateTokens: tokens('annotate'),
-||||||| 1da950d3
-    readTokens: tokens('read'),
-    ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
-    operateTokens: tokens('operate'),
-    annotateTokens: tokens('annotate'),
-=======
     tokens: config.listen.tokens,
     nowMs: clock.nowMs,
     secret: () => randomBytes(32).toString('base64url'),
->>>>>>> wt/shell
     notReady: () => notReady(state, fullFolder()),
     otlp: () => state.otlp,
     metricsPage: () => openMetricsPieces(snapshot()),

@@ -14,28 +14,7 @@ import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import { accessControl, type AccessOptions } from './access.ts';
 import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
 import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
-<<<<<<< HEAD
-import {
-  accessControl,
-  type AccessOptions,
-  defaultResponseBounds,
-  type ResponseBounds,
-  responseGate,
-  tenantsSeen,
-  tokenNames,
-} from './request-guard.ts';
-||||||| 1da950d3
-import {
-  accessControl,
-  type AccessOptions,
-  defaultResponseBounds,
-  type ResponseBounds,
-  responseGate,
-  tenantsSeen,
-} from './request-guard.ts';
-=======
 import { defaultResponseBounds, type ResponseBounds, responseGate } from './request-guard.ts';
->>>>>>> wt/shell
 
 export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' | 'nowMs' | 'secret'> {
   readonly host: string;
@@ -196,14 +175,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     );
   serveApi(app, {
     parts: options.api,
-<<<<<<< HEAD
-    onlyTenant,
-    tokenName: tokenNames(options),
-||||||| 1da950d3
-    onlyTenant,
-=======
     visitOf: (request, reply) => ({ ...access.visitOf(request, reply), otlp: reachable(options.otlp(), request.hostname) }),
->>>>>>> wt/shell
     async sendEvents(reply, source) {
       if (!streams.hasRoom()) {
         options.onBusy?.();

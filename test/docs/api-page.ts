@@ -65,13 +65,7 @@ function bodyText(schema: JsonObject): string {
   const members = Object.entries(schema['properties'] as { readonly [key: string]: JsonObject });
   const [[key, list] = ['', {}]] = members;
   const head = '| member | type | meaning |\n|---|---|---|\n';
-<<<<<<< HEAD
-  if (members.length > 1 || list['type'] !== 'array') return `The body is an object:\n\n${head}${memberRows(schema)}`;
-||||||| 1da950d3
-  if (members.length > 1) return `The body is an object:\n\n${head}${memberRows(schema)}`;
-=======
   if (members.length > 1 || list['items'] === undefined) return `The body is an object:\n\n${head}${memberRows(schema)}`;
->>>>>>> wt/shell
   const entries = `${String(list['minItems'])} to ${String(list['maxItems'])} entries of:`;
   return `The body is \`{ "${key}": […] }\` with ${entries}\n\n${head}${memberRows(list['items'] as JsonObject)}`;
 }

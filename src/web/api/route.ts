@@ -142,19 +142,7 @@ export interface Route {
   /** For an answer that is a stream of server-sent events: its source. `lastId`: the last event that the client has had. */
   readonly events?: (parts: ApiDeps, parameters: Parameters, lastId: string | undefined) => EventSource;
   /** Resolves with `undefined` for 404. */
-<<<<<<< HEAD
-  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue, caller: Caller) => Promise<JsonValue | FileAnswer | undefined>;
-}
-
-/** Who sends a request. */
-export interface Caller {
-  /** Name of the token; `undefined` when the service has none. */
-  readonly name: string | undefined;
-||||||| 1da950d3
-  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | FileAnswer | undefined>;
-=======
   readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue, visit: Visit) => Promise<JsonValue | FileAnswer | undefined>;
->>>>>>> wt/shell
 }
 
 /** A limit per day in US dollars, requests or tokens. */

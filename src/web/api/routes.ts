@@ -211,20 +211,12 @@ export const routes: readonly Route[] = [
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,
-<<<<<<< HEAD
   ...queueRoutes,
-||||||| 1da950d3
-=======
   ...datasetFileRoutes,
->>>>>>> wt/looppages
   ...experimentRoutes,
-<<<<<<< HEAD
   ...browserSessionRoutes,
   ...firstStepRoutes,
-||||||| 1da950d3
-=======
   ...experimentHistoryRoutes,
->>>>>>> wt/looppages
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {

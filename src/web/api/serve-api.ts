@@ -13,12 +13,7 @@ import { spanKinds } from './json.ts';
 import { runContentMembers, runContentSchemas } from './run-schema.ts';
 import { runSpanSchemas } from './run-spans.ts';
 import { processSchemas } from './processes.ts';
-<<<<<<< HEAD
-import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { queueSchemas } from './queue-json.ts';
-||||||| 1da950d3
-import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
-=======
 import {
   type ApiDeps,
   count,
@@ -33,7 +28,6 @@ import {
   time,
   type Visit,
 } from './route.ts';
->>>>>>> wt/shell
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
 import { alertSchemas } from './alerts.ts';
@@ -50,17 +44,6 @@ export type TokenName = (authorization: string | undefined) => string | undefine
 /** Answers a request with a stream of events. */
 export type SendEvents = (reply: FastifyReply, source: EventSource) => Promise<unknown>;
 
-<<<<<<< HEAD
-||||||| 1da950d3
-export function serveApi(app: FastifyInstance, { parts, onlyTenant, sendEvents }: Serving): void {
-  const document = openApiDocument(routes);
-  app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
-  for (const route of routes) serveRoute(app, route, { parts, onlyTenant, sendEvents });
-}
-
-const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
-
-=======
 export function serveApi(app: FastifyInstance, serving: Serving): void {
   const document = openApiDocument(routes);
   app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
@@ -69,7 +52,6 @@ export function serveApi(app: FastifyInstance, serving: Serving): void {
 
 const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
 
->>>>>>> wt/shell
 interface Serving {
   readonly parts: ApiDeps;
   readonly visitOf: VisitOf;
@@ -105,13 +87,7 @@ function serveRoute(
     events,
     handle,
   }: Route,
-<<<<<<< HEAD
-  { parts, onlyTenant, tokenName, sendEvents }: Serving,
-||||||| 1da950d3
-  { parts, onlyTenant, sendEvents }: Serving,
-=======
   { parts, visitOf, sendEvents }: Serving,
->>>>>>> wt/shell
 ): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
@@ -151,14 +127,7 @@ function serveRoute(
           const lastId = request.headers['last-event-id'];
           return await sendEvents(reply, events(parts, parameters, typeof lastId === 'string' ? lastId : undefined));
         }
-<<<<<<< HEAD
-        const caller = { name: tokenName(request.headers.authorization) };
-        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue, caller);
-||||||| 1da950d3
-        const given = await handle(parts, parameters, (request.body ?? null) as JsonValue);
-=======
         const given = await handle(parts, parameters, (request.body ?? null) as JsonValue, visit);
->>>>>>> wt/shell
         const answer = given instanceof FileAnswer ? given.text : given;
         if (given instanceof FileAnswer) reply.headers(given.headers);
         const found =
