@@ -5,7 +5,7 @@ import { isDatasetName } from '../../model/store/dataset-store.ts';
 import { queueItemStates, queueRunsAtOnceMax } from '../../model/store/queue-store.ts';
 import { type CommandInput, type ExitCode, reportFormat, textOption, textOptions, UsageError } from '../command.ts';
 import { parseRunFilter, parseTime } from '../run-filter.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import { objectsAt, type QueueAnswer, refusedCode, withQueueApi } from './queue-api.ts';
 import { itemLine, itemText, queueLine, queueText } from './queue-text.ts';
 

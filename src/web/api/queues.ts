@@ -73,7 +73,7 @@ export type QueueApiDeps = Pick<ApiDeps, 'queues' | 'store'> & {
 };
 
 export interface QueueRoute extends Omit<Route, 'handle'> {
-  readonly handle: (deps: QueueApiDeps, parameters: Parameters, body: JsonValue, caller: Caller) => Promise<JsonValue | undefined>;
+  readonly handle: (deps: QueueApiDeps, parameters: Parameters, body: JsonValue, caller: Pick<Caller, 'name'>) => Promise<JsonValue | undefined>;
 }
 
 export const queueRoutes: readonly QueueRoute[] = [
@@ -325,7 +325,7 @@ function readerOf(queues: QueueApiDeps['queues'], named: string | number | undef
   return typeof who === 'string' ? queues.person(who) : undefined;
 }
 
-function responseGiven({ queues }: QueueApiDeps, { body, text: textAt }: GivenBody, caller: Caller): GivenResponse {
+function responseGiven({ queues }: QueueApiDeps, { body, text: textAt }: GivenBody, caller: Pick<Caller, 'name'>): GivenResponse {
   return {
     person: personOf(queues, textAt('person'), caller),
     item: Number(member(body, 'item')),

@@ -38,25 +38,13 @@ export const apiPrefix = '/api/v1';
 /** Who makes a request, and what changes its session. */
 export type VisitOf = (request: FastifyRequest, reply: FastifyReply) => Visit;
 
-/** The name of the token of an Authorization header; `undefined` when there is none. */
-export type TokenName = (authorization: string | undefined) => string | undefined;
-
 /** Answers a request with a stream of events. */
 export type SendEvents = (reply: FastifyReply, source: EventSource) => Promise<unknown>;
-
-export function serveApi(app: FastifyInstance, serving: Serving): void {
-  const document = openApiDocument(routes);
-  app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
-  for (const route of routes) serveRoute(app, route, serving);
-}
-
-const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
 
 interface Serving {
   readonly parts: ApiDeps;
   readonly visitOf: VisitOf;
   readonly sendEvents: SendEvents;
-  readonly tokenName: TokenName;
 }
 
 export function serveApi(app: FastifyInstance, serving: Serving): void {
