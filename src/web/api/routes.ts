@@ -25,12 +25,16 @@ import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { versionRoutes } from './versions.ts';
+import { callRoutes } from './calls.ts';
+import { noticeRoutes } from './notices.ts';
+import { overviewRoutes } from './overview.ts';
 import { processRoutes } from './processes.ts';
 import { liveRoutes } from './live.ts';
 import { runExportRoutes } from './run-export.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
 import { sessionRoutes } from './sessions.ts';
-import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson, toolJson } from './json.ts';
+import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson } from './json.ts';
+import { settingsRoutes } from './settings.ts';
 
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
 const spansLimitDefault = 200;
@@ -159,20 +163,6 @@ export const routes: readonly Route[] = [
   },
   {
     method: 'get',
-    path: '/tools',
-    summary: 'Calls by agent and tool.',
-    path_parameters: {},
-    query_parameters: { ...period, ...runParameters, tenant, by },
-    answer: list('tools', 'Tool'),
-    handle: async ({ store, clock }, query) => ({
-      tools: (await store.tools({ ...periodOf(query, clock), ...runsOf(query), ...splitIn(query) })).map((row) =>
-        toolJson(row, splitOf(query)),
-      ),
-      next: null,
-    }),
-  },
-  {
-    method: 'get',
     path: '/evaluability',
     summary: 'Outcomes of each evaluator since the start of the service, by agent and dialect, with the missing data.',
     path_parameters: {},
@@ -197,6 +187,8 @@ export const routes: readonly Route[] = [
     }),
   },
   ...figureRoutes,
+  ...overviewRoutes,
+  ...callRoutes,
   ...versionRoutes,
   ...alertRoutes,
   ...processRoutes,
@@ -204,6 +196,8 @@ export const routes: readonly Route[] = [
   ...exportRoutes,
   ...datasetRoutes,
   ...experimentRoutes,
+  ...settingsRoutes,
+  ...noticeRoutes,
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {
