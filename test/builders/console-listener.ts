@@ -4,6 +4,7 @@ import { hostRule } from '../../src/model/http-hosts.ts';
 import type { ApiDeps } from '../../src/web/api/route.ts';
 import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../../src/web/console.ts';
 import { memoryStore } from './memory-store.ts';
+import { serviceStatus } from './service-status.ts';
 
 export interface OpenConsole {
   readonly url: string;
@@ -42,12 +43,14 @@ export async function emptyApi(): Promise<ApiDeps> {
     exporters: { statuses: () => [], recount: async () => undefined },
     annotate: async () => [],
     unannotate: async () => false,
+    removeProcess: async () => false,
     redacted: (example) => example,
     mayBeRedacted: () => false,
     budgets: () => [],
     upstream: { probabilityMin: 0.0001, raised: () => 0 },
     judges: () => [],
     unrecognised: () => [],
+    status: serviceStatus(),
     searches: () => true,
     refreshVersions: async () => true,
     alerts: () => [],

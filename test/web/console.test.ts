@@ -1,14 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-<<<<<<< HEAD
 import { type ConsoleListener, inPieces } from '../../src/web/console.ts';
 import { emptyApi, openConsole } from '../builders/console-listener.ts';
-=======
-import { manualClock } from '../../src/model/clock.ts';
-import { hostRule } from '../../src/model/http-hosts.ts';
-import { memoryStore } from '../builders/memory-store.ts';
-import { serviceStatus } from '../builders/service-status.ts';
-import { consoleListener, type ConsoleListener, inPieces } from '../../src/web/console.ts';
->>>>>>> 4d92ee2e (api: overview, models, distributions, settings and notices; a learnt process can be deleted)
 
 const listeners: ConsoleListener[] = [];
 
@@ -26,30 +18,7 @@ async function listening(
     metricsPage,
     onFault: (error) => faults.push(error),
     readBody: async () => Buffer.alloc(0),
-<<<<<<< HEAD
     api: { ...(await emptyApi()), unannotate },
-=======
-    api: {
-      store: await memoryStore(),
-      clock: manualClock(0),
-      spans: async () => undefined,
-      exporters: { statuses: () => [], recount: async () => undefined },
-      annotate: async () => [],
-      unannotate,
-      removeProcess: async () => false,
-      redacted: (example) => example,
-      mayBeRedacted: () => false,
-      budgets: () => [],
-      upstream: { probabilityMin: 0.0001, raised: () => 0 },
-      judges: () => [],
-      unrecognised: () => [],
-      searches: () => true,
-      status: serviceStatus(),
-      refreshVersions: async () => true,
-      alerts: () => [],
-      evaluability: () => [],
-    },
->>>>>>> 4d92ee2e (api: overview, models, distributions, settings and notices; a learnt process can be deleted)
   });
   listeners.push(listener);
   return { url: `${url}/metrics`, faults };

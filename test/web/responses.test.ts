@@ -7,7 +7,6 @@ import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import type { ConsoleOptions } from '../../src/web/console.ts';
 import { emptyApi, openConsole } from '../builders/console-listener.ts';
 import { eventually } from '../service/running.ts';
-import { serviceStatus } from '../builders/service-status.ts';
 
 const ending: (() => unknown)[] = [];
 afterEach(async () => {
@@ -44,32 +43,8 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     responses,
     onBusy: () => busy++,
     readBody: consoleBody(byteBudget({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
-<<<<<<< HEAD
     // Larger than what two sockets take unread.
     api: { ...(await emptyApi()), evaluability: () => Array.from({ length: 200 }, () => ({ reason: 'x'.repeat(64 * 1024) })) },
-=======
-    api: {
-      store: await memoryStore(),
-      clock: manualClock(0),
-      spans: async () => undefined,
-      exporters: { statuses: () => [], recount: async () => undefined },
-      annotate: async () => [],
-      unannotate: async () => false,
-      removeProcess: async () => false,
-      redacted: (example) => example,
-      mayBeRedacted: () => false,
-      budgets: () => [],
-      upstream: { probabilityMin: 0.0001, raised: () => 0 },
-      judges: () => [],
-      unrecognised: () => [],
-      searches: () => true,
-      status: serviceStatus(),
-      // Larger than what two sockets take unread.
-      refreshVersions: async () => true,
-      alerts: () => [],
-      evaluability: () => Array.from({ length: 200 }, () => ({ reason: 'x'.repeat(64 * 1024) })),
-    },
->>>>>>> 4d92ee2e (api: overview, models, distributions, settings and notices; a learnt process can be deleted)
   });
   ending.push(() => listener.stop());
   return { port: Number(new URL(url).port), pages, ended, busy: () => busy };

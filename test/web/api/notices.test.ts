@@ -5,8 +5,8 @@ import type { EntryStatus } from '../../../src/model/exporter-status.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { noticeRoutes } from '../../../src/web/api/notices.ts';
 import type { ApiDeps } from '../../../src/web/api/route.ts';
+import { emptyApi } from '../../builders/console-listener.ts';
 import { serviceStatus } from '../../builders/service-status.ts';
-import { memoryStore } from '../../builders/memory-store.ts';
 
 const remark = {
   file: 'tracejury.yaml',
@@ -19,26 +19,7 @@ const remark = {
 const configuration = serviceStatus().configuration();
 
 async function notices(given: Partial<ApiDeps>): Promise<readonly JsonObject[]> {
-  const quiet: ApiDeps = {
-    store: await memoryStore(),
-    clock: manualClock(1_700_000_000_000),
-    spans: async () => undefined,
-    exporters: { statuses: () => [], recount: async () => undefined },
-    annotate: async () => [],
-    unannotate: async () => false,
-    removeProcess: async () => false,
-    redacted: (example) => example,
-    mayBeRedacted: () => false,
-    budgets: () => [],
-    upstream: { probabilityMin: 0.0001, raised: () => 0 },
-    judges: () => [],
-    unrecognised: () => [],
-    searches: () => true,
-    refreshVersions: async () => true,
-    alerts: () => [],
-    evaluability: () => [],
-    status: serviceStatus(),
-  };
+  const quiet = { ...(await emptyApi()), clock: manualClock(1_700_000_000_000) };
   const answer = (await noticeRoutes[0]?.handle({ ...quiet, ...given }, {}, null)) as { readonly notices: readonly JsonObject[] };
   return answer.notices;
 }

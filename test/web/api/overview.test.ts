@@ -9,9 +9,8 @@ import { callRoutes } from '../../../src/web/api/calls.ts';
 import { overviewRoutes } from '../../../src/web/api/overview.ts';
 import { type ApiDeps, type Parameters, QueryFault } from '../../../src/web/api/route.ts';
 import { agentTrace, call, spanId } from '../../builders/agent-trace.ts';
-import { memoryStore } from '../../builders/memory-store.ts';
+import { emptyApi } from '../../builders/console-listener.ts';
 import { evaluation, run, scored, skipped } from '../../builders/scored-run.ts';
-import { serviceStatus } from '../../builders/service-status.ts';
 
 const hourMs = 3_600_000;
 /** 2026-11-26T12:00Z. */
@@ -50,31 +49,17 @@ function item(
 }
 
 async function deps(items: readonly ScoredRun[]): Promise<ApiDeps> {
-  const [store, clock] = [await memoryStore(), manualClock(nowMs)];
+  const api = await emptyApi();
+  const { store } = api;
   await store.write(items);
   return {
-    store,
-    clock,
-    spans: async () => undefined,
-    exporters: { statuses: () => [], recount: async () => undefined },
-    annotate: async () => [],
-    unannotate: async () => false,
-    removeProcess: async () => false,
-    redacted: (example) => example,
-    mayBeRedacted: () => false,
-    budgets: () => [],
-    upstream: { probabilityMin: 0.0001, raised: () => 0 },
-    judges: () => [],
-    unrecognised: () => [],
-    searches: () => true,
+    ...api,
+    clock: manualClock(nowMs),
     async refreshVersions() {
       const now = nowMs * 1_000;
       while (await store.versions.refresh({ now, keepFrom: 0 })) {}
       return true;
     },
-    alerts: () => [],
-    evaluability: () => [],
-    status: serviceStatus(),
   };
 }
 
