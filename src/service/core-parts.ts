@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { JournalRunner } from '../journals/journal-runner.ts';
+import type { ConfigStatus, ServiceStatus } from '../model/service-status.ts';
 import type { Store } from '../model/store/store.ts';
 import type { ItemSequence } from '../model/watermark.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
@@ -66,12 +67,18 @@ export interface CoreParts {
   readonly stored: StoreParts | undefined;
 }
 
-export interface ConsoleParts extends CoreParts {
+/** What pages show beside the store. */
+export interface PageParts extends CoreParts {
   readonly connections: ConnectionShares;
   readonly metricsPush: MetricsPushing;
   readonly shards: ShardSet | undefined;
   /** Takes spans as a receiver hands them over. */
   readonly take: TakeRequest;
+  readonly configuration: () => ConfigStatus;
+}
+
+export interface ConsoleParts extends PageParts {
+  readonly status: ServiceStatus;
 }
 
 export interface StoreParts {

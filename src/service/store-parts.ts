@@ -8,8 +8,9 @@ import type { MetricFamily } from '../telemetry/registry.ts';
 import { metricsSnapshot } from './reloading.ts';
 import { alertRow, alertWatch } from './alert-watch.ts';
 import { annotationWriter } from './annotation-writer.ts';
-import { clock, sleep } from './node-runtime.ts';
+import { clock, packageVersion, sleep } from './node-runtime.ts';
 import { demoLoader } from './demo-loader.ts';
+import * as watch from './service-status.ts';
 import { driftWatch } from './drift-watch.ts';
 import { experimentWriter } from './experiment-writer.ts';
 import { exampleRedaction, examplesOfRules } from './example-keeper.ts';
@@ -27,7 +28,7 @@ import { queuesInForce, queuesOfRules, queueUpkeep } from './queue-rules.ts';
 import { retentionOf } from './retention.ts';
 import { textIndexer } from './text-indexer.ts';
 import { versionUpkeep } from './version-upkeep.ts';
-import { type CoreParts, type ConsoleParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
+import { type CoreParts, type ConsoleParts, type PageParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
 
 export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardDeps): StoreParts {
   const { telemetry, settings, exporters, tracing } = parts;
@@ -151,6 +152,11 @@ export function consoleServer(
     searches: () => settings.config().store.search.isOn,
     unannotate: annotations.remove,
     queues,
+    async removeProcess(key) {
+      parts.processes.forget(key);
+      await shards?.forget(key);
+      return await store.processes.remove(key);
+    },
     ...exampleRedaction(settings),
     dialects: () => settings.rules().dialects,
     judgeQuestion: async (run, name) =>
@@ -165,9 +171,28 @@ export function consoleServer(
     loadDemo: demoLoader({ take: parts.take, clock }),
     alerts: () => alerts.reports().map(alertRow),
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
-    fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? figures().find((one) => one.fullFolder)?.fullFolder,
+    fullFolder: parts.status.fullFolder,
+    status: parts.status,
     snapshot: () => snapshotOf(parts, shards),
     ...(shards === undefined ? {} : { refresh: shards.refresh }),
+  });
+}
+
+/** What the service knows of itself, for pages. */
+export function statusWatch(parts: PageParts): watch.StatusWatch {
+  const { config, settings, shards } = parts;
+  return watch.statusWatch({
+    version: packageVersion(),
+    started: config,
+    keep: () => settings.config().store.keep,
+    configuration: parts.configuration,
+    fullFolder: () =>
+      parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? shards?.figures().find((one) => one.fullFolder)?.fullFolder,
+    snapshot: () => snapshotOf(parts, shards),
+    ...(shards === undefined ? {} : { refresh: shards.refresh }),
+    clock,
+    sleep,
+    onFault: faultLog(parts, 'the metrics of the last hour could not be read'),
   });
 }
 

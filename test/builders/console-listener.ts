@@ -4,9 +4,10 @@ import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
 import { annotationQueues } from '../../src/queues/annotation-queues.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
-import type { ApiDeps } from '../../src/web/api/route.ts';
+import type { ApiDeps, Visit } from '../../src/web/api/route.ts';
 import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../../src/web/console.ts';
 import { memoryStore } from './memory-store.ts';
+import { serviceStatus } from './service-status.ts';
 
 export interface OpenConsole {
   readonly url: string;
@@ -54,12 +55,14 @@ export async function emptyApi(): Promise<ApiDeps> {
       telemetry: noTelemetry,
       clock,
     }),
+    removeProcess: async () => false,
     redacted: (example) => example,
     mayBeRedacted: () => false,
     budgets: () => [],
     upstream: { probabilityMin: 0.0001, raised: () => 0 },
     judges: () => [],
     unrecognised: () => [],
+    status: serviceStatus(),
     searches: () => true,
     refreshVersions: async () => true,
     alerts: () => [],
@@ -68,3 +71,17 @@ export async function emptyApi(): Promise<ApiDeps> {
     evaluability: () => [],
   };
 }
+
+/** A caller who may do everything. */
+export const anyVisit: Visit = {
+  name: undefined,
+  isPerson: false,
+  rights: ['read', 'annotate', 'operate'],
+  tenant: undefined,
+  session: undefined,
+  isSignInNeeded: false,
+  ways: [],
+  signIn: () => 'refused',
+  signOut: () => undefined,
+  otlp: undefined,
+};

@@ -129,6 +129,15 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.tools({ from: 0, to: base * 2 })).toEqual([]);
   });
 
+  test('stores: the usage counts runs and bytes, and tells the oldest run', async () => {
+    const store = await open(member);
+    expect(await store.usage()).toMatchObject({ runs: 0, oldestAt: undefined });
+    await store.write([3, 1, 2].map((at) => scoredRun({ a: scored(1) }, nth(at))));
+    const { runs, oldestAt, bytes } = await store.usage();
+    expect([runs, oldestAt]).toEqual([3, base + secondMicros]);
+    expect(bytes).toBeGreaterThan(0);
+  });
+
   test('stores: a run at the end of time is listed, and hides no other one', async () => {
     const store = await open(member);
     const endOfTime = 18_446_744_073_709_551_615n;
@@ -226,9 +235,9 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     });
     await store.write([scoredRun({}, first)]);
     await store.write([scoredRun({}, second)]);
-    expect(await store.tools({ from: 0, to: base * 2 })).toEqual([
-      { agent: 'x', name: 'find', calls: 2, errors: 1, notExecuted: 0, tookMicros: 4 },
-      { agent: 'x', name: 'book', calls: 1, errors: 0, notExecuted: 1, tookMicros: undefined },
+    expect((await store.tools({ from: 0, to: base * 2 })).map(({ times: took, ...row }) => ({ ...row, timed: took.count }))).toEqual([
+      { agent: 'x', name: 'find', calls: 2, errors: 1, notExecuted: 0, tookMicros: 4, timed: 1, argumentFailures: [] },
+      { agent: 'x', name: 'book', calls: 1, errors: 0, notExecuted: 1, tookMicros: undefined, timed: 0, argumentFailures: [] },
     ]);
     expect(await store.tools({ from: 0, to: base * 2, agent: 'y' })).toEqual([]);
   });

@@ -27,7 +27,11 @@ beforeAll(async () => {
     const bad = at >= 4;
     runs.push({
       bad,
-      ...(await sendAgentRun(service.otlp, { agent: at % 2 === 0 ? 'even' : 'odd', input: bad ? 'a bad one' : 'a good one' })),
+      ...(await sendAgentRun(service.otlp, {
+        agent: at % 2 === 0 ? 'even' : 'odd',
+        input: bad ? 'a bad one' : 'a good one',
+        resource: { 'service.version': at < 4 ? '1.0' : '1.1' },
+      })),
     });
   }
   await eventually(
@@ -118,6 +122,14 @@ test('figures: a judge stands beside what people say', async () => {
   expect((await get('/judges?annotator=user')).judges).toMatchObject([{ runs: 2 }, { runs: 0 }]);
   expect((await get('/judges?agent=odd')).judges).toMatchObject([{ runs: 3 }, { runs: 0 }]);
   expect((await get('/judges?evaluator=other')).judges).toEqual([]);
+});
+
+test('figures: a judge stands beside what people say of each version of the agent', async () => {
+  expect((await get('/judges?evaluator=done&by=version')).judges).toMatchObject([
+    { name: 'done', version: 1, agent_version: null, runs: 6 },
+    { name: 'done', version: 1, agent_version: '1.0', runs: 4, both_fail: 0, missed: 1 },
+    { name: 'done', version: 1, agent_version: '1.1', runs: 2, both_fail: 1, false_alarms: 1 },
+  ]);
 });
 
 test('figures: a judge whose verdicts nobody has labelled is there, and says why it has no figures', async () => {

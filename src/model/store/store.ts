@@ -13,7 +13,9 @@ import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.t
 import type { DatasetStore } from './dataset-store.ts';
 import type { ExperimentStore } from './experiment-store.ts';
 import type { ExportStore, NewExport } from './export-store.ts';
+import type { QuantileSketch } from '../quantile-sketch.ts';
 import type { RunPeriod, RunSplit, VerdictRows } from './verdict-rows.ts';
+import type { RollupKind, RollupQuery, Rollups } from './rollup-store.ts';
 import type { VersionStore } from './version-store.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
@@ -78,10 +80,14 @@ export interface Store {
   decisions(traceId: TraceId): Promise<readonly StoredDecision[]>;
   /** Verdicts by evaluator over time. */
   summary(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+  /** Sums over time, which `versions.refresh` keeps up to date. */
+  rollups<Kind extends RollupKind>(kind: Kind, query: RollupQuery): Promise<Rollups<Kind>>;
   /** Calls by tool. */
   tools(query: ToolQuery): Promise<readonly ToolRow[]>;
   /** Adds words of stored texts to the index of `RunFilter.text`, in one small step. */
   indexTexts(options: IndexOptions): Promise<IndexedTexts>;
+  /** The size of the store. */
+  usage(): Promise<StoreUsage>;
   /** Deletes what exceeds the retention, in small steps. */
   prune(limits: Retention): Promise<Pruned>;
   /** Writes a consistent copy while the store is in use. */
@@ -133,6 +139,8 @@ export interface RunRecord {
   readonly verdicts: string;
   /** Tool calls counted by tool, as JSON; null when the run has none. */
   readonly tools: string | null;
+  /** Arguments that the schemas of the tools refuse, as JSON; null when there are none. */
+  readonly failures: string | null;
 }
 
 export interface StoreItem extends ScoredRun {
@@ -412,6 +420,27 @@ export interface ToolRow {
   readonly notExecuted: number;
   /** Mean of the calls with known times. */
   readonly tookMicros: number | undefined;
+  /** Their microseconds. */
+  readonly times: QuantileSketch;
+  /** Arguments that the schema of the tool refuses, by path and keyword, most first. */
+  readonly argumentFailures: readonly ArgumentFailures[];
+}
+
+export interface StoreUsage {
+  /** Bytes in use, without free pages. */
+  readonly bytes: number;
+  /** Rows of runs. A run that is part of another one has a row too. */
+  readonly runs: number;
+  /** Start of the oldest of them; `undefined` when there is none. */
+  readonly oldestAt: Micros | undefined;
+}
+
+export interface ArgumentFailures {
+  /** Names of members down to the value, with dots; `[]`: a place in a list. Empty: the arguments as a whole. */
+  readonly path: string;
+  /** Keyword of the JSON Schema. */
+  readonly keyword: string;
+  readonly calls: number;
 }
 
 export interface IndexOptions {

@@ -320,6 +320,21 @@ const migrations: { readonly [name: string]: Migration } = {
        primary key (item_id, person)) strict, without rowid`,
   ]),
 
+  // Figures by agent, tool, model and evaluator over time, and what runs tell for them.
+  '024_rollups': steps([
+    'alter table runs add column models text',
+    'alter table runs add column failures text',
+    `create table rollups (
+       kind text not null, width_us integer not null, at_us integer not null, tenant text not null, agent text not null, name text not null, body text not null,
+       primary key (kind, width_us, at_us, tenant, agent, name)) strict, without rowid`,
+    'create index rollups_by_time on rollups (width_us, at_us)',
+    'create table rollup_changes (at_us integer primary key) strict',
+    'create table rollup_days (until_us integer not null) strict',
+    'insert into rollup_days values (0)',
+    // What is stored already is summed step by step.
+    `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs where true on conflict (at_us) do nothing`,
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

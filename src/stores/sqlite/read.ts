@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { readContent } from '../blob-codec.ts';
+import type { RollupKind, RollupQuery, Rollups } from '../../model/store/rollup-store.ts';
 import type { ContentGone, StoredDecision, StoredRun, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
@@ -93,6 +94,14 @@ export async function readSummary({ scan }: Pick<Connection, 'scan'>, query: Sum
         one.at - other.at || byText(one.of ?? '', other.of ?? '') || byText(one.name, other.name) || byText(one.verdict, other.verdict),
     )
     .slice(0, rowsMax);
+}
+
+export async function readRollups<Kind extends RollupKind>(
+  { scan }: Pick<Connection, 'scan'>,
+  kind: Kind,
+  query: RollupQuery,
+): Promise<Rollups<Kind>> {
+  return await scan({ of: 'rollups', query: { ...query, kind } });
 }
 
 export async function readTools({ scan }: Pick<Connection, 'scan'>, query: ToolQuery): Promise<readonly ToolRow[]> {

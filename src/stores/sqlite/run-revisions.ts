@@ -2,7 +2,8 @@
 import type { Kysely, Transaction } from 'kysely';
 import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonValue } from '../../model/json.ts';
 import { type RevisionChange, type RunRevision, revisionsKeptMax } from '../../model/store/store.ts';
-import type { RunEntry, ToolCounts } from '../run-record.ts';
+import type { ToolCounts } from '../run-counts.ts';
+import type { RunEntry } from '../run-record.ts';
 import type { Tables } from './tables.ts';
 
 /** What is compared of the row of a run. */

@@ -27,6 +27,9 @@ export interface Tables {
   readonly version_figures: VersionFiguresTable;
   readonly version_changes: VersionChangesTable;
   readonly version_pruned: VersionPrunedTable;
+  readonly rollups: RollupsTable;
+  readonly rollup_changes: RollupChangesTable;
+  readonly rollup_days: RollupDaysTable;
   readonly alert_states: AlertStatesTable;
   readonly datasets: DatasetsTable;
   readonly dataset_versions: DatasetVersionsTable;
@@ -98,6 +101,10 @@ interface RunsTable {
   readonly cost_usd: number | null;
   /** The beginning of the input; it goes with the content. */
   readonly excerpt: string | null;
+  /** Calls by model, as JSON; null: there are none. */
+  readonly models: string | null;
+  /** Arguments that schemas refuse, as JSON; null: there are none. */
+  readonly failures: string | null;
 }
 
 /** The index of words; its row ids are those of runs. */
@@ -114,6 +121,29 @@ interface RunTextsStateTable {
 /** Runs whose content has changed since they came into the index. */
 interface RunTextsWaitingTable {
   readonly run_id: number;
+}
+
+/** Figures of the runs of a time, by agent and by what the kind says. The empty text: there is none. */
+interface RollupsTable {
+  readonly kind: string;
+  readonly width_us: number;
+  readonly at_us: number;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly name: string;
+  /** Counts, sketches and keyed counts, as JSON. */
+  readonly body: string;
+}
+
+/** Hours that are to be summed again. */
+interface RollupChangesTable {
+  readonly at_us: number;
+}
+
+/** One row. */
+interface RollupDaysTable {
+  /** Days before it are summed. */
+  readonly until_us: number;
 }
 
 /** Sums over the runs of a time and a version. The empty text: there is none. */

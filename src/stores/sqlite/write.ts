@@ -124,12 +124,14 @@ function writeRuns(to: Rows, newest: ReadonlyMap<string, BatchItem>, known: Map<
       content_length: place?.length ?? null,
       excerpt: content.excerpt ?? null,
     };
-    const said = isPlain(key) ? saidColumns(to.marks(record.marks), record.figures, verdicts.get(key)) : saidColumns('', [], undefined);
+    const said = isPlain(key) ? saidColumns({ ...record, marks: to.marks(record.marks) }, verdicts.get(key)) : nothingSaid;
     const id = before?.id ?? to.run({ ...row, ...said });
     if (before !== undefined) to.revision(id, { ...row, ...said });
     known.set(key, { id, startedAt: columns.started_us, revision: before?.revision ?? 0, isPart: columns.part_of !== null });
   }
 }
+
+const nothingSaid = saidColumns({ marks: '', figures: [], failures: null }, undefined);
 
 /** By the keys of their runs. */
 function placesOf(
@@ -226,7 +228,7 @@ export function saveEntries(to: Rows, all: ReadonlyMap<string, ReadonlyMap<strin
     to.block,
   );
   const placeOf = new Map(said.map(({ id }, at) => [id, places[at]]));
-  for (const { id, marks, figures } of encoded) to.said(id, saidColumns(to.marks(marks), figures, placeOf.get(id)));
+  for (const { id, ...one } of encoded) to.said(id, saidColumns({ ...one, marks: to.marks(one.marks) }, placeOf.get(id)));
 }
 
 /** Nobody is asked about a run that turned out to be part of another one. */

@@ -5,7 +5,7 @@ import { type EvaluatorRate, peopleKinds, rates } from '../../analytics/rates.ts
 import { type JsonObject, member } from '../../model/json.ts';
 import { annotationRowsMax, type AnnotatorKind, annotatorKinds } from '../../model/store/annotation-store.ts';
 import { type DriftMeasurement, driftStates, type DriftStore, driftWords } from '../../model/store/drift-store.ts';
-import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
+import { type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { type Estimate, type NotEstimable, notEstimable } from '../../statistics/estimate.ts';
 import { averageRunsMax, type Coverage, weightShareMax } from '../../statistics/weighted-rate.ts';
@@ -125,6 +125,10 @@ export const figureRoutes: readonly Route[] = [
       },
       to: period.to,
       ...filters,
+      by: {
+        enum: ['version'],
+        description: `Also by version of the agent, for the ${splitValuesMax} versions with the most labelled runs.`,
+      },
     },
     answer: {
       type: 'object',
@@ -147,7 +151,7 @@ export const figureRoutes: readonly Route[] = [
         kinds: kindsOf(query),
         limit: annotationRowsMax,
       });
-      const { judges: labelled, people } = agreementOf(rows);
+      const { judges: labelled, people } = agreementOf(rows, { byVersion: query['by'] === 'version' });
       const others = inForce().filter(({ name }) => (query['evaluator'] ?? name) === name && !labelled.some((one) => one.name === name));
       const judges = [...labelled, ...others.map(withoutLabels)];
       return {
@@ -243,6 +247,10 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     kind: text,
     version: count,
     model: { type: ['string', 'null'] },
+    agent_version: {
+      type: ['string', 'null'],
+      description: 'With `by=version`: version of the agent, empty for runs without one. Null: all versions.',
+    },
     runs: { ...count, description: 'Runs, or calls, with a pass or fail of both people and the evaluator.' },
     both_pass: count,
     both_fail: count,
@@ -361,6 +369,7 @@ export function judgeFiguresJson({
   kind,
   version,
   model,
+  agentVersion,
   runs,
   confusion,
   rates,
@@ -374,6 +383,7 @@ export function judgeFiguresJson({
     kind,
     version,
     model: model ?? null,
+    agent_version: agentVersion ?? null,
     runs,
     both_pass: trueNegative,
     both_fail: truePositive,

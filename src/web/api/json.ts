@@ -6,16 +6,7 @@ import { isJsonArray, type JsonObject, jsonText, type JsonValue, member } from '
 import { judgeTrace } from '../../model/judge-call.ts';
 import type { Attributed, AttributeValue, Span } from '../../model/span.ts';
 import type { IdentifiedAnnotation } from '../../model/store/annotation-store.ts';
-import type {
-  ContentGone,
-  RevisionChange,
-  RunRow,
-  StoredDecision,
-  StoredRun,
-  StoredVerdict,
-  SummaryRow,
-  ToolRow,
-} from '../../model/store/store.ts';
+import type { ContentGone, RevisionChange, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow } from '../../model/store/store.ts';
 import type { RunSplit } from '../../model/store/verdict-rows.ts';
 import { type Micros, timeText } from '../../model/timestamp.ts';
 import { runTargetId } from '../../model/verdict.ts';
@@ -188,20 +179,8 @@ export function summaryJson({ at, of, name, verdict, count, score }: SummaryRow,
   return { at: timeOf(at), ...splitJson(by, of), name, verdict, count, mean_score: score ?? null };
 }
 
-function splitJson(by: RunSplit | undefined, of: string | undefined): JsonObject {
+export function splitJson(by: RunSplit | undefined, of: string | undefined): JsonObject {
   return by === undefined ? {} : { [by]: of ?? null };
-}
-
-export function toolJson({ agent, of, name, calls, errors, notExecuted, tookMicros }: ToolRow, by: RunSplit | undefined): JsonObject {
-  return {
-    agent: agent ?? null,
-    ...splitJson(by, of),
-    name,
-    calls,
-    errors,
-    not_executed: notExecuted,
-    mean_seconds: tookMicros === undefined ? null : tookMicros / microsPerSecond,
-  };
 }
 
 export function timeOf(micros: Micros): string {

@@ -73,7 +73,12 @@ export type QueueApiDeps = Pick<ApiDeps, 'queues' | 'store'> & {
 };
 
 export interface QueueRoute extends Omit<Route, 'handle'> {
-  readonly handle: (deps: QueueApiDeps, parameters: Parameters, body: JsonValue, caller: Pick<Caller, 'name'>) => Promise<JsonValue | undefined>;
+  readonly handle: (
+    deps: QueueApiDeps,
+    parameters: Parameters,
+    body: JsonValue,
+    caller: Pick<Caller, 'name'>,
+  ) => Promise<JsonValue | undefined>;
 }
 
 export const queueRoutes: readonly QueueRoute[] = [
@@ -302,7 +307,7 @@ function bodyGiven(given: JsonValue): GivenBody {
 }
 
 /** Throws a Refusal when nobody is named, or somebody else than the token names. */
-function personOf(queues: QueueApiDeps['queues'], named: string | number | undefined, { name: own }: Caller): string {
+function personOf(queues: QueueApiDeps['queues'], named: string | number | undefined, { name: own }: Pick<Caller, 'name'>): string {
   if (own !== undefined && named !== undefined && named !== own)
     throw new Refusal(422, {
       code: 'other_person',
@@ -320,7 +325,11 @@ function personOf(queues: QueueApiDeps['queues'], named: string | number | undef
 }
 
 /** A token reads as the person of its name alone. */
-function readerOf(queues: QueueApiDeps['queues'], named: string | number | undefined, { name: own }: Caller): string | undefined {
+function readerOf(
+  queues: QueueApiDeps['queues'],
+  named: string | number | undefined,
+  { name: own }: Pick<Caller, 'name'>,
+): string | undefined {
   const who = own ?? named;
   return typeof who === 'string' ? queues.person(who) : undefined;
 }

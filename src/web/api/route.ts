@@ -8,8 +8,10 @@ import type { DatasetExample } from '../../model/example.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
+import type { ProcessKey } from '../../model/store/process-store.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
 import type { KeptSpans, RunPlace, Store, StoredRun } from '../../model/store/store.ts';
+import type { ServiceStatus } from '../../model/service-status.ts';
 import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import type { EventSource } from '../event-streams.ts';
@@ -33,6 +35,8 @@ export interface ApiDeps {
   readonly unannotate: (id: string) => Promise<boolean>;
   /** Runs that people are to answer questions about. */
   readonly queues: AnnotationQueues;
+  /** Drops what is learnt of one process; resolves with `false` when there is none. */
+  readonly removeProcess: (key: ProcessKey) => Promise<boolean>;
   /** The example without what `redact` removes. */
   readonly redacted: (example: DatasetExample) => DatasetExample;
   /** Whether `redact` may have changed the text. */
@@ -60,6 +64,7 @@ export interface ApiDeps {
   readonly isIngestTokenNeeded: boolean;
   /** Services and scopes without a recognised agent. */
   readonly unrecognised: () => readonly UnrecognisedNotice[];
+  readonly status: ServiceStatus;
 }
 
 /** What a caller may do beside sending spans. */

@@ -28,6 +28,9 @@ import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
 import { queueRoutes } from './queues.ts';
 import { versionRoutes } from './versions.ts';
+import { callRoutes } from './calls.ts';
+import { noticeRoutes } from './notices.ts';
+import { overviewRoutes } from './overview.ts';
 import { processRoutes } from './processes.ts';
 import { firstStepRoutes } from './first-steps.ts';
 import { browserSessionRoutes } from './browser-session.ts';
@@ -38,7 +41,8 @@ import { runExportRoutes } from './run-export.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
 import { runSpanRoutes } from './run-spans.ts';
 import { sessionRoutes } from './sessions.ts';
-import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson, toolJson } from './json.ts';
+import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson } from './json.ts';
+import { settingsRoutes } from './settings.ts';
 const spansLimitDefault = 200;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
@@ -167,20 +171,6 @@ export const routes: readonly Route[] = [
   },
   {
     method: 'get',
-    path: '/tools',
-    summary: 'Calls by agent and tool.',
-    path_parameters: {},
-    query_parameters: { ...period, ...runParameters, tenant, by },
-    answer: list('tools', 'Tool'),
-    handle: async ({ store, clock }, query) => ({
-      tools: (await store.tools({ ...periodOf(query, clock), ...runsOf(query), ...splitIn(query) })).map((row) =>
-        toolJson(row, splitOf(query)),
-      ),
-      next: null,
-    }),
-  },
-  {
-    method: 'get',
     path: '/evaluability',
     summary: 'Outcomes of each evaluator since the start of the service, by agent and dialect, with the missing data.',
     path_parameters: {},
@@ -205,6 +195,8 @@ export const routes: readonly Route[] = [
     }),
   },
   ...figureRoutes,
+  ...overviewRoutes,
+  ...callRoutes,
   ...versionRoutes,
   ...alertRoutes,
   ...processRoutes,
@@ -217,6 +209,8 @@ export const routes: readonly Route[] = [
   ...browserSessionRoutes,
   ...firstStepRoutes,
   ...experimentHistoryRoutes,
+  ...settingsRoutes,
+  ...noticeRoutes,
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {

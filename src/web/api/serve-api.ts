@@ -12,6 +12,9 @@ import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
 import { runContentMembers, runContentSchemas } from './run-schema.ts';
 import { runSpanSchemas } from './run-spans.ts';
+import { callSchemas } from './calls.ts';
+import { noticeSchemas } from './notices.ts';
+import { overviewSchemas } from './overview.ts';
 import { processSchemas } from './processes.ts';
 import { queueSchemas } from './queue-json.ts';
 import {
@@ -30,6 +33,7 @@ import {
 } from './route.ts';
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
+import { settingsSchemas } from './settings.ts';
 import { alertSchemas } from './alerts.ts';
 import { versionSchemas } from './versions.ts';
 
@@ -363,6 +367,17 @@ const schemas: { readonly [name: string]: JsonObject } = {
       errors: count,
       not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
       mean_seconds: orNull('number'),
+      p50_seconds: orNull('number', 'Median, to 2 % of its value.'),
+      p95_seconds: orNull('number', 'To 2 % of its value.'),
+      argument_failures: {
+        type: 'array',
+        items: object({
+          path: { ...text, description: 'Of the argument, with dots; `[]`: a place in a list. Empty: the arguments as a whole.' },
+          keyword: { ...text, description: 'Keyword of the JSON Schema of the tool.' },
+          count: { ...count, description: 'Calls.' },
+        }),
+        description: 'Arguments that the schema of the tool refuses, as `tool_call_validity` found them, most first.',
+      },
     },
     splitMembers,
   ),
@@ -397,6 +412,10 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...processSchemas,
   ...sessionSchemas,
   ...queueSchemas,
+  ...overviewSchemas,
+  ...callSchemas,
+  ...settingsSchemas,
+  ...noticeSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
 };
 
