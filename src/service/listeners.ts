@@ -91,7 +91,7 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
   });
 }
 
-interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'evaluability'>, Pick<ConsoleOptions, 'refresh'> {
+interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'metrics' | 'evaluability'>, Pick<ConsoleOptions, 'refresh'> {
   readonly connectionsMax: number;
   readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
@@ -135,6 +135,7 @@ export function consoleOf(
       ...api,
       clock,
       spans: async ({ tenant, traceId }) => await keptSpans(await api.store.spans(tenant, traceId)),
+      metrics: snapshot,
       evaluability: () => evaluabilityRows(snapshot()),
     },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'the console failed to answer a request'),

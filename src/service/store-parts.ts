@@ -12,6 +12,7 @@ import { clock, sleep } from './node-runtime.ts';
 import { driftWatch } from './drift-watch.ts';
 import { experimentWriter } from './experiment-writer.ts';
 import { exampleRedaction, examplesOfRules } from './example-keeper.ts';
+import { evaluatorsInForce } from './evaluators-in-force.ts';
 import { judgesInForce } from './judge-pool.ts';
 import { consoleOf } from './listeners.ts';
 import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
@@ -139,6 +140,7 @@ export function consoleServer(parts: ConsoleParts, { store, annotations, version
     ...exampleRedaction(settings),
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
+    evaluators: () => evaluatorsInForce(settings.config()),
     upstream,
     refreshVersions: versions.refresh,
     alerts: () => alerts.reports().map(alertRow),

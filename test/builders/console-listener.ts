@@ -47,6 +47,8 @@ export async function emptyApi(): Promise<ApiDeps> {
     budgets: () => [],
     upstream: { probabilityMin: 0.0001, raised: () => 0 },
     judges: () => [],
+    evaluators: () => [],
+    metrics: () => [],
     unrecognised: () => [],
     searches: () => true,
     refreshVersions: async () => true,

@@ -12,7 +12,10 @@ import { type Micros, timeText } from '../../model/timestamp.ts';
 import { runTargetId } from '../../model/verdict.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
 import { writeLogsJson, writeTraces } from '../../otlp/write/write.ts';
+import { isLack, lackTexts, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
+import { proportion } from '../../statistics/proportion.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
+import { estimateJson } from './figures.ts';
 
 const microsPerSecond = 1_000_000;
 
@@ -171,6 +174,7 @@ export function toolJson({ agent, of, name, calls, errors, notExecuted, tookMicr
     name,
     calls,
     errors,
+    error_rate: estimateJson(proportion({ hits: errors, of: calls - notExecuted })),
     not_executed: notExecuted,
     mean_seconds: tookMicros === undefined ? null : tookMicros / microsPerSecond,
   };
@@ -194,10 +198,16 @@ export function evaluabilityRows(families: readonly MetricFamily[]): readonly Js
         outcome: label('tracejury.outcome'),
         reason: label('tracejury.reason'),
         need: label('tracejury.need'),
+        ...missingJson(label('tracejury.need'), label('tracejury.dialect')),
         count: point.value,
       },
     ];
   });
+}
+
+function missingJson(need: string | null, dialect: string | null): JsonObject {
+  if (need === null || !isLack(need)) return { missing: null, todo: null };
+  return { missing: lackTexts[need], todo: missingDataOf(need, dialect === null ? [] : [dialect]) ?? null };
 }
 
 /** One OTLP/JSON request a line, as the Collector's file exporter writes them: traces, then logs. */

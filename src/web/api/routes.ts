@@ -21,6 +21,7 @@ import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { alertRoutes } from './alerts.ts';
 import { annotationRoutes } from './annotations.ts';
 import { datasetRoutes } from './datasets.ts';
+import { evaluatorRoutes } from './evaluators.ts';
 import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
@@ -196,6 +197,7 @@ export const routes: readonly Route[] = [
       next: null,
     }),
   },
+  ...evaluatorRoutes,
   ...figureRoutes,
   ...versionRoutes,
   ...alertRoutes,

@@ -8,9 +8,11 @@ import { verdictWords } from '../../model/verdict.ts';
 import type { EventSource } from '../event-streams.ts';
 import { datasetSchemas } from './dataset-json.ts';
 import { experimentSchemas } from './experiments.ts';
+import { evaluatorSchemas } from './evaluators.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
+import { judgeTrafficSchemas } from './judge-traffic.ts';
 import { processSchemas } from './processes.ts';
 import { type ApiDeps, count, FileAnswer, NotKept, object, type Parameters, QueryFault, Refusal, type Route, text, time } from './route.ts';
 import { routes } from './routes.ts';
@@ -305,6 +307,10 @@ const schemas: { readonly [name: string]: JsonObject } = {
       name: text,
       calls: count,
       errors: count,
+      error_rate: {
+        $ref: '#/components/schemas/Estimate',
+        description: 'Of the calls that ran, with a 95 % interval as if they were independent.',
+      },
       not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
       mean_seconds: orNull('number'),
     },
@@ -327,6 +333,8 @@ const schemas: { readonly [name: string]: JsonObject } = {
     outcome: text,
     reason: orNull('string'),
     need: orNull('string'),
+    missing: orNull('string', 'What is missing, in words. Null: nothing.'),
+    todo: orNull('string', 'The setting that supplies it: of the SDK of the dialect, or of this service. Null: no setting is known.'),
     count,
   }),
   ...exportSchemas,
@@ -334,7 +342,9 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...versionSchemas,
   ...alertSchemas,
   ...experimentSchemas,
+  ...evaluatorSchemas,
   ...figureSchemas,
+  ...judgeTrafficSchemas,
   ...driftSchemas,
   ...processSchemas,
   ...sessionSchemas,
