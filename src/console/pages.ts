@@ -22,4 +22,9 @@ export interface Page {
 export const pages: readonly Page[] = [
   { path: '/', title: 'Overview', isInMenu: true, load: async () => (await import('./pages/overview.tsx')).Overview },
   { path: '/runs', title: 'Runs', isInMenu: true, load: async () => (await import('./pages/runs.tsx')).Runs },
+  { path: '/agents', title: 'Agents', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/agents.tsx')).Agents },
+  { path: '/agents/:agent', title: 'Agent', hasTimeRange: false, load: async () => (await import('./pages/agent.tsx')).Agent },
+  { path: '/tools', title: 'Tools', isInMenu: true, load: async () => (await import('./pages/tools.tsx')).Tools },
+  { path: '/evaluators', title: 'Evaluators', isInMenu: true, load: async () => (await import('./pages/evaluators.tsx')).Evaluators },
+  { path: '/judges', title: 'Judges', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/judges.tsx')).Judges },
 ];

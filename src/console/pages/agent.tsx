@@ -38,7 +38,9 @@ export function Agent({ params }: PageProps) {
       {versions.length === 0 ? null : (
         <>
           <ComparisonSection agent={agent} versions={versions} comparison={comparison} />
-          {comparison === null ? null : <ChangeSection agent={agent} versions={versions} version={comparison.version} against={comparison.against} />}
+          {comparison === null ? null : (
+            <ChangeSection agent={agent} versions={versions} version={comparison.version} against={comparison.against} />
+          )}
           <section class="stack">
             <h2>Versions</h2>
             <VersionTable agent={agent} versions={versions} />

@@ -40,8 +40,8 @@ export function Agents() {
       ) : (
         <EmptyState title="No runs yet">
           <p>
-            An agent stands here as soon as a run of it is scored. Its version is the resource attribute <code>service.version</code> of its spans, or what{' '}
-            <code>groups.version_key</code> in the configuration names.
+            An agent stands here as soon as a run of it is scored. Its version is the resource attribute <code>service.version</code> of its
+            spans, or what <code>groups.version_key</code> in the configuration names.
           </p>
         </EmptyState>
       )}

@@ -38,12 +38,15 @@ export function Evaluators() {
   return (
     <PageFrame title="Evaluators">
       <FilterBar filters={filters} />
-      {[evaluators, rates, evaluability].map(({ error, reload }, at) => (error === undefined ? null : <ErrorBox key={at} error={error} onRetry={reload} />))}
+      {[evaluators, rates, evaluability].map(({ error, reload }, at) =>
+        error === undefined ? null : <ErrorBox key={at} error={error} onRetry={reload} />,
+      )}
       {evaluators.value === undefined && evaluators.isLoading ? <Loading what="the evaluators" /> : null}
       {chosen === undefined || evaluators.value === undefined ? null : one === undefined ? (
         <EmptyState title="No evaluator of this name">
           <p>
-            It is not in the configuration, and has no verdict in this time. <a href={pageAddress('/evaluators', { ...query, evaluator: undefined })}>Show all.</a>
+            It is not in the configuration, and has no verdict in this time.{' '}
+            <a href={pageAddress('/evaluators', { ...query, evaluator: undefined })}>Show all.</a>
           </p>
         </EmptyState>
       ) : (
@@ -53,7 +56,8 @@ export function Evaluators() {
         evaluators.value === undefined ? null : (
           <EmptyState title="No evaluator is on">
             <p>
-              Name evaluators under <code>evaluators</code> in the configuration: <code>defaults</code> stands for those that need no setting.
+              Name evaluators under <code>evaluators</code> in the configuration: <code>defaults</code> stands for those that need no
+              setting.
             </p>
           </EmptyState>
         )
@@ -68,8 +72,8 @@ export function Evaluators() {
             href={({ name }) => evaluatorAddress(query, name)}
           />
           <p class="dim small">
-            Rates are of all traffic: sampled verdicts are weighted, and labels of people correct them where there are enough. “Can score” counts since the start
-            of the service, among runs in which the evaluator had something to score.
+            Rates are of all traffic: sampled verdicts are weighted, and labels of people correct them where there are enough. “Can score”
+            counts since the start of the service, among runs in which the evaluator had something to score.
           </p>
         </>
       )}
@@ -96,7 +100,12 @@ function columnsOf({ query, rates, attempts }: ColumnParts): readonly Column<Eva
   return [
     { key: 'name', title: 'Evaluator', cell: (one) => <a href={evaluatorAddress(query, one.name)}>{one.name}</a> },
     { key: 'kind', title: 'Scored by', cell: kindText },
-    { key: 'threshold', title: 'Threshold', isNumber: true, cell: ({ threshold }) => (threshold === null ? unknownText : scoreText(threshold)) },
+    {
+      key: 'threshold',
+      title: 'Threshold',
+      isNumber: true,
+      cell: ({ threshold }) => (threshold === null ? unknownText : scoreText(threshold)),
+    },
     { key: 'scored', title: 'Scored', isNumber: true, cell: (one) => countText(scoredRuns(one)) },
     {
       key: 'failed',
@@ -143,7 +152,11 @@ function columnsOf({ query, rates, attempts }: ColumnParts): readonly Column<Eva
       isNumber: true,
       cell: ({ name }) => {
         const { scored, of, agents, agentsScored } = evaluableOf(attempts.filter((row) => row.name === name));
-        return of === 0 ? unknownText : <span title={`${scored} of ${of} runs, ${agentsScored} of ${agents} agents`}>{percentText(scored / of)}</span>;
+        return of === 0 ? (
+          unknownText
+        ) : (
+          <span title={`${scored} of ${of} runs, ${agentsScored} of ${agents} agents`}>{percentText(scored / of)}</span>
+        );
       },
     },
     { key: 'version', title: 'Version', isNumber: true, cell: ({ version, on }) => (on ? String(version ?? unknownText) : 'off') },

@@ -39,11 +39,19 @@ export function Judges() {
   const { query } = useAddress();
   const { evaluator, agent, days } = query;
   // Labels are few, so the period is longer than that of other pages.
-  const from = useMemo(() => new Date(Math.floor(Date.now() / 60_000) * 60_000 - (Number(days) || daysDefault) * dayMs).toISOString(), [days]);
+  const from = useMemo(
+    () => new Date(Math.floor(Date.now() / 60_000) * 60_000 - (Number(days) || daysDefault) * dayMs).toISOString(),
+    [days],
+  );
   const annotator = kinds.find((kind) => kind === query['annotator']);
   const judges = useGet('/judges', { query: { from, evaluator, agent, annotator } }, { everyMs: 30_000 });
   const { value, error, isLoading, reload } = judges;
-  const isEmpty = value !== undefined && value.judges.length === 0 && value.traffic.length === 0 && value.budgets.length === 0 && value.people.length === 0;
+  const isEmpty =
+    value !== undefined &&
+    value.judges.length === 0 &&
+    value.traffic.length === 0 &&
+    value.budgets.length === 0 &&
+    value.people.length === 0;
   return (
     <PageFrame title="Judges">
       <FilterBar filters={filters} />
@@ -52,8 +60,8 @@ export function Judges() {
       {isEmpty ? (
         <EmptyState title="No judge is configured">
           <p>
-            A judge is a model that answers questions about runs. Name one under <code>judges</code> in the configuration, and an evaluator with{' '}
-            <code>judge</code>, such as <code>task_completion</code>. Rules work without one.
+            A judge is a model that answers questions about runs. Name one under <code>judges</code> in the configuration, and an evaluator
+            with <code>judge</code>, such as <code>task_completion</code>. Rules work without one.
           </p>
         </EmptyState>
       ) : null}

@@ -54,7 +54,8 @@ export function Tools() {
       )}
       {rows.length === 0 ? null : (
         <p class="dim small">
-          The error rate counts calls that ended, with a 95 % interval. Calls of one run are not independent, so the true interval is somewhat wider.
+          The error rate counts calls that ended, with a 95 % interval. Calls of one run are not independent, so the true interval is
+          somewhat wider.
         </p>
       )}
       <DefinitionVerdicts evaluators={evaluators.value?.evaluators} query={query} from={from} to={to} />

@@ -139,7 +139,10 @@ export const figureRoutes: readonly Route[] = [
         judges: listOf('JudgeFigures', 'By evaluator, version and model. Evaluators without labels come last, without figures.'),
         people: listOf('PeopleFigures', 'By name.'),
         budgets: listOf('BudgetFigures', 'Each limit of this day (UTC), of judges and evaluators.'),
-        days: listOf('JudgeDay', `Spending of judges and evaluators with a budget, by day (UTC), the last ${spendDays} days, newest first.`),
+        days: listOf(
+          'JudgeDay',
+          `Spending of judges and evaluators with a budget, by day (UTC), the last ${spendDays} days, newest first.`,
+        ),
         traffic: listOf('JudgeTraffic', 'Requests since the start of the service, by judge, and what waits now.'),
         latency: listOf('JudgeLatency', 'Time to a verdict since the start of the service, by evaluator.'),
         whole: { type: 'boolean', description: 'False: the period has more annotations than the API reads.' },
@@ -304,7 +307,9 @@ function budgetJson({ judge, evaluator, limit, most, spent, reserved, share }: B
 }
 
 async function daysJson(spend: JudgeSpendStore, nowMs: number): Promise<readonly JsonObject[]> {
-  const days = Array.from({ length: spendDays }, (_, back) => timeText(BigInt(Math.floor(nowMs) - back * 86_400_000) * 1_000_000n).slice(0, 10));
+  const days = Array.from({ length: spendDays }, (_, back) =>
+    timeText(BigInt(Math.floor(nowMs) - back * 86_400_000) * 1_000_000n).slice(0, 10),
+  );
   const rows: JsonObject[] = [];
   for (const day of days) {
     for (const [account, { nanoUsd, requests, inputTokens, outputTokens }] of await spend.on(day)) {

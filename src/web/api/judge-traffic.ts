@@ -43,22 +43,26 @@ export function judgeTrafficRows(families: readonly MetricFamily[]): readonly Js
 /** A row for each evaluator with a judge or an endpoint that has reached verdicts, by name. */
 export function judgeLatencyRows(families: readonly MetricFamily[]): readonly JsonObject[] {
   const family = families.find(({ name }) => name === 'tracejury.evaluation.duration');
-  if (family?.row.kind !== 'histogram') return [];
-  const edges = family.row.buckets;
+  const edges = family?.row.buckets;
+  if (family === undefined || edges === undefined) return [];
   const points = family.points.filter((point) => point.kind === 'histogram' && point.labels['tracejury.evaluator.kind'] !== 'rule');
   const byName = Map.groupBy(points, ({ labels }) => labels[wire.evaluationName] ?? '');
-  return [...byName].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, own]) => {
-    const counts = edges.concat(0).map((_, at) => own.reduce((all, point) => all + (point.kind === 'histogram' ? (point.counts[at] ?? 0) : 0), 0));
-    const all = counts.reduce((sum, one) => sum + one, 0);
-    const seconds = own.reduce((sum, point) => sum + (point.kind === 'histogram' ? point.sum : 0), 0);
-    return {
-      name,
-      verdicts: all,
-      mean_seconds: all === 0 ? null : seconds / all,
-      p50_seconds: quantileOfBuckets(edges, counts, 0.5),
-      p95_seconds: quantileOfBuckets(edges, counts, 0.95),
-    };
-  });
+  return [...byName]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, own]) => {
+      const counts = edges
+        .concat(0)
+        .map((_, at) => own.reduce((all, point) => all + (point.kind === 'histogram' ? (point.counts[at] ?? 0) : 0), 0));
+      const all = counts.reduce((sum, one) => sum + one, 0);
+      const seconds = own.reduce((sum, point) => sum + (point.kind === 'histogram' ? point.sum : 0), 0);
+      return {
+        name,
+        verdicts: all,
+        mean_seconds: all === 0 ? null : seconds / all,
+        p50_seconds: quantileOfBuckets(edges, counts, 0.5),
+        p95_seconds: quantileOfBuckets(edges, counts, 0.95),
+      };
+    });
 }
 
 /** Linear within a bucket. The last edge stands for values beyond it. `null` without a value. */

@@ -33,7 +33,14 @@ test('missing data: skips that lack data come first, with their setting, by dial
 });
 
 test('missing data: the share counts runs with something to score alone', () => {
-  expect(evaluableOf([row({ count: 6 }), row({ outcome: 'failed', count: 1 }), row({ ...nothing, count: 50 }), row({ ...lacks, agent: 'b', count: 3 })])).toEqual({
+  expect(
+    evaluableOf([
+      row({ count: 6 }),
+      row({ outcome: 'failed', count: 1 }),
+      row({ ...nothing, count: 50 }),
+      row({ ...lacks, agent: 'b', count: 3 }),
+    ]),
+  ).toEqual({
     scored: 6,
     of: 10,
     agents: 2,

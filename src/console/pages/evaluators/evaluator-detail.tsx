@@ -36,8 +36,8 @@ export function EvaluatorDetail({ evaluator, attempts, query, from, to }: Evalua
         <span class="dim">
           {on ? (
             <>
-              <code>{id}</code> version {version}, {threshold === null ? 'without a threshold' : `passes from ${scoreText(threshold)}`}, scores each{' '}
-              {target}
+              <code>{id}</code> version {version}, {threshold === null ? 'without a threshold' : `passes from ${scoreText(threshold)}`},
+              scores each {target}
               {conditional === true ? ' that its condition chooses' : ''}.
             </>
           ) : null}
@@ -90,14 +90,36 @@ function RatesByAgent({ evaluator: { name }, query, from, to }: Omit<EvaluatorDe
   const address = (row: Rate): string => runsAddress(query, { agent: row.agent ?? agent, version, model, evaluator: name });
   const columns: readonly Column<Rate>[] = [
     { key: 'agent', title: 'Agent', cell: (row) => <a href={address(row)}>{row.agent ?? 'all agents'}</a> },
-    { key: 'rate', title: rows[0]?.measure === 'mean_score' ? 'Mean score of all traffic' : 'Pass rate of all traffic', cell: ({ rate }) => <RateCell estimate={rate} /> },
+    {
+      key: 'rate',
+      title: rows[0]?.measure === 'mean_score' ? 'Mean score of all traffic' : 'Pass rate of all traffic',
+      cell: ({ rate }) => <RateCell estimate={rate} />,
+    },
     { key: 'judged', title: 'As judged', cell: ({ judged }) => <RateCell estimate={judged} /> },
     { key: 'runs', title: 'Runs scored', isNumber: true, cell: ({ judged }) => countText(judged.n) },
-    { key: 'labels', title: 'Labels of people', isNumber: true, cell: ({ labels, corrected }) => `${countText(labels)}${corrected ? ', correct the rate' : ''}` },
-    { key: 'covered', title: 'Covers', isNumber: true, cell: ({ uncovered }) => (uncovered === null ? unknownText : percentText(1 - uncovered)) },
+    {
+      key: 'labels',
+      title: 'Labels of people',
+      isNumber: true,
+      cell: ({ labels, corrected }) => `${countText(labels)}${corrected ? ', correct the rate' : ''}`,
+    },
+    {
+      key: 'covered',
+      title: 'Covers',
+      isNumber: true,
+      cell: ({ uncovered }) => (uncovered === null ? unknownText : percentText(1 - uncovered)),
+    },
     { key: 'waiting', title: 'Waiting', isNumber: true, cell: ({ waiting }) => percentText(waiting) },
   ];
-  return <DataTable caption={`Rates of ${name} by agent`} columns={columns} rows={rows} rowKey={(row) => JSON.stringify(row.agent)} href={address} />;
+  return (
+    <DataTable
+      caption={`Rates of ${name} by agent`}
+      columns={columns}
+      rows={rows}
+      rowKey={(row) => JSON.stringify(row.agent)}
+      href={address}
+    />
+  );
 }
 
 function RateOverTime({ evaluator: { name }, query, from, to }: Omit<EvaluatorDetailProps, 'attempts'>) {

@@ -21,8 +21,8 @@ export function AgreementSection({ judges, people, runs }: AgreementProps) {
     <section class="stack">
       <h2>Agreement with people</h2>
       <p class="dim">
-        Of runs that a person and the evaluator judged. <em>Missed</em>: people fail the run, the evaluator passes it. <em>False alarm</em>: the evaluator fails
-        the run, people pass it. Kappa is agreement beyond chance: 0 is chance, 1 is the same verdict on each run.
+        Of runs that a person and the evaluator judged. <em>Missed</em>: people fail the run, the evaluator passes it. <em>False alarm</em>:
+        the evaluator fails the run, people pass it. Kappa is agreement beyond chance: 0 is chance, 1 is the same verdict on each run.
       </p>
       {judges.length === 0 ? (
         <p>No evaluator with a judge is on.</p>
@@ -31,14 +31,19 @@ export function AgreementSection({ judges, people, runs }: AgreementProps) {
       )}
       {judges.length > 0 && judges.every((one) => one.runs === 0) ? (
         <p>
-          Nobody has labelled a judged run in this time, so nothing says whether the judges are right. Label some runs on their page, under the name of the
-          evaluator: thirty labels with passes and failures give a first figure.
+          Nobody has labelled a judged run in this time, so nothing says whether the judges are right. Label some runs on their page, under
+          the name of the evaluator: thirty labels with passes and failures give a first figure.
         </p>
       ) : null}
       {people.length === 0 ? null : (
         <>
           <h3>People among themselves</h3>
-          <DataTable caption="Agreement of people with one another" columns={peopleColumns} rows={people} rowKey={({ name, about }) => `${name} ${about}`} />
+          <DataTable
+            caption="Agreement of people with one another"
+            columns={peopleColumns}
+            rows={people}
+            rowKey={({ name, about }) => `${name} ${about}`}
+          />
         </>
       )}
     </section>

@@ -12,16 +12,26 @@ export function BudgetSection({ budgets, days }: { readonly budgets: readonly Bu
       <h2>Cost against budgets</h2>
       {budgets.length === 0 ? (
         <p class="dim">
-          No judge has a budget for a day. Set <code>usd_per_day</code> under <code>budget</code> of a judge: the service then asks less often before the money
-          is spent.
+          No judge has a budget for a day. Set <code>usd_per_day</code> under <code>budget</code> of a judge: the service then asks less
+          often before the money is spent.
         </p>
       ) : (
-        <DataTable caption="Budgets of this day (UTC)" columns={budgetColumns} rows={budgets} rowKey={({ judge, evaluator, budget }) => JSON.stringify([judge, evaluator, budget])} />
+        <DataTable
+          caption="Budgets of this day (UTC)"
+          columns={budgetColumns}
+          rows={budgets}
+          rowKey={({ judge, evaluator, budget }) => JSON.stringify([judge, evaluator, budget])}
+        />
       )}
       {days.length === 0 ? null : (
         <>
           <h3>By day</h3>
-          <DataTable caption="Spending by day (UTC)" columns={dayColumns} rows={days} rowKey={({ day, judge, evaluator }) => JSON.stringify([day, judge, evaluator])} />
+          <DataTable
+            caption="Spending by day (UTC)"
+            columns={dayColumns}
+            rows={days}
+            rowKey={({ day, judge, evaluator }) => JSON.stringify([day, judge, evaluator])}
+          />
         </>
       )}
     </section>

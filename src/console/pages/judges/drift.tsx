@@ -14,8 +14,8 @@ export function DriftSection({ drift }: { readonly drift: readonly Drift[] }) {
       <h2>Drift on the fixed sets</h2>
       {drift.length === 0 ? (
         <p class="dim">
-          No evaluator has a fixed set. With <code>drift</code> in its entry the service asks the judge about the same runs again and again, and says when its
-          verdicts change.
+          No evaluator has a fixed set. With <code>drift</code> in its entry the service asks the judge about the same runs again and again,
+          and says when its verdicts change.
         </p>
       ) : (
         drift.map((one) => <DriftCard key={one.name} drift={one} />)
@@ -56,11 +56,19 @@ function DriftCard({ drift: { name, model, version, threshold, baseline, shown, 
   );
 }
 
-const states: { readonly [state in Measurement['state']]: string } = { open: 'in progress', kept: 'counts', unfinished: 'too few verdicts' };
+const states: { readonly [state in Measurement['state']]: string } = {
+  open: 'in progress',
+  kept: 'counts',
+  unfinished: 'too few verdicts',
+};
 
 const columns: readonly Column<Measurement>[] = [
   { key: 'at', title: 'Begun', cell: ({ began_at: at }) => timeText(at) },
-  { key: 'number', title: 'Measurement', cell: ({ baseline, look }) => (look === 0 ? `baseline ${baseline}` : `${look} against baseline ${baseline}`) },
+  {
+    key: 'number',
+    title: 'Measurement',
+    cell: ({ baseline, look }) => (look === 0 ? `baseline ${baseline}` : `${look} against baseline ${baseline}`),
+  },
   { key: 'state', title: 'State', cell: ({ state }) => states[state] },
   { key: 'runs', title: 'Runs', isNumber: true, cell: ({ runs }) => countText(runs) },
   { key: 'passed', title: 'Passed', isNumber: true, cell: ({ passed }) => countText(passed) },
@@ -68,6 +76,15 @@ const columns: readonly Column<Measurement>[] = [
   { key: 'without', title: 'No verdict', isNumber: true, cell: ({ without }) => countText(without) },
   { key: 'to_pass', title: 'Fail → pass', isNumber: true, cell: ({ to_pass: runs }) => countText(runs) },
   { key: 'to_fail', title: 'Pass → fail', isNumber: true, cell: ({ to_fail: runs }) => countText(runs) },
-  { key: 'change', title: 'Change of the pass rate', cell: ({ change }) => <RateCell estimate={change} text={pointsText} min={-0.5} max={0.5} mark={0} /> },
-  { key: 'p', title: 'p', isNumber: true, cell: ({ p, level }) => (p === null ? unknownText : `${pText(p)} (shown below ${pText(level)})`) },
+  {
+    key: 'change',
+    title: 'Change of the pass rate',
+    cell: ({ change }) => <RateCell estimate={change} text={pointsText} min={-0.5} max={0.5} mark={0} />,
+  },
+  {
+    key: 'p',
+    title: 'p',
+    isNumber: true,
+    cell: ({ p, level }) => (p === null ? unknownText : `${pText(p)} (shown below ${pText(level)})`),
+  },
 ];

@@ -28,8 +28,8 @@ export function DefinitionVerdicts({ evaluators, query, from, to }: DefinitionVe
       <h2>Names and descriptions</h2>
       {names.length === 0 ? (
         <p class="dim">
-          No evaluator checks the definitions of tools. Add <code>tool_name_reliability</code> and <code>tool_description_reliability</code> to{' '}
-          <code>evaluators</code> in the configuration.
+          No evaluator checks the definitions of tools. Add <code>tool_name_reliability</code> and <code>tool_description_reliability</code>{' '}
+          to <code>evaluators</code> in the configuration.
         </p>
       ) : (
         names.map((name) => <DefinitionTable key={name} name={name} query={query} from={from} to={to} />)
@@ -59,7 +59,11 @@ function DefinitionTable({ name, query, from, to }: DefinitionTableProps) {
     );
   const columns: readonly Column<Rate>[] = [
     { key: 'agent', title: 'Agent', cell: (row) => <a href={runsOf(row)}>{row.agent ?? unknownText}</a> },
-    { key: 'rate', title: scored[0]?.measure === 'mean_score' ? 'Mean score' : 'Runs that pass', cell: ({ rate }) => <RateCell estimate={rate} /> },
+    {
+      key: 'rate',
+      title: scored[0]?.measure === 'mean_score' ? 'Mean score' : 'Runs that pass',
+      cell: ({ rate }) => <RateCell estimate={rate} />,
+    },
     { key: 'runs', title: 'Runs scored', isNumber: true, cell: ({ judged }) => countText(judged.n) },
   ];
   const runsOf = (row: Rate): string => runsAddress(query, { agent: row.agent ?? agent, version, model, evaluator: name, verdict: 'fail' });
@@ -68,7 +72,13 @@ function DefinitionTable({ name, query, from, to }: DefinitionTableProps) {
       <h3>
         <code>{name}</code>
       </h3>
-      <DataTable caption={`Verdicts of ${name} by agent`} columns={columns} rows={scored} rowKey={({ agent: of }) => of ?? ''} href={runsOf} />
+      <DataTable
+        caption={`Verdicts of ${name} by agent`}
+        columns={columns}
+        rows={scored}
+        rowKey={({ agent: of }) => of ?? ''}
+        href={runsOf}
+      />
     </>
   );
 }

@@ -27,9 +27,19 @@ export function ChangeSection({ agent, versions, version, against }: ChangeProps
       {tools.error === undefined ? null : <ErrorBox error={tools.error} onRetry={tools.reload} />}
       <dl class="facts">
         <Changes title="Models" of="runs" changes={namedChanges(before.models, now.models)} hasData={now.models.length > 0} />
-        <Changes title="System prompts, by hash" of="runs" changes={namedChanges(before.prompts, now.prompts)} hasData={now.prompts.length > 0} />
+        <Changes
+          title="System prompts, by hash"
+          of="runs"
+          changes={namedChanges(before.prompts, now.prompts)}
+          hasData={now.prompts.length > 0}
+        />
         {tools.value === undefined ? null : (
-          <Changes title="Tools called" of="calls" changes={namedChanges(calls(against), calls(version))} hasData={calls(version).length > 0} />
+          <Changes
+            title="Tools called"
+            of="calls"
+            changes={namedChanges(calls(against), calls(version))}
+            hasData={calls(version).length > 0}
+          />
         )}
       </dl>
     </section>
@@ -59,7 +69,11 @@ function Changes({ title, of, changes, hasData }: ChangesProps) {
               <li key={name}>
                 <span class="chip">{before === 0 ? '+ new' : now === 0 ? '− gone' : '≠ share'}</span> <code>{name}</code>{' '}
                 <span class="dim">
-                  {before === 0 ? `${percentText(now)} of the ${of}` : now === 0 ? `was ${percentText(before)} of the ${of}` : `${percentText(before)} → ${percentText(now)} of the ${of}`}
+                  {before === 0
+                    ? `${percentText(now)} of the ${of}`
+                    : now === 0
+                      ? `was ${percentText(before)} of the ${of}`
+                      : `${percentText(before)} → ${percentText(now)} of the ${of}`}
                 </span>
               </li>
             ))}

@@ -25,8 +25,9 @@ export function ComparisonSection({ agent, versions, comparison }: ComparisonPro
       <section class="stack">
         <h2>Comparison</h2>
         <p class="dim">
-          This agent has {names.length === 0 ? 'no version' : 'one version'}. As soon as runs of another version come, this place says whether it is better. The
-          version is the resource attribute <code>service.version</code>, or what <code>groups.version_key</code> names.
+          This agent has {names.length === 0 ? 'no version' : 'one version'}. As soon as runs of another version come, this place says
+          whether it is better. The version is the resource attribute <code>service.version</code>, or what <code>groups.version_key</code>{' '}
+          names.
         </p>
       </section>
     );
@@ -51,8 +52,8 @@ export function ComparisonSection({ agent, versions, comparison }: ComparisonPro
             href={({ name }) => runsOf(agent, comparison.version, name)}
           />
           <p class="dim small">
-            The intervals hold with {percentText(comparison.confidence)} confidence at all looks together, so look as often as you like. “No difference shown” does
-            not mean equal: the interval says how large a difference may still hide.
+            The intervals hold with {percentText(comparison.confidence)} confidence at all looks together, so look as often as you like. “No
+            difference shown” does not mean equal: the interval says how large a difference may still hide.
           </p>
         </>
       )}
@@ -107,7 +108,10 @@ function sentenceOf({ version, against, evaluators }: Schemas['VersionComparison
     return evaluators.every(({ word }) => word === 'not_estimable')
       ? `Nothing compares ${version} with ${against} yet: no evaluator has verdicts on both.`
       : `No evaluator shows a difference between ${version} and ${against}.`;
-  return [worse === '' ? '' : `${version} is worse than ${against} by ${worse}.`, better === '' ? '' : `${version} is better than ${against} by ${better}.`]
+  return [
+    worse === '' ? '' : `${version} is worse than ${against} by ${worse}.`,
+    better === '' ? '' : `${version} is better than ${against} by ${better}.`,
+  ]
     .filter((sentence) => sentence !== '')
     .join(' ');
 }
@@ -120,7 +124,11 @@ function columnsOf(agent: string, { version, against }: Schemas['VersionComparis
   return [
     { key: 'name', title: 'Evaluator', cell: ({ name }) => <a href={runsOf(agent, version, name)}>{name}</a> },
     { key: 'word', title: 'Shown', cell: ({ word }) => <span class={words[word].chip}>{words[word].text}</span> },
-    { key: 'difference', title: 'Difference', cell: ({ difference }) => <RateCell estimate={difference} text={pointsText} min={-0.5} max={0.5} mark={0} /> },
+    {
+      key: 'difference',
+      title: 'Difference',
+      cell: ({ difference }) => <RateCell estimate={difference} text={pointsText} min={-0.5} max={0.5} mark={0} />,
+    },
     { key: 'version', title: version, cell: ({ version: rate }) => <RateCell estimate={rate} /> },
     { key: 'against', title: against, cell: ({ against: rate }) => <RateCell estimate={rate} /> },
     { key: 'p', title: 'p', isNumber: true, cell: ({ p }) => pText(p) },

@@ -26,17 +26,29 @@ export function ProcessGraph({ agent, version, data, drift }: ProcessGraphProps)
   return (
     <figure class="process">
       <div class="process-frame" tabIndex={0} role="region" aria-label="Graph of the process">
-        <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group" aria-label={`Process of ${countText(data.runs)} runs`}>
+        <svg
+          width={width}
+          height={height}
+          viewBox={`0 0 ${width} ${height}`}
+          role="group"
+          aria-label={`Process of ${countText(data.runs)} runs`}
+        >
           {edges.map((edge) => (
             <Edge key={edge.key} edge={edge} change={before.get(JSON.stringify([edge.fromName, edge.toName]))} />
           ))}
           {nodes.map((node) => (
-            <Node key={node.id} node={node} isNew={fresh.has(node.name)} address={pageAddress('/runs', { range: '30d', agent, version, tool: node.name })} />
+            <Node
+              key={node.id}
+              node={node}
+              isNew={fresh.has(node.name)}
+              address={pageAddress('/runs', { range: '30d', agent, version, tool: node.name })}
+            />
           ))}
         </svg>
       </div>
       <figcaption class="dim small">
-        A number beside a step is its share of the steps from that tool. Dashed: unusual, taken in fewer than {percentText(rareShare)} of the runs with that tool.
+        A number beside a step is its share of the steps from that tool. Dashed: unusual, taken in fewer than {percentText(rareShare)} of
+        the runs with that tool.
         {drift === null ? '' : ' Bold with “was”: the share differs by more than ten points from the version before.'}
         {left.length === 0 ? '' : ` ${left.join(' and ')} of lower frequency stand in the table alone.`} A tool leads to its runs.
       </figcaption>

@@ -43,12 +43,14 @@ export function ProcessSection({ agent, version }: { readonly agent: string; rea
       {learnt.value !== undefined && chosen === undefined ? (
         <EmptyState title="No process is learnt">
           <p>
-            Add <code>process_conformance</code> or <code>novelty</code> to <code>evaluators</code> in the configuration. The service then learns from passing
-            runs which tool follows which, and says when a run leaves its usual way.
+            Add <code>process_conformance</code> or <code>novelty</code> to <code>evaluators</code> in the configuration. The service then
+            learns from passing runs which tool follows which, and says when a run leaves its usual way.
           </p>
         </EmptyState>
       ) : null}
-      {chosen === undefined ? null : <LearntProcess key={chosen} agent={agent} version={chosen} tenant={tenantOf(learnt.value?.processes ?? [], chosen)} />}
+      {chosen === undefined ? null : (
+        <LearntProcess key={chosen} agent={agent} version={chosen} tenant={tenantOf(learnt.value?.processes ?? [], chosen)} />
+      )}
     </section>
   );
 }
@@ -68,14 +70,21 @@ function LearntProcess({ agent, version, tenant }: { readonly agent: string; rea
   return (
     <>
       <p class="dim">
-        Learnt from {countText(runs)} passing runs{frozen ? ' and frozen' : ', and still learning'}. A usual run makes {countText(figures.tool_calls.p50)} tool calls (99 %
-        of runs at most {countText(figures.tool_calls.p99)}) and takes {durationText(figures.seconds.p50)} (at most {durationText(figures.seconds.p99)}).
+        Learnt from {countText(runs)} passing runs{frozen ? ' and frozen' : ', and still learning'}. A usual run makes{' '}
+        {countText(figures.tool_calls.p50)} tool calls (99 % of runs at most {countText(figures.tool_calls.p99)}) and takes{' '}
+        {durationText(figures.seconds.p50)} (at most {durationText(figures.seconds.p99)}).
       </p>
       <ProcessGraph agent={agent} version={version === noVersion ? undefined : version} data={data} drift={drift} />
       {drift === null ? null : <DriftSummary drift={drift} />}
       <details>
         <summary>All steps as a table</summary>
-        <DataTable caption="Steps of the process, the most frequent first" columns={stepColumns} rows={processSteps(data)} rowKey={({ key }) => key} isLong />
+        <DataTable
+          caption="Steps of the process, the most frequent first"
+          columns={stepColumns}
+          rows={processSteps(data)}
+          rowKey={({ key }) => key}
+          isLong
+        />
       </details>
     </>
   );
@@ -107,7 +116,12 @@ function DriftSummary({ drift }: { readonly drift: Drift }) {
         {gone.length === 0 ? '' : ` Gone: ${gone.join(', ')}.`}
       </p>
       {steps.length === 0 ? null : (
-        <DataTable caption="Steps that differ most" columns={changeColumns} rows={steps} rowKey={({ from, to }) => JSON.stringify([from, to])} />
+        <DataTable
+          caption="Steps that differ most"
+          columns={changeColumns}
+          rows={steps}
+          rowKey={({ from, to }) => JSON.stringify([from, to])}
+        />
       )}
     </>
   );

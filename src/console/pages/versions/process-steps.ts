@@ -5,7 +5,12 @@ export interface ProcessData {
   readonly runs: number;
   readonly tools: readonly { readonly name: string; readonly runs: number; readonly calls: number }[];
   /** Null is the start or the end of the run. */
-  readonly transitions: readonly { readonly from: string | null; readonly to: string | null; readonly runs: number; readonly times: number }[];
+  readonly transitions: readonly {
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly runs: number;
+    readonly times: number;
+  }[];
 }
 
 export interface ProcessNode {

@@ -10,7 +10,7 @@ import { figurePoints, ratePoints } from './agent-versions.ts';
 type Version = Schemas['Version'];
 
 export function VersionTable({ agent, versions }: { readonly agent: string; readonly versions: readonly Version[] }) {
-  const runs = (version: string | null): string | undefined => (version === null ? undefined : pageAddress('/runs', { range: '30d', agent, version }));
+  const runs = (version: string): string => pageAddress('/runs', { range: '30d', agent, version });
   const columns: readonly Column<Version>[] = [
     {
       key: 'version',
@@ -27,7 +27,13 @@ export function VersionTable({ agent, versions }: { readonly agent: string; read
       title: 'Cost per run',
       isNumber: true,
       cell: ({ cost_per_run: cost, costed_runs: costed, runs: all }) => (
-        <span title={cost === null ? 'The cost of no run is known: name the prices of its models under prices.' : `${costed} of ${all} runs have a cost`}>
+        <span
+          title={
+            cost === null
+              ? 'The cost of no run is known: name the prices of its models under prices.'
+              : `${costed} of ${all} runs have a cost`
+          }
+        >
           {costText(cost)}
         </span>
       ),
@@ -41,7 +47,15 @@ export function VersionTable({ agent, versions }: { readonly agent: string; read
     },
     { key: 'models', title: 'Models', cell: ({ models }) => models.map(({ name }) => name).join(', ') || unknownText },
   ];
-  return <DataTable caption="Versions, the newest first" columns={columns} rows={versions} rowKey={({ version }) => JSON.stringify(version)} href={({ version }) => runs(version)} />;
+  return (
+    <DataTable
+      caption="Versions, the newest first"
+      columns={columns}
+      rows={versions}
+      rowKey={({ version }) => JSON.stringify(version)}
+      href={({ version }) => (version === null ? undefined : runs(version))}
+    />
+  );
 }
 
 export function VersionCharts({ versions }: { readonly versions: readonly Version[] }) {
@@ -51,8 +65,9 @@ export function VersionCharts({ versions }: { readonly versions: readonly Versio
     <>
       <h3>Over the versions</h3>
       <p class="dim small">
-        The oldest version stands left{versions.length > pointsMax ? `; of ${versions.length} versions the newest ${pointsMax} are drawn` : ''}. Vertical lines are intervals
-        that hold at all looks.
+        The oldest version stands left
+        {versions.length > pointsMax ? `; of ${versions.length} versions the newest ${pointsMax} are drawn` : ''}. Vertical lines are
+        intervals that hold at all looks.
       </p>
       <div class="chart-grid">
         {rates.map(({ name, measure, points }) => (
@@ -64,8 +79,16 @@ export function VersionCharts({ versions }: { readonly versions: readonly Versio
             max={1}
           />
         ))}
-        <PointRangeChart title="Median time of a run" points={figurePoints(versions, ({ median_seconds: seconds }) => seconds)} text={durationText} />
-        <PointRangeChart title="p95 time of a run" points={figurePoints(versions, ({ p95_seconds: seconds }) => seconds)} text={durationText} />
+        <PointRangeChart
+          title="Median time of a run"
+          points={figurePoints(versions, ({ median_seconds: seconds }) => seconds)}
+          text={durationText}
+        />
+        <PointRangeChart
+          title="p95 time of a run"
+          points={figurePoints(versions, ({ p95_seconds: seconds }) => seconds)}
+          text={durationText}
+        />
         {versions.some(({ cost_per_run: cost }) => cost !== null) ? (
           <PointRangeChart title="Cost of a run" points={figurePoints(versions, ({ cost_per_run: cost }) => cost)} text={costText} />
         ) : null}
