@@ -241,6 +241,7 @@ describe('the OpenAPI document', () => {
       '/summary': '/summary',
       '/tools': '/tools',
       '/evaluability': '/evaluability',
+      '/evaluators': '/evaluators',
       '/exporters': '/exporters',
       '/exports': '/exports',
       '/exports/retry': '/exports/retry',

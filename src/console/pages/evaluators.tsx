@@ -98,7 +98,15 @@ function columnsOf({ query, rates, attempts }: ColumnParts): readonly Column<Eva
     return runsAddress(query, { agent, version, model, evaluator: one.name, verdict });
   };
   return [
-    { key: 'name', title: 'Evaluator', cell: (one) => <a href={evaluatorAddress(query, one.name)}>{one.name}</a> },
+    {
+      key: 'name',
+      title: 'Evaluator',
+      cell: (one) => (
+        <>
+          <a href={evaluatorAddress(query, one.name)}>{one.name}</a> <span class="dim small">{one.on ? `v${one.version}` : 'off'}</span>
+        </>
+      ),
+    },
     { key: 'kind', title: 'Scored by', cell: kindText },
     {
       key: 'threshold',
@@ -159,7 +167,6 @@ function columnsOf({ query, rates, attempts }: ColumnParts): readonly Column<Eva
         );
       },
     },
-    { key: 'version', title: 'Version', isNumber: true, cell: ({ version, on }) => (on ? String(version ?? unknownText) : 'off') },
   ];
 }
 

@@ -22,8 +22,8 @@ export function PointRangeChart({ title, points, text, min, max }: PointRangeCha
       <svg viewBox={`0 0 ${size.width} ${size.height}`} role="img" aria-label={`${title}. ${spoken === '' ? 'No figure.' : spoken}`}>
         {layout.ticks.map(({ y, value }) => (
           <g key={value}>
-            <line class="grid" x1={52} x2={size.width - 4} y1={y} y2={y} />
-            <text class="tick" x={46} y={y + 4} text-anchor="end">
+            <line class="grid" x1={50} x2={size.width - 4} y1={y} y2={y} />
+            <text class="tick" x={45} y={y + 4} text-anchor="end">
               {text(value)}
             </text>
           </g>

@@ -35,7 +35,7 @@ export interface PointRangeOptions {
 
 /** Points of one chart: the newest. */
 export const pointsMax = 20;
-const [left, right, top, bottom] = [52, 10, 10, 22];
+const [left, right, top, bottom] = [62, 16, 10, 22];
 /** Labels below the points that fit beside each other. */
 const labelWidth = 56;
 

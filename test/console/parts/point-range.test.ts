@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { pointRangeLayout, pointsMax } from '../../../src/console/parts/point-range.ts';
 
-const size = { width: 262, height: 132 } as const;
+const size = { width: 278, height: 132 } as const;
 const point = (label: string, value: number | null) => ({ label, point: value, low: value, high: value });
 
 test('point range: points stand from left to right and from 0 to the end of the scale', () => {
   const { points, ticks } = pointRangeLayout([point('1.0', 0), point('1.1', 0.5), point('1.2', 1)], { ...size, max: 1 });
   expect(points.map(({ x, y }) => [x, y])).toEqual([
-    [52, 110],
-    [152, 60],
-    [252, 10],
+    [62, 110],
+    [162, 60],
+    [262, 10],
   ]);
   expect(ticks.map(({ value, y }) => [value, y])).toEqual([
     [0, 110],

@@ -95,7 +95,9 @@ function RatesByAgent({ evaluator: { name }, query, from, to }: Omit<EvaluatorDe
       title: rows[0]?.measure === 'mean_score' ? 'Mean score of all traffic' : 'Pass rate of all traffic',
       cell: ({ rate }) => <RateCell estimate={rate} />,
     },
-    { key: 'judged', title: 'As judged', cell: ({ judged }) => <RateCell estimate={judged} /> },
+    ...(rows.some(({ corrected }) => corrected)
+      ? [{ key: 'judged', title: 'As judged', cell: ({ judged }: Rate) => <RateCell estimate={judged} /> }]
+      : []),
     { key: 'runs', title: 'Runs scored', isNumber: true, cell: ({ judged }) => countText(judged.n) },
     {
       key: 'labels',

@@ -50,13 +50,13 @@ const budgetColumns: readonly Column<Budget>[] = [
   {
     key: 'used',
     title: 'Used',
-    cell: ({ budget, spent, reserved, limit }) => (
+    cell: ({ budget, spent, limit }) => (
       <span class="rate-cell">
         <span>
           {percentText(limit === 0 ? 1 : spent / limit)} <span class="dim">of {units[budget].text(limit)}</span>
         </span>
-        <meter min={0} max={Math.max(limit, 1e-9)} value={spent + reserved} high={limit * 0.8} optimum={0}>
-          {percentText(limit === 0 ? 1 : (spent + reserved) / limit)}
+        <meter min={0} max={Math.max(limit, 1e-9)} value={spent} high={limit * 0.8} optimum={0}>
+          {percentText(limit === 0 ? 1 : spent / limit)}
         </meter>
       </span>
     ),

@@ -15,10 +15,14 @@ type Drift = Schemas['ProcessDrift'];
 
 /** Names the version without a version in the address and in the path of the API. */
 const noVersion = '-';
+/** Evaluators that switch learning on. */
+const learning: ReadonlySet<string> = new Set(['process_conformance', 'novelty']);
 
 export function ProcessSection({ agent, version }: { readonly agent: string; readonly version: string | undefined }) {
   const { query, change } = useAddress();
   const learnt = useGet('/processes', { query: { agent, limit: 100 } });
+  const evaluators = useGet('/evaluators', {});
+  const isLearning = evaluators.value?.evaluators.some(({ on, evaluator }) => on && learning.has(evaluator ?? '')) === true;
   const names = [...new Set((learnt.value?.processes ?? []).map((one) => one.version ?? noVersion))];
   const wanted = query['process'] ?? version;
   const chosen = names.find((name) => name === wanted) ?? names[0];
@@ -42,10 +46,17 @@ export function ProcessSection({ agent, version }: { readonly agent: string; rea
       {learnt.error === undefined ? null : <ErrorBox error={learnt.error} onRetry={learnt.reload} />}
       {learnt.value !== undefined && chosen === undefined ? (
         <EmptyState title="No process is learnt">
-          <p>
-            Add <code>process_conformance</code> or <code>novelty</code> to <code>evaluators</code> in the configuration. The service then
-            learns from passing runs which tool follows which, and says when a run leaves its usual way.
-          </p>
+          {isLearning ? (
+            <p>
+              The service learns from complete runs that end without an error and that no other rule fails, or from those that{' '}
+              <code>learn_when</code> names. So far no such run of this agent came.
+            </p>
+          ) : (
+            <p>
+              Add <code>process_conformance</code> or <code>novelty</code> to <code>evaluators</code> in the configuration. The service then
+              learns from passing runs which tool follows which, and says when a run leaves its usual way.
+            </p>
+          )}
         </EmptyState>
       ) : null}
       {chosen === undefined ? null : (

@@ -40,7 +40,7 @@ export function VersionTable({ agent, versions }: { readonly agent: string; read
     },
     {
       key: 'tokens',
-      title: 'Tokens per run, in and out',
+      title: 'Tokens per run',
       isNumber: true,
       cell: ({ input_tokens_per_run: input, output_tokens_per_run: output }) =>
         input === null && output === null ? unknownText : `${countText(input)} + ${countText(output)}`,
