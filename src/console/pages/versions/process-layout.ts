@@ -62,8 +62,11 @@ export function processLayout(data: ProcessData): ProcessLayout {
     x: (places.get(id)?.x ?? 0) - left + margin,
     y: margin + nodeSize.height / 2 + rankOf(ranks, id) * (nodeSize.height + gap.y),
   });
+  // Labels of steps from one tool stand at two heights, so that fewer overlap.
+  const siblings = Map.groupBy(forward, ({ from }) => from);
+  const labelAt = (edge: ProcessEdge): number => ((siblings.get(edge.from)?.indexOf(edge) ?? 0) % 2 === 0 ? 0.38 : 0.66);
   const placed = edges.map((edge) =>
-    forward.has(edge) ? forwardEdge(edge, chains.get(edge) ?? [], { at, ranks }) : backEdge(edge, { at, ranks }),
+    forward.has(edge) ? forwardEdge(edge, chains.get(edge) ?? [], { at, labelAt: labelAt(edge) }) : backEdge(edge, { at, ranks }),
   );
   const swung = edges.filter((edge) => !forward.has(edge)).map((edge) => swingOf(edge, ranks));
   return {
@@ -221,7 +224,11 @@ interface Ground {
   readonly ranks: ReadonlyMap<string, number>;
 }
 
-function forwardEdge(edge: ProcessEdge, chain: readonly Place[], { at }: Ground): PlacedEdge {
+function forwardEdge(
+  edge: ProcessEdge,
+  chain: readonly Place[],
+  { at, labelAt }: Pick<Ground, 'at'> & { readonly labelAt: number },
+): PlacedEdge {
   const half = nodeSize.height / 2;
   const centres = chain.map(({ id }) => at(id));
   const points = centres.map(({ x, y }, index) => ({ x, y: index === 0 ? y + half : index === centres.length - 1 ? y - half : y }));
@@ -241,9 +248,14 @@ function forwardEdge(edge: ProcessEdge, chain: readonly Place[], { at }: Ground)
     isBack: false,
     path: `M${rounded(first.x)} ${rounded(first.y)}${curves.join('')}`,
     arrow: `M${rounded(last.x)} ${rounded(last.y)}l-4.5 -8h9z`,
-    labelX: rounded(first.x * 0.45 + second.x * 0.55),
-    labelY: rounded(first.y * 0.45 + second.y * 0.55),
+    labelX: rounded(first.x + (second.x - first.x) * eased(labelAt)),
+    labelY: rounded(first.y + (second.y - first.y) * labelAt + 4),
   };
+}
+
+/** How far to the side a step is at a part of its height. */
+function eased(part: number): number {
+  return part * part * (3 - 2 * part);
 }
 
 function backEdge(edge: ProcessEdge, { at, ranks }: Ground): PlacedEdge {
