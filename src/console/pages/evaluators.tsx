@@ -174,7 +174,7 @@ function kindText({ kind, judges, sample_rate: rate }: Evaluator): string {
   if (kind === null) return unknownText;
   if (kind === 'rule') return 'rule';
   const by = kind === 'http' ? 'endpoint' : judges.join(', ');
-  return rate === null || rate === 1 ? by : `${by}, ${percentText(rate)} of runs`;
+  return rate === null || rate === 1 ? by : `${by}, ${percentText(rate)}`;
 }
 
 function scoredRuns({ verdicts: { pass, fail, raw } }: Evaluator): number {

@@ -10,7 +10,7 @@ export interface IntervalBarProps {
   readonly mark?: number;
 }
 
-const [width, height, edge] = [76, 14, 4];
+const [width, height, edge] = [64, 14, 4];
 
 export function IntervalBar({ estimate, min = 0, max = 1, mark }: IntervalBarProps) {
   const scale = { min, max, width: width - 2 * edge };
