@@ -4,14 +4,14 @@ import { LocationProvider } from 'preact-iso';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { type ApiClient, apiClient } from './api/client.ts';
 import { failureOf } from './api/use-api.ts';
-import { type Page, type PageProps, pages } from './pages.ts';
+import { type Page, pages } from './pages.ts';
 import { AppContext } from './parts/app-context.ts';
 import { EmptyState } from './parts/empty-state.tsx';
 import { ErrorBoundary, ErrorBox } from './parts/error-box.tsx';
 import { keyRegistry } from './parts/key-registry.ts';
 import { Layout } from './parts/layout.tsx';
 import { PageFrame } from './parts/page-frame.tsx';
-import { pageOf } from './parts/page-path.ts';
+import { pageOf, type PageProps } from './parts/page-path.ts';
 import { Toasts, useToastList } from './parts/toast.tsx';
 import { useAddress } from './parts/use-address.ts';
 

@@ -1,10 +1,6 @@
 /** The pages of the console. A new page is one file and one line here. */
 import type { ComponentType } from 'preact';
-
-/** What a page is given: the parts of its path that `path` names with a colon. */
-export interface PageProps {
-  readonly params: { readonly [name: string]: string };
-}
+import type { PageProps } from './parts/page-path.ts';
 
 export interface Page {
   /** With parameters as `:name`. The first page that matches is shown. */

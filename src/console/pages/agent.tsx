@@ -5,7 +5,7 @@ import { ErrorBox } from '../parts/error-box.tsx';
 import { Loading, PageFrame } from '../parts/page-frame.tsx';
 import { agentOf } from '../parts/page-links.ts';
 import { useAddress } from '../parts/use-address.ts';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../parts/page-path.ts';
 import { NotWhole } from './agents.tsx';
 import { newestFirst } from './versions/agent-versions.ts';
 import { ChangeSection } from './versions/changes.tsx';
