@@ -1,10 +1,6 @@
 /** The pages of the console. A new page is one file and one line here. */
 import type { ComponentType } from 'preact';
-
-/** What a page is given: the parts of its path that `path` names with a colon. */
-export interface PageProps {
-  readonly params: { readonly [name: string]: string };
-}
+import type { PageProps } from './parts/page-path.ts';
 
 export interface Page {
   /** With parameters as `:name`. The first page that matches is shown. */
@@ -35,7 +31,9 @@ export const pages: readonly Page[] = [
     hasTimeRange: false,
     load: async () => (await import('./pages/sessions/session-page.tsx')).SessionPage,
   },
-  { path: '/sign-in', title: 'Sign in', hasTimeRange: false, load: async () => (await import('./pages/sign-in.tsx')).SignIn },
+  { path: '/tools', title: 'Tools', isInMenu: true, load: async () => (await import('./pages/tools.tsx')).Tools },
+  { path: '/evaluators', title: 'Evaluators', isInMenu: true, load: async () => (await import('./pages/evaluators.tsx')).Evaluators },
+  { path: '/judges', title: 'Judges', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/judges.tsx')).Judges },
   {
     path: '/datasets',
     title: 'Datasets',
@@ -68,4 +66,7 @@ export const pages: readonly Page[] = [
     hasTimeRange: false,
     load: async () => (await import('./pages/experiments/experiment.tsx')).Experiment,
   },
+  { path: '/agents', title: 'Agents', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/agents.tsx')).Agents },
+  { path: '/agents/:agent', title: 'Agent', hasTimeRange: false, load: async () => (await import('./pages/agent.tsx')).Agent },
+  { path: '/sign-in', title: 'Sign in', hasTimeRange: false, load: async () => (await import('./pages/sign-in.tsx')).SignIn },
 ];

@@ -14,6 +14,7 @@ import * as watch from './service-status.ts';
 import { driftWatch } from './drift-watch.ts';
 import { experimentWriter } from './experiment-writer.ts';
 import { exampleRedaction, examplesOfRules } from './example-keeper.ts';
+import { evaluatorsInForce } from './evaluators-in-force.ts';
 import { judgesInForce } from './judge-pool.ts';
 import { judgeQuestion } from './judge-question.ts';
 import { consoleOf } from './listeners.ts';
@@ -166,6 +167,7 @@ export function consoleServer(
       }),
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
+    evaluators: () => evaluatorsInForce(settings.config()),
     upstream,
     refreshVersions: versions.refresh,
     loadDemo: demoLoader({ take: parts.take, clock }),

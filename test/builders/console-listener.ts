@@ -61,6 +61,8 @@ export async function emptyApi(): Promise<ApiDeps> {
     budgets: () => [],
     upstream: { probabilityMin: 0.0001, raised: () => 0 },
     judges: () => [],
+    evaluators: () => [],
+    metrics: () => [],
     unrecognised: () => [],
     status: serviceStatus(),
     searches: () => true,

@@ -167,7 +167,14 @@ test('api: sessions, decisions, tools, summary and evaluability', async () => {
     'tool_error',
   ]);
   expect(await list('/tools')).toContainEqual(
-    expect.objectContaining({ agent: 'shipping', name: 'notify', calls: 2, errors: 1, not_executed: 0 }),
+    expect.objectContaining({
+      agent: 'shipping',
+      name: 'notify',
+      calls: 2,
+      errors: 1,
+      not_executed: 0,
+      error_rate: expect.objectContaining({ point: 0.5, n: 2 }),
+    }),
   );
   expect(await list('/tools?agent=none')).toEqual([]);
   const summary = await list('/summary?evaluator=tool_error&bucket=day');
@@ -252,6 +259,7 @@ describe('the OpenAPI document', () => {
       '/distributions': '/distributions?of=score&by=evaluator',
       '/settings': '/settings',
       '/notices': '/notices',
+      '/evaluators': '/evaluators',
       '/exporters': '/exporters',
       '/exports': '/exports',
       '/exports/retry': '/exports/retry',

@@ -1,4 +1,6 @@
 /** The routes of calls: tools, models, and distributions of what runs and calls took. */
+import { proportion } from '../../statistics/proportion.ts';
+import { estimateJson } from './figures.ts';
 import { histogramOf } from '../../analytics/histogram.ts';
 import { isJsonArray, type JsonObject, parseJson } from '../../model/json.ts';
 import type { QuantileSketch } from '../../model/quantile-sketch.ts';
@@ -209,6 +211,7 @@ function toolJson(
     name,
     calls,
     errors,
+    error_rate: estimateJson(proportion({ hits: errors, of: calls - notExecuted })),
     not_executed: notExecuted,
     mean_seconds: tookMicros === undefined ? null : tookMicros / microsPerSecond,
     p50_seconds: quantile(times, 0.5, microsPerSecond),

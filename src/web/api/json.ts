@@ -11,7 +11,7 @@ import type { RunSplit } from '../../model/store/verdict-rows.ts';
 import { type Micros, timeText } from '../../model/timestamp.ts';
 import { runTargetId } from '../../model/verdict.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
-import { lackOf, lackTexts, missingDataOf, placesOf } from '../../pipeline/reporting/missing-data.ts';
+import { isLack, lackOf, lackTexts, missingDataOf, placesOf } from '../../pipeline/reporting/missing-data.ts';
 import { ownSpans } from '../../pipeline/reporting/span-readings.ts';
 import { writeLogsJson, writeTraces } from '../../otlp/write/write.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
@@ -199,12 +199,18 @@ export function evaluabilityRows(families: readonly MetricFamily[]): readonly Js
         dialect: label('tracejury.dialect'),
         name: label(wire.evaluationName),
         outcome: label('tracejury.outcome'),
-        reason: label('tracejury.reason'),
-        need: label('tracejury.need'),
+        reason: label('tracejury.reason') || null,
+        need: label('tracejury.need') || null,
+        ...neededJson(label('tracejury.need'), label('tracejury.dialect')),
         count: point.value,
       },
     ];
   });
+}
+
+function neededJson(need: string | null, dialect: string | null): JsonObject {
+  if (need === null || !isLack(need)) return { missing: null, todo: null };
+  return { missing: lackTexts[need], todo: missingDataOf(need, dialect === null ? [] : [dialect]) ?? null };
 }
 
 /** One OTLP/JSON request a line, as the Collector's file exporter writes them: traces, then logs. */

@@ -15,8 +15,10 @@ import type { ServiceStatus } from '../../model/service-status.ts';
 import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import type { EventSource } from '../event-streams.ts';
+import type { EvaluatorKind } from '../../model/verdict.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
 import type { AnnotationQueues } from '../../queues/annotation-queues.ts';
+import type { MetricFamily } from '../../telemetry/registry.ts';
 
 export interface ExporterQueues {
   statuses(): readonly EntryStatus[];
@@ -46,6 +48,8 @@ export interface ApiDeps {
   readonly budgets: () => readonly BudgetRow[];
   /** Evaluators with a judge. */
   readonly judges: () => readonly JudgeInForce[];
+  /** In the order of the configuration. */
+  readonly evaluators: () => readonly EvaluatorInForce[];
   readonly clock: Clock;
   /** The least probability that `tracestate` may claim, and the number of runs below it since the start. */
   readonly upstream: { readonly probabilityMin: number; readonly raised: () => number };
@@ -56,6 +60,8 @@ export interface ApiDeps {
   readonly judgeQuestion?: (run: StoredRun, name: string) => Promise<JudgeQuestion | NoQuestion>;
   /** Collectors that the configuration describes. */
   readonly dialects?: () => readonly Collector[];
+  /** Every metric since the start of the process. */
+  readonly metrics: () => readonly MetricFamily[];
   /** Outcomes of evaluators since the start of the process. */
   readonly evaluability: () => readonly JsonObject[];
   /** Loads the demonstration. `busy`: it is being loaded; `refused`: the service accepts no spans now. */
@@ -148,6 +154,24 @@ export interface Route {
   readonly events?: (parts: ApiDeps, parameters: Parameters, lastId: string | undefined) => EventSource;
   /** Resolves with `undefined` for 404. */
   readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue, visit: Visit) => Promise<JsonValue | FileAnswer | undefined>;
+}
+
+/** An entry of `evaluators`, as the configuration in force has it. */
+export interface EvaluatorInForce {
+  readonly name: string;
+  readonly evaluator: string;
+  readonly kind: EvaluatorKind;
+  readonly version: number;
+  readonly summary: string;
+  /** Null: a metric without pass or fail. */
+  readonly threshold: number | null;
+  readonly target: 'run' | 'session';
+  /** Names of its judges; empty for rules and endpoints. */
+  readonly judges: readonly string[];
+  /** 1 for rules. */
+  readonly sampleRate: number;
+  /** True: `when` chooses runs. */
+  readonly isConditional: boolean;
 }
 
 /** A limit per day in US dollars, requests or tokens. */

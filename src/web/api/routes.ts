@@ -23,6 +23,7 @@ import { annotationRoutes } from './annotations.ts';
 import { datasetFileRoutes } from './dataset-files.ts';
 import { datasetRoutes } from './datasets.ts';
 import { experimentHistoryRoutes } from './experiment-history.ts';
+import { evaluatorRoutes } from './evaluators.ts';
 import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
@@ -194,6 +195,7 @@ export const routes: readonly Route[] = [
       next: null,
     }),
   },
+  ...evaluatorRoutes,
   ...figureRoutes,
   ...overviewRoutes,
   ...callRoutes,

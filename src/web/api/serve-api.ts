@@ -7,6 +7,7 @@ import { verdictWords } from '../../model/verdict.ts';
 import type { EventSource } from '../event-streams.ts';
 import { datasetSchemas } from './dataset-json.ts';
 import { experimentSchemas } from './experiment-schemas.ts';
+import { evaluatorSchemas } from './evaluators.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
@@ -15,6 +16,7 @@ import { runSpanSchemas } from './run-spans.ts';
 import { callSchemas } from './calls.ts';
 import { noticeSchemas } from './notices.ts';
 import { overviewSchemas } from './overview.ts';
+import { judgeTrafficSchemas } from './judge-traffic.ts';
 import { processSchemas } from './processes.ts';
 import { queueSchemas } from './queue-json.ts';
 import {
@@ -365,6 +367,10 @@ const schemas: { readonly [name: string]: JsonObject } = {
       name: text,
       calls: count,
       errors: count,
+      error_rate: {
+        $ref: '#/components/schemas/Estimate',
+        description: 'Of the calls that ran, with a 95 % interval as if they were independent.',
+      },
       not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
       mean_seconds: orNull('number'),
       p50_seconds: orNull('number', 'Median, to 2 % of its value.'),
@@ -398,6 +404,8 @@ const schemas: { readonly [name: string]: JsonObject } = {
     outcome: text,
     reason: orNull('string'),
     need: orNull('string'),
+    missing: orNull('string', 'What is missing, in words. Null: nothing.'),
+    todo: orNull('string', 'The setting that supplies it: of the SDK of the dialect, or of this service. Null: no setting is known.'),
     count,
   }),
   ...runContentSchemas,
@@ -407,7 +415,9 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...versionSchemas,
   ...alertSchemas,
   ...experimentSchemas,
+  ...evaluatorSchemas,
   ...figureSchemas,
+  ...judgeTrafficSchemas,
   ...driftSchemas,
   ...processSchemas,
   ...sessionSchemas,
