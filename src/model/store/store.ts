@@ -307,7 +307,7 @@ export interface RunPage {
   readonly unindexed: number | undefined;
 }
 
-export interface RecentQuery extends Omit<RunFilter, 'text'> {
+export interface RecentQuery extends RunFilter {
   /** From 1 to 200. */
   readonly limit: number;
   /** A position of an earlier answer. Absent: the answer has no runs, and the position to go on from. */
@@ -318,7 +318,7 @@ export interface RecentPage {
   /** In the order of their writing; the last ones when there are more than the limit. */
   readonly runs: readonly RunRow[];
   readonly position: number;
-  /** Matching runs beyond the limit, and writes that the store no longer knows, whose runs may match. */
+  /** Matching runs beyond the limit, and runs that may match: those whose texts were not read, and writes that the store no longer knows. */
   readonly leftOut: number;
 }
 

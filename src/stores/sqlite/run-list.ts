@@ -45,9 +45,12 @@ export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
   return { runs: rows.map((row) => ({ ...runRow(row, entries), labels: labels.get(row.id) ?? [] })), next, searchedTo, unindexed };
 }
 
+/** Runs whose texts are read for one answer about the last writes. */
+const textsReadMax = 50;
+
 export async function readRecent(
-  { db, recent }: Pick<Connection, 'db' | 'recent'>,
-  { after, limit, ...filter }: RecentQuery,
+  { db, recent, scan }: Pick<Connection, 'db' | 'recent' | 'scan'>,
+  { after, limit, text, ...filter }: RecentQuery,
 ): Promise<RecentPage> {
   const { ids, position, forgotten } = await recent(after);
   if (ids.length === 0) return { runs: [], position, leftOut: forgotten };
@@ -55,14 +58,18 @@ export async function readRecent(
   const matching = new Set(
     (await db.selectFrom('runs').select('id').where('runs.id', 'in', oneOf(ids)).where(wanted('runs', 'id')).execute()).map(({ id }) => id),
   );
-  const order = ids.filter((id) => matching.has(id)).slice(-limit);
+  const ordered = ids.filter((id) => matching.has(id));
+  // Their words are not in the index yet.
+  const read = text === undefined ? ordered : ordered.slice(-textsReadMax);
+  const found = text === undefined || read.length === 0 ? read : await scan({ of: 'texts', query: { ids: read, text } });
+  const order = found.slice(-limit);
   const rows = new Map((await db.selectFrom('runs').select(listed).where('id', 'in', oneOf(order)).execute()).map((row) => [row.id, row]));
   const [entries, labels] = await Promise.all([readEntries(db, order), labelsOf(db, order)]);
   const runs = order.flatMap((id) => {
     const row = rows.get(id);
     return row === undefined ? [] : [{ ...runRow(row, entries), labels: labels.get(id) ?? [] }];
   });
-  return { runs, position, leftOut: forgotten + matching.size - order.length };
+  return { runs, position, leftOut: forgotten + ordered.length - read.length + found.length - order.length };
 }
 
 /** As `readRuns`, with what identifies the evaluator of each verdict. */

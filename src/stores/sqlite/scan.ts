@@ -5,6 +5,7 @@ import type { SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/s
 import type { Decision, VerdictWord } from '../../model/verdict.ts';
 import { parsedMark, type ToolCounts } from '../run-record.ts';
 import type { SessionRow } from '../../model/store/session-list.ts';
+import { runsWithWords, type TextsQuery } from './run-texts.ts';
 import { sessionSums, type SessionsQuery } from './session-sums.ts';
 import { eachMark, globOf, markChar, markedOf, marksByChar, type KnownMark } from './marks.ts';
 
@@ -12,7 +13,8 @@ export type Scan =
   | { readonly of: 'summary'; readonly query: SummaryQuery }
   | { readonly of: 'tools'; readonly query: ToolQuery }
   | { readonly of: 'decided'; readonly query: RunPeriod & { readonly name: string; readonly weightMax: number } }
-  | { readonly of: 'sessions'; readonly query: SessionsQuery };
+  | { readonly of: 'sessions'; readonly query: SessionsQuery }
+  | { readonly of: 'texts'; readonly query: TextsQuery };
 
 /** Unordered, unless it says otherwise. */
 export interface Scanned {
@@ -21,6 +23,8 @@ export interface Scanned {
   readonly decided: readonly DecidedRuns[];
   /** In the order of the question. */
   readonly sessions: readonly SessionRow[];
+  /** Ids of runs, likewise. */
+  readonly texts: readonly number[];
 }
 
 export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']] {
@@ -31,6 +35,8 @@ export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']]
       return tools(database, scan.query);
     case 'decided':
       return decided(database, scan.query);
+    case 'texts':
+      return runsWithWords(database, scan.query);
     case 'sessions':
       return sessionSums(database, scan.query, knownMarks(database));
   }
