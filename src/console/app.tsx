@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import { LocationProvider } from 'preact-iso';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type ApiClient, apiClient } from './api/client.ts';
+import type { SessionAnswer } from './api/session.ts';
 import { failureOf } from './api/use-api.ts';
 import { type Page, pages } from './pages.ts';
 import { AppContext } from './parts/app-context.ts';
@@ -12,7 +13,7 @@ import { keyRegistry } from './parts/key-registry.ts';
 import { Layout } from './parts/layout.tsx';
 import { PageFrame } from './parts/page-frame.tsx';
 import { pageOf, type PageProps } from './parts/page-path.ts';
-import { needsSignIn, SessionBadge, type SessionAnswer, useSession, useSessionState } from './parts/session.tsx';
+import { needsSignIn, SessionBadge, useSession, useSessionState } from './parts/session.tsx';
 import { Toasts, useToastList } from './parts/toast.tsx';
 import { useAddress } from './parts/use-address.ts';
 

@@ -1,8 +1,8 @@
 /** What every component can reach: the client of the API, the session, the keys and messages. `App` makes them once. */
 import { createContext } from 'preact';
 import type { ApiClient } from '../api/client.ts';
+import type { SessionState } from '../api/session.ts';
 import type { KeyRegistry } from './key-registry.ts';
-import type { SessionState } from './session.tsx';
 
 /** Reached by `useContext(AppContext)`. */
 export interface AppParts {

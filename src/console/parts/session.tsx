@@ -1,21 +1,9 @@
 /** Who is signed in, and what that allows. */
 import { useCallback, useContext, useEffect, useState } from 'preact/hooks';
-import type { ApiClient, ApiFailure, GetAnswer } from '../api/client.ts';
+import type { ApiClient, ApiFailure } from '../api/client.ts';
+import type { Right, SessionAnswer, SessionState } from '../api/session.ts';
 import { failureOf } from '../api/use-api.ts';
 import { AppContext } from './app-context.ts';
-
-export type SessionAnswer = GetAnswer<'/session'>;
-export type Right = SessionAnswer['rights'][number];
-
-export interface SessionState {
-  /** `undefined` until the service has answered. */
-  readonly value: SessionAnswer | undefined;
-  readonly error: ApiFailure | undefined;
-  readonly reload: () => void;
-  /** Throws `ApiFailure`. */
-  readonly signIn: (token: string) => Promise<void>;
-  readonly signOut: () => Promise<void>;
-}
 
 export function useSession(): SessionState {
   return useContext(AppContext).session;
