@@ -25,7 +25,9 @@ export const pagesSuite: Suite = {
     const watched = await watchedPage(browser, { console: world.console });
     await tally.attempt('every entry of the menu is tested', async () => {
       await watched.open('/');
-      const menu = await watched.page.locator('nav a').evaluateAll((links) => links.map((link) => String(link.getAttribute('href'))));
+      const menu = await Promise.all(
+        (await watched.page.locator('nav a').all()).map(async (link) => String(await link.getAttribute('href'))),
+      );
       const tested = pageAddresses(world.places).map(({ path }) => path);
       return menu.filter((href) => !tested.includes(new URL(href, world.console).pathname)).map((href) => `no test opens ${href}`);
     });
