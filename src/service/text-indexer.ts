@@ -15,6 +15,8 @@ interface TextIndexerOptions {
 }
 
 const everyMs = 1_000;
+/** After a fault, such as a full disk, which is in the log once each time. */
+const restAfterFaultMs = 30_000;
 /** Runs with content of one step, which is one transaction. */
 const runsPerStep = 50;
 /** A hundred runs a second take about a twentieth of a core. What is left comes with the next round. */
@@ -23,8 +25,9 @@ const stepsPerRound = 2;
 const restBetweenStepsMs = 20;
 
 export function textIndexer({ store, search, mayWork, telemetry, sleep, onFault }: TextIndexerOptions): PeriodicTask {
+  let isFailing = false;
   return periodicTask({
-    everyMs,
+    everyMs: () => (isFailing ? restAfterFaultMs : everyMs),
     sleep,
     async work(shutdown) {
       for (let steps = 0; steps < stepsPerRound && !shutdown.aborted; steps++) {
@@ -32,11 +35,15 @@ export function textIndexer({ store, search, mayWork, telemetry, sleep, onFault 
         if (!isOn || !mayWork()) return;
         const { runs, more } = await store.indexTexts({ runsMax: runsPerStep, charsMax });
         if (runs > 0) telemetry.add('tracejury.store.indexed', runs);
+        isFailing = false;
         if (!more) return;
         await sleep(restBetweenStepsMs, shutdown);
       }
     },
-    onFault,
+    onFault(error) {
+      isFailing = true;
+      onFault(error);
+    },
     restsFirst: true,
   });
 }

@@ -40,6 +40,28 @@ test('text indexer: does two steps a round, and none while it may not work or is
   await indexer.stop();
 });
 
+test('text indexer: rests longer after a fault, until a step is done', async () => {
+  const sleep = manualSleep();
+  let isFull = true;
+  const faults: unknown[] = [];
+  const indexer = textIndexer({
+    store: { indexTexts: async () => (isFull ? Promise.reject(new Error('disk full')) : { runs: 0, more: false }) },
+    search: () => ({ isOn: true, charsMax: 700 }),
+    mayWork: () => true,
+    telemetry: metricRegistry(),
+    sleep: sleep.sleep,
+    onFault: (error) => faults.push(error),
+  });
+  await sleep.wakeAll();
+  await sleep.wakeAll();
+  isFull = false;
+  await sleep.wakeAll();
+  await sleep.wakeAll();
+  expect(sleep.slept).toEqual([1_000, 30_000, 30_000, 1_000, 1_000]);
+  expect(faults).toHaveLength(2);
+  await indexer.stop();
+});
+
 test('text indexer: a service finds words of stored texts, and none that redaction has removed', async () => {
   const service = await running('store: { url: "memory:", content: all }\nredact: [ { match: email } ]\n');
   onTestFinished(() => service.stop());
