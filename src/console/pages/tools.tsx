@@ -14,6 +14,7 @@ import { runsAddress } from '../parts/page-links.ts';
 import { RateCell } from '../parts/rate-cell.tsx';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
+import { ArgumentFailures } from './tools/argument-failures.tsx';
 import { DefinitionVerdicts } from './tools/definition-verdicts.tsx';
 
 type Tool = Schemas['Tool'];
@@ -34,7 +35,8 @@ export function Tools() {
   const by = splits.find((one) => one === query['by']);
   const tools = useGet('/tools', { query: { from, to, agent, version, model, by } });
   const evaluators = useGet('/evaluators', { query: { from, to, agent, version, model } });
-  const failing = evaluators.value?.evaluators.find(({ on, evaluator }) => on && evaluator === 'tool_error')?.name;
+  const named = (id: string): string | undefined => evaluators.value?.evaluators.find(({ on, evaluator }) => on && evaluator === id)?.name;
+  const failing = named('tool_error');
   const rows = worstToolsFirst(tools.value?.tools ?? []).filter(({ name }) => tool === undefined || tool === '' || name === tool);
   return (
     <PageFrame title="Tools">
@@ -58,6 +60,7 @@ export function Tools() {
           somewhat wider.
         </p>
       )}
+      {rows.length === 0 ? null : <ArgumentFailures tools={rows} query={query} evaluator={named('tool_call_validity')} />}
       <DefinitionVerdicts evaluators={evaluators.value?.evaluators} query={query} from={from} to={to} />
     </PageFrame>
   );
@@ -95,7 +98,8 @@ function columnsOf({ query, by, failing }: ColumnParts): readonly Column<Tool>[]
         ),
     },
     { key: 'rate', title: 'Error rate', cell: ({ error_rate: rate }) => <RateCell estimate={rate} /> },
-    { key: 'seconds', title: 'Mean time', isNumber: true, cell: ({ mean_seconds: seconds }) => durationText(seconds) },
+    { key: 'p50', title: 'p50', isNumber: true, cell: ({ p50_seconds: seconds }) => durationText(seconds) },
+    { key: 'p95', title: 'p95', isNumber: true, cell: ({ p95_seconds: seconds }) => durationText(seconds) },
     { key: 'lost', title: 'Without a result', isNumber: true, cell: ({ not_executed: lost }) => countText(lost) },
   ];
 }

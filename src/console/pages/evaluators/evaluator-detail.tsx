@@ -5,6 +5,7 @@ import { changedQuery, pageAddress, type Query } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { countText, percentText, scoreText, unknownText } from '../../parts/format.ts';
+import { Histogram } from '../../parts/histogram.tsx';
 import { LineChart } from '../../parts/line-chart.tsx';
 import { type EvaluabilityRow, evaluableOf, skipReasons } from '../../parts/missing-data.ts';
 import { MissingDataList } from '../../parts/missing-data-list.tsx';
@@ -46,6 +47,7 @@ export function EvaluatorDetail({ evaluator, attempts, query, from, to }: Evalua
       <VerdictLinks evaluator={evaluator} query={query} />
       <RatesByAgent evaluator={evaluator} query={query} from={from} to={to} />
       <RateOverTime evaluator={evaluator} query={query} from={from} to={to} />
+      <ScoreHistogram evaluator={evaluator} query={query} from={from} to={to} />
       <Skipped attempts={attempts} />
       {evaluator.kind === 'judge' ? (
         <p>
@@ -143,6 +145,25 @@ function RateOverTime({ evaluator: { name }, query, from, to }: Omit<EvaluatorDe
       ]}
       range={[0, 1]}
       height={150}
+    />
+  );
+}
+
+/** The rollups behind it have no version and no model. */
+function ScoreHistogram({ evaluator: { name }, query, from, to }: Omit<EvaluatorDetailProps, 'attempts'>) {
+  const { agent, version, model } = query;
+  const isSplit = (version ?? '') !== '' || (model ?? '') !== '';
+  const found = useGet('/distributions', { query: { from, to, agent, of: 'score', by: 'evaluator', evaluator: name } }, { isOff: isSplit });
+  if (found.error !== undefined) return <ErrorBox error={found.error} onRetry={found.reload} />;
+  const one = found.value?.distributions.find((distribution) => distribution.name === name);
+  if (one === undefined || one.count === 0) return null;
+  return (
+    <Histogram
+      title={`Scores of ${countText(one.count)} runs, mean ${scoreText(one.mean)}`}
+      bins={one.histogram}
+      min={0}
+      max={1}
+      text={scoreText}
     />
   );
 }
