@@ -20,7 +20,7 @@ export interface Page {
 }
 
 export const pages: readonly Page[] = [
-  { path: '/', title: 'Overview', isInMenu: true, load: async () => (await import('./pages/overview.tsx')).Overview },
+  { path: '/', title: 'Runs', load: async () => (await import('./pages/runs.tsx')).Runs },
   { path: '/runs', title: 'Runs', isInMenu: true, load: async () => (await import('./pages/runs.tsx')).Runs },
   { path: '/sign-in', title: 'Sign in', hasTimeRange: false, load: async () => (await import('./pages/sign-in.tsx')).SignIn },
 ];
