@@ -8,7 +8,8 @@ import { connectionShares, type Descriptors, machineDescriptors } from './servic
 import * as build from './service/parts.ts';
 import * as buildStore from './service/store-parts.ts';
 import { requestReader } from './receivers/read-request.ts';
-import type { ReloadSource } from './service/reloading.ts';
+import type { ReadConfig, ReloadSource } from './service/reloading.ts';
+import type { StatusWatch } from './service/service-status.ts';
 import type { ShardSet } from './service/shards/shard-set.ts';
 
 /** A stop waits this long for judges, and as long again for backends. */
@@ -34,6 +35,8 @@ export interface ServiceOptions extends CoreOptions {
   /** The source of the configuration and its fingerprints; without them the service never reloads. */
   readonly source?: ReloadSource;
   readonly fingerprints?: Fingerprints;
+  /** The configuration as people read it. */
+  readonly read?: ReadConfig;
   /** Milliseconds between two checks of the source. */
   readonly watchMs?: number;
   readonly stopMs?: number;
@@ -61,6 +64,7 @@ export function service(options: ServiceOptions): Service {
     ...(shards === undefined ? {} : { take: shards.take }),
   });
   const reloads = build.reloads(core.parts, options, putInForce);
+  let status: StatusWatch | undefined;
   let consoleServer: ReturnType<typeof buildStore.consoleServer> | undefined;
   let stopped: Promise<void> | undefined;
 
@@ -70,9 +74,11 @@ export function service(options: ServiceOptions): Service {
     const [stored] = await Promise.all([core.start(), shards?.start()]);
     const take = shards?.take ?? requestReader(ingest);
     await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, take);
-    consoleServer = buildStore.consoleServer({ ...core.parts, connections, metricsPush, shards, take }, stored);
+    const page = { ...core.parts, connections, metricsPush, shards, take, configuration: reloads.status };
+    status = buildStore.statusWatch(page);
+    consoleServer = buildStore.consoleServer({ ...page, status: status.status }, stored);
     metricsPush.place(settings.config().exporters);
-    const page = await consoleServer.listen();
+    const opened = await consoleServer.listen();
     const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
     state.otlp = { http: http.address, grpc: grpc.address };
     state.ready = true;
@@ -80,7 +86,7 @@ export function service(options: ServiceOptions): Service {
     return {
       otlpHttp: http.address,
       otlpGrpc: grpc.address,
-      console: page.address,
+      console: opened.address,
       connections: build.connectionBounds(descriptors, connections),
     };
   }
@@ -106,7 +112,7 @@ export function service(options: ServiceOptions): Service {
       unsent: own.unsent + (inShards?.unsent ?? 0),
       unforwarded: own.unforwarded + (inShards?.unforwarded ?? 0),
     };
-    await Promise.all([core.release(stopMs), metricsPush.stop(stopMs)]);
+    await Promise.all([core.release(stopMs), metricsPush.stop(stopMs), status?.stop()]);
     await consoleServer?.stop();
     // A failed start has its own message.
     if (state.otlp !== undefined) logger.info(left, 'stopped');

@@ -60,6 +60,8 @@ export interface LabelledRun {
   /** Annotators and whether they pass the run. */
   readonly words: ReadonlyMap<string, boolean>;
   readonly verdict: AnnotatedRun['verdict'];
+  /** Version of the agent; absent when the run names none. */
+  readonly agentVersion?: string;
 }
 
 /** Groups annotations of one name by target. `unreadable`: number of annotations with an unknown label. */
@@ -75,7 +77,9 @@ export function labelledRuns(rows: readonly AnnotatedRun[]): { readonly runs: re
     }
     const passes = [...words.values()].filter((passed) => passed).length;
     const fails = words.size - passes;
-    return { key, passed: passes === fails ? undefined : passes > fails, words, verdict: own[0]?.verdict };
+    const [first] = own;
+    const version = first?.agentVersion === undefined ? {} : { agentVersion: first.agentVersion };
+    return { key, passed: passes === fails ? undefined : passes > fails, words, verdict: first?.verdict, ...version };
   });
   return { runs, unreadable };
 }

@@ -14,7 +14,7 @@ import {
 import type { Experiment, ExperimentResult } from '../model/experiment.ts';
 import { mcNemar, pairedDifference } from '../statistics/comparison.ts';
 import { type Estimate, type Estimated, notEstimable, type NotEstimable, usualConfidence } from '../statistics/estimate.ts';
-import { holmAdjusted } from '../statistics/holm.ts';
+import { discreteHolmAdjusted } from '../statistics/holm.ts';
 import { type ScoreDifference, scoreDifference } from '../statistics/paired-scores.ts';
 
 export interface ExperimentWithResults {
@@ -38,7 +38,7 @@ export interface EvaluatorComparison {
   readonly difference: Estimated | NotEstimable;
   /** Of this evaluator alone. */
   readonly p: number | undefined;
-  /** Corrected for the number of evaluators. */
+  /** Corrected for the number of evaluators that could have shown a difference. */
   readonly adjustedP: number | undefined;
   /** Examples whose share of passed runs, or whose score, is another one; the largest changes first. */
   readonly flipped: readonly Flip[];
@@ -59,6 +59,10 @@ interface FlipSide {
   readonly runs: number;
   /** Of the worst run. */
   readonly explanation: string;
+  /** The worst run; `undefined` when its result names none. */
+  readonly run: ExperimentResult['run'];
+  /** Means of the runs of the example; `undefined` when no run tells. */
+  readonly usage: { readonly [of in UsageComparison['of']]: number | undefined };
 }
 
 /** What a run takes; less is cheaper, not better. */
@@ -138,7 +142,10 @@ function hasValues(results: readonly ExperimentResult[], name: string, measure: 
   return results.some((result) => observedOn(result, name, measure).length > 0);
 }
 
-type Uncorrected = Omit<EvaluatorComparison, 'word' | 'adjustedP'>;
+interface Uncorrected extends Omit<EvaluatorComparison, 'word' | 'adjustedP'> {
+  /** The least p-value that as many differing examples could give; 0 for a continuous test. */
+  readonly leastP: number;
+}
 
 function evaluatorComparison(name: string, pairs: Pairs, inputs: ReadonlyMap<string, string | undefined>): Uncorrected {
   const measure = measureOf([...pairs.first, ...pairs.second].flatMap((result) => verdictsOn(result, name)));
@@ -187,8 +194,21 @@ function changeOf({ first, second }: Flip): number {
 }
 
 function flipSide(observed: readonly Observed[]): FlipSide {
-  const worst = observed.reduce((least, one) => (one.value < least.value ? one : least), observed[0] ?? { value: 0, explanation: '' });
-  return { value: meanOf(observed), runs: observed.length, explanation: worst.explanation };
+  const [first] = observed;
+  const worst = observed.reduce((least, one) => (least === undefined || one.value < least.value ? one : least), first);
+  return {
+    value: meanOf(observed),
+    runs: observed.length,
+    explanation: worst?.explanation ?? '',
+    run: worst?.result.run,
+    usage: Object.fromEntries(
+      usages.map(({ of, valueOf }) => [of, meanKnown(observed.flatMap(({ result }) => valueOf(result) ?? []))]),
+    ) as FlipSide['usage'],
+  };
+}
+
+function meanKnown(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((all, value) => all + value, 0) / values.length;
 }
 
 function meanOf(observed: readonly Observed[]): number {
@@ -196,7 +216,7 @@ function meanOf(observed: readonly Observed[]): number {
 }
 
 /** One run on each side that passed or failed: McNemar. Else the means of the examples are compared. */
-function differenceOf(matched: readonly MatchedExample[], measure: Measure): Pick<EvaluatorComparison, 'difference' | 'p' | 'test'> {
+function differenceOf(matched: readonly MatchedExample[], measure: Measure): Pick<Uncorrected, 'difference' | 'p' | 'leastP' | 'test'> {
   const isSingle = matched.every(({ first, second }) => first.length === 1 && second.length === 1);
   if (measure === 'rate' && isSingle) {
     const counts = { both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 };
@@ -206,20 +226,21 @@ function differenceOf(matched: readonly MatchedExample[], measure: Measure): Pic
     }
     const difference = pairedDifference(counts);
     return difference.kind === 'not_estimable'
-      ? { difference, p: undefined, test: undefined }
-      : { difference, p: mcNemar(counts).midP, test: 'mcnemar' };
+      ? { difference, p: undefined, leastP: 1, test: undefined }
+      : { difference, p: mcNemar(counts).midP, leastP: 0.5 ** (counts.onlyFirst + counts.onlySecond), test: 'mcnemar' };
   }
   const found = scoreDifference(matched.map(({ first, second }) => meanOf(second) - meanOf(first)));
-  if (found.kind === 'not_estimable') return { difference: found, p: undefined, test: undefined };
+  if (found.kind === 'not_estimable') return { difference: found, p: undefined, leastP: 1, test: undefined };
   const { p, method, ...difference } = found;
-  return { difference, p, test: method };
+  // Equal differences are the most extreme outcome of the sign test, or none at all.
+  return { difference, p, leastP: method === 'sign_test' ? p : 0, test: method };
 }
 
 /** A word needs both: a corrected p-value below the level, and an interval without 0. */
 function withCorrection(found: readonly Uncorrected[]): readonly EvaluatorComparison[] {
-  const tested = found.flatMap(({ p }) => p ?? []);
-  const corrected = holmAdjusted(tested).values();
-  return found.map((one) => {
+  const tested = found.flatMap(({ p, leastP }) => (p === undefined ? [] : [{ p, least: leastP }]));
+  const corrected = discreteHolmAdjusted(tested).values();
+  return found.map(({ leastP: _least, ...one }) => {
     if (one.p === undefined || one.difference.kind === 'not_estimable') return { ...one, word: 'not_comparable', adjustedP: undefined };
     const adjustedP = corrected.next().value ?? 1;
     const isSignificant = adjustedP < 1 - usualConfidence;

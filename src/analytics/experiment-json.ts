@@ -86,7 +86,7 @@ export function summaryJson({ statuses, notCompleted, evaluators, tokens, cost, 
   };
 }
 
-function evaluatorSummaryJson({ name, measure, estimate, repeats, ...counts }: EvaluatorSummary): JsonObject {
+export function evaluatorSummaryJson({ name, measure, estimate, repeats, ...counts }: EvaluatorSummary): JsonObject {
   return {
     name,
     measure,
@@ -154,7 +154,16 @@ function evaluatorComparisonJson(one: EvaluatorComparison): JsonObject {
 }
 
 function flipJson({ exampleId, input, first, second }: Flip): JsonObject {
-  const side = ({ value, runs, explanation }: Flip['first']): JsonObject => ({ value, runs, explanation });
+  const side = ({ value, runs, explanation, run, usage }: Flip['first']): JsonObject => ({
+    value,
+    runs,
+    explanation,
+    trace_id: run?.traceId ?? null,
+    span_id: run?.spanId ?? null,
+    cost_usd: usage.cost ?? null,
+    tokens: usage.tokens ?? null,
+    duration_seconds: usage.duration ?? null,
+  });
   return { example_id: exampleId, input: input ?? null, a: side(first), b: side(second) };
 }
 

@@ -54,6 +54,7 @@ export interface Observed {
   readonly repeat: number;
   readonly value: number;
   readonly explanation: string;
+  readonly result: ExperimentResult;
 }
 
 /** The largest k of pass@k and pass^k that is told. */
@@ -126,7 +127,7 @@ export function verdictsOn({ verdicts, error }: ExperimentResult, name: string):
 export function observedOn(result: ExperimentResult, name: string, measure: Measure): readonly Observed[] {
   return verdictsOn(result, name).flatMap(({ verdict, score, explanation }) => {
     const value = measure === 'mean' ? score : verdict === 'pass' ? 1 : verdict === 'fail' ? 0 : undefined;
-    return value === undefined ? [] : [{ exampleId: result.exampleId, repeat: result.repeat, value, explanation }];
+    return value === undefined ? [] : [{ exampleId: result.exampleId, repeat: result.repeat, value, explanation, result }];
   });
 }
 

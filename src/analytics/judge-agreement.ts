@@ -6,6 +6,7 @@ import type { AnnotatedRun } from '../model/store/annotation-store.ts';
 import { cohenKappa, type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';
 import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/proportion.ts';
 import { notEstimable, type NotEstimable } from '../statistics/estimate.ts';
+import { splitValuesMax } from '../model/store/verdict-rows.ts';
 import { type LabelledRun, labelledRuns } from './corrected-rate.ts';
 
 /** The unit of comparison: runs or tool calls. */
@@ -18,6 +19,8 @@ export interface JudgeAgreement {
   readonly kind: string;
   readonly version: number;
   readonly model: string | undefined;
+  /** Version of the agent, where agreement is split by it; absent: all versions. The empty text: runs without one. */
+  readonly agentVersion?: string;
   /** Number of runs or calls on which both people and the evaluator decide. */
   readonly runs: number;
   /** Positive is a failure. */
@@ -45,7 +48,8 @@ export interface Agreement {
 
 const abouts: readonly About[] = ['run', 'tool_call'];
 
-export function agreementOf(rows: readonly AnnotatedRun[]): Agreement {
+/** `byVersion`: also by version of the agent, for the versions with the most labelled runs. */
+export function agreementOf(rows: readonly AnnotatedRun[], { byVersion = false }: { readonly byVersion?: boolean } = {}): Agreement {
   const names = [...Map.groupBy(rows, ({ annotation }) => annotation.name)]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([name, own]) =>
@@ -58,7 +62,7 @@ export function agreementOf(rows: readonly AnnotatedRun[]): Agreement {
     judges: names.flatMap(({ name, about, runs }) =>
       [...Map.groupBy(runs.filter(isCompared), versionText)]
         .sort(([one], [other]) => (one < other ? -1 : 1))
-        .flatMap(([, own]) => judgeOf(name, about, own)),
+        .flatMap(([, own]) => [...judgeOf(name, about, own), ...(byVersion ? judgesByVersion(name, about, own) : [])]),
     ),
     people: names.map((one) => peopleOf(one)),
   };
@@ -87,6 +91,13 @@ function isCompared({ passed, verdict }: LabelledRun): boolean {
 
 function versionText({ verdict }: LabelledRun): string {
   return JSON.stringify([verdict?.evaluator, String(verdict?.version).padStart(9, '0'), verdict?.model ?? '']);
+}
+
+function judgesByVersion(name: string, about: About, runs: readonly LabelledRun[]): readonly JudgeAgreement[] {
+  return [...Map.groupBy(runs, ({ agentVersion = '' }) => agentVersion)]
+    .sort(([one, ones], [other, others]) => others.length - ones.length || (one < other ? -1 : 1))
+    .slice(0, splitValuesMax)
+    .flatMap(([agentVersion, own]) => judgeOf(name, about, own).map((judge) => ({ ...judge, agentVersion })));
 }
 
 function judgeOf(name: string, about: About, runs: readonly LabelledRun[]): readonly JudgeAgreement[] {

@@ -27,6 +27,7 @@ import type { StoreAddress } from '../stores/index.ts';
 import type { PeopleSettings } from '../web/people.ts';
 import type { Address } from './entries/address.ts';
 import type { DatasetRule } from './entries/dataset-rule.ts';
+import type { QueueConfig } from './entries/queue-entry.ts';
 import type { RunCondition } from './entries/evaluator-entry.ts';
 import type { OwnTraces } from './entries/own-traces.ts';
 import type { logFormats, logLevels } from './sections/operation.ts';
@@ -112,6 +113,8 @@ export interface Config {
   readonly shards: number;
   /** Rules that keep runs as examples, in the order of the file. */
   readonly datasets: readonly DatasetRule[];
+  /** Annotation queues, in the order of the file. */
+  readonly queues: readonly QueueConfig[];
 }
 
 type Permission = 'ingest' | 'read' | 'annotate' | 'operate';

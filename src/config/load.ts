@@ -1,6 +1,6 @@
 /** Loads a configuration: reads, substitutes, checks and fills in defaults. Reports all faults at once. */
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { isJsonObject, type JsonObject, type JsonValue, isJsonArray, jsonText, member } from '../model/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, isJsonArray, member } from '../model/json.ts';
 import { checker, type SchemaCheck } from './checks/check.ts';
 import { clientTlsFiles, type ClientTlsFiles, clientTlsUnread, tlsFiles, type TlsFiles, tlsPlaces, tlsUnread } from './files/tls-files.ts';
 import type { Config } from './config.ts';
@@ -29,7 +29,7 @@ import {
   withEvaluatorIds,
   withEvaluatorPaths,
 } from './files/evaluator-files.ts';
-import { asObject, ConfigError, type ConfigFault, type Finding, type Path, pathText, finding } from './diagnostic.ts';
+import { asObject, ConfigError, type ConfigFault, type Finding, type Path, pathText } from './diagnostic.ts';
 import { overriddenDocument, type ConfigFlags, type OverriddenDocument } from './overrides.ts';
 import { fingerprintsOf, type Fingerprints } from './fingerprint.ts';
 import { configSchema, ownMembers, schemaInUse, withDefaults } from './schema.ts';
@@ -162,7 +162,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
     ),
     warnings: [
       ...overridden.warnings,
-      ...located(source, overridden, schema, value, configWarnings({ schema, written: value, members: evaluators, filled: usable, env })),
+      ...located(source, overridden, schema, value, configWarnings({ written: value, members: evaluators, filled: usable, env })),
     ],
     shared: sharedSections(evaluators, priced),
     fingerprints: fingerprintsOf({
@@ -247,8 +247,6 @@ function located(
 }
 
 interface Warned {
-  /** The schema of the whole configuration. */
-  readonly schema: JsonObject;
   /** The value of the file. */
   readonly written: JsonValue;
   readonly members: readonly AnyEvaluator[];
@@ -258,9 +256,9 @@ interface Warned {
 }
 
 /** Probable mistakes in a configuration without faults. */
-function configWarnings({ schema, written, members, filled, env }: Warned): readonly Finding[] {
+function configWarnings({ written, members, filled, env }: Warned): readonly Finding[] {
   const { warnings } = ownTraces(filled, env, leadsBack(filled));
-  return isJsonObject(written) ? [...withoutRules(written, members), ...plannedKeys(schema, written), ...warnings] : warnings;
+  return isJsonObject(written) ? [...withoutRules(written, members), ...warnings] : warnings;
 }
 
 /** A list replaces the default evaluators: a list of judge evaluators switches all rules off. */
@@ -280,15 +278,4 @@ function withoutRules(written: JsonObject, members: readonly AnyEvaluator[]): re
       todo: `Add the entry ${defaultsEntry} to keep them.`,
     },
   ];
-}
-
-function plannedKeys(schema: JsonObject, written: JsonObject): readonly Finding[] {
-  const properties = member(schema, 'properties');
-  return Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([key, section]): readonly Finding[] => {
-    const value = member(written, key);
-    if (!isJsonObject(section) || member(section, 'x-planned') !== true || value === undefined) return [];
-    const preset = withDefaults(section, member(section, 'default') ?? null);
-    const isPreset = jsonText(withDefaults(section, value), { sortKeys: true }) === jsonText(preset, { sortKeys: true });
-    return isPreset ? [] : [finding([key], 'key', 'is not in this release, so it does nothing', 'Leave it out until a release has it.')];
-  });
 }

@@ -30,6 +30,7 @@ import { askable, askedBy, entryOf, evaluatorEntry, raiseNames, runCondition, wi
 import type { Config, DriftConfig, EvaluatorConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './files/drift-files.ts';
 import { exporterEntry } from './entries/exporter-entry.ts';
+import { queueConfigs } from './entries/queue-entry.ts';
 import { asObject, listAt, objectAt, type Path, pathText } from './diagnostic.ts';
 import { ownMembers } from './schema.ts';
 import { sampleRateDefaults, whoIsAskedSchema } from './sections/evaluators.ts';
@@ -111,6 +112,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     alerts: alertRules(listAt(value, 'alerts')),
     shards: number(value, 'shards'),
     datasets: datasetRules(value),
+    queues: queueConfigs(value),
     ...(traces === undefined ? {} : { ownTraces: traces }),
   };
 }

@@ -5,14 +5,14 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type ApiClient, apiClient } from './api/client.ts';
 import type { SessionAnswer } from './api/session.ts';
 import { failureOf } from './api/use-api.ts';
-import { type Page, type PageProps, pages } from './pages.ts';
+import { type Page, pages } from './pages.ts';
 import { AppContext } from './parts/app-context.ts';
 import { EmptyState } from './parts/empty-state.tsx';
 import { ErrorBoundary, ErrorBox } from './parts/error-box.tsx';
 import { keyRegistry } from './parts/key-registry.ts';
 import { Layout } from './parts/layout.tsx';
 import { PageFrame } from './parts/page-frame.tsx';
-import { pageOf } from './parts/page-path.ts';
+import { pageOf, type PageProps } from './parts/page-path.ts';
 import { needsSignIn, SessionBadge, useSession, useSessionState } from './parts/session.tsx';
 import { Toasts, useToastList } from './parts/toast.tsx';
 import { useAddress } from './parts/use-address.ts';

@@ -5,6 +5,7 @@ import { applyTheme, storedTheme } from './parts/theme.ts';
 import './styles/base.css';
 import './styles/layout.css';
 import './styles/parts.css';
+import './styles/figures.css';
 
 applyTheme(
   document.documentElement,

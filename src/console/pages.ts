@@ -1,10 +1,6 @@
 /** The pages of the console. A new page is one file and one line here. */
 import type { ComponentType } from 'preact';
-
-/** What a page is given: the parts of its path that `path` names with a colon. */
-export interface PageProps {
-  readonly params: { readonly [name: string]: string };
-}
+import type { PageProps } from './parts/page-path.ts';
 
 export interface Page {
   /** With parameters as `:name`. The first page that matches is shown. */
@@ -22,5 +18,55 @@ export interface Page {
 export const pages: readonly Page[] = [
   { path: '/', title: 'Runs', load: async () => (await import('./pages/runs.tsx')).Runs },
   { path: '/runs', title: 'Runs', isInMenu: true, load: async () => (await import('./pages/runs.tsx')).Runs },
+  { path: '/runs/:trace/:span', title: 'Run', hasTimeRange: false, load: async () => (await import('./pages/run/run-page.tsx')).RunPage },
+  {
+    path: '/sessions',
+    title: 'Sessions',
+    isInMenu: true,
+    load: async () => (await import('./pages/sessions/sessions-page.tsx')).SessionsPage,
+  },
+  {
+    path: '/sessions/:id',
+    title: 'Session',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/sessions/session-page.tsx')).SessionPage,
+  },
+  { path: '/tools', title: 'Tools', isInMenu: true, load: async () => (await import('./pages/tools.tsx')).Tools },
+  { path: '/evaluators', title: 'Evaluators', isInMenu: true, load: async () => (await import('./pages/evaluators.tsx')).Evaluators },
+  { path: '/judges', title: 'Judges', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/judges.tsx')).Judges },
+  {
+    path: '/datasets',
+    title: 'Datasets',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/datasets/dataset-list.tsx')).DatasetList,
+  },
+  {
+    path: '/datasets/:name',
+    title: 'Dataset',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/datasets/dataset.tsx')).Dataset,
+  },
+  {
+    path: '/experiments',
+    title: 'Experiments',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/experiment-list.tsx')).ExperimentList,
+  },
+  {
+    path: '/experiments/compare',
+    title: 'Compare experiments',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/comparison.tsx')).ExperimentComparison,
+  },
+  {
+    path: '/experiments/:id',
+    title: 'Experiment',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/experiments/experiment.tsx')).Experiment,
+  },
+  { path: '/agents', title: 'Agents', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/agents.tsx')).Agents },
+  { path: '/agents/:agent', title: 'Agent', hasTimeRange: false, load: async () => (await import('./pages/agent.tsx')).Agent },
   { path: '/sign-in', title: 'Sign in', hasTimeRange: false, load: async () => (await import('./pages/sign-in.tsx')).SignIn },
 ];

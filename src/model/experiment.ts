@@ -136,9 +136,9 @@ export interface ResultVerdict {
 export const experimentIdPattern = '^[A-Za-z0-9._-]{1,100}$';
 const experimentId = new RegExp(experimentIdPattern);
 
-/** `.` and `..` are steps of a path, and `compare` is a route of the API. */
+/** `.` and `..` are steps of a path, and `compare` and `history` are routes of the API. */
 export function isExperimentId(text: string): boolean {
-  return experimentId.test(text) && !/^(?:\.+|compare)$/.test(text);
+  return experimentId.test(text) && !/^(?:\.+|compare|history)$/.test(text);
 }
 
 /** The words of all verdicts together. One failure fails the result, a missing verdict of a judge leaves it open. */

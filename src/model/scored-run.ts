@@ -33,6 +33,23 @@ export interface RunFigures {
   readonly outputTokens?: number;
   /** Of all model calls of the agent, in US dollars. Absent when the cost of one of them is unknown. */
   readonly costUsd?: number;
+  /** By model; absent when the spans carry no model call. */
+  readonly models?: readonly ModelCounts[];
+}
+
+/** What one run asked of one model. An absent member is unknown. */
+export interface ModelCounts {
+  /** Empty: the spans name none. */
+  readonly model: string;
+  readonly calls: number;
+  /** Calls that ended in an error. */
+  readonly errors: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  /** In US dollars. */
+  readonly costUsd?: number;
+  /** Microseconds of the calls with times. */
+  readonly took: readonly number[];
 }
 
 /** How one pair of run and evaluator ended. */

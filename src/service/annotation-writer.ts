@@ -1,7 +1,7 @@
 /** Writes annotations to the store: it redacts them first and counts the outcome of each. */
-import { createHash } from 'node:crypto';
 import { annotationId, type Annotation, type TakenAnnotation } from '../model/store/annotation-store.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import { redactedAnnotation } from '../redaction/annotation.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -32,8 +32,6 @@ export interface AnnotationWriter {
 
 const expireEveryMs = 60_000;
 const expiredAtOnceMax = 1_000;
-/** The agreement of judges compares these labels, so `redact` leaves them. */
-const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
 
 export function annotationWriter({
   store: { annotations: kept },
@@ -58,7 +56,7 @@ export function annotationWriter({
     async take(annotations) {
       if (annotations.length === 0) return [];
       const own = redaction();
-      const written = own === undefined ? annotations : annotations.map((annotation) => redacted(annotation, own));
+      const written = annotations.map((annotation) => redactedAnnotation(annotation, own));
       const fates = await kept.write(written, Math.floor(clock.nowMs() * 1_000));
       for (const [at, fate] of fates.entries())
         telemetry.add('tracejury.annotations', 1, {
@@ -76,18 +74,6 @@ export function annotationWriter({
       return isGone;
     },
     stop: expiry.stop,
-  };
-}
-
-/** A redacted annotator becomes a hash, so that two people remain two. */
-function redacted(annotation: Annotation, { text }: Redaction): Annotation {
-  const { by, label, explanation } = annotation;
-  const redactedBy = text(by);
-  return {
-    ...annotation,
-    by: redactedBy === by ? by : `redacted-${createHash('sha256').update(by).digest('hex').slice(0, 16)}`,
-    label: label === undefined || ownLabels.has(label) ? label : text(label),
-    explanation: text(explanation),
   };
 }
 

@@ -4,6 +4,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { JournalRunner } from '../journals/journal-runner.ts';
+import type { ConfigStatus, ServiceStatus } from '../model/service-status.ts';
 import type { Store } from '../model/store/store.ts';
 import type { ItemSequence } from '../model/watermark.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
@@ -14,13 +15,13 @@ import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { BundlePart } from '../otlp/cut/bundle.ts';
 import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
+import type { AnnotationQueues } from '../queues/annotation-queues.ts';
 import type { RaisedProbabilities, SettingsInForce } from './reloading.ts';
 import type { AlertWatch } from './alert-watch.ts';
 import type { AnnotationWriter } from './annotation-writer.ts';
 import type { CloseScheduler, IdleCompactor } from './close-scheduler.ts';
 import type { ConnectionShares } from './node-runtime.ts';
 import type { ExperimentWriter } from './experiment-writer.ts';
-import type { ExampleKeeper } from './example-keeper.ts';
 import type { ExporterSet } from './exporter-set.ts';
 import type { JudgeAdmission } from './judge-admission.ts';
 import type { JudgePool } from './judge-pool.ts';
@@ -32,6 +33,7 @@ import type { RecognitionWatch } from './rate-gauges.ts';
 import type { ShardSet } from './shards/shard-set.ts';
 import type { ProcessLearning } from './process-learning.ts';
 import type { StoreRoom } from './retention.ts';
+import type { RuleMatcher } from './rule-matcher.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import type { VersionUpkeep } from './version-upkeep.ts';
 import type { SpanForwarder } from '../exporters/forward/forwarder.ts';
@@ -65,12 +67,18 @@ export interface CoreParts {
   readonly stored: StoreParts | undefined;
 }
 
-export interface ConsoleParts extends CoreParts {
+/** What pages show beside the store. */
+export interface PageParts extends CoreParts {
   readonly connections: ConnectionShares;
   readonly metricsPush: MetricsPushing;
   readonly shards: ShardSet | undefined;
   /** Takes spans as a receiver hands them over. */
   readonly take: TakeRequest;
+  readonly configuration: () => ConfigStatus;
+}
+
+export interface ConsoleParts extends PageParts {
+  readonly status: ServiceStatus;
 }
 
 export interface StoreParts {
@@ -83,7 +91,9 @@ export interface StoreParts {
   readonly versions: VersionUpkeep;
   readonly alerts: AlertWatch;
   readonly experiments: ExperimentWriter;
-  readonly examples: ExampleKeeper;
+  readonly examples: RuleMatcher;
+  readonly queues: AnnotationQueues;
+  readonly queueFiller: RuleMatcher;
 }
 
 /** What a shard shares with the others. */

@@ -68,6 +68,7 @@ export function serviceCore(options: CoreOptions): Core {
         background.push(
           buildStore.rateGauges(parts, stored),
           buildStore.textIndexing(parts, stored),
+          buildStore.queueMaintenance(parts, stored),
           stored.versions.start(),
           stored.alerts.start(),
         );
@@ -117,7 +118,7 @@ export function serviceCore(options: CoreOptions): Core {
       const unforwarded = await forwarded;
       const unsent = await exporters.stop(stopMs);
       // Before the writer, which closes the store.
-      await parts.stored?.examples.stop(stopMs);
+      await Promise.all([parts.stored?.examples.stop(stopMs), parts.stored?.queueFiller.stop(stopMs)]);
       // After the exporters: with each run the writer stores its unsent items.
       await parts.stored?.runWriter.stop(stopMs);
       await journal.stop();

@@ -92,7 +92,8 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
   });
 }
 
-interface ConsoleParts extends Omit<ApiDeps, 'clock' | 'spans' | 'evaluability' | 'isIngestTokenNeeded'>, Pick<ConsoleOptions, 'refresh'> {
+interface ConsoleParts
+  extends Omit<ApiDeps, 'clock' | 'spans' | 'metrics' | 'evaluability' | 'isIngestTokenNeeded'>, Pick<ConsoleOptions, 'refresh'> {
   readonly connectionsMax: number;
   readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
@@ -135,6 +136,7 @@ export function consoleOf(
       clock,
       isIngestTokenNeeded: config.listen.tokens.some(({ may }) => may.includes('ingest')),
       spans: async ({ tenant, traceId }) => await keptSpans(await api.store.spans(tenant, traceId)),
+      metrics: snapshot,
       evaluability: () => evaluabilityRows(snapshot()),
     },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'the console failed to answer a request'),

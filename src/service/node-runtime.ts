@@ -160,3 +160,19 @@ export function connectionShares({ max, open }: Descriptors, wanted = Infinity):
     Math.max(least, Math.min(wanted === Infinity ? most[listener] : Infinity, Math.floor(room * parts[listener])));
   return { http: share('http'), grpc: share('grpc'), console: share('console'), reserved };
 }
+
+/** Beside package.json both as source (src/service) and as built (dist/src/service). */
+const packageFiles = ['../../package.json', '../../../package.json'] as const;
+
+/** The version of the package; `unknown` when its package.json cannot be read. */
+export function packageVersion(): string {
+  for (const file of packageFiles) {
+    try {
+      const { version } = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as { readonly version?: string };
+      if (version !== undefined) return version;
+    } catch {
+      continue;
+    }
+  }
+  return 'unknown';
+}

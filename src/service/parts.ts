@@ -26,7 +26,7 @@ import type { ConfigText, LoadedConfig } from '../config/load.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import { backoffMs } from '../runtime/retry.ts';
-import { reloading, type Reloading, type ReloadSource, type RunRules } from './reloading.ts';
+import { reloading, type ReadConfig, type Reloading, type ReloadSource, type RunRules } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
 import { annotationIngest } from './annotation-writer.ts';
 import { type CloseScheduler, closeSchedulerOf, type IdleCompactor, idleCompactorOf, slabCompaction } from './close-scheduler.ts';
@@ -69,10 +69,15 @@ export function logOwnTraces({ config: { ownTraces }, logger }: CoreParts): void
 /** `exchange` puts a configuration in force. */
 export function reloads(
   { exporters, telemetry, logger }: CoreParts,
-  { source, fingerprints, watchMs }: { readonly source?: ReloadSource; readonly fingerprints?: Fingerprints; readonly watchMs?: number },
+  {
+    source,
+    fingerprints,
+    read,
+    watchMs,
+  }: { readonly source?: ReloadSource; readonly fingerprints?: Fingerprints; readonly read?: ReadConfig; readonly watchMs?: number },
   exchange: (loaded: LoadedConfig) => Promise<void>,
 ): Reloading {
-  const given = { source, fingerprints, ...(watchMs === undefined ? {} : { watchMs }) };
+  const given = { source, fingerprints, ...(read === undefined ? {} : { read }), ...(watchMs === undefined ? {} : { watchMs }) };
   return reloading({ ...given, exchange, room: exporters.room, telemetry, clock, sleep, logger });
 }
 
@@ -201,6 +206,7 @@ function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item:
     if (without === undefined) parts.stored?.spanArchiver.want(item);
     parts.stored?.runWriter.offer(stored, bytes);
     parts.stored?.examples.offer(item, stored.id);
+    parts.stored?.queueFiller.offer(item, stored.id);
   };
 }
 

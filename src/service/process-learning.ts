@@ -37,6 +37,8 @@ export interface ProcessLearning {
   closed(run: Run, evaluations: readonly Evaluation[]): void;
   /** Reads the models that were used last. Resolves before the first run closes. */
   open(store: ProcessStore): Promise<void>;
+  /** Drops what is learnt of one process. The store must drop it as well, after this call. */
+  forget(key: ProcessKey): void;
   /** Adds to the store what is not there yet. */
   flush(): Promise<void>;
   /** Flushes, and learns no more. */
@@ -67,6 +69,8 @@ interface State {
   isUsed: boolean;
   /** The store may have a model that is not read yet. */
   isUnread: boolean;
+  /** It was dropped while its runs were on their way to the store. */
+  isForgotten: boolean;
 }
 
 interface Policy {
@@ -167,6 +171,7 @@ export function processLearning(options: ProcessLearningOptions): ProcessLearnin
     try {
       const stored = await into.add(state.key, sent, { ...current, at: now() });
       state.sent = undefined;
+      if (state.isForgotten) return void (await into.remove(state.key));
       taken(state, stored);
       show(state, current);
     } catch (error) {
@@ -224,6 +229,14 @@ export function processLearning(options: ProcessLearningOptions): ProcessLearnin
       const learnable = learnableOf(run, evaluations, options.plan());
       if (learnable === 'not_wanted') return;
       telemetry.add('tracejury.process.runs', 1, { 'tracejury.outcome': learnable === 'learnable' ? learn(run, current) : learnable });
+    },
+    forget(key) {
+      const state = states.get(idOf(key));
+      if (state === undefined) return;
+      states.delete(idOf(key));
+      state.isForgotten = true;
+      for (const other of states.values())
+        if (other.key.tenant === key.tenant && other.key.agent === key.agent) other.former = formerOf(other);
     },
     async open(opened) {
       store = opened;
@@ -290,6 +303,7 @@ function newState(key: ProcessKey, { beganAt, isUnread }: Pick<State, 'beganAt' 
     former: undefined,
     isUsed: false,
     isUnread,
+    isForgotten: false,
   };
 }
 

@@ -19,6 +19,7 @@ import { runFigures } from '../pipeline/reporting/run-figures.ts';
 import { taskGroups, type TaskGroups } from '../pipeline/reporting/task-groups.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
+import type { ConfigRemark, ConfigStatus } from '../model/service-status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ApiDeps } from '../web/api/route.ts';
 
@@ -31,6 +32,9 @@ export interface ReloadSource {
   change(): Promise<string | undefined>;
 }
 
+/** A configuration as people read it, with masked secrets. */
+export type ReadConfig = Pick<LoadedConfig, 'printed' | 'warnings'>;
+
 interface ReloadLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -42,6 +46,8 @@ interface ReloadingOptions {
   readonly source: ReloadSource | undefined;
   /** Of the configuration at the start. */
   readonly fingerprints: Fingerprints | undefined;
+  /** The configuration at the start, for people; absent when nobody reads it. */
+  readonly read?: ReadConfig;
   /** Applies all of it or throws. */
   readonly exchange: (loaded: LoadedConfig) => Promise<void> | void;
   /** Resolves when another removed exporter may drain. */
@@ -60,6 +66,8 @@ export interface Reloading {
   /** Never waits, never throws. A request before `begin` runs then; a request after `stop` does nothing. */
   request(): void;
   begin(): void;
+  /** The configuration in force, and what became of the last reload. */
+  status(): ConfigStatus;
   stop(): void;
 }
 
@@ -67,10 +75,13 @@ const watchMsDefault = 2_000;
 const restMsDefault = 250;
 /** Each log line of a fault has the total number as well. */
 const faultsLoggedMax = 20;
+/** Warnings and faults that the status lists. */
+const remarksMax = 100;
 
 export function reloading({
   source,
   fingerprints,
+  read,
   exchange,
   room,
   telemetry,
@@ -83,6 +94,13 @@ export function reloading({
   const shutdown = new AbortController();
   /** In force; keys that need a restart keep the fingerprint of the start. */
   let running = fingerprints;
+  let status: Omit<ConfigStatus, 'file'> = {
+    readAtMs: clock.nowMs(),
+    printed: read?.printed,
+    warnings: remarks(read?.warnings ?? []),
+    waiting: [],
+    refused: [],
+  };
   let wanted = false;
   let begun = false;
   let working: Promise<void> | undefined;
@@ -108,12 +126,13 @@ export function reloading({
     }
   }
 
-  function applied({ fingerprints: next, warnings }: LoadedConfig): void {
+  function applied({ fingerprints: next, printed, warnings }: LoadedConfig): void {
     for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsLoggedMax))
       logger.warn({ file, line, column, key, problem, todo }, 'the configuration has a warning');
     const waiting = running === undefined ? [] : differing(running.restart, next.restart);
     const changed = running === undefined ? [] : differing(running.sections, next.sections);
     running = { sections: next.sections, restart: running?.restart ?? next.restart };
+    status = { readAtMs: clock.nowMs(), printed, warnings: remarks(warnings), waiting, refused: [] };
     count(changed.length === 0 ? 'unchanged' : 'applied', waiting.length);
     if (waiting.length > 0)
       logger.warn(
@@ -141,9 +160,11 @@ export function reloading({
         { error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' },
         'the configuration could not be applied; the previous one remains in force',
       );
+      status = { ...status, refused: [notApplied(source?.file ?? '')] };
       return;
     }
     const { faults } = error;
+    status = { ...status, refused: remarks(faults) };
     for (const { file, line, column, key, problem, todo } of faults.slice(0, faultsLoggedMax)) {
       logger.error(
         { file, line, column, key, problem, todo, faults: faults.length },
@@ -192,11 +213,22 @@ export function reloading({
       pump();
       if (source !== undefined) watching = watch(source);
     },
+    status: () => ({ file: source?.file, ...status }),
     stop() {
       shutdown.abort();
       void watching?.stop();
     },
   };
+}
+
+function remarks(all: readonly ConfigRemark[]): readonly ConfigRemark[] {
+  return all.slice(0, remarksMax).map(({ file, line, column, key, problem, todo }) => ({ file, line, column, key, problem, todo }));
+}
+
+/** A fault that is none of the file; its text may hold anything, so the log alone has it. */
+function notApplied(file: string): ConfigRemark {
+  const problem = 'the configuration could not be applied';
+  return { file, line: 0, column: 0, key: '', problem, todo: 'The log of the service has the reason.' };
 }
 
 /** The settings that may change while the service runs. */

@@ -1,19 +1,22 @@
 /** Connects the parts that work on the store, and those that show what the service knows. */
 import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
 import { runWriter } from '../stores/run-writer.ts';
-import { spanArchiver } from '../stores/span-archiver.ts';
+import { keptSpans, spanArchiver } from '../stores/span-archiver.ts';
 import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
 import { mergedMetrics } from '../telemetry/merge.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import { metricsSnapshot } from './reloading.ts';
 import { alertRow, alertWatch } from './alert-watch.ts';
 import { annotationWriter } from './annotation-writer.ts';
-import { clock, sleep } from './node-runtime.ts';
+import { clock, packageVersion, sleep } from './node-runtime.ts';
 import { demoLoader } from './demo-loader.ts';
+import * as watch from './service-status.ts';
 import { driftWatch } from './drift-watch.ts';
 import { experimentWriter } from './experiment-writer.ts';
 import { exampleRedaction, examplesOfRules } from './example-keeper.ts';
+import { evaluatorsInForce } from './evaluators-in-force.ts';
 import { judgesInForce } from './judge-pool.ts';
+import { judgeQuestion } from './judge-question.ts';
 import { consoleOf } from './listeners.ts';
 import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
 import { grpcReserveShare } from './overload.ts';
@@ -22,10 +25,11 @@ import { figures } from './rate-gauges.ts';
 import { mergedNotices, mergedStatuses } from './shards/figures.ts';
 import type { ShardFigures } from './shards/protocol.ts';
 import type { ShardSet } from './shards/shard-set.ts';
+import { queuesInForce, queuesOfRules, queueUpkeep } from './queue-rules.ts';
 import { retentionOf } from './retention.ts';
 import { textIndexer } from './text-indexer.ts';
 import { versionUpkeep } from './version-upkeep.ts';
-import { type CoreParts, type ConsoleParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
+import { type CoreParts, type ConsoleParts, type PageParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
 
 export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardDeps): StoreParts {
   const { telemetry, settings, exporters, tracing } = parts;
@@ -69,6 +73,8 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
       onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),
     examples: examplesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
+    queues: queuesInForce({ ...shared, settings }),
+    queueFiller: queuesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be put into queues') }),
   };
 }
 
@@ -85,6 +91,12 @@ export function textIndexing(parts: CoreParts, { store, runWriter: writer }: Sto
 
 export function rateGauges(parts: CoreParts, { store }: StoreParts): PeriodicTask {
   return figures({ store, telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, 'rates could not be reckoned') });
+}
+
+export function queueMaintenance(parts: CoreParts, { store }: StoreParts): PeriodicTask {
+  const { telemetry, settings, logger } = parts;
+  const onFault = faultLog(parts, 'the queues could not be brought up to date');
+  return queueUpkeep({ store, config: settings.config, telemetry, logger, clock, sleep, onFault });
 }
 
 export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
@@ -115,7 +127,10 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
   });
 }
 
-export function consoleServer(parts: ConsoleParts, { store, annotations, versions, alerts }: StoreParts): ReturnType<typeof consoleOf> {
+export function consoleServer(
+  parts: ConsoleParts,
+  { store, annotations, versions, alerts, queues }: StoreParts,
+): ReturnType<typeof consoleOf> {
   const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
   const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
   return consoleOf(config, state, {
@@ -137,17 +152,49 @@ export function consoleServer(parts: ConsoleParts, { store, annotations, version
     annotate: annotations.take,
     searches: () => settings.config().store.search.isOn,
     unannotate: annotations.remove,
+    queues,
+    async removeProcess(key) {
+      parts.processes.forget(key);
+      await shards?.forget(key);
+      return await store.processes.remove(key);
+    },
     ...exampleRedaction(settings),
+    dialects: () => settings.rules().dialects,
+    judgeQuestion: async (run, name) =>
+      judgeQuestion(run, await keptSpans(await store.spans(run.tenant, run.traceId)), name, {
+        config: settings.config(),
+        rules: settings.rules(),
+      }),
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
+    evaluators: () => evaluatorsInForce(settings.config()),
     upstream,
     refreshVersions: versions.refresh,
     loadDemo: demoLoader({ take: parts.take, clock }),
     alerts: () => alerts.reports().map(alertRow),
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
-    fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? figures().find((one) => one.fullFolder)?.fullFolder,
+    fullFolder: parts.status.fullFolder,
+    status: parts.status,
     snapshot: () => snapshotOf(parts, shards),
     ...(shards === undefined ? {} : { refresh: shards.refresh }),
+  });
+}
+
+/** What the service knows of itself, for pages. */
+export function statusWatch(parts: PageParts): watch.StatusWatch {
+  const { config, settings, shards } = parts;
+  return watch.statusWatch({
+    version: packageVersion(),
+    started: config,
+    keep: () => settings.config().store.keep,
+    configuration: parts.configuration,
+    fullFolder: () =>
+      parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? shards?.figures().find((one) => one.fullFolder)?.fullFolder,
+    snapshot: () => snapshotOf(parts, shards),
+    ...(shards === undefined ? {} : { refresh: shards.refresh }),
+    clock,
+    sleep,
+    onFault: faultLog(parts, 'the metrics of the last hour could not be read'),
   });
 }
 

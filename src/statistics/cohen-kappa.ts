@@ -31,7 +31,7 @@ export function cohenKappa(pairs: Iterable<LabelPair>, { confidence = usualConfi
   if (expected >= 1) return notEstimable('no_variation');
   const point = (agreement - expected) / (1 - expected);
   const variance = kappaVariance(table, point);
-  const { low, high } = kappaLimits({ table, point, variance, confidence });
+  const { low, high } = kappaLimits(table, { point, variance, confidence });
   return {
     kind: 'estimated',
     point,
@@ -92,21 +92,15 @@ function kappaVariance({ n, cells, ones, others, expected }: Table, kappa: numbe
   return Math.max(0, (sum(terms) - (kappa - expected * apart) ** 2) / (n * (1 - expected) ** 2));
 }
 
-function kappaLimits({
-  table,
-  point,
-  variance,
-  confidence,
-}: {
-  readonly table: Table;
-  readonly point: number;
-  readonly variance: number;
-  readonly confidence: number;
-}): Limits {
+/** The interval of an agreement beyond chance, from its variance where that is known. */
+export function kappaLimits(
+  { n, agreement, expected }: { readonly n: number; readonly agreement: number; readonly expected: number },
+  { point, variance, confidence }: { readonly point: number; readonly variance: number; readonly confidence: number },
+): Limits {
   // Rounding leaves about this much where the formula gives 0.
   if (variance < 1e-14 || Math.abs(point) >= 1) {
-    const { low, high } = wilson({ hits: table.agreement * table.n, of: table.n }, confidence);
-    const corrected = (agreement: number): number => Math.min(1, Math.max(-1, (agreement - table.expected) / (1 - table.expected)));
+    const { low, high } = wilson({ hits: agreement * n, of: n }, confidence);
+    const corrected = (share: number): number => Math.min(1, Math.max(-1, (share - expected) / (1 - expected)));
     return { low: Math.min(point, corrected(low)), high: Math.max(point, corrected(high)) };
   }
   const half = (normalQuantile((1 + confidence) / 2) * Math.sqrt(variance)) / (1 - point * point);

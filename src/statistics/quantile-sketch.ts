@@ -10,6 +10,17 @@ export const accuracy = 0.02;
 export const bucketsMax = 400;
 
 const ratio = (1 + accuracy) / (1 - accuracy);
+const logRatio = Math.log(ratio);
+
+/** The bucket of a value above 0. */
+export function bucketIndex(value: number): number {
+  return Math.ceil(Math.log(value) / logRatio);
+}
+
+/** The middle of a bucket in relative terms. */
+export function bucketMiddle(index: number): number {
+  return (2 * ratio ** index) / (ratio + 1);
+}
 
 /** The sketch of one value; of none when the value is no finite number. */
 export function sketchOf(value: number): QuantileSketch {
@@ -17,7 +28,7 @@ export function sketchOf(value: number): QuantileSketch {
   const own = Math.max(0, value);
   return own === 0
     ? { count: 1, zeros: 1, low: 0, high: 0, buckets: [] }
-    : { count: 1, zeros: 0, low: own, high: own, buckets: [[Math.ceil(Math.log(own) / Math.log(ratio)), 1]] };
+    : { count: 1, zeros: 0, low: own, high: own, buckets: [[bucketIndex(own), 1]] };
 }
 
 export function mergedSketch(one: QuantileSketch, other: QuantileSketch): QuantileSketch {
@@ -54,8 +65,7 @@ export function quantileOf({ count, zeros, low, high, buckets }: QuantileSketch,
   if (rank < passed) return 0;
   for (const [index, own] of buckets) {
     passed += own;
-    // The middle of the bucket in relative terms.
-    if (rank < passed) return Math.min(high, Math.max(low, (2 * ratio ** index) / (ratio + 1)));
+    if (rank < passed) return Math.min(high, Math.max(low, bucketMiddle(index)));
   }
   return high;
 }

@@ -32,6 +32,7 @@ export function storedVerdict({ key, evaluator, evaluatorVersion, revision, verd
     details:
       scored === undefined || scored.parts.length === 0 ? verdict.details : { ...verdict.details, parts: scored.parts.map(partJson) },
     sampleProbability,
+    ...(scored === undefined || scored.threshold === null ? {} : { threshold: scored.threshold }),
   };
 }
 

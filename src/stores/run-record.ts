@@ -4,11 +4,10 @@
  */
 import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonValue } from '../model/json.ts';
 import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
-import type { Run } from '../model/agent-trace.ts';
 import type { RunRecord, StoredVerdict } from '../model/store/store.ts';
 import type { Decision, EvaluatorKind, VerdictWord } from '../model/verdict.ts';
-import { callEnd } from '../model/error-signs.ts';
-import { storedVerdict, tookMicros } from './row-mapping.ts';
+import { failuresText, toolsText } from './run-counts.ts';
+import { storedVerdict } from './row-mapping.ts';
 
 /** What is said of a run under one name. */
 export interface RunEntry {
@@ -80,11 +79,11 @@ export function addEntry(entries: Map<string, RunEntry>, { name, verdict, decisi
   });
 }
 
-export function encodedEntries(entries: readonly RunEntry[]): Pick<RunRecord, 'marks' | 'figures' | 'verdicts'> {
+export function encodedEntries(entries: readonly RunEntry[]): Omit<RunRecord, 'tools'> {
   const marks: string[] = [];
   const figures: number[] = [];
   for (const entry of entries) marks.push(markText(entry, figures));
-  return { marks: marks.join('\n'), figures, verdicts: jsonText(entries.map(entryJson)) };
+  return { marks: marks.join('\n'), figures, verdicts: jsonText(entries.map(entryJson)), failures: failuresText(entries) };
 }
 
 function markText({ name, verdict, decision }: RunEntry, figures: number[]): string {
@@ -142,6 +141,7 @@ function entryJson({ name, verdict, decision }: RunEntry): JsonValue {
           verdict.evidence,
           verdict.details,
           verdict.sampleProbability,
+          ...(verdict.threshold === undefined ? [] : [verdict.threshold]),
         ];
   if (decision === undefined) return [name, said, null];
   // What a verdict leads to need not be said again.
@@ -189,7 +189,22 @@ function entryOf([name, said, ended]: readonly JsonValue[]): RunEntry {
 }
 
 function verdictOf(said: readonly JsonValue[]): EntryVerdict {
-  const [evaluator, kind, version, optionsHash, revision, word, score, label, explanation, reason, evidence, details, probability] = said;
+  const [
+    evaluator,
+    kind,
+    version,
+    optionsHash,
+    revision,
+    word,
+    score,
+    label,
+    explanation,
+    reason,
+    evidence,
+    details,
+    probability,
+    threshold,
+  ] = said;
   return {
     evaluator: String(evaluator),
     kind: kind as EvaluatorKind,
@@ -204,6 +219,8 @@ function verdictOf(said: readonly JsonValue[]): EntryVerdict {
     evidence: isJsonArray(evidence) ? evidence.filter((one) => typeof one === 'string') : [],
     details: isJsonObject(details) ? details : {},
     sampleProbability: Number(probability),
+    // Rows of older releases have none.
+    ...(typeof threshold === 'number' ? { threshold } : {}),
   };
 }
 
@@ -226,25 +243,4 @@ function impliedBy({ evaluator, kind, verdict, revision, reason }: EntryVerdict)
     revision,
     ...(reason === undefined ? {} : { reason }),
   };
-}
-
-/** Of one tool of a run: its name, calls, errors, calls that nothing shows to have run, calls of known time, and their microseconds. */
-export type ToolCounts = readonly [name: string, calls: number, errors: number, notExecuted: number, timed: number, took: number];
-
-function toolsText({ trace: { toolCalls } }: Run): string | null {
-  if (toolCalls.length === 0) return null;
-  const tools = new Map<string, [string, number, number, number, number, number]>();
-  for (const call of toolCalls) {
-    const tool = tools.get(call.name) ?? [call.name, 0, 0, 0, 0, 0];
-    const [ended, took] = [callEnd(call), tookMicros(call)];
-    tool[1]++;
-    if (ended === 'failed') tool[2]++;
-    if (ended === 'not_executed') tool[3]++;
-    if (took !== undefined) {
-      tool[4]++;
-      tool[5] += took;
-    }
-    tools.set(call.name, tool);
-  }
-  return JSON.stringify([...tools.values()] satisfies ToolCounts[]);
 }

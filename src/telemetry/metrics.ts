@@ -500,6 +500,25 @@ export const metrics = {
     meaning:
       'Runs that rules of `datasets` matched: added, changed, unchanged, duplicate, kept, full, too_large, no_example, dropped, or failed. changed: a later revision of a draft. kept: its example is reviewed. no_example: the store has no texts of it. dropped: no room in memory, or the service stopped. failed: the store could not be read or written.',
   },
+  'tracejury.queues.runs': {
+    ...counter('{run}', 'tracejury.queue', 'tracejury.outcome'),
+    meaning:
+      'Runs that rules of `queues` matched: added, known, full, not_stored, dropped, or failed. known: the queue has the run. full: the queue has its most open items. dropped: no room in memory, or the service stopped. failed: the store could not be read or written.',
+  },
+  'tracejury.queues.items': {
+    ...gauge('{item}', 'tracejury.queue', 'tracejury.state'),
+    meaning:
+      'Items of annotation queues: open, leased, done, skipped, or expired. leased: a person holds it. expired: its due time has passed. Read every 30 seconds.',
+  },
+  'tracejury.queues.answers': {
+    ...counter('{item}', 'tracejury.queue', 'tracejury.outcome'),
+    meaning:
+      'Responses of people to items of queues: answered, skipped, or refused. refused: the item is closed, another person holds it, or the trace has its most annotations.',
+  },
+  'tracejury.queues.leases_expired': {
+    ...counter('{lease}', 'tracejury.queue'),
+    meaning: 'Leases of items of queues that ended without a response.',
+  },
   'tracejury.annotations.waiting': { ...gauge('{annotation}'), meaning: 'Annotations that wait for their run.' },
   'tracejury.rate': {
     ...gauge('1', ...rate, 'tracejury.corrected', 'tracejury.bound'),

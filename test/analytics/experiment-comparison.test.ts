@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { experimentComparison } from '../../src/analytics/experiment-comparison.ts';
 import { experimentSummary } from '../../src/analytics/experiment-summary.ts';
 import type { ExperimentResult, ResultVerdict } from '../../src/model/experiment.ts';
+import { spanId } from '../builders/agent-trace.ts';
 import { experimentOf, resultOf, verdictOf } from '../builders/experiment.ts';
+import { traceId } from '../stores/numbered.ts';
 
 const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `example ${at}`);
 
@@ -40,16 +42,17 @@ for (const { name, first, second, word, regressions } of cases) {
   });
 }
 
-test('experiment comparison: a flipped example has the explanations of both sides', () => {
+test('experiment comparison: a flipped example has the explanations, the runs and the usage of both sides', () => {
+  const run = { traceId: traceId(1), spanId: spanId(1) };
   const found = experimentComparison(
-    side('a', [resultOf('x', [verdictOf('pass', { explanation: 'All calls succeeded.' })])]),
-    side('b', [resultOf('x', [verdictOf('fail', { explanation: 'find failed.' })])]),
+    side('a', [resultOf('x', [verdictOf('pass', { explanation: 'All calls succeeded.' })], { run, cost: 0.5 })]),
+    side('b', [resultOf('x', [verdictOf('fail', { explanation: 'find failed.' })], { inputTokens: 7, outputTokens: 3 })]),
   );
   expect(found.evaluators.find(({ name }) => name === 'tool_error')?.flipped).toEqual([
     {
       exampleId: 'x',
-      first: { value: 1, runs: 1, explanation: 'All calls succeeded.' },
-      second: { value: 0, runs: 1, explanation: 'find failed.' },
+      first: { value: 1, runs: 1, explanation: 'All calls succeeded.', run, usage: { cost: 0.5, tokens: undefined, duration: 0.4 } },
+      second: { value: 0, runs: 1, explanation: 'find failed.', run: undefined, usage: { cost: undefined, tokens: 10, duration: 0.4 } },
     },
   ]);
 });
@@ -78,14 +81,31 @@ test('experiment comparison: a skipped verdict leaves its example out', () => {
 
 test('experiment comparison: many evaluators raise the bar of each', () => {
   const names = Array.from({ length: 20 }, (_, at) => `rule ${at}`);
-  const verdicts = (fails: boolean): readonly ResultVerdict[] =>
-    names.map((name, at) => verdictOf(fails && at === 0 ? 'fail' : 'pass', { name }));
-  const first = ids(30).map((id) => resultOf(id, verdicts(false)));
-  const second = ids(30).map((id, at) => resultOf(id, verdicts(at < 6)));
+  /** The first rule fails on some examples, the others on some others. */
+  const verdicts = (fails: boolean, othersFail: boolean): readonly ResultVerdict[] =>
+    names.map((name, at) => verdictOf((at === 0 ? fails : othersFail) ? 'fail' : 'pass', { name }));
+  const first = ids(30).map((id, at) => resultOf(id, verdicts(false, at < 3)));
+  const second = ids(30).map((id, at) => resultOf(id, verdicts(at < 6, at >= 3 && at < 6)));
   const found = experimentComparison(side('a', first), side('b', second)).evaluators.find(({ name }) => name === 'rule 0');
   expect(found?.p).toBeLessThan(0.05);
   expect(found).toMatchObject({ word: 'no_difference_shown' });
   expect(found?.adjustedP).toBeGreaterThan(0.05);
+});
+
+test('experiment comparison: evaluators without a differing example cost the others nothing', () => {
+  const names = Array.from({ length: 20 }, (_, at) => `rule ${at}`);
+  const verdicts = (fails: boolean): readonly ResultVerdict[] =>
+    names.map((name, at) => verdictOf(fails && at === 0 ? 'fail' : 'pass', { name }));
+  const first = ids(30).map((id) => resultOf(id, verdicts(false)));
+  const second = ids(30).map((id, at) => resultOf(id, verdicts(at < 6)));
+  const { evaluators } = experimentComparison(side('a', first), side('b', second));
+  // Of six differing examples all became worse: 0.5 to the power of 6.
+  expect(evaluators.find(({ name }) => name === 'rule 0')).toMatchObject({
+    p: expect.closeTo(1 / 64, 9) as number,
+    adjustedP: expect.closeTo(1 / 64, 9) as number,
+    word: 'worse',
+  });
+  expect(evaluators.find(({ name }) => name === 'rule 1')).toMatchObject({ p: 1, adjustedP: 1, word: 'no_difference_shown' });
 });
 
 test('experiment comparison: with repeats the share of each example is compared, and a raw metric by its mean', () => {

@@ -2,9 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
-import type { ApiDeps } from '../../src/web/api/route.ts';
+import { annotationQueues } from '../../src/queues/annotation-queues.ts';
+import { noTelemetry } from '../../src/telemetry/telemetry.ts';
+import type { ApiDeps, Visit } from '../../src/web/api/route.ts';
 import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../../src/web/console.ts';
 import { memoryStore } from './memory-store.ts';
+import { serviceStatus } from './service-status.ts';
 
 export interface OpenConsole {
   readonly url: string;
@@ -36,19 +39,32 @@ export async function openConsole(options: Partial<ConsoleOptions> = {}): Promis
 
 /** Of a service that has seen nothing. */
 export async function emptyApi(): Promise<ApiDeps> {
+  const [store, clock] = [await memoryStore(), manualClock(0)];
   return {
-    store: await memoryStore(),
-    clock: manualClock(0),
+    store,
+    clock,
     spans: async () => undefined,
     exporters: { statuses: () => [], recount: async () => undefined },
     annotate: async () => [],
     unannotate: async () => false,
+    queues: annotationQueues({
+      store,
+      settings: () => [],
+      thresholds: () => new Map(),
+      redaction: () => undefined,
+      telemetry: noTelemetry,
+      clock,
+    }),
+    removeProcess: async () => false,
     redacted: (example) => example,
     mayBeRedacted: () => false,
     budgets: () => [],
     upstream: { probabilityMin: 0.0001, raised: () => 0 },
     judges: () => [],
+    evaluators: () => [],
+    metrics: () => [],
     unrecognised: () => [],
+    status: serviceStatus(),
     searches: () => true,
     refreshVersions: async () => true,
     alerts: () => [],
@@ -57,3 +73,17 @@ export async function emptyApi(): Promise<ApiDeps> {
     evaluability: () => [],
   };
 }
+
+/** A caller who may do everything. */
+export const anyVisit: Visit = {
+  name: undefined,
+  isPerson: false,
+  rights: ['read', 'annotate', 'operate'],
+  tenant: undefined,
+  session: undefined,
+  isSignInNeeded: false,
+  ways: [],
+  signIn: () => 'refused',
+  signOut: () => undefined,
+  otlp: undefined,
+};

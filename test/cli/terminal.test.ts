@@ -1,33 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { oneLine, progressBar } from '../../src/cli/terminal.ts';
-
-const cases = [
-  { name: 'blanks are folded', text: ' a\n\tb  c ', want: 'a b c' },
-  { name: 'escape sequences are shown, not obeyed', text: 'a\u001bb', want: 'a\\u001bb' },
-  { name: 'so are those of the second control set', text: 'a\u009bb', want: 'a\\u009bb' },
-  { name: 'marks that turn text around are shown', text: 'a\u202eb', want: 'a\\u202eb' },
-  { name: 'a long text is cut', text: 'abcdefghijklm', want: 'abcdefghi…' },
-  { name: 'signs of two halves stay whole', text: '😀'.repeat(12), want: `${'😀'.repeat(9)}…` },
-  { name: 'ten signs are not cut', text: 'ąęśżźćńółé', want: 'ąęśżźćńółé' },
-] as const;
-
-for (const { name, text, want } of cases) {
-  test(`one line: ${name}`, () => {
-    expect(oneLine(text, 10)).toBe(want);
-  });
-}
-
-test('one line: whatever comes in, nothing that a terminal obeys comes out, and no more signs than asked for', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (text, charsMax) => {
-      const shown = oneLine(text, charsMax);
-      expect([...shown].length).toBeLessThanOrEqual(charsMax);
-      expect(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/u.test(shown)).toBe(false);
-      expect(shown.isWellFormed()).toBe(true);
-    }),
-  );
-});
+import { progressBar } from '../../src/cli/terminal.ts';
 
 test('progress: the time left follows from the pace, without what was done before', () => {
   const written: string[] = [];

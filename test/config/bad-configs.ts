@@ -429,6 +429,29 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'an alias without an anchor', text: 'limits: *base\n' },
   { name: 'an alias that holds itself', text: 'tools: &a [ *a ]\n' },
   { name: 'a key that is a list', text: '? [ a, b ]\n: 1\n' },
+  { name: 'a queue that asks nothing', text: 'queues: [ { name: refunds } ]\n' },
+  { name: 'an empty question', text: 'queues: [ { name: refunds, ask: [ {} ] } ]\n' },
+  { name: 'two questions in one', text: 'queues: [ { name: refunds, ask: [ { label: tone, text: why } ] } ]\n' },
+  { name: 'a label without values', text: 'queues: [ { name: refunds, ask: [ { label: tone } ] } ]\n' },
+  {
+    name: 'values of a text, and a range of a label',
+    text: 'queues:\n  - name: refunds\n    ask:\n      - { text: why, values: [ a, b ] }\n      - { label: tone, values: [ a, b ], max: 3 }\n',
+  },
+  { name: 'a score without a range', text: 'queues: [ { name: refunds, ask: [ { score: helpful, min: 5 } ] } ]\n' },
+  {
+    name: 'a question about an evaluator that is mistyped',
+    text: 'queues:\n  - name: refunds\n    ask:\n      - { evaluator: tool_eror }\n',
+  },
+  { name: 'a question asked twice', text: 'queues: [ { name: refunds, ask: [ { text: why }, { label: why, values: [ a, b ] } ] } ]\n' },
+  {
+    name: 'two queues of one name, and one of no name',
+    text: 'queues:\n  - { name: a, ask: [ { text: why } ] }\n  - { name: a, ask: [ { text: why } ] }\n  - { name: "..", ask: [ { text: why } ] }\n',
+  },
+  { name: 'a rule of a queue that is mistyped', text: 'queues:\n  - name: a\n    when: tool_eror < 1\n    ask: [ { text: why } ]\n' },
+  {
+    name: 'too many people, a short lease, and an order that is none',
+    text: 'queues:\n  - name: a\n    people: 11\n    lease: 1s\n    order: newest\n    ask: [ { text: why } ]\n',
+  },
   {
     name: 'everything at once',
     text: 'listen:\n  console: nowhere\nclosing:\n  settle: soon\n  quite: 5s\nevaluators:\n  - tool_erorr\n  - { use: tool_error, threshold: 2 }\nexport:\n  - to: webhook\n',

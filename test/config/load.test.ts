@@ -568,12 +568,6 @@ const warned: readonly { readonly name: string; readonly text: string; readonly 
     warnings: [],
   },
   { name: 'no list', text: judge, warnings: [] },
-  {
-    name: 'a feature that does not exist yet',
-    text: 'limits: {}\nshards: 4\nqueues: [ { name: a } ]',
-    warnings: ['3:1 queues: is not in this release, so it does nothing > Leave it out until a release has it.'],
-  },
-  { name: 'the same at its default', text: 'shards: 1\nqueues: []\ntelemetry: { traces: { exporter: none } }', warnings: [] },
 ];
 
 for (const { name, text, warnings } of warned) {

@@ -1,7 +1,8 @@
 /** Rules that keep runs as examples, on a real store. */
 import { expect, test } from 'vitest';
 import type { DatasetRule } from '../../src/config/entries/dataset-rule.ts';
-import { exampleKeeper, type ExampleKeeper } from '../../src/service/example-keeper.ts';
+import { exampleKeeper } from '../../src/service/example-keeper.ts';
+import type { RuleMatcher } from '../../src/service/rule-matcher.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
@@ -24,7 +25,7 @@ function rule(when: string, given: Partial<DatasetRule> = {}): DatasetRule {
 
 interface Bench {
   readonly store: Store;
-  readonly keeper: ExampleKeeper;
+  readonly keeper: RuleMatcher;
   rules: readonly DatasetRule[];
   isBehind: boolean;
   mark: Watermark;

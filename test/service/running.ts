@@ -53,7 +53,7 @@ export async function running(
   }: Surroundings = {},
 ): Promise<Running> {
   const text = `listen: { otlp_http: "${host}:0", otlp_grpc: "${host}:0", console: "${host}:0", tokens: ${tokens}${listen === '' ? '' : `, ${listen}`} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
-  const { config, from } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
+  const { config, from, printed, warnings } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
   const started = service({
     config,
     logger,
@@ -63,6 +63,7 @@ export async function running(
     ...(memory === undefined ? {} : { memory }),
     ...(files === undefined ? {} : { files }),
     from,
+    read: { printed, warnings },
     ...(onShard === undefined ? {} : { onShard }),
   });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();

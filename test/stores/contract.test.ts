@@ -77,6 +77,28 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.run({ ...given, spanId: spanId(0xff) })).toBeUndefined();
   });
 
+  test('stores: what a revision changed is kept', async () => {
+    const store = await open(member);
+    const [first, second] = [
+      nth(1, { completeness: 'partial', trace: agentTrace({ toolCalls: [call({ name: 'find' })] }) }),
+      nth(1, { revision: 2, trace: agentTrace({ toolCalls: [call({ name: 'find' }), call({ name: 'find' })] }) }),
+    ];
+    await store.write([scoredRun({ a: scored(1), b: scored(1) }, first)]);
+    expect((await store.run(first))?.revisions).toBeUndefined();
+    await store.write([scoredRun({ a: scored(0), b: scored(1) }, second)]);
+    await store.write([scoredRun({ a: scored(1) }, first)]);
+    expect((await store.run(first))?.revisions).toEqual([
+      {
+        revision: 2,
+        changes: [
+          { of: 'completeness', before: 'partial', after: 'complete' },
+          { of: 'tool_calls', name: 'find', before: 1, after: 2 },
+          { of: 'verdict', name: 'a', before: 'pass', after: 'fail' },
+        ],
+      },
+    ]);
+  });
+
   test('stores: a later revision replaces a run and its verdicts, an earlier one does not', async () => {
     const store = await open(member);
     const [first, second] = [nth(1, { completeness: 'partial' }), nth(1, { revision: 2 })];
@@ -105,6 +127,15 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
       (await store.summary({ from: 0, to: base * 2, bucketMicros: base * 2 })).map(({ name, verdict }) => `${name} ${verdict}`),
     ).toEqual(['a pass']);
     expect(await store.tools({ from: 0, to: base * 2 })).toEqual([]);
+  });
+
+  test('stores: the usage counts runs and bytes, and tells the oldest run', async () => {
+    const store = await open(member);
+    expect(await store.usage()).toMatchObject({ runs: 0, oldestAt: undefined });
+    await store.write([3, 1, 2].map((at) => scoredRun({ a: scored(1) }, nth(at))));
+    const { runs, oldestAt, bytes } = await store.usage();
+    expect([runs, oldestAt]).toEqual([3, base + secondMicros]);
+    expect(bytes).toBeGreaterThan(0);
   });
 
   test('stores: a run at the end of time is listed, and hides no other one', async () => {
@@ -204,9 +235,9 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     });
     await store.write([scoredRun({}, first)]);
     await store.write([scoredRun({}, second)]);
-    expect(await store.tools({ from: 0, to: base * 2 })).toEqual([
-      { agent: 'x', name: 'find', calls: 2, errors: 1, notExecuted: 0, tookMicros: 4 },
-      { agent: 'x', name: 'book', calls: 1, errors: 0, notExecuted: 1, tookMicros: undefined },
+    expect((await store.tools({ from: 0, to: base * 2 })).map(({ times: took, ...row }) => ({ ...row, timed: took.count }))).toEqual([
+      { agent: 'x', name: 'find', calls: 2, errors: 1, notExecuted: 0, tookMicros: 4, timed: 1, argumentFailures: [] },
+      { agent: 'x', name: 'book', calls: 1, errors: 0, notExecuted: 1, tookMicros: undefined, timed: 0, argumentFailures: [] },
     ]);
     expect(await store.tools({ from: 0, to: base * 2, agent: 'y' })).toEqual([]);
   });

@@ -49,6 +49,28 @@ const key = (id: string) => ({ tenant: noTenant, id });
 const rows = async (store: ExperimentStore, id: string) => (await store.results(key(id), { limit: 1_000 })).results;
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+  test('experiments: results are read by status, by example, and in pages of both', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    for (const [at, id] of ['a', 'b', 'c', 'd'].entries())
+      await experiments.add(
+        key('e1'),
+        result(id, 1, { run: { traceId: traceId(at + 1), spanId: spanId(1) }, status: at % 2 === 0 ? 'failed' : 'passed' }),
+      );
+    await experiments.add(key('e1'), result('a', 2, { run: { traceId: traceId(9), spanId: spanId(1) }, status: 'passed' }));
+    const ids = async (query: Omit<Parameters<ExperimentStore['results']>[1], 'limit'>, limit = 10) => {
+      const page = await experiments.results(key('e1'), { limit, ...query });
+      return [page.results.map(({ exampleId, repeat }) => `${exampleId}${repeat}`), page.next !== undefined];
+    };
+    expect(await ids({ status: 'failed' })).toEqual([['a1', 'c1'], false]);
+    expect(await ids({ exampleId: 'a' })).toEqual([['a1', 'a2'], false]);
+    expect(await ids({ exampleId: 'a', status: 'passed' })).toEqual([['a2'], false]);
+    expect(await ids({ status: 'error' })).toEqual([[], false]);
+    const first = await experiments.results(key('e1'), { limit: 1, status: 'failed' });
+    expect(first.next).toBeDefined();
+    expect(await ids({ status: 'failed', after: first.next ?? 0 })).toEqual([['c1'], false]);
+  });
+
   test('experiments: an experiment and its results are read as they were written', async () => {
     const { experiments } = await open(member);
     expect(await experiments.begin(experiment('e1'))).toBe('begun');

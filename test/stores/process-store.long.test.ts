@@ -57,6 +57,16 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await processes.list({ limit: 2 })).toHaveLength(2);
   });
 
+  test('processes: one that is removed is begun anew, and the others stay', async () => {
+    const { processes } = await open(member);
+    for (const version of ['1', '2']) await processes.add(key(version), some, { ...policy, at: 1 });
+    expect(await processes.remove(key('1'))).toBe(true);
+    expect(await processes.remove(key('1'))).toBe(false);
+    expect(await processes.read(key('1'))).toBeUndefined();
+    expect(await processes.read(key('2'))).toMatchObject({ runs: 3 });
+    expect(await processes.add(key('1'), some, { ...policy, at: 9 })).toMatchObject({ runs: 3, beganAt: 9 });
+  });
+
   test('processes: the former version is the one that was begun last before', async () => {
     const { processes } = await open(member);
     for (const [version, at] of [

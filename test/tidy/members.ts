@@ -104,7 +104,9 @@ export const dialectsAreNamedAtHome: Rule = (files) => {
           file.path !== 'src/config/sections/export.ts' &&
           !file.path.startsWith('src/exporters/') &&
           // Likewise a form of test sets after its program.
-          !file.path.startsWith('src/cli/dataset/'),
+          !file.path.startsWith('src/datasets/forms/') &&
+          // The console offers the forms that the API names.
+          !file.path.startsWith('src/console/'),
       )
       .flatMap((file) =>
         nodesOf(file).flatMap(({ node }) => {

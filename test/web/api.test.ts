@@ -167,7 +167,14 @@ test('api: sessions, decisions, tools, summary and evaluability', async () => {
     'tool_error',
   ]);
   expect(await list('/tools')).toContainEqual(
-    expect.objectContaining({ agent: 'shipping', name: 'notify', calls: 2, errors: 1, not_executed: 0 }),
+    expect.objectContaining({
+      agent: 'shipping',
+      name: 'notify',
+      calls: 2,
+      errors: 1,
+      not_executed: 0,
+      error_rate: expect.objectContaining({ point: 0.5, n: 2 }),
+    }),
   );
   expect(await list('/tools?agent=none')).toEqual([]);
   const summary = await list('/summary?evaluator=tool_error&bucket=day');
@@ -234,6 +241,12 @@ describe('the OpenAPI document', () => {
       '/runs': '/runs',
       '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`,
       '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`,
+      '/runs/{trace}/{span}/timeline': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/timeline`,
+      '/runs/{trace}/{span}/spans/{id}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans/${sent[0]?.spanId}`,
+      '/runs/{trace}/{span}/conversation': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/conversation`,
+      '/runs/{trace}/{span}/related': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/related`,
+      '/runs/{trace}/{span}/example': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/example`,
+      '/runs/{trace}/{span}/questions/{name}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/questions/tool_error`,
       '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`,
       '/sessions': '/sessions',
       '/sessions/{id}': '/sessions/s-1',
@@ -241,6 +254,12 @@ describe('the OpenAPI document', () => {
       '/summary': '/summary',
       '/tools': '/tools',
       '/evaluability': '/evaluability',
+      '/overview': '/overview',
+      '/models': '/models',
+      '/distributions': '/distributions?of=score&by=evaluator',
+      '/settings': '/settings',
+      '/notices': '/notices',
+      '/evaluators': '/evaluators',
       '/exporters': '/exporters',
       '/exports': '/exports',
       '/exports/retry': '/exports/retry',

@@ -27,7 +27,11 @@ beforeAll(async () => {
     const bad = at >= 4;
     runs.push({
       bad,
-      ...(await sendAgentRun(service.otlp, { agent: at % 2 === 0 ? 'even' : 'odd', input: bad ? 'a bad one' : 'a good one' })),
+      ...(await sendAgentRun(service.otlp, {
+        agent: at % 2 === 0 ? 'even' : 'odd',
+        input: bad ? 'a bad one' : 'a good one',
+        resource: { 'service.version': at < 4 ? '1.0' : '1.1' },
+      })),
     });
   }
   await eventually(
@@ -54,6 +58,9 @@ interface Figures {
   readonly rates: readonly JsonObject[];
   readonly judges: readonly JsonObject[];
   readonly people: readonly JsonObject[];
+  readonly evaluators: readonly JsonObject[];
+  readonly traffic: readonly JsonObject[];
+  readonly latency: readonly JsonObject[];
 }
 
 async function get(path: string): Promise<Figures> {
@@ -118,6 +125,52 @@ test('figures: a judge stands beside what people say', async () => {
   expect((await get('/judges?annotator=user')).judges).toMatchObject([{ runs: 2 }, { runs: 0 }]);
   expect((await get('/judges?agent=odd')).judges).toMatchObject([{ runs: 3 }, { runs: 0 }]);
   expect((await get('/judges?evaluator=other')).judges).toEqual([]);
+});
+
+test('figures: a judge stands beside what people say of each version of the agent', async () => {
+  expect((await get('/judges?evaluator=done&by=version')).judges).toMatchObject([
+    { name: 'done', version: 1, agent_version: null, runs: 6 },
+    { name: 'done', version: 1, agent_version: '1.0', runs: 4, both_fail: 0, missed: 1 },
+    { name: 'done', version: 1, agent_version: '1.1', runs: 2, both_fail: 1, false_alarms: 1 },
+  ]);
+});
+
+test('figures: evaluators of the configuration stand in its order; a rule has its rate, a sample does not', async () => {
+  const { evaluators } = await get('/evaluators');
+  expect(evaluators).toMatchObject([
+    { name: 'tool_error', on: true, kind: 'rule', threshold: 1, sample_rate: 1, judges: [], conditional: false },
+    {
+      name: 'done',
+      on: true,
+      evaluator: 'task_completion',
+      kind: 'judge',
+      judges: ['main'],
+      sample_rate: 1,
+      verdicts: { pass: 4, fail: 2, raw: 0, skipped: 0, error: 0 },
+      mean_score: expect.closeTo(4 / 6, 10),
+      pass_rate: null,
+    },
+    { name: 'never', sample_rate: 0, verdicts: { pass: 0, fail: 0 }, mean_score: null, pass_rate: null },
+  ]);
+  // Each run has a failed call of a tool.
+  expect(evaluators[0]).toMatchObject({
+    verdicts: { pass: 0, fail: 6, skipped: 0 },
+    pass_rate: { point: 0, low: 0, n: 6, confidence: 0.95 },
+  });
+  expect((await get('/evaluators?agent=odd')).evaluators[1]).toMatchObject({ verdicts: { pass: 2, fail: 1 } });
+  expect((await get('/evaluators?to=2020-01-01')).evaluators).toMatchObject([
+    { mean_score: null },
+    { mean_score: null },
+    { mean_score: null },
+  ]);
+});
+
+test('figures: traffic of a judge counts its requests, and the time to a verdict is by evaluator', async () => {
+  const { traffic, latency } = await get('/judges');
+  // The six runs ask two different questions.
+  expect(traffic).toMatchObject([{ judge: 'main', answered: 2, cached: 4, not_cached: 2, failed: 0, retried: 0, waiting: 0 }]);
+  expect(latency).toMatchObject([{ name: 'done', verdicts: 6 }]);
+  expect((await get('/judges?evaluator=never')).latency).toEqual([]);
 });
 
 test('figures: a judge whose verdicts nobody has labelled is there, and says why it has no figures', async () => {

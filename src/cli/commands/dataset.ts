@@ -1,12 +1,16 @@
 /** `tracejury dataset`: datasets in the store, and test sets of other programs as datasets. */
 import { type Command, type CommandInput, type ExitCode, type Subcommand, UsageError } from '../command.ts';
 import { add, addLimitMax } from '../dataset/add.ts';
-import { remove, split } from '../dataset/change.ts';
+import { remove, review, split } from '../dataset/change.ts';
 import { exportDataset } from '../dataset/export.ts';
-import { importSet, setFormats } from '../dataset/import.ts';
-import { exportForms } from '../dataset/peer-forms.ts';
+import { importSet } from '../dataset/import.ts';
+import { exportForms } from '../../datasets/forms/export-forms.ts';
+import { setFormats } from '../../datasets/forms/import-forms.ts';
 import { diff, list, show } from '../dataset/show.ts';
 import { runFilterKeys } from '../run-filter.ts';
+
+/** Examples of one command line. */
+const reviewedMax = 100;
 
 interface Action extends Subcommand {
   /** Most names behind the action. */
@@ -92,6 +96,15 @@ const actions: readonly Action[] = [
     run: (input, [name]) => split(input, name),
   },
   {
+    name: 'review',
+    usage: 'NAME EXAMPLE_ID…|--all [options]',
+    summary: 'Marks drafts as reviewed, in the next version. Exits with 1 when an example is not there.',
+    options: ['all', 'note', 'by', 'tenant', 'config'],
+    examples: [{ does: 'Marks one example:', line: 'tracejury dataset review failures 4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7' }],
+    names: reviewedMax + 1,
+    run: (input, [name, ...ids]) => review(input, name, ids),
+  },
+  {
     name: 'remove',
     usage: 'NAME --example ID…|--all [options]',
     summary: 'Removes examples from the next version, or deletes a dataset with all its versions.',
@@ -132,7 +145,7 @@ export const dataset: Command = {
     tag: { type: 'string', multiple: true, value: 'TAG', summary: 'gives new examples this tag, or chooses examples with it' },
     split: { type: 'string', value: 'NAME', summary: 'puts new examples into this part, or chooses examples of it' },
     example: { type: 'string', multiple: true, value: 'ID', summary: 'names an example' },
-    all: { type: 'boolean', summary: 'deletes the dataset with all its versions' },
+    all: { type: 'boolean', summary: 'marks all drafts, or deletes the dataset with all its versions' },
     parts: { type: 'string', value: 'NAME=SHARE,…', summary: 'names the parts, with shares that add up to 1' },
     again: { type: 'boolean', summary: 'divides examples again that have a part' },
     seed: { type: 'string', value: 'TEXT', summary: 'divides in another way (default: the name of the dataset)' },
@@ -159,7 +172,7 @@ export const dataset: Command = {
       summary: 'uses the store of this configuration (default: sqlite:./tracejury-data/tracejury.db)',
     },
   },
-  positionalsMax: 3,
+  positionalsMax: reviewedMax + 2,
   async run(input) {
     const [name = '', ...names] = input.positionals;
     const action = actions.find((one) => one.name === name);

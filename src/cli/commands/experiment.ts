@@ -15,7 +15,7 @@ import { reportFormats, type Report, reportOf } from '../experiment/report.ts';
 import { experimentRun, type RunSettings } from '../experiment/run.ts';
 import { allResults, storedExperiment } from '../experiment/stored-experiments.ts';
 import { withStore } from '../open-store.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import { experimentJson } from '../../analytics/experiment-json.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { isExperimentId } from '../../model/experiment.ts';

@@ -10,6 +10,7 @@ import { exportScores } from './export.ts';
 import { init } from './init.ts';
 import { inspect } from './inspect.ts';
 import { judge } from './judge.ts';
+import { queue } from './queue.ts';
 import { record } from './record.ts';
 import { replayRuns } from './replay.ts';
 import { runs } from './runs.ts';
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   judge,
   dataset,
   experiment,
+  queue,
   inspect,
   record,
   exportScores,

@@ -6,7 +6,7 @@ import { UsageError, type Command, type CommandInput, type ExitCode, textOption,
 import { readBodies, readRecorded, type Recorded } from '../inspect/recording.ts';
 import { differences, readExpected } from '../inspect/expected-runs.ts';
 import { inspected, replayed } from '../inspect/inspection.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import { collectors } from '../../../collectors/index.ts';
 import { proposedDialects } from '../inspect/proposed-dialect.ts';
 import { reportJson } from '../inspect/report-json.ts';

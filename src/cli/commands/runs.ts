@@ -10,7 +10,7 @@ import type { RunFilter, RunPlace, RunRow, Store, StoredVerdict } from '../../mo
 import { runRowJson } from '../../web/api/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode, textOption, textOptions, reportFormat } from '../command.ts';
 import { parseRunFilter, runFilterKeys } from '../run-filter.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 
 const limitDefault = 20;
 const limitMax = 10_000;

@@ -1,4 +1,4 @@
-/** `tracejury dataset split` and `remove`. */
+/** `tracejury dataset split`, `review` and `remove`. */
 import { type CommandInput, type ExitCode, textOption, textOptions, UsageError } from '../command.ts';
 import { withStore } from '../open-store.ts';
 import { partOf, type SplitPart } from '../../datasets/split.ts';
@@ -45,6 +45,28 @@ function partsOf(text: string | undefined): readonly SplitPart[] {
   )
     throw new UsageError('--parts takes names with shares that add up to 1, as in train=0.8,test=0.2.');
   return parts;
+}
+
+/** Marks drafts as reviewed. Exits with 1 when an example is not there. */
+export async function review(input: CommandInput, name: string | undefined, ids: readonly string[]): Promise<ExitCode> {
+  const key = nameOf(input, name);
+  const all = input.options['all'] === true;
+  if (ids.length > 0 === all) throw new UsageError('Name the examples that somebody has read, or mark all drafts with --all.');
+  return await withStore<ExitCode>(input, { instead }, async ({ store: { datasets } }) => {
+    const { version, examples } = await wholeDataset(datasets, { key, version: undefined });
+    const present = new Set(examples.map(({ id }) => id));
+    const missing = ids.filter((id) => !present.has(id));
+    for (const id of missing) input.complain(`${key.name}@${version} has no example ${JSON.stringify(id)}.`);
+    const chosen = new Set(ids);
+    const put = examples
+      .filter((one) => one.review === 'draft' && (all || chosen.has(one.id)))
+      .map(({ review: _draft, ...reviewed }) => reviewed);
+    const note = textOption(input, 'note');
+    const change = { by: authorOf(input), at: Date.now() * 1_000, note: note ?? 'reviewed' };
+    if (put.length > 0) sayWritten(input, key, await putExamples(datasets, key, { ...change, put }));
+    else input.say(`${key.name}@${version}: nothing changed, as none of them is a draft`);
+    return missing.length > 0 ? 1 : 0;
+  });
 }
 
 export async function remove(input: CommandInput, name: string | undefined): Promise<ExitCode> {

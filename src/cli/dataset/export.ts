@@ -1,7 +1,7 @@
 /** `tracejury dataset export`: writes a stored dataset as a file. */
 import { type CommandInput, type ExitCode, textOption, textOptions, UsageError, writeOutput } from '../command.ts';
 import { withStore } from '../open-store.ts';
-import { type ExportForm, exportForms, leftOutOf } from './peer-forms.ts';
+import { type ExportForm, exportForms, leftOutOf } from '../../datasets/forms/export-forms.ts';
 import { referenceOf, wholeDataset } from './stored-dataset.ts';
 
 const endings: { readonly [ending: string]: string } = { yaml: 'yaml', yml: 'yaml', json: 'json', csv: 'csv' };

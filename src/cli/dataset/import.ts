@@ -9,23 +9,14 @@ import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { readConfig } from '../../config/load.ts';
 import { redactedExample } from '../../datasets/redacted-example.ts';
 import { readExample } from '../../datasets/example-json.ts';
+import type { SetFormat } from '../../datasets/forms/entries.ts';
+import { importedFiles, setFormats, setValue } from '../../datasets/forms/import-forms.ts';
+import { ownForm } from '../../datasets/forms/own-form.ts';
 import { unreadable } from '../../model/errors.ts';
 import type { DatasetExample } from '../../model/example.ts';
-import { isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../../model/json.ts';
+import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { adk } from './adk.ts';
-import { agentevals } from './agentevals.ts';
-import { braintrust } from './braintrust.ts';
-import { csvRows } from './csv.ts';
-import { deepeval } from './deepeval.ts';
-import { dokimos } from './dokimos.ts';
-import { filled, type ImportedExample, type SetFormat } from './entries.ts';
-import { langsmith } from './langsmith.ts';
-import { ownForm } from './own-form.ts';
-import { phoenix } from './phoenix.ts';
 import { authorOf, nameOf, putExamples, sayWritten } from './stored-dataset.ts';
-
-export const setFormats: readonly SetFormat[] = [ownForm, deepeval, agentevals, adk, dokimos, langsmith, braintrust, phoenix];
 
 const faultsMax = 20;
 
@@ -38,7 +29,8 @@ export async function importSet(input: CommandInput, file: string | undefined): 
   const format = formatOf(textOption(input, 'from') ?? (to === undefined ? undefined : ownForm.name));
   const [body] = await readBodies([file], process.stdin);
   const where = body?.name ?? file;
-  const { value, locate } = valueOf(where, body?.bytes.toString('utf8') ?? '', format);
+  const given = setValue({ where, text: body?.bytes.toString('utf8') ?? '', format }, ownText);
+  const { value } = given;
   const { examples: read, faults, leftOut } = format.read(value);
   if (faults.length > 0)
     throw unreadable(
@@ -48,7 +40,7 @@ export async function importSet(input: CommandInput, file: string | undefined): 
   for (const reason of leftOut) input.complain(`${where}: left out: ${reason}`);
   if (read.length === 0) throw unreadable(where, 'it has no example.');
   const { examples, runs } = importedFiles(read);
-  await checked(input, where, examples, locate);
+  await checked(input, where, examples, 'locate' in given ? given.locate : undefined);
   if (textOption(input, 'runs') !== undefined) written('runs', String(input.options['runs']), runs);
   if (key === undefined) {
     const output = textOption(input, 'output');
@@ -91,31 +83,7 @@ async function checked(input: CommandInput, where: string, examples: readonly Js
 
 interface GivenSet {
   readonly value: JsonValue;
-  /** Only of the own form, whose examples stand where they are read. */
-  readonly locate?: Locate;
-}
-
-/** JSON, a JSON value a line, or, where the format has one, YAML or a CSV table. */
-function valueOf(where: string, given: string, format: SetFormat): GivenSet {
-  const text = given.replace(/^\uFEFF/, '');
-  if (format.isTable === true && /\.csv(\.gz)?$/i.test(where)) return { value: csvRows(where, text) };
-  if (format === ownForm) return looksLikeTable(text) ? { value: csvRows(where, text) } : ownText(where, text);
-  const whole = parseJson(text);
-  if (whole !== undefined) return { value: whole };
-  if (format.isTable === true && !/^\s*[[{]/.test(text)) return { value: csvRows(where, text) };
-  return {
-    value: text.split('\n').flatMap((line, at) => {
-      if (line.trim() === '') return [];
-      const value = parseJson(line);
-      if (value === undefined) throw unreadable(where, `line ${at + 1} is not JSON, and neither is the whole file.`);
-      return [value];
-    }),
-  };
-}
-
-/** A header line has a comma or a tab between names, and YAML has a colon or a hyphen before any. */
-function looksLikeTable(text: string): boolean {
-  return /^"?[A-Za-z_][\w.]*"?[ ]*[,;\t][^:{[]*(?:\r?\n|$)/.test(text);
+  readonly locate: Locate;
 }
 
 function ownText(where: string, text: string): GivenSet {
@@ -129,37 +97,9 @@ function written(option: string, file: string, values: readonly JsonObject[]): v
   writeOutput(option, file, datasetText(values, option === 'runs' ? file.replace(/\.ya?ml$/i, '') : file));
 }
 
-interface ImportedFiles {
-  readonly examples: readonly JsonObject[];
-  /** Runs of the test set, each with the id of its example. */
-  readonly runs: readonly JsonObject[];
-}
-
-/** Makes ids unique: `eval` matches runs to examples by them. */
-function importedFiles(imported: readonly ImportedExample[]): ImportedFiles {
-  const ids = uniqueIds(imported);
-  const examples = imported.map(({ run: _run, id: _id, own = {}, ...example }, at) => filled({ id: ids[at], ...example, ...own }) ?? {});
-  const runs = imported.flatMap(({ run }, at) => (run === undefined ? [] : [filled({ id: ids[at], ...run }) ?? {}]));
-  return { examples, runs };
-}
-
 /** Writes YAML, JSON or JSON lines by the extension of the file. */
 function datasetText(values: readonly JsonObject[], file: string | undefined): string {
   if (file !== undefined && /\.ya?ml$/i.test(file)) return stringify(values, { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd();
   const lines = values.map((value) => jsonText(value));
   return file !== undefined && /\.json$/i.test(file) ? `[\n${lines.map((line) => `  ${line}`).join(',\n')}\n]` : lines.join('\n');
-}
-
-function uniqueIds(imported: readonly ImportedExample[]): readonly string[] {
-  const seen = new Set<string>();
-  const copies = new Map<string, number>();
-  return imported.map(({ id }, at) => {
-    const wanted = id ?? String(at + 1);
-    let copy = copies.get(wanted) ?? 1;
-    let free = wanted;
-    while (seen.has(free)) free = `${wanted} (${++copy})`;
-    copies.set(wanted, copy);
-    seen.add(free);
-    return free;
-  });
 }

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { type CommandInput, type ExitCode, reportFormat, textOption, textOptions, UsageError } from '../command.ts';
 import { withStore } from '../open-store.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import { exampleJson } from '../../datasets/example-json.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import { contentDigest } from '../../model/example-fingerprint.ts';

@@ -1,6 +1,6 @@
 /** Sends the spans of the demo, and writes the summary of their verdicts. */
 import type { Evaluability } from '../inspect/inspection.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import { columns } from '../run.ts';
 import { type HttpAnswer, httpClient, type HttpClient } from '../../http/http-client.ts';
 import type { Run } from '../../model/agent-trace.ts';

@@ -2,6 +2,7 @@
  * Writes the report as JUnit XML: one suite for each evaluator, one test case for each run. The time of a case is the duration of the run, or
  * of its verdict for a run without times.
  */
+import { element, escaped } from '../../analytics/reports/xml-element.ts';
 import { classOf, type NamedVerdict, partText } from '../../library/report.ts';
 import { unverifiedText, type EvalReport } from './report.ts';
 import type { EvalResult } from './scoring.ts';
@@ -130,23 +131,4 @@ function secondsOf({ item: { run }, tookMs }: EvalResult, name: string): number 
 /** CI systems read plain decimals without an exponent. */
 function timeText(seconds: number): string {
   return seconds.toFixed(6);
-}
-
-export function element(name: string, attributes: { readonly [name: string]: string }, content: readonly string[]): string {
-  const head = `${name}${Object.entries(attributes)
-    .map(([key, value]) => ` ${key}="${escaped(value)}"`)
-    .join('')}`;
-  return content.length === 0 ? `<${head}/>` : `<${head}>\n${content.join('\n')}\n</${name}>`;
-}
-
-/** Replaces characters that XML 1.0 cannot represent, and keeps line ends in attributes as references. */
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll(/[\n\r\t]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -1,4 +1,5 @@
 /** Writes the report as Markdown for a comment on a pull request. */
+import { cell } from '../../analytics/reports/markdown-cell.ts';
 import { scoredCount } from '../../library/report.ts';
 import { type EvalResult, severalRuns, taskCells, taskHeads, type TaskResult } from './scoring.ts';
 import {
@@ -16,7 +17,6 @@ import {
 
 /** GitHub accepts comments of up to 65,536 characters. */
 const findingsMax = 50;
-const cellChars = 300;
 const warningChars = 1_000;
 
 export function markdownText(report: EvalReport): string {
@@ -100,21 +100,4 @@ function details(what: string, found: readonly Finding[]): readonly string[] {
       '</details>',
     ].join('\n\n'),
   ];
-}
-
-/** Escapes foreign text to one line without markup and mentions of people. */
-export function cell(text: string, charsMax = cellChars): string {
-  const line = text
-    .slice(0, charsMax * 4)
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .toWellFormed();
-  const cut = [...line].length > charsMax ? `${[...line].slice(0, charsMax - 1).join('')}…` : line;
-  return cut
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll(/[\\`*_[\]#|~$]/g, '\\$&')
-    .replaceAll('@', '@\u200b')
-    .replaceAll('://', ':\u200b//');
 }

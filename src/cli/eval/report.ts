@@ -1,9 +1,10 @@
 /** A gate: the least share of an evaluator's verdicts that has to pass. */
+import { aligned, percent } from '../../analytics/reports/report-text.ts';
 import { type WorstTurn, worstTurns } from '../../analytics/worst-turns.ts';
 import { UsageError } from '../command.ts';
 import type { SwitchedOnEvaluator, Unverified } from './expectations.ts';
 import { type EvalOutcome, type EvalResult, severalRuns, taskCells, taskHeads, type TaskResult } from './scoring.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import type { JudgeConfig } from '../../config/config.ts';
 import { classOf, type NamedVerdict, passedShare, scoredCount, type Tally, tallyOf, type VerdictClass } from '../../library/report.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
@@ -155,11 +156,6 @@ export function warningsOf({ nothingScored, warnings = [] }: EvalReport): readon
   return [...(nothingScored === undefined ? [] : [nothingScored]), ...warnings];
 }
 
-/** Rounds down: the text never names a share that was not reached. */
-export function percent(share: number): string {
-  return `${Math.floor(share * 1_000 + 1e-9) / 10} %`;
-}
-
 /** A session with its worst turn by evaluator. */
 interface SessionResult {
   readonly id: string;
@@ -309,16 +305,6 @@ function list(title: string, found: readonly Finding[]): readonly string[] {
       `    ${oneLine(verdict.explanation, textChars)}`,
     ]);
   return ['', title, ...lines, ...more(found.length)];
-}
-
-/** Aligns the first column to the left and the others to the right. */
-export function aligned(rows: readonly (readonly string[])[], others: 'left' | 'right' = 'right'): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (column === 0 || others === 'left' ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join('  '),
-  );
 }
 
 /** Why runs and evaluators have no score. */

@@ -3,7 +3,7 @@ import type { RunnableExample } from './dataset.ts';
 import { agentProcess, outputBytesMax, type ProcessEnd } from './agent-process.ts';
 import type { RunSlot } from './span-collector.ts';
 import { agentEnvironment, type OtlpAddresses } from '../record/otlp-receivers.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import type { Environment } from '../../config/document.ts';
 import type { HttpAnswer, HttpClient } from '../../http/http-client.ts';
 import { wire } from '../../model/attributes.ts';

@@ -1,24 +1,12 @@
 /** `tracejury experiment compare`: two experiments of the store or of files, example by example. */
 import { existsSync } from 'node:fs';
-import { comparisonHtml } from './comparison-html.ts';
-import { comparisonJunit } from './comparison-junit.ts';
-import { comparisonMarkdown, comparisonTable } from './comparison-text.ts';
 import { allResults, experimentFile, storedExperiment } from './stored-experiments.ts';
 import { type CommandInput, textOption, UsageError, writeOutput } from '../command.ts';
 import { withStore } from '../open-store.ts';
-import { oneLine } from '../terminal.ts';
-import { type Comparison, experimentComparison, type ExperimentWithResults } from '../../analytics/experiment-comparison.ts';
-import { comparisonJson } from '../../analytics/experiment-json.ts';
+import { oneLine } from '../../model/one-line.ts';
+import { comparisonReports } from '../../analytics/reports/comparison-reports.ts';
+import { experimentComparison, type ExperimentWithResults } from '../../analytics/experiment-comparison.ts';
 import { tenant } from '../../model/ids.ts';
-import { jsonText } from '../../model/json.ts';
-
-const formats: { readonly [name: string]: (comparison: Comparison) => string } = {
-  table: comparisonTable,
-  markdown: comparisonMarkdown,
-  junit: comparisonJunit,
-  json: (comparison) => jsonText(comparisonJson(comparison)),
-  html: comparisonHtml,
-};
 
 const namesChars = 1_000;
 
@@ -27,12 +15,12 @@ export async function experimentCompare(input: CommandInput, [one, other, ...mor
   if (one === undefined || other === undefined || more.length > 0)
     throw new UsageError('Name two experiments: ids, names, or files that experiment run or show has written.');
   const format = textOption(input, 'format') ?? 'table';
-  const write = Object.hasOwn(formats, format) ? formats[format] : undefined;
-  if (write === undefined) throw new UsageError(`--format takes one of ${Object.keys(formats).join(', ')}.`);
+  const report = comparisonReports.find((one) => one.name === format);
+  if (report === undefined) throw new UsageError(`--format takes one of ${comparisonReports.map(({ name }) => name).join(', ')}.`);
   const comparison = experimentComparison(...(await bothOf(input, one, other)));
   const output = textOption(input, 'output');
-  if (output === undefined) input.say(write(comparison));
-  else writeOutput('output', output, write(comparison));
+  if (output === undefined) input.say(report.write(comparison));
+  else writeOutput('output', output, report.write(comparison));
   if (comparison.examples === 0) {
     input.complain('⚠ The two experiments have no example in common, so nothing is compared.');
     return 1;

@@ -1,12 +1,12 @@
 /** The report on one experiment: counts, rates with intervals, failed examples, gates. */
-import { cell } from '../eval/markdown.ts';
-import { aligned, type Gate, gateText, percent } from '../eval/report.ts';
-import { oneLine } from '../terminal.ts';
+import { type Gate, gateText } from '../eval/report.ts';
+import { cell } from '../../analytics/reports/markdown-cell.ts';
+import { aligned, intervalText, measureText, percent } from '../../analytics/reports/report-text.ts';
+import { oneLine } from '../../model/one-line.ts';
 import { completedName, type EvaluatorSummary, type ExperimentSummary, experimentSummary } from '../../analytics/experiment-summary.ts';
 import { experimentFileJson } from '../../analytics/experiment-json.ts';
 import type { AgentFacts, Experiment, ExperimentResult } from '../../model/experiment.ts';
 import { jsonText } from '../../model/json.ts';
-import type { Estimate } from '../../statistics/estimate.ts';
 
 export interface Report {
   readonly experiment: Experiment;
@@ -200,15 +200,6 @@ function evaluatorCells(one: EvaluatorSummary): readonly string[] {
 function pointText({ estimate, measure, passed, failed }: EvaluatorSummary): string {
   if (estimate.kind === 'estimated') return measureText(estimate.point, measure);
   return passed + failed === 0 ? '–' : percent(passed / (passed + failed));
-}
-
-/** Shares are rounded down, so that no text names a share that was not reached. */
-export function measureText(value: number, measure: EvaluatorSummary['measure']): string {
-  return measure === 'rate' ? percent(value) : value.toFixed(3);
-}
-
-export function intervalText(estimate: Estimate, measure: EvaluatorSummary['measure']): string {
-  return estimate.kind === 'estimated' ? `${measureText(estimate.low, measure)} to ${measureText(estimate.high, measure)}` : '–';
 }
 
 function repeatLines(evaluators: readonly EvaluatorSummary[]): readonly string[] {

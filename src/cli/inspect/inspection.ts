@@ -9,14 +9,13 @@ import { evaluators } from '../../../evaluators/index.ts';
 import type { Recorded } from './recording.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import type { Run, SubAgent } from '../../model/agent-trace.ts';
-import { manualClock } from '../../model/clock.ts';
 import type { Expectation } from '../../model/expectation.ts';
-import { noTenant, type SpanId } from '../../model/ids.ts';
+import type { SpanId } from '../../model/ids.ts';
 import type { LogRecord } from '../../model/span.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { spanReadingOf } from '../../pipeline/assembly/span-facts.ts';
-import { defaultGroupLimits } from '../../pipeline/gathering/close-policy.ts';
-import { gathering, type GatheringOptions } from '../../pipeline/gathering/gatherer.ts';
+import type { GatheringOptions } from '../../pipeline/gathering/gatherer.ts';
+import { regatheredRuns } from '../../pipeline/gathering/regathered-runs.ts';
 import { type Attempt, attemptOf, type Share, sharesOf } from '../../pipeline/reporting/evaluability.ts';
 import { type Lack, lackOf, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
@@ -84,8 +83,6 @@ interface ScopeCount {
 }
 
 const scopesMax = 10;
-/** Bounds the loop in case of a fault in the gathering. */
-const stepsMax = 1_000_000;
 
 export function replayed(recorded: Recorded, reading: Reading): Replayed {
   const telemetry = metricRegistry();
@@ -100,38 +97,11 @@ export function replayed(recorded: Recorded, reading: Reading): Replayed {
 
 /** The last revision of each run, by `trace/span`. */
 export function gatheredRuns(
-  { spans, records }: Pick<Recorded, 'spans' | 'records'>,
-  { closing, tools = [], dialects = [] }: Reading,
+  recorded: Pick<Recorded, 'spans' | 'records'>,
+  { dialects = [], ...reading }: Reading,
   telemetry: Telemetry,
 ): ReadonlyMap<string, Run> {
-  const clock = manualClock();
-  // The inputs are bounded; no run may close early for want of memory.
-  const gather = gathering({
-    collectors,
-    clock,
-    telemetry,
-    closing,
-    tools,
-    dialects: dialects.map(configuredCollector),
-    limits: { ...defaultGroupLimits, bytesMax: Number.MAX_SAFE_INTEGER },
-  });
-  const last = new Map<string, Run>();
-  gather.addRecords(noTenant, records);
-  gather.addSpans(noTenant, spans);
-  for (let step = 0; step < stepsMax; step++) {
-    for (const run of gather.due()) keepLast(last, run);
-    const next = gather.nextDueMs();
-    if (next === undefined) break;
-    clock.advance(Math.max(0, next - clock.nowMs()));
-  }
-  return last;
-}
-
-/** A run that is part of another one is contained in that one. */
-function keepLast(last: Map<string, Run>, run: Run): void {
-  const place = `${run.traceId}/${run.spanId}`;
-  if (run.partOf === undefined) last.set(place, run);
-  else last.delete(place);
+  return regatheredRuns(recorded, { ...reading, collectors, dialects: dialects.map(configuredCollector), telemetry });
 }
 
 /** Equal starts keep the order of their spans. */

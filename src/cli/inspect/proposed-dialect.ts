@@ -11,7 +11,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import { readersAmong, spanReadingOf } from '../../pipeline/assembly/span-facts.ts';
 import { dialectSettings } from '../../config/entries/dialect-entry.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 
 /** The evidence for each field, and the roles of spans to read (default: all spans). */
 const fields: readonly (readonly [field: DialectField, from: readonly ScalarField[], roles?: readonly SpanRole[]])[] = [

@@ -10,7 +10,7 @@ import {
   type Report,
 } from './inspection.ts';
 import type { Recorded } from './recording.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import { columns } from '../run.ts';
 import type { Completeness, Run, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
 import { runConfidence, type RunEvidence } from '../../model/evidence.ts';

@@ -15,7 +15,7 @@ import {
   writtenText,
   type ReplayReport,
 } from './report.ts';
-import { cell } from '../eval/markdown.ts';
+import { cell } from '../../analytics/reports/markdown-cell.ts';
 import { forecastText } from '../judge/forecast.ts';
 
 export function replayMarkdown(report: ReplayReport): string {

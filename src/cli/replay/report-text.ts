@@ -17,7 +17,7 @@ import {
 } from './report.ts';
 import type { EvaluatorResult } from './results.ts';
 import { forecastText } from '../judge/forecast.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 
 const agentChars = 60;
 

@@ -4,7 +4,7 @@
  */
 import { contentText, type After, type AfterByName } from './rescoring.ts';
 import type { GoneReason } from './stored-runs.ts';
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { ReplayedVerdict } from '../../model/store/replay-store.ts';
 import { runTargetId } from '../../model/verdict.ts';

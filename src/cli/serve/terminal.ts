@@ -1,5 +1,5 @@
 /** Terminal output of the service: log lines, the lines of the start, and a line for each scored run. */
-import { oneLine } from '../terminal.ts';
+import { oneLine } from '../../model/one-line.ts';
 import type { Config, EvaluatorConfig, JudgeConfig } from '../../config/config.ts';
 import type { Environment } from '../../config/document.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';

@@ -4,12 +4,13 @@ import type { Environment } from '../document.ts';
 import { quantityOf, type QuantityKind } from '../../model/quantities.ts';
 import { scoreApis } from '../../exporters/index.ts';
 import { scoreApiKeyNames } from '../../exporters/scores/score-api-backend.ts';
-import { datasetRuleFindings } from './dataset-rules.ts';
 import { type CrossCheck, evaluatorFindings } from './cross-checks-evaluators.ts';
+import { runRuleFindings } from './run-rules.ts';
 import { journalAddress } from '../../journals/index.ts';
 import { ownBodyMembers, ownHeaders } from '../../judges/judge.ts';
 import { storeAddress } from '../../stores/index.ts';
-import { evaluatorNames, missingPrices } from '../entries/evaluator-entry.ts';
+import { evaluatorNames, expressionNames, missingPrices } from '../entries/evaluator-entry.ts';
+import { questionFindings } from '../entries/queue-entry.ts';
 import { alertFindings } from '../entries/alert-entry.ts';
 import { addressOf, isLoopback, isOwn, leadsBack, signalEndpoint } from '../entries/address.ts';
 import { clientTlsFindings } from '../files/tls-files.ts';
@@ -54,7 +55,10 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...ownTraces(value, check.env, leadsBack(value)).findings,
     ...shardFindings(value, check.env),
     ...twice(listAt(value, 'datasets'), ['datasets'], 'name', 'Join the conditions of one dataset with or.'),
-    ...datasetRuleFindings(value, check.members),
+    ...runRuleFindings(value, { section: 'datasets', noun: 'dataset', names: expressionNames(value, check.members) }),
+    ...twice(listAt(value, 'queues'), ['queues'], 'name', 'Give every queue a name of its own.'),
+    ...runRuleFindings(value, { section: 'queues', noun: 'queue', names: expressionNames(value, check.members) }),
+    ...questionFindings(value, evaluatorNames(value, check.members)),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { datasetExamplesMax } from '../../model/store/dataset-store.ts';
-import { expressionSchema, integer, type Section } from './section.ts';
+import { integer, runRuleKeys, type Section } from './section.ts';
 
 /** Each scored run is tested with each rule. */
 const rulesMax = 100;
@@ -17,28 +17,17 @@ export const datasets: Section = {
       additionalProperties: false,
       required: ['name', 'when'],
       properties: {
-        name: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 100,
-          description: 'Name of the dataset. Each tenant has a dataset of its own.',
-        },
-        when: expressionSchema('Which runs the rule keeps. It may name rules and judges: the service tests a run again with each verdict.'),
-        sample: {
-          type: 'number',
-          minimum: 0,
-          maximum: 1,
-          default: 1,
-          'x-unit': 'share',
-          description: 'Share of the traces that the rule looks at, always the same ones.',
-        },
-        max: integer(
-          500,
-          1,
-          datasetExamplesMax,
-          'examples',
-          'Most examples of the dataset, those that people have added included. At this number the rule adds none.',
-        ),
+        ...runRuleKeys({
+          name: 'Name of the dataset. Each tenant has a dataset of its own.',
+          when: 'Which runs the rule keeps. It may name rules and judges: the service tests a run again with each verdict.',
+          max: integer(
+            500,
+            1,
+            datasetExamplesMax,
+            'examples',
+            'Most examples of the dataset, those that people have added included. At this number the rule adds none.',
+          ),
+        }),
         tags: {
           type: 'array',
           maxItems: 20,

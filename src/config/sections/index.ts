@@ -6,8 +6,9 @@ import { datasets } from './datasets.ts';
 import { evaluatorsSection } from './evaluators.ts';
 import { exportSection } from './export.ts';
 import { judges, prices } from './judges.ts';
-import { limits, log, planned, shards, telemetry } from './operation.ts';
+import { limits, log, shards, telemetry } from './operation.ts';
 import { listen } from './listen.ts';
+import { queues } from './queues.ts';
 import type { Section } from './section.ts';
 import { journal, store } from './storage.ts';
 
@@ -31,7 +32,7 @@ export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
     shards,
     dialects,
     datasets,
-    ...planned,
+    queues,
     alertsSection,
   ];
 }

@@ -162,15 +162,6 @@ export const telemetry: Section = {
   },
 };
 
-// Keys of features that are not there yet. A configuration that names them is taken, so that one file serves several releases; a value
-// other than the default is answered with a warning.
-
-const notYet = 'Not in this release: any other value is answered with a warning and does nothing.';
-
-function list(key: string, meaning: string): Section {
-  return { key, schema: { type: 'array', maxItems: 1000, default: [], 'x-planned': true, description: `${meaning} ${notYet}` } };
-}
-
 export const shards: Section = {
   key: 'shards',
   schema: {
@@ -184,5 +175,3 @@ export const shards: Section = {
       'Threads that assemble and score, beside the one that answers requests. 1: that one does everything. More than 1 needs rules alone: no judge, no evaluator over HTTP, no `forward` and no traces of the service itself ([shards](../guides/operations.md#shards)).',
   },
 };
-
-export const planned: readonly Section[] = [list('queues', 'Rules that put runs before people.')];

@@ -4,8 +4,7 @@
  * `x-quantity` { kind, minimum, maximum } a duration or a size; `x-address` host:port; `x-pattern` a linear-time regular expression;
  * `x-secret` true = the value is always masked, 'url' = its password and query are always masked; `x-unit` the unit of a plain number;
  * `x-words` the `pattern` in words; `x-as` one word for a form with its own description. `x-from`, in an evaluator's schema: the section with
- * the default of an option. `x-restart`: a new value takes effect after a restart; 'presence' = only its presence does. `x-planned`: the
- * feature does not exist yet.
+ * the default of an option. `x-restart`: a new value takes effect after a restart; 'presence' = only its presence does.
  */
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 import { expressionCharsMax } from '../../pipeline/evaluation/run-expression.ts';
@@ -32,6 +31,23 @@ export function expressionSchema(description: string): JsonSchema {
     maxLength: expressionCharsMax,
     description: `${description} Comparisons such as \`tool_error < 1\` or \`agent = support\`, with \`and\`, \`or\`, \`not\` and parentheses.`,
   };
+}
+
+/** The keys that rules share which choose runs while the service runs; `name` and `when` are descriptions. */
+export function runRuleKeys({ name, when, max }: { readonly name: string; readonly when: string; readonly max: JsonSchema }) {
+  return {
+    name: { type: 'string', minLength: 1, maxLength: 100, description: name },
+    when: expressionSchema(when),
+    sample: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      default: 1,
+      'x-unit': 'share',
+      description: 'Share of the traces that the rule tests, always the same ones.',
+    },
+    max,
+  } as const;
 }
 
 export function integer(preset: number | undefined, minimum: number, maximum: number, unit: string, description: string) {

@@ -1,5 +1,10 @@
 /** Finds the page of a path. */
 
+/** What a page is given: the parts of its path that `path` names with a colon. */
+export interface PageProps {
+  readonly params: { readonly [name: string]: string };
+}
+
 export interface FoundPage<P> {
   readonly page: P;
   readonly params: { readonly [name: string]: string };

@@ -109,6 +109,8 @@ export interface AnnotatedQuery {
 
 /** One annotation, and the verdict of the same name on the same run or tool call. */
 export interface AnnotatedRun extends RunKey {
+  /** Version of the agent; absent when the run names none. */
+  readonly agentVersion?: string;
   readonly annotation: StoredAnnotation;
   readonly verdict: AnnotatedVerdict | undefined;
   /** Index of the tool call in the trajectory; absent without a verdict. */

@@ -117,6 +117,8 @@ export interface ExampleQuery {
   readonly after?: number;
   readonly split?: string;
   readonly tag?: string;
+  /** True: examples whose expectation nobody has looked at; false: the others. */
+  readonly isDraft?: boolean;
 }
 
 export interface ExamplePage {

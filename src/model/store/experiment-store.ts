@@ -43,6 +43,15 @@ export interface ExperimentPage {
   readonly next: number | undefined;
 }
 
+export interface ResultQuery {
+  /** At most `resultsPageMax`. */
+  readonly limit: number;
+  /** Position of the last result of the page before. */
+  readonly after?: number;
+  readonly status?: ResultStatus;
+  readonly exampleId?: string;
+}
+
 export interface ResultPage {
   /** In the order in which they came. */
   readonly results: readonly ExperimentResult[];
@@ -69,7 +78,7 @@ export interface ExperimentStore {
   merge(key: ExperimentKey, result: ExperimentResult & Required<Pick<ExperimentResult, 'run'>>): Promise<AddedResult>;
   list(query: ExperimentQuery): Promise<ExperimentPage>;
   experiment(key: ExperimentKey): Promise<StoredExperiment | undefined>;
-  results(key: ExperimentKey, query: { readonly limit: number; readonly after?: number }): Promise<ResultPage>;
+  results(key: ExperimentKey, query: ResultQuery): Promise<ResultPage>;
   /** Which runs of which examples have a result. */
   done(key: ExperimentKey): Promise<readonly Pick<ExperimentResult, 'exampleId' | 'repeat'>[]>;
   /** Deletes the experiment with its results. False: there is none. */

@@ -44,6 +44,8 @@ export interface ProcessStore {
    * stays as it is.
    */
   add(key: ProcessKey, learnt: ProcessModel, policy: LearningPolicy & { readonly at: Micros }): Promise<StoredProcess>;
+  /** Resolves with `false` when there is none. */
+  remove(key: ProcessKey): Promise<boolean>;
   /** Notes that processes were used. */
   used(keys: readonly ProcessKey[], at: Micros): Promise<void>;
 }

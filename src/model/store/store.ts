@@ -13,11 +13,14 @@ import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.t
 import type { DatasetStore } from './dataset-store.ts';
 import type { ExperimentStore } from './experiment-store.ts';
 import type { ExportStore, NewExport } from './export-store.ts';
+import type { QuantileSketch } from '../quantile-sketch.ts';
 import type { RunPeriod, RunSplit, VerdictRows } from './verdict-rows.ts';
+import type { RollupKind, RollupQuery, Rollups } from './rollup-store.ts';
 import type { VersionStore } from './version-store.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
 import type { ProcessStore } from './process-store.ts';
+import type { QueueStore } from './queue-store.ts';
 import type { SessionRow } from './session-list.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
@@ -55,6 +58,8 @@ export interface Store {
   readonly datasets: DatasetStore;
   /** Runs of agent versions over datasets, with their verdicts. */
   readonly experiments: ExperimentStore;
+  /** Runs that people are to answer questions about. */
+  readonly queues: QueueStore;
   /**
    * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
    * dropped.
@@ -75,10 +80,14 @@ export interface Store {
   decisions(traceId: TraceId): Promise<readonly StoredDecision[]>;
   /** Verdicts by evaluator over time. */
   summary(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+  /** Sums over time, which `versions.refresh` keeps up to date. */
+  rollups<Kind extends RollupKind>(kind: Kind, query: RollupQuery): Promise<Rollups<Kind>>;
   /** Calls by tool. */
   tools(query: ToolQuery): Promise<readonly ToolRow[]>;
   /** Adds words of stored texts to the index of `RunFilter.text`, in one small step. */
   indexTexts(options: IndexOptions): Promise<IndexedTexts>;
+  /** The size of the store. */
+  usage(): Promise<StoreUsage>;
   /** Deletes what exceeds the retention, in small steps. */
   prune(limits: Retention): Promise<Pruned>;
   /** Writes a consistent copy while the store is in use. */
@@ -130,6 +139,8 @@ export interface RunRecord {
   readonly verdicts: string;
   /** Tool calls counted by tool, as JSON; null when the run has none. */
   readonly tools: string | null;
+  /** Arguments that the schemas of the tools refuse, as JSON; null when there are none. */
+  readonly failures: string | null;
 }
 
 export interface StoreItem extends ScoredRun {
@@ -210,9 +221,41 @@ export interface StoredRun extends RunRow {
   readonly contentGone: ContentGone | undefined;
   /** Number of archived spans of its trace. */
   readonly spans: number;
+  /** By `groups.task_key`; absent when it has none. */
+  readonly task?: string;
+  /** Oldest first, from the second revision on; those that changed nothing of what is compared are left out. Absent: there are none. */
+  readonly revisions?: readonly RunRevision[];
   readonly decisions: readonly StoredDecision[];
   /** By name and annotator. */
   readonly annotations: readonly IdentifiedAnnotation[];
+}
+
+/** Revisions of one run whose changes are kept; later ones are not. */
+export const revisionsKeptMax = 50;
+
+/** What a revision changed against the one before. */
+export interface RunRevision {
+  readonly revision: number;
+  readonly changes: readonly RevisionChange[];
+}
+
+export const revisionChangeKinds = [
+  'completeness',
+  'status',
+  'ended_at',
+  'input_tokens',
+  'output_tokens',
+  'tool_calls',
+  'verdict',
+] as const;
+
+/** `ended_at` in microseconds since the epoch, `verdict` as a word; null: there was none. */
+export interface RevisionChange {
+  readonly of: (typeof revisionChangeKinds)[number];
+  /** Of the tool or the evaluator. */
+  readonly name?: string;
+  readonly before: string | number | null;
+  readonly after: string | number | null;
 }
 
 export interface StoredVerdict {
@@ -231,6 +274,8 @@ export interface StoredVerdict {
   readonly evidence: readonly string[];
   readonly details: JsonObject;
   readonly sampleProbability: number;
+  /** From which score on it passed. Absent: there is none, or an older release wrote the verdict. */
+  readonly threshold?: number;
 }
 
 export interface StoredDecision extends RunKey {
@@ -254,6 +299,8 @@ export interface RunFilter {
   /** Hash of the system prompt. */
   readonly prompt?: string;
   readonly sessionId?: string;
+  /** By `groups.task_key`. */
+  readonly task?: string;
   readonly traceId?: TraceId;
   /** Runs with a verdict of this evaluator. */
   readonly evaluator?: string;
@@ -307,7 +354,7 @@ export interface RunPage {
   readonly unindexed: number | undefined;
 }
 
-export interface RecentQuery extends Omit<RunFilter, 'text'> {
+export interface RecentQuery extends RunFilter {
   /** From 1 to 200. */
   readonly limit: number;
   /** A position of an earlier answer. Absent: the answer has no runs, and the position to go on from. */
@@ -318,7 +365,7 @@ export interface RecentPage {
   /** In the order of their writing; the last ones when there are more than the limit. */
   readonly runs: readonly RunRow[];
   readonly position: number;
-  /** Matching runs beyond the limit, and writes that the store no longer knows, whose runs may match. */
+  /** Matching runs beyond the limit, and runs that may match: those whose texts were not read, and writes that the store no longer knows. */
   readonly leftOut: number;
 }
 
@@ -373,6 +420,27 @@ export interface ToolRow {
   readonly notExecuted: number;
   /** Mean of the calls with known times. */
   readonly tookMicros: number | undefined;
+  /** Their microseconds. */
+  readonly times: QuantileSketch;
+  /** Arguments that the schema of the tool refuses, by path and keyword, most first. */
+  readonly argumentFailures: readonly ArgumentFailures[];
+}
+
+export interface StoreUsage {
+  /** Bytes in use, without free pages. */
+  readonly bytes: number;
+  /** Rows of runs. A run that is part of another one has a row too. */
+  readonly runs: number;
+  /** Start of the oldest of them; `undefined` when there is none. */
+  readonly oldestAt: Micros | undefined;
+}
+
+export interface ArgumentFailures {
+  /** Names of members down to the value, with dots; `[]`: a place in a list. Empty: the arguments as a whole. */
+  readonly path: string;
+  /** Keyword of the JSON Schema. */
+  readonly keyword: string;
+  readonly calls: number;
 }
 
 export interface IndexOptions {

@@ -1,9 +1,10 @@
 /** What figures about versions need of a run beside its verdicts: its prompt, task, tokens and cost. */
 import { hash } from 'node:crypto';
 import { numberOf } from '../../../evaluators/matching/rational.ts';
-import { costing, type PriceTable } from '../../../evaluators/pricing/prices.ts';
-import type { AgentTrace, Run } from '../../model/agent-trace.ts';
-import type { RunFigures } from '../../model/scored-run.ts';
+import { type CallCost, costing, type PriceTable } from '../../../evaluators/pricing/prices.ts';
+import type { AgentTrace, ModelCall, Run } from '../../model/agent-trace.ts';
+import { tookNano } from '../../model/error-signs.ts';
+import type { ModelCounts, RunFigures } from '../../model/scored-run.ts';
 
 interface RunFigureOptions {
   readonly prices: PriceTable;
@@ -15,29 +16,68 @@ const promptDigits = 12;
 
 export function runFigures({ prices, taskOf }: RunFigureOptions): (run: Run) => RunFigures {
   const { callCosts } = costing(prices);
-
-  /** By the table of prices, else as the spans tell it. */
-  function costOf(trace: AgentTrace): number | undefined {
-    const costs = callCosts(trace).map((cost) => (cost.kind === 'priced' ? numberOf(cost.amount) : cost.call.toldCost));
-    return costs.length === 0 ? undefined : sumOf(costs);
-  }
-
   return (run) => {
     const { systemPrompt } = run.trace;
+    const costs = callCosts(run.trace);
     return {
       ...known('prompt', systemPrompt === undefined ? undefined : hash('sha256', systemPrompt, 'hex').slice(0, promptDigits)),
       ...known('task', taskOf(run)),
       ...known('inputTokens', amount(tokensOf(run.trace, 'inputTokens', 'input'))),
       ...known('outputTokens', amount(tokensOf(run.trace, 'outputTokens', 'output'))),
-      ...known('costUsd', amount(costOf(run.trace))),
+      ...known('costUsd', costs.length === 0 ? undefined : amount(sumOf(costs.map(costOf)))),
+      ...known('models', modelCounts(run.trace, costs)),
     };
   };
 }
 
+/** By the table of prices, else as the spans tell it. */
+function costOf(cost: CallCost): number | undefined {
+  return cost.kind === 'priced' ? numberOf(cost.amount) : cost.call.toldCost;
+}
+
+/** Models of one run; calls of further ones count together. */
+const modelsMax = 20;
+const modelCharsMax = 200;
+const otherModels = 'other';
+/** Times of the calls of one model in one run. */
+const timesMax = 500;
+
+function modelCounts({ model: usual = '', modelCalls }: AgentTrace, costs: readonly CallCost[]): readonly ModelCounts[] | undefined {
+  if (modelCalls.length === 0) return undefined;
+  const costOfCall = new Map(costs.map((cost) => [cost.call, costOf(cost)]));
+  const byModel = new Map<string, ModelCall[]>();
+  for (const call of modelCalls) {
+    const name = (call.model ?? usual).slice(0, modelCharsMax);
+    const key = byModel.has(name) || byModel.size < modelsMax ? name : otherModels;
+    const calls = byModel.get(key);
+    if (calls === undefined) byModel.set(key, [call]);
+    else calls.push(call);
+  }
+  return [...byModel].map(([model, calls]) => {
+    const asked = calls.filter((call) => costOfCall.has(call));
+    return {
+      model,
+      calls: calls.length,
+      errors: calls.filter(({ failed }) => failed === true).length,
+      ...known('inputTokens', amount(toldOf(calls, 'inputTokens'))),
+      ...known('outputTokens', amount(toldOf(calls, 'outputTokens'))),
+      ...known('costUsd', asked.length === 0 ? undefined : amount(sumOf(asked.map((call) => costOfCall.get(call))))),
+      took: calls
+        .slice(0, timesMax)
+        .map(tookNano)
+        .flatMap((took) => (took === undefined ? [] : [Number(took / 1_000n)])),
+    };
+  });
+}
+
+function toldOf(calls: readonly ModelCall[], key: 'inputTokens' | 'outputTokens'): number | undefined {
+  const told = calls.flatMap((call) => call[key] ?? []);
+  return told.length === 0 ? undefined : told.reduce((sum, one) => sum + one, 0);
+}
+
 /** Of the model calls, else the sum on the agent's span. */
 function tokensOf({ modelCalls, tokens }: AgentTrace, key: 'inputTokens' | 'outputTokens', whole: 'input' | 'output'): number | undefined {
-  const told = modelCalls.flatMap((call) => call[key] ?? []);
-  return told.length === 0 ? tokens?.[whole] : told.reduce((sum, one) => sum + one, 0);
+  return toldOf(modelCalls, key) ?? tokens?.[whole];
 }
 
 /** `undefined` when a part is unknown: a sum without it would look like a cheap run. */

@@ -4,6 +4,7 @@ import type { ConfigText } from '../../config/load.ts';
 import type { ErrorCode } from '../../model/errors.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { Tenant } from '../../model/ids.ts';
+import type { ProcessKey } from '../../model/store/process-store.ts';
 import type { OtlpEncoding } from '../../otlp/read/read.ts';
 import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { SessionNote } from '../../pipeline/assembly/session-tool-definitions.ts';
@@ -55,6 +56,8 @@ export interface ShardCalls {
   /** Reads a configuration, which `exchange` puts in force. */
   readonly prepare: { readonly ask: ConfigText; readonly answer: undefined };
   readonly exchange: { readonly ask: undefined; readonly answer: undefined };
+  /** Drops what is learnt of one process. */
+  readonly forget: { readonly ask: ProcessKey; readonly answer: undefined };
   /** The trace with this key belongs to the shard that joins traces. */
   readonly release: { readonly ask: string; readonly answer: undefined };
   /** The tools of a session, published by another shard. */

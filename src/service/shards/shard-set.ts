@@ -11,6 +11,7 @@ import { JuryError } from '../../model/errors.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import type { Tenant, TraceId } from '../../model/ids.ts';
 import type { Sleep } from '../../model/clock.ts';
+import type { ProcessKey } from '../../model/store/process-store.ts';
 import { splitRequest, type RequestPart } from '../../otlp/cut/split.ts';
 import type { Rejection } from '../../otlp/read/read.ts';
 import { tenantOf, traceIdOf, traceKey } from '../../pipeline/gathering/trace-table.ts';
@@ -58,6 +59,8 @@ export interface ShardSet {
   figures(): readonly ShardFigures[];
   /** All shards read a configuration, or it rejects. The returned function puts it in force in all of them. */
   prepare(config: ConfigText): Promise<() => void>;
+  /** All shards drop what they have learnt of one process. A shard that is being started reads it from the store anew. */
+  forget(process: ProcessKey): Promise<void>;
   /** May be called twice. */
   stop(stopMs: number): Promise<ShardLeft>;
 }
@@ -162,6 +165,9 @@ export function shardSet(options: ShardSetOptions): ShardSet {
         inForce = config;
         for (const shard of shards) void shard.call('exchange', undefined).catch(() => undefined);
       };
+    },
+    async forget(process) {
+      await Promise.all(shards.map((shard) => shard.call('forget', process).catch(() => undefined)));
     },
     async stop(stopMs) {
       const [joins, ...rest] = shards;

@@ -106,6 +106,9 @@ async function shard(port: MessagePort, { index, shards, logLevel, ...data }: Sh
       exchange?.();
       exchange = undefined;
     },
+    async forget(key) {
+      parts.processes.forget(key);
+    },
     async release(key) {
       parts.pipeline.handOver(key);
       parts.closeScheduler.wake();

@@ -32,7 +32,7 @@ const anyTenant = '*';
 export function annotationStore(db: Db): AnnotationStore {
   return {
     async write(annotations, receivedAt) {
-      return annotations.length === 0 ? [] : await db.transaction().execute((tx) => written(tx, annotations, receivedAt));
+      return annotations.length === 0 ? [] : await db.transaction().execute((tx) => writeAnnotations(tx, annotations, receivedAt));
     },
     async remove(id) {
       const traceId = traceOfAnnotation(id);
@@ -78,6 +78,7 @@ export function annotationStore(db: Db): AnnotationStore {
           'r.tenant',
           'r.trace_id',
           'r.span_id',
+          'r.version',
           'r.id as run',
         ])
         .where('r.started_us', '>=', from)
@@ -94,11 +95,12 @@ export function annotationStore(db: Db): AnnotationStore {
         .limit(limit)
         .execute();
       const verdicts = await verdictsFor(db, rows);
-      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, run, ...own }): AnnotatedRun => {
+      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, version, run, ...own }): AnnotatedRun => {
         const annotation = stored(own);
         const { verdict, parts } = verdicts.get(`${run} ${own.name}`) ?? { verdict: undefined, parts: undefined };
         const said = annotation.toolCall === undefined ? { verdict } : onCall(verdict, parts, annotation.toolCall);
-        return { tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, annotation, ...said };
+        const key = { tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId };
+        return { ...key, ...(version === null ? {} : { agentVersion: version }), annotation, ...said };
       });
     },
   };
@@ -199,7 +201,9 @@ function stored(
   };
 }
 
-async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]> {
+/** Within a transaction of the caller. Resolves with the fate of each, in order. */
+export async function writeAnnotations(tx: Tx, annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]> {
+  if (annotations.length === 0) return [];
   const held = await countsByTrace(tx, annotations);
   const stored = await tracesWithRuns(tx, annotations);
   let waiting = await countWaiting(tx);

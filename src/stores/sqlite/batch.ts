@@ -8,6 +8,7 @@ import type { ReplayCheckpoint, Revision } from '../../model/store/replay-store.
 import { brief } from '../compression.ts';
 import { runColumns } from '../row-mapping.ts';
 import { contentOf, exportText, jobBody } from '../blob-codec.ts';
+import { modelsText } from '../run-counts.ts';
 import { runRecord } from '../run-record.ts';
 import type { RunContent, RunRecord, StoreItem } from '../../model/store/store.ts';
 
@@ -25,7 +26,7 @@ export interface BatchRun extends RunKey {
   readonly revision: number;
   /** What is said of a whole session is of its revision. */
   readonly session?: NonNullable<Run['session']>;
-  readonly columns: ReturnType<typeof runColumns>;
+  readonly columns: ReturnType<typeof runColumns> & { readonly models: string | null };
   readonly content: RunContent;
   /** As it waits for judges; undefined unless it does. */
   readonly waiting: Uint8Array | undefined;
@@ -91,7 +92,7 @@ function batchItem(item: StoreItem): BatchItem {
       ...keyOf(run),
       revision: run.revision,
       ...(run.session === undefined ? {} : { session: run.session }),
-      columns: runColumns(run, item.figures),
+      columns: { ...runColumns(run, item.figures), models: modelsText(item.figures?.models) },
       content,
       waiting,
     },

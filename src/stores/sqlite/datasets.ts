@@ -118,7 +118,7 @@ async function pageOf(
   db: Db,
   key: DatasetKey,
   wanted: number | undefined,
-  { limit, after, split, tag }: ExampleQuery,
+  { limit, after, split, tag, isDraft }: ExampleQuery,
 ): Promise<ExamplePage | undefined> {
   const dataset = await versionOf(db, key, wanted);
   if (dataset === undefined) return undefined;
@@ -128,6 +128,7 @@ async function pageOf(
     .$if(after !== undefined, (query) => query.where('place', '>', after ?? 0))
     .$if(split !== undefined, (query) => query.where('split', '=', split ?? ''))
     .$if(tag !== undefined, (query) => query.where(sql<boolean>`exists (select 1 from json_each(tags) where value = ${tag ?? ''})`))
+    .$if(isDraft !== undefined, (query) => query.where('is_draft', '=', sql<number>`${isDraft === true ? 1 : 0}`))
     .orderBy('place')
     .limit(size + 1)
     .execute();

@@ -48,11 +48,13 @@ export function experimentStore(db: Db): ExperimentStore {
     merge: (key, result) => merged(db, key, result),
     list: (query) => listed(db, query),
     experiment: async (key) => (await listed(db, { tenant: key.tenant, limit: 1 }, key.id)).experiments[0],
-    async results(key, { limit, after }) {
+    async results(key, { limit, after, status, exampleId }) {
       const size = Math.min(limit, resultsPageMax);
       const rows = await ofExperiment(db, key)
         .select(['r.id', 'r.body'])
         .$if(after !== undefined, (query) => query.where('r.id', '>', after ?? 0))
+        .$if(status !== undefined, (query) => query.where('r.status', '=', status ?? ''))
+        .$if(exampleId !== undefined, (query) => query.where('r.example_id', '=', exampleId ?? ''))
         .orderBy('r.id')
         .limit(size + 1)
         .execute();

@@ -291,6 +291,50 @@ const migrations: { readonly [name: string]: Migration } = {
   // The words of stored texts.
   '023_run_texts': steps(textTables),
 
+  // Runs of one task stand beside each other. Most services name no tasks, and their index is empty.
+  '025_runs_by_task': steps(['create index runs_by_task on runs (task, started_us, id) where task is not null']),
+
+  // What later revisions of runs changed. Most runs have one revision, and no row.
+  '026_run_revisions': steps([
+    `create table run_revisions (
+       run_id integer not null references runs (id) on delete cascade, revision integer not null, changes text not null,
+       primary key (run_id, revision)) strict, without rowid`,
+  ]),
+
+  // Runs that people are to answer questions about, and their answers.
+  '022_queues': steps([
+    `create table queue_items (
+       id integer primary key autoincrement, run_id integer not null references runs (id) on delete cascade, queue text not null,
+       tenant text not null, trace_id text not null, span_id text not null, why text not null, added_by text not null,
+       entered_us integer not null, due_us integer, state text not null, closed_us integer,
+       answers integer not null default 0, skips integer not null default 0,
+       holder text, leased_us integer, fence integer not null default 0, is_lapsed integer not null default 0,
+       unique (run_id, queue)) strict`,
+    'create index queue_items_in_order on queue_items (queue, state, entered_us, id)',
+    "create index queue_items_due on queue_items (due_us) where state = 'open' and due_us is not null",
+    "create index queue_items_leased on queue_items (leased_us) where state = 'open' and holder is not null",
+    "create index queue_items_held on queue_items (queue, holder) where state = 'open' and holder is not null",
+    `create table queue_responses (
+       item_id integer not null references queue_items (id) on delete cascade, person text not null, kind text not null, at_us integer not null,
+       fence integer not null, response text not null, comment text not null,
+       primary key (item_id, person)) strict, without rowid`,
+  ]),
+
+  // Figures by agent, tool, model and evaluator over time, and what runs tell for them.
+  '024_rollups': steps([
+    'alter table runs add column models text',
+    'alter table runs add column failures text',
+    `create table rollups (
+       kind text not null, width_us integer not null, at_us integer not null, tenant text not null, agent text not null, name text not null, body text not null,
+       primary key (kind, width_us, at_us, tenant, agent, name)) strict, without rowid`,
+    'create index rollups_by_time on rollups (width_us, at_us)',
+    'create table rollup_changes (at_us integer primary key) strict',
+    'create table rollup_days (until_us integer not null) strict',
+    'insert into rollup_days values (0)',
+    // What is stored already is summed step by step.
+    `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs where true on conflict (at_us) do nothing`,
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

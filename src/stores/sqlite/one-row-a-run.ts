@@ -5,7 +5,8 @@
 import { sql, type Insertable, type Kysely } from 'kysely';
 import type { EvaluatorKind, Decision, VerdictWord } from '../../model/verdict.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
-import { encodedEntries, type RunEntry, type ToolCounts } from '../run-record.ts';
+import type { ToolCounts } from '../run-counts.ts';
+import { encodedEntries, type RunEntry } from '../run-record.ts';
 import { writeBlocks, type BlockRow, type TextPlace } from './blocks.ts';
 import { markChars } from './marks.ts';
 import { listedColumns, oneOf } from './rows.ts';
@@ -146,10 +147,12 @@ async function moveSome(db: Kysely<Tables & Before>, rows: readonly OldRun[], ma
     const { marks = '', figures = [] } = said[at] ?? {};
     const chars = marksKnown.get(marks) ?? (await markChars(db, marks));
     marksKnown.set(marks, chars);
+    // The table has no such column yet.
+    const { failures: _later, ...columns } = saidColumns({ marks: chars, figures, failures: null }, places[at]);
     anew.push({
       ...row,
       tools: tools.get(row.id) ?? null,
-      ...saidColumns(chars, figures, places[at]),
+      ...columns,
       // It is compressed already.
       content_block: content === null ? null : await blockOf(db, content),
       content_at: content === null ? null : 0,

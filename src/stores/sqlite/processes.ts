@@ -61,6 +61,15 @@ export function processStore(db: Db): ProcessStore {
         if (known === undefined) await removeSurplus(tx);
         return next;
       }),
+    async remove({ tenant, agent, version }) {
+      const { numDeletedRows } = await db
+        .deleteFrom('processes')
+        .where('tenant', '=', tenant)
+        .where('agent', '=', agent)
+        .where('version', '=', version)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
     async used(keys, at) {
       if (keys.length === 0) return;
       await db.transaction().execute(async (tx) => {

@@ -3,12 +3,14 @@ import { sql, type Kysely } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { readContent } from '../blob-codec.ts';
+import type { RollupKind, RollupQuery, Rollups } from '../../model/store/rollup-store.ts';
 import type { ContentGone, StoredDecision, StoredRun, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
 import type { Connection } from './connection.ts';
 import { readEntries } from './run-entries.ts';
 import { labelsOf, listed, runRow, type Entries, type ListedRun } from './run-list.ts';
+import { readRunRevisions } from './run-revisions.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -22,17 +24,18 @@ export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Prom
     .selectFrom('runs')
     .leftJoin('blocks as c', 'c.id', 'runs.content_block')
     .select(listed.map((column) => `runs.${column}` as const))
-    .select(['runs.content_gone', sql<string | null>`block_text(c.body, runs.content_at, runs.content_length)`.as('content')])
+    .select(['runs.content_gone', 'runs.task', sql<string | null>`block_text(c.body, runs.content_at, runs.content_length)`.as('content')])
     .where('tenant', '=', tenant)
     .where('trace_id', '=', traceId)
     .where('span_id', '=', spanId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const [entries, labels, spans, annotations] = await Promise.all([
+  const [entries, labels, spans, annotations, revisions] = await Promise.all([
     readEntries(db, [row.id]),
     labelsOf(db, [row.id]),
     countSpans(db, tenant, traceId),
     annotationsOf(db, row.id),
+    row.revision > 1 ? readRunRevisions(db, row.id) : [],
   ]);
   return {
     ...runRow(row, entries),
@@ -40,6 +43,8 @@ export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Prom
     content: row.content === null ? undefined : readContent(row.content),
     contentGone: (row.content_gone ?? undefined) as ContentGone | undefined,
     spans,
+    ...(row.task === null ? {} : { task: row.task }),
+    ...(revisions.length === 0 ? {} : { revisions }),
     decisions: decisionsOf(row, entries),
     annotations,
   };
@@ -89,6 +94,14 @@ export async function readSummary({ scan }: Pick<Connection, 'scan'>, query: Sum
         one.at - other.at || byText(one.of ?? '', other.of ?? '') || byText(one.name, other.name) || byText(one.verdict, other.verdict),
     )
     .slice(0, rowsMax);
+}
+
+export async function readRollups<Kind extends RollupKind>(
+  { scan }: Pick<Connection, 'scan'>,
+  kind: Kind,
+  query: RollupQuery,
+): Promise<Rollups<Kind>> {
+  return await scan({ of: 'rollups', query: { ...query, kind } });
 }
 
 export async function readTools({ scan }: Pick<Connection, 'scan'>, query: ToolQuery): Promise<readonly ToolRow[]> {

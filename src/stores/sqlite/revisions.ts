@@ -7,6 +7,7 @@ import { endJobs } from './judge-jobs.ts';
 import { writeExports } from './outbox.ts';
 import type { Rows } from './rows.ts';
 import { readEntries } from './run-entries.ts';
+import { verdictChanges, type WrittenRevision, writeRunRevisions } from './run-revisions.ts';
 import type { Tables } from './tables.ts';
 import { keyText, knownRuns, saveEntries, type Known } from './write.ts';
 
@@ -26,11 +27,13 @@ export async function writeRevisions(tx: Tx, to: Rows, { revisions, checkpoint }
     written.map(({ key }) => idOf(key)),
   );
   const all = new Map<string, ReadonlyMap<string, RunEntry>>();
+  const rows: WrittenRevision[] = [];
   for (const { key, revision, record } of written) {
     const entries = new Map((stored.get(idOf(key)) ?? []).map((entry) => [entry.name, entry]));
     const changed = parsedEntries(record.verdicts);
     for (const entry of changed) addEntry(entries, entry);
     all.set(keyText(key), entries);
+    rows.push({ runId: idOf(key), revision, changes: verdictChanges(stored.get(idOf(key)) ?? [], entries.values()) });
     const { startedAt } = known.get(keyText(key)) ?? {};
     if (startedAt !== undefined) to.changed(startedAt);
     await tx.updateTable('runs').set({ revision }).where('id', '=', idOf(key)).execute();
@@ -40,6 +43,7 @@ export async function writeRevisions(tx: Tx, to: Rows, { revisions, checkpoint }
     );
   }
   saveEntries(to, all, known);
+  await writeRunRevisions(tx, rows);
   const exports = written.flatMap(({ key, exports: own }) => own.map((one) => ({ ...one, runId: idOf(key) })));
   if (exports.length > 0) await writeExports(tx, to, exports);
   await writeCheckpoint(tx, checkpoint, fates);

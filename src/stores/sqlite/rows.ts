@@ -61,8 +61,8 @@ export const listedColumns = [
   'revision',
   'part_of',
 ] as const;
-/** Of figures about versions. */
-const figureColumns = ['prompt', 'task', 'input_tokens', 'output_tokens', 'cost_usd'] as const;
+/** Of figures over many runs. */
+const figureColumns = ['prompt', 'task', 'input_tokens', 'output_tokens', 'cost_usd', 'models'] as const;
 const revisionColumns = [
   ...listedColumns,
   ...figureColumns,
@@ -73,7 +73,7 @@ const revisionColumns = [
   'content_length',
   'excerpt',
 ] as const;
-const saidColumns = ['marks', 'figures', 'verdicts_block', 'verdicts_at', 'verdicts_length'] as const;
+const saidColumns = ['marks', 'figures', 'failures', 'verdicts_block', 'verdicts_at', 'verdicts_length'] as const;
 const runColumns = [...revisionColumns, ...saidColumns] as const;
 const blockColumns = ['live', 'body'] as const;
 const pieceColumns = ['tenant', 'trace_id', 'digest', 'started_us', 'stored_us', 'spans', 'is_whole', 'is_redacted', 'body'] as const;

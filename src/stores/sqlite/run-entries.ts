@@ -1,6 +1,7 @@
 /** What is said of runs, read from blocks and written again where a batch does not. */
 import { sql, type Kysely } from 'kysely';
 import { encodedEntries, parsedEntries, type RunEntry } from '../run-record.ts';
+import type { RunRecord } from '../../model/store/store.ts';
 import { compressed } from '../compression.ts';
 import type { TextPlace } from './blocks.ts';
 import { figuresBytes, markChars } from './marks.ts';
@@ -32,12 +33,12 @@ function sorted(entries: readonly RunEntry[]): readonly RunEntry[] {
 
 /** Of a run that is there. */
 export async function writeEntries(tx: Db, id: number, entries: readonly RunEntry[]): Promise<void> {
-  const { marks, figures, verdicts } = encodedEntries(entries);
+  const { marks, figures, verdicts, failures } = encodedEntries(entries);
   const chars = await markChars(tx, marks);
   const place = entries.length === 0 ? undefined : { block: await blockOf(tx, compressed(Buffer.from(verdicts))), at: 0, length: null };
   await tx
     .updateTable('runs')
-    .set(saidColumns(chars, figures, place))
+    .set(saidColumns({ marks: chars, figures, failures }, place))
     .where('id', '=', id)
     .execute();
 }
@@ -47,10 +48,14 @@ export async function blockOf(tx: Db, body: Uint8Array): Promise<number> {
   return (await tx.insertInto('blocks').values({ live: 1, body }).returning('id').executeTakeFirstOrThrow()).id;
 }
 
-export function saidColumns(marks: string, figures: readonly number[], place: TextPlace | undefined): SaidColumns {
+/** What is said of a run, with the characters of its marks. */
+type Said = Pick<RunRecord, 'marks' | 'figures' | 'failures'>;
+
+export function saidColumns({ marks, figures, failures }: Said, place: TextPlace | undefined): SaidColumns {
   return {
     marks,
     figures: figuresBytes(figures),
+    failures,
     verdicts_block: place?.block ?? null,
     verdicts_at: place?.at ?? null,
     verdicts_length: place?.length ?? null,

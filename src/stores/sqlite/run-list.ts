@@ -45,9 +45,12 @@ export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
   return { runs: rows.map((row) => ({ ...runRow(row, entries), labels: labels.get(row.id) ?? [] })), next, searchedTo, unindexed };
 }
 
+/** Runs whose texts are read for one answer about the last writes. */
+const textsReadMax = 50;
+
 export async function readRecent(
-  { db, recent }: Pick<Connection, 'db' | 'recent'>,
-  { after, limit, ...filter }: RecentQuery,
+  { db, recent, scan }: Pick<Connection, 'db' | 'recent' | 'scan'>,
+  { after, limit, text, ...filter }: RecentQuery,
 ): Promise<RecentPage> {
   const { ids, position, forgotten } = await recent(after);
   if (ids.length === 0) return { runs: [], position, leftOut: forgotten };
@@ -55,14 +58,18 @@ export async function readRecent(
   const matching = new Set(
     (await db.selectFrom('runs').select('id').where('runs.id', 'in', oneOf(ids)).where(wanted('runs', 'id')).execute()).map(({ id }) => id),
   );
-  const order = ids.filter((id) => matching.has(id)).slice(-limit);
+  const ordered = ids.filter((id) => matching.has(id));
+  // Their words are not in the index yet.
+  const read = text === undefined ? ordered : ordered.slice(-textsReadMax);
+  const found = text === undefined || read.length === 0 ? read : await scan({ of: 'texts', query: { ids: read, text } });
+  const order = found.slice(-limit);
   const rows = new Map((await db.selectFrom('runs').select(listed).where('id', 'in', oneOf(order)).execute()).map((row) => [row.id, row]));
   const [entries, labels] = await Promise.all([readEntries(db, order), labelsOf(db, order)]);
   const runs = order.flatMap((id) => {
     const row = rows.get(id);
     return row === undefined ? [] : [{ ...runRow(row, entries), labels: labels.get(id) ?? [] }];
   });
-  return { runs, position, leftOut: forgotten + matching.size - order.length };
+  return { runs, position, leftOut: forgotten + ordered.length - read.length + found.length - order.length };
 }
 
 /** As `readRuns`, with what identifies the evaluator of each verdict. */
@@ -130,10 +137,11 @@ async function readListed(db: Db, { after, limit, examine = examinedMax, ...filt
 }
 
 /** What a list goes along. Runs of one trace are few; `id` stands for a list of runs. */
-type Index = 'id' | 'trace_id' | 'session_id' | 'agent' | 'start';
+type Index = 'id' | 'trace_id' | 'session_id' | 'task' | 'agent' | 'start';
 
-export function indexOf({ traceId, sessionId, agent }: RunFilter): Index {
-  return traceId !== undefined ? 'trace_id' : sessionId !== undefined ? 'session_id' : agent !== undefined ? 'agent' : 'start';
+export function indexOf({ traceId, sessionId, task, agent }: RunFilter): Index {
+  if (traceId !== undefined) return 'trace_id';
+  return sessionId !== undefined ? 'session_id' : task !== undefined ? 'task' : agent !== undefined ? 'agent' : 'start';
 }
 
 /** Conditions beside which a list along this index examines runs that it leaves out. */
@@ -141,6 +149,7 @@ const answered: { readonly [index in Index]: readonly (keyof RunFilter)[] | unde
   id: undefined,
   trace_id: undefined,
   session_id: ['sessionId', 'from', 'to'],
+  task: ['task', 'from', 'to'],
   agent: ['agent', 'from', 'to'],
   start: ['from', 'to'],
 };
@@ -198,13 +207,14 @@ async function idsOf(db: Db, few: readonly number[] | undefined, examined: Exami
   return { from: row?.first ?? 0, to: row?.last ?? 0 };
 }
 
-function examinedRuns(db: Db, { filter: { traceId, sessionId, agent, from, to }, index, after }: Examined) {
+function examinedRuns(db: Db, { filter: { traceId, sessionId, task, agent, from, to }, index, after }: Examined) {
   const start = startColumn(index);
   return db
     .selectFrom('runs')
     .select(['id', 'started_us'])
     .$if(index === 'trace_id', (select) => select.where('trace_id', '=', traceId ?? ''))
     .$if(index === 'session_id', (select) => select.where('session_id', '=', sessionId ?? ''))
+    .$if(index === 'task', (select) => select.where('task', '=', task ?? ''))
     .$if(index === 'agent', (select) => select.where('agent', '=', agent ?? ''))
     .$if(from !== undefined, (select) => select.where('started_us', '>=', from ?? 0))
     .$if(to !== undefined, (select) => select.where('started_us', '<', to ?? 0))
@@ -224,6 +234,7 @@ const equalColumns = [
   ['model', 'model'],
   ['prompt', 'prompt'],
   ['sessionId', 'session_id'],
+  ['task', 'task'],
   ['traceId', 'trace_id'],
 ] as const;
 

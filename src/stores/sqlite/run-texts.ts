@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { isJsonObject, jsonText, member, type JsonValue } from '../../model/json.ts';
-import { searchTerms, wordsOf } from '../../model/search-words.ts';
+import { matchesTerms, searchTerms, wordsOf } from '../../model/search-words.ts';
 import type { IndexedTexts, IndexOptions } from '../../model/store/store.ts';
 import { excerptOf, readContent } from '../blob-codec.ts';
 
@@ -80,8 +80,7 @@ function indexStep(database: DatabaseSync, { runsMax, charsMax }: IndexOptions):
     if (typeof text !== 'string') return;
     runs++;
     chars += text.length;
-    const run = readContent(text);
-    const [input, answer] = [plainText(member(run, 'input')), plainText(member(run, 'final_response'))];
+    const { input, answer } = textsOf(text);
     const words = wordsOf(`${input.slice(0, charsMax)}\n${answer.slice(0, charsMax)}`);
     if (words.length > 0) add.run(id, words.join(' '));
     // Files of an earlier release have none.
@@ -103,6 +102,33 @@ function indexStep(database: DatabaseSync, { runsMax, charsMax }: IndexOptions):
       return [last, rows.length < rowsPerStep];
     },
   };
+}
+
+export interface TextsQuery {
+  readonly ids: readonly number[];
+  readonly text: string;
+}
+
+/** Characters of an input, and of an answer, in which words are looked up without the index. */
+const charsReadMax = 100_000;
+
+/** Which of these runs have the words in their stored texts, whether they are in the index or not. */
+export function runsWithWords(database: DatabaseSync, { ids, text }: TextsQuery): readonly number[] {
+  const terms = searchTerms(text);
+  const content = database.prepare(
+    'select block_text(c.body, r.content_at, r.content_length) as content from runs r join blocks c on c.id = r.content_block where r.id = ?',
+  );
+  return ids.filter((id) => {
+    const found = content.get(id)?.['content'];
+    if (typeof found !== 'string') return false;
+    const { input, answer } = textsOf(found);
+    return matchesTerms(wordsOf(`${input.slice(0, charsReadMax)}\n${answer.slice(0, charsReadMax)}`), terms);
+  });
+}
+
+function textsOf(content: string): { readonly input: string; readonly answer: string } {
+  const run = readContent(content);
+  return { input: plainText(member(run, 'input')), answer: plainText(member(run, 'final_response')) };
 }
 
 function plainText(value: JsonValue | undefined): string {

@@ -1,26 +1,36 @@
 /** Figures over the marks of many runs, counted in the thread that has the file: runs are read along their start, and only sums leave the thread. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { otherSplit, splitValuesMax, type RunPeriod, type DecidedRuns } from '../../model/store/verdict-rows.ts';
-import type { SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
+import type { ArgumentFailures, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
+import type { RollupKind, RollupQuery, Rollups } from '../../model/store/rollup-store.ts';
+import { rollups } from './rollup-sums.ts';
 import type { Decision, VerdictWord } from '../../model/verdict.ts';
-import { parsedMark, type ToolCounts } from '../run-record.ts';
 import type { SessionRow } from '../../model/store/session-list.ts';
+import { runsWithWords, type TextsQuery } from './run-texts.ts';
 import { sessionSums, type SessionsQuery } from './session-sums.ts';
+import { parsedMark } from '../run-record.ts';
+import { addEncoded, addValue, encodedSketch, sketchOfSum, sketchSum, type SketchSum } from '../../statistics/sketch-sum.ts';
+import type { ArgumentFailure, ToolCounts } from '../run-counts.ts';
 import { eachMark, globOf, markChar, markedOf, marksByChar, type KnownMark } from './marks.ts';
 
 export type Scan =
   | { readonly of: 'summary'; readonly query: SummaryQuery }
   | { readonly of: 'tools'; readonly query: ToolQuery }
   | { readonly of: 'decided'; readonly query: RunPeriod & { readonly name: string; readonly weightMax: number } }
-  | { readonly of: 'sessions'; readonly query: SessionsQuery };
+  | { readonly of: 'sessions'; readonly query: SessionsQuery }
+  | { readonly of: 'rollups'; readonly query: RollupQuery & { readonly kind: RollupKind } }
+  | { readonly of: 'texts'; readonly query: TextsQuery };
 
 /** Unordered, unless it says otherwise. */
 export interface Scanned {
   readonly summary: readonly SummaryRow[];
   readonly tools: readonly ToolRow[];
+  readonly rollups: Rollups<RollupKind>;
   readonly decided: readonly DecidedRuns[];
   /** In the order of the question. */
   readonly sessions: readonly SessionRow[];
+  /** Ids of runs, likewise. */
+  readonly texts: readonly number[];
 }
 
 export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']] {
@@ -29,8 +39,12 @@ export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']]
       return summary(database, scan.query);
     case 'tools':
       return tools(database, scan.query);
+    case 'rollups':
+      return rollups(database, scan.query.kind, scan.query);
     case 'decided':
       return decided(database, scan.query);
+    case 'texts':
+      return runsWithWords(database, scan.query);
     case 'sessions':
       return sessionSums(database, scan.query, knownMarks(database));
   }
@@ -202,16 +216,31 @@ interface ToolGroup {
   notExecuted: number;
   readonly took: Mean;
   timed: number;
+  readonly times: SketchSum;
+  /** By path and keyword. */
+  readonly failures: Map<string, ArgumentFailures>;
+}
+
+/** Refused arguments of one tool. */
+const failuresMax = 50;
+
+function addFailure({ failures }: ToolGroup, { path, keyword, calls }: ArgumentFailures): void {
+  const key = JSON.stringify([path, keyword]);
+  const known = failures.get(key);
+  if (known === undefined && failures.size >= failuresMax) return;
+  failures.set(key, { path, keyword, calls: calls + (known?.calls ?? 0) });
 }
 
 function tools(database: DatabaseSync, { by, ...period }: ToolQuery): readonly ToolRow[] {
   const valueOf = splitValues();
   const counts = new Map<string | undefined, number>();
   const groups = new Map<string, ToolGroup>();
-  for (const [agent, text, value] of runsOf(database, `agent, tools, ${by ?? 'null'}`, period, { condition: 'tools is not null' })) {
+  for (const [agent, text, failures, value] of runsOf(database, `agent, tools, failures, ${by ?? 'null'}`, period, {
+    condition: 'tools is not null',
+  })) {
     const of = valueOf(value);
     counts.set(of, (counts.get(of) ?? 0) + 1);
-    for (const [name, calls, errors, notExecuted, timed, took] of JSON.parse(String(text)) as readonly ToolCounts[]) {
+    const groupOf = (name: string): ToolGroup => {
       const key = JSON.stringify([agent, of, name]);
       const group = groups.get(key) ?? {
         agent: agent === null ? undefined : String(agent),
@@ -222,18 +251,31 @@ function tools(database: DatabaseSync, { by, ...period }: ToolQuery): readonly T
         notExecuted: 0,
         took: noMean(),
         timed: 0,
+        times: sketchSum(),
+        failures: new Map(),
       };
+      groups.set(key, group);
+      return group;
+    };
+    for (const [name, calls, errors, notExecuted, timed, took, sketch] of JSON.parse(String(text)) as readonly ToolCounts[]) {
+      const group = groupOf(name);
       group.calls += calls;
       group.errors += errors;
       group.notExecuted += notExecuted;
       group.timed += timed;
       addTo(group.took, took);
-      groups.set(key, group);
+      if (sketch !== undefined) addEncoded(group.times, sketch);
+      else if (timed === 1) addValue(group.times, took);
     }
+    if (typeof failures === 'string')
+      for (const [tool, path, keyword, calls] of JSON.parse(failures) as readonly ArgumentFailure[])
+        addFailure(groupOf(tool), { path, keyword, calls });
   }
-  return keptTools(groups.values(), mostOf(counts)).map(({ took, timed, ...row }) => ({
+  return keptTools(groups.values(), mostOf(counts)).map(({ took, timed, times, failures, ...row }) => ({
     ...row,
     tookMicros: meanOf({ ...took, count: timed }),
+    times: sketchOfSum(times),
+    argumentFailures: [...failures.values()].sort((one, other) => other.calls - one.calls),
   }));
 }
 
@@ -252,6 +294,8 @@ function keptTools(groups: Iterable<ToolGroup>, nameOf: (value: string | undefin
     before.notExecuted += group.notExecuted;
     before.timed += group.timed;
     joinTo(before.took, group.took);
+    addEncoded(before.times, encodedSketch(group.times));
+    for (const failure of group.failures.values()) addFailure(before, failure);
   }
   return [...kept.values()];
 }

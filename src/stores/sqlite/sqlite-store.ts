@@ -2,7 +2,7 @@
 import { sql, type Kysely, type ExpressionBuilder, type ExpressionWrapper, type SqlBool } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ReplayableStore } from '../../model/store/replay-store.ts';
-import type { ContentGone, Pruned, Retention } from '../../model/store/store.ts';
+import type { ContentGone, Pruned, Retention, StoreUsage } from '../../model/store/store.ts';
 import { surplusRuns } from '../row-mapping.ts';
 import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
@@ -12,15 +12,16 @@ import { datasetStore } from './datasets.ts';
 import { driftStore } from './drift.ts';
 import { experimentStore } from './experiments.ts';
 import { processStore } from './processes.ts';
+import { queueStore } from './queues.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { replayStore } from './replays.ts';
 import { migrated } from './migrations.ts';
-import { readDecisions, readRun, readSummary, readTools } from './read.ts';
 import { readRecent, readRuns } from './run-list.ts';
 import { readSessions } from './session-list.ts';
+import { readDecisions, readRollups, readRun, readSummary, readTools } from './read.ts';
 import { forgetSpans, readKnown, readPieces } from './spans.ts';
 import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
@@ -69,6 +70,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     processes: processStore(db),
     datasets: datasetStore(db),
     experiments: experimentStore(db),
+    queues: queueStore(db),
     replays: replayStore(connection),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
@@ -76,8 +78,10 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     sessions: (query) => readSessions(connection, query),
     decisions: (traceId) => readDecisions(db, traceId),
     summary: (query) => readSummary(connection, query),
+    rollups: (kind, query) => readRollups(connection, kind, query),
     tools: (query) => readTools(connection, query),
     indexTexts: connection.indexTexts,
+    usage: () => usageOf(db),
     prune: (limits) => pruned(connection, limits),
     async backup(to) {
       ownersOnly(to);
@@ -162,6 +166,19 @@ async function usedBytes(db: Kysely<Tables>): Promise<number> {
     db,
   );
   return found.rows[0]?.used ?? 0;
+}
+
+/** Each count reads an index alone. */
+async function usageOf(db: Kysely<Tables>): Promise<StoreUsage> {
+  const { runs } = await db
+    .selectFrom('runs')
+    .select(({ fn }) => fn.countAll<number>().as('runs'))
+    .executeTakeFirstOrThrow();
+  const { oldest } = await db
+    .selectFrom('runs')
+    .select(({ fn }) => fn.min<number | null>('started_us').as('oldest'))
+    .executeTakeFirstOrThrow();
+  return { bytes: await usedBytes(db), runs, oldestAt: oldest ?? undefined };
 }
 
 // Which runs stay although they are too old: those that somebody still waits for.

@@ -3,6 +3,7 @@ import type { Generated } from 'kysely';
 
 export interface Tables {
   readonly runs: RunsTable;
+  readonly run_revisions: RunRevisionsTable;
   readonly verdict_marks: VerdictMarksTable;
   readonly run_texts: RunTextsTable;
   readonly run_texts_state: RunTextsStateTable;
@@ -26,6 +27,9 @@ export interface Tables {
   readonly version_figures: VersionFiguresTable;
   readonly version_changes: VersionChangesTable;
   readonly version_pruned: VersionPrunedTable;
+  readonly rollups: RollupsTable;
+  readonly rollup_changes: RollupChangesTable;
+  readonly rollup_days: RollupDaysTable;
   readonly alert_states: AlertStatesTable;
   readonly datasets: DatasetsTable;
   readonly dataset_versions: DatasetVersionsTable;
@@ -33,6 +37,8 @@ export interface Tables {
   readonly experiments: ExperimentsTable;
   readonly experiment_results: ExperimentResultsTable;
   readonly replays: ReplaysTable;
+  readonly queue_items: QueueItemsTable;
+  readonly queue_responses: QueueResponsesTable;
 }
 
 interface ProcessesTable {
@@ -46,6 +52,12 @@ interface ProcessesTable {
   readonly changed_us: number;
   readonly used_us: number;
   readonly model: string;
+}
+
+interface RunRevisionsTable {
+  readonly run_id: number;
+  readonly revision: number;
+  readonly changes: string;
 }
 
 interface RunsTable {
@@ -89,6 +101,10 @@ interface RunsTable {
   readonly cost_usd: number | null;
   /** The beginning of the input; it goes with the content. */
   readonly excerpt: string | null;
+  /** Calls by model, as JSON; null: there are none. */
+  readonly models: string | null;
+  /** Arguments that schemas refuse, as JSON; null: there are none. */
+  readonly failures: string | null;
 }
 
 /** The index of words; its row ids are those of runs. */
@@ -105,6 +121,29 @@ interface RunTextsStateTable {
 /** Runs whose content has changed since they came into the index. */
 interface RunTextsWaitingTable {
   readonly run_id: number;
+}
+
+/** Figures of the runs of a time, by agent and by what the kind says. The empty text: there is none. */
+interface RollupsTable {
+  readonly kind: string;
+  readonly width_us: number;
+  readonly at_us: number;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly name: string;
+  /** Counts, sketches and keyed counts, as JSON. */
+  readonly body: string;
+}
+
+/** Hours that are to be summed again. */
+interface RollupChangesTable {
+  readonly at_us: number;
+}
+
+/** One row. */
+interface RollupDaysTable {
+  /** Days before it are summed. */
+  readonly until_us: number;
 }
 
 /** Sums over the runs of a time and a version. The empty text: there is none. */
@@ -439,4 +478,45 @@ interface ReplaysTable {
   readonly changed: number;
   readonly gone: number;
   readonly at_us: number;
+}
+
+/** Runs in annotation queues. */
+interface QueueItemsTable {
+  readonly id: Generated<number>;
+  readonly run_id: number;
+  readonly queue: string;
+  readonly tenant: string;
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly why: string;
+  readonly added_by: string;
+  readonly entered_us: number;
+  /** Null: it never expires. */
+  readonly due_us: number | null;
+  readonly state: string;
+  /** Null: it is open. */
+  readonly closed_us: number | null;
+  readonly answers: Generated<number>;
+  readonly skips: Generated<number>;
+  /** The person with the lease; null: nobody. */
+  readonly holder: string | null;
+  /** The end of the lease. */
+  readonly leased_us: number | null;
+  /** The number of the newest lease. */
+  readonly fence: Generated<number>;
+  /** 1: the end of the lease is counted. */
+  readonly is_lapsed: Generated<number>;
+}
+
+/** Of one person on one item. */
+interface QueueResponsesTable {
+  readonly item_id: number;
+  readonly person: string;
+  readonly kind: string;
+  readonly at_us: number;
+  /** The number of the lease. */
+  readonly fence: number;
+  /** Values by question, as JSON. */
+  readonly response: string;
+  readonly comment: string;
 }

@@ -7,6 +7,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { durationBin, type RefreshOptions, type VersionFigureKind } from '../../model/store/version-store.ts';
 import { parsedMark } from '../run-record.ts';
 import { eachMark, markChar, marksByChar, type KnownMark } from './marks.ts';
+import { isRollupLeft, rollUpRest, rollUpStep } from './rollup-sums.ts';
 
 export const fineWidthMicros = 5 * 60_000_000;
 const hourMicros = 3_600_000_000;
@@ -41,12 +42,23 @@ export const noteChange = 'insert into version_changes (at_us) values (?) on con
 export function refreshed(database: DatabaseSync, { now, keepFrom, endedOnly = false }: RefreshOptions): boolean {
   const before = endedOnly ? fineTime(now) : Number.MAX_SAFE_INTEGER;
   const next = database.prepare('select max(at_us) as at from version_changes where at_us < ?').get(before)?.['at'];
-  if (typeof next !== 'number') {
-    fold(database, { now, keepFrom });
-    return false;
+  if (typeof next === 'number') {
+    sumAgain(database, next, { now, keepFrom });
+    return isRollupLeft(database) || database.prepare('select 1 from version_changes where at_us < ? limit 1').get(before) !== undefined;
   }
-  sumAgain(database, next, { now, keepFrom });
-  return database.prepare('select 1 from version_changes where at_us < ? limit 1').get(before) !== undefined;
+  const rest = {
+    marks: () => marksByChar(knownMarks(database)),
+    isGone: (hour: number) => isPruned(database, hour),
+  };
+  if (rollUpRest(database, { now, keepFrom }, rest)) return true;
+  fold(database, { now, keepFrom });
+  return false;
+}
+
+/** Some of the runs from this time on are gone. */
+function isPruned(database: DatabaseSync, from: number): boolean {
+  const until = database.prepare('select until_us as until from version_pruned').get()?.['until'];
+  return typeof until === 'number' && from <= until;
 }
 
 function sumAgain(database: DatabaseSync, at: number, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): void {
@@ -57,13 +69,14 @@ function sumAgain(database: DatabaseSync, at: number, { now, keepFrom }: Pick<Re
   // It is part of the one sum of its versions already.
   if (from < hourOf(keepFrom)) return;
   // Some of its runs are gone, so the sums stay as they are.
-  const pruned = database.prepare('select until_us as until from version_pruned').get()?.['until'];
-  if (typeof pruned === 'number' && from <= pruned) return;
+  if (isPruned(database, from)) return;
   database
     .prepare('delete from version_figures where width_us in (?, ?) and at_us >= ? and at_us < ?')
     .run(fineWidthMicros, hourMicros, from, from + width);
   // Sums by task of older times are in the one sum already.
-  write(database, { at: from, width, byTask: isFine }, sumsOf(database, { from, to: from + width }));
+  const marks = marksByChar(knownMarks(database));
+  write(database, { at: from, width, byTask: isFine }, sumsOf(database, { from, to: from + width }, marks));
+  rollUpStep(database, from, { now, marks });
 }
 
 /** Makes sums wider that are old enough, and lets versions go that have had no run for longer than runs are kept. */
@@ -128,8 +141,11 @@ interface Version {
 
 const columns = 'tenant, agent, version, model, prompt, task, started_us, ended_us, input_tokens, output_tokens, cost_usd, marks, figures';
 
-function sumsOf(database: DatabaseSync, { from, to }: { readonly from: number; readonly to: number }): Iterable<Version> {
-  const marks = marksByChar(knownMarks(database));
+function sumsOf(
+  database: DatabaseSync,
+  { from, to }: { readonly from: number; readonly to: number },
+  marks: ReadonlyMap<string, KnownMark>,
+): Iterable<Version> {
   const versions = new Map<string, Version>();
   const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
   statement.setReturnArrays(true);

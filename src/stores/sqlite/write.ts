@@ -10,6 +10,7 @@ import type { Batch, BatchItem, BatchRun } from './batch.ts';
 import { type TextPlace, writeBlocks } from './blocks.ts';
 import { type Rows, chunks, oneOf } from './rows.ts';
 import { readEntries, saidColumns } from './run-entries.ts';
+import { columnChanges, type ComparedColumns, comparedColumns, verdictChanges, writeRunRevisions } from './run-revisions.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './outbox.ts';
@@ -25,6 +26,8 @@ export interface Known {
   readonly revision: number;
   /** It turned out to be part of another run. */
   readonly isPart: boolean;
+  /** As they were before this batch; absent: there was no such run. */
+  readonly columns?: ComparedColumns;
 }
 
 /** Resolves with the fate of each export, in their order. A batch without items has exports of runs that are written already. */
@@ -47,7 +50,7 @@ async function writeItems(
   const isPlain = (key: string): boolean => before.get(key) === undefined && saysAll(said.get(key) ?? []);
   writeRuns(to, newest, known, isPlain);
   const others = items.filter(({ run }) => !isPlain(keyText(run)));
-  if (others.length > 0) await writeSaid(tx, to, { others, before, known });
+  if (others.length > 0) await writeSaid(tx, to, { others, newest, before, known });
   await forgetParts(tx, known);
   await settleAnnotations(tx, tracesOf(newest));
 }
@@ -93,13 +96,13 @@ function tracesOf(newest: ReadonlyMap<string, BatchItem>): readonly string[] {
 export async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<string, Known>> {
   const rows = await tx
     .selectFrom('runs')
-    .select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'started_us', 'part_of'])
+    .select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'started_us', 'part_of', ...comparedColumns])
     .where('trace_id', 'in', oneOf([...new Set(traces)]))
     .execute();
   return new Map(
-    rows.map(({ id, revision, tenant, trace_id: traceId, span_id: spanId, started_us: startedAt, part_of: partOf }) => [
+    rows.map(({ id, revision, tenant, trace_id: traceId, span_id: spanId, started_us: startedAt, part_of: partOf, ...columns }) => [
       keyText({ tenant, traceId, spanId }),
-      { id, startedAt, revision, isPart: partOf !== null },
+      { id, startedAt, revision, isPart: partOf !== null, columns },
     ]),
   );
 }
@@ -121,12 +124,14 @@ function writeRuns(to: Rows, newest: ReadonlyMap<string, BatchItem>, known: Map<
       content_length: place?.length ?? null,
       excerpt: content.excerpt ?? null,
     };
-    const said = isPlain(key) ? saidColumns(to.marks(record.marks), record.figures, verdicts.get(key)) : saidColumns('', [], undefined);
+    const said = isPlain(key) ? saidColumns({ ...record, marks: to.marks(record.marks) }, verdicts.get(key)) : nothingSaid;
     const id = before?.id ?? to.run({ ...row, ...said });
     if (before !== undefined) to.revision(id, { ...row, ...said });
     known.set(key, { id, startedAt: columns.started_us, revision: before?.revision ?? 0, isPart: columns.part_of !== null });
   }
 }
+
+const nothingSaid = saidColumns({ marks: '', figures: [], failures: null }, undefined);
 
 /** By the keys of their runs. */
 function placesOf(
@@ -147,13 +152,14 @@ function placesOf(
 
 interface Said {
   readonly others: readonly BatchItem[];
+  readonly newest: ReadonlyMap<string, BatchItem>;
   /** Runs as they were. */
   readonly before: ReadonlyMap<string, Known | undefined>;
   readonly known: ReadonlyMap<string, Known>;
 }
 
 /** What is said is joined to what was said before. */
-async function writeSaid(tx: Tx, to: Rows, { others, before, known }: Said): Promise<void> {
+async function writeSaid(tx: Tx, to: Rows, { others, newest, before, known }: Said): Promise<void> {
   const keys = [...new Set(others.map(({ run }) => keyText(run)))];
   const stored = await readEntries(
     tx,
@@ -186,6 +192,20 @@ async function writeSaid(tx: Tx, to: Rows, { others, before, known }: Said): Pro
     if (what.kind === 'decision') decide(run, [what.decision]);
   for (const { run, decisions } of await writeTurns(tx, others, id)) decide(run, decisions);
   saveEntries(to, entries, known);
+  await writeRunRevisions(
+    tx,
+    keys.flatMap((key) => {
+      const [old, item] = [before.get(key), newest.get(key)];
+      // A run that became a part has nothing of its own any more.
+      if (old?.columns === undefined || item === undefined || item.run.revision <= old.revision || item.run.columns.part_of !== null)
+        return [];
+      const changes = [
+        ...columnChanges(old.columns, { ...item.run.columns, tools: item.record.tools }),
+        ...verdictChanges(stored.get(old.id) ?? [], entries.get(key)?.values() ?? []),
+      ];
+      return [{ runId: old.id, revision: item.run.revision, changes }];
+    }),
+  );
 }
 
 function saidBy({ record }: BatchItem): { readonly verdicts: readonly RunEntry[]; readonly decisions: readonly RunDecision[] } {
@@ -208,7 +228,7 @@ export function saveEntries(to: Rows, all: ReadonlyMap<string, ReadonlyMap<strin
     to.block,
   );
   const placeOf = new Map(said.map(({ id }, at) => [id, places[at]]));
-  for (const { id, marks, figures } of encoded) to.said(id, saidColumns(to.marks(marks), figures, placeOf.get(id)));
+  for (const { id, ...one } of encoded) to.said(id, saidColumns({ ...one, marks: to.marks(one.marks) }, placeOf.get(id)));
 }
 
 /** Nobody is asked about a run that turned out to be part of another one. */

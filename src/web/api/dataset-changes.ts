@@ -36,7 +36,7 @@ export function keyOf({ name: named, tenant: of = '' }: Parameters): DatasetKey 
   return { tenant: of as Tenant, name: text };
 }
 
-function micros(clock: ApiDeps['clock']): number {
+export function micros(clock: ApiDeps['clock']): number {
   return Math.floor(clock.nowMs() * 1_000);
 }
 
@@ -112,7 +112,11 @@ function joined(one: Extract<DatasetOutcome, { kind: 'written' }>, next: typeof 
 }
 
 /** A run without a span is the outermost one of its trace. A trace without runs has an id that no run has. */
-async function runKeys({ store }: ApiDeps, { tenant: of }: DatasetKey, runs: readonly JsonValue[]): Promise<readonly RunKey[]> {
+export async function runKeys(
+  { store }: Pick<ApiDeps, 'store'>,
+  { tenant: of }: Pick<RunKey, 'tenant'>,
+  runs: readonly JsonValue[],
+): Promise<readonly RunKey[]> {
   const keys: RunKey[] = [];
   for (const run of runs) {
     const [trace, span] = ['trace_id', 'span_id'].map((key) => (isJsonObject(run) ? member(run, key) : undefined));
@@ -147,7 +151,7 @@ function examplesGiven(
   return read.map(({ example }) => redacted({ ...example, origin: { ...origin, ...example.origin } }));
 }
 
-function faulty(faults: readonly string[]): Refusal {
+export function faulty(faults: readonly string[]): Refusal {
   const more = faults.length > faultsShown ? `; and ${faults.length - faultsShown} more` : '';
   return new Refusal(422, {
     code: 'bad_example',
@@ -197,7 +201,7 @@ function conflict(message: string): Refusal {
   return new Refusal(409, { code: 'conflict', message, todo: 'Read it again, and send the change on the newest version.' });
 }
 
-function writtenOf(outcome: DatasetOutcome): Extract<DatasetOutcome, { kind: 'written' }> {
+export function writtenOf(outcome: DatasetOutcome): Extract<DatasetOutcome, { kind: 'written' }> {
   if (outcome.kind === 'written') return outcome;
   if (outcome.kind === 'conflict') throw conflict(`The newest version is ${outcome.version}.`);
   throw new Refusal(409, {

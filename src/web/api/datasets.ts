@@ -124,6 +124,10 @@ export const datasetRoutes: readonly Route[] = [
       version,
       split: { ...textParameter, description: 'Examples of this part.' },
       tag: { ...textParameter, description: 'Examples with this tag.' },
+      review: {
+        enum: ['draft', 'reviewed'],
+        description: '`draft`: examples whose expectation nobody has looked at; `reviewed`: the others.',
+      },
       ...pages,
     },
     answer: {
@@ -137,11 +141,12 @@ export const datasetRoutes: readonly Route[] = [
     },
     missing,
     async handle({ store }, query) {
-      const { split, tag } = query;
+      const { split, tag, review } = query;
       const page = await store.datasets.examples(keyOf(query), numberAt(query, 'version'), {
         ...pageOf(query),
         ...(typeof split === 'string' ? { split } : {}),
         ...(typeof tag === 'string' ? { tag } : {}),
+        ...(review === undefined ? {} : { isDraft: review === 'draft' }),
       });
       if (page === undefined) return undefined;
       return { examples: page.examples.map(storedExampleJson), version: page.version, next: nextOf(page.next) };

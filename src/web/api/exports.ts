@@ -3,7 +3,21 @@ import type { EntryStatus, MetricsStatus, ReportedFailure, ScoresStatus, SpansSt
 import type { JsonObject } from '../../model/json.ts';
 import { type ExportCount, type ExportRow, exportStates } from '../../model/store/export-store.ts';
 import { type Micros, timeText } from '../../model/timestamp.ts';
-import { count, cursorText, limitDefault, list, named, object, pages, placeOf, type Route, text, textParameter, time } from './route.ts';
+import {
+  type ApiDeps,
+  count,
+  cursorText,
+  limitDefault,
+  list,
+  named,
+  object,
+  pages,
+  placeOf,
+  type Route,
+  text,
+  textParameter,
+  time,
+} from './route.ts';
 
 const exporter = { ...textParameter, description: 'Name of an entry of `export`.' } as const;
 /** Dead letters of one request: at most a second of work. */
@@ -18,27 +32,7 @@ export const exportRoutes: readonly Route[] = [
     path_parameters: {},
     query_parameters: {},
     answer: list('exporters', 'Exporter'),
-    async handle({ store, clock, exporters }) {
-      const counts = new Map((await store.exports.counts()).map((count) => [count.exporter, count]));
-      // After the store, so that rows written meanwhile do not count twice.
-      const entries = exporters.statuses();
-      const known = new Set(entries.flatMap(({ name, status }) => (status.sends === 'scores' ? [name] : [])));
-      const strangers = [...counts.values()]
-        .filter((count) => !known.has(count.exporter))
-        .map((count) => ({ name: count.exporter, sends: 'scores', row: strangerJson(count, clock.nowMs()) }));
-      const rows = [
-        ...entries.map((entry) => ({
-          name: entry.name,
-          sends: entry.status.sends,
-          row: entryJson(entry, counts.get(entry.name), clock.nowMs()),
-        })),
-        ...strangers,
-      ];
-      return {
-        exporters: rows.toSorted((one, other) => order(one.name, other.name) || order(one.sends, other.sends)).map(({ row }) => row),
-        next: null,
-      };
-    },
+    handle: async (deps) => ({ exporters: await exporterRows(deps), next: null }),
   },
   {
     method: 'get',
@@ -82,6 +76,30 @@ export const exportRoutes: readonly Route[] = [
     },
   },
 ];
+
+/** By name. */
+export async function exporterRows({
+  store,
+  clock,
+  exporters,
+}: Pick<ApiDeps, 'store' | 'clock' | 'exporters'>): Promise<readonly JsonObject[]> {
+  const counts = new Map((await store.exports.counts()).map((one) => [one.exporter, one]));
+  // After the store, so that rows written meanwhile do not count twice.
+  const entries = exporters.statuses();
+  const known = new Set(entries.flatMap(({ name, status }) => (status.sends === 'scores' ? [name] : [])));
+  const strangers = [...counts.values()]
+    .filter((one) => !known.has(one.exporter))
+    .map((one) => ({ name: one.exporter, sends: 'scores', row: strangerJson(one, clock.nowMs()) }));
+  const rows = [
+    ...entries.map((entry) => ({
+      name: entry.name,
+      sends: entry.status.sends,
+      row: entryJson(entry, counts.get(entry.name), clock.nowMs()),
+    })),
+    ...strangers,
+  ];
+  return rows.toSorted((one, other) => order(one.name, other.name) || order(one.sends, other.sends)).map(({ row }) => row);
+}
 
 function order(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;

@@ -5,10 +5,12 @@ import { type EvaluatorRate, peopleKinds, rates } from '../../analytics/rates.ts
 import { type JsonObject, member } from '../../model/json.ts';
 import { annotationRowsMax, type AnnotatorKind, annotatorKinds } from '../../model/store/annotation-store.ts';
 import { type DriftMeasurement, driftStates, type DriftStore, driftWords } from '../../model/store/drift-store.ts';
-import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
+import type { JudgeSpendStore } from '../../model/store/judge-store.ts';
+import { type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { type Estimate, type NotEstimable, notEstimable } from '../../statistics/estimate.ts';
 import { averageRunsMax, type Coverage, weightShareMax } from '../../statistics/weighted-rate.ts';
+import { judgeLatencyRows, judgeTrafficRows } from './judge-traffic.ts';
 import {
   type BudgetRow,
   count,
@@ -31,6 +33,10 @@ const runsMax = 50_000;
 const agentsMax = 20;
 const tenantsMax = 20;
 const dayMicros = 86_400_000_000;
+/** Days of spending in one answer. */
+const spendDays = 14;
+const nanoPerUsd = 1_000_000_000;
+const evaluatorAccount = 'evaluator:';
 
 const timeParameter = { type: 'string', maxLength: 40 } as const;
 const period = {
@@ -116,7 +122,7 @@ export const figureRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/judges',
-    summary: `Agreement of evaluators with people on the same runs, by version and model, and of people with one another. It reads the newest ${annotationRowsMax} annotations of the period. Budgets and drift are those of now, for all tenants.`,
+    summary: `Agreement of evaluators with people on the same runs, by version and model, and of people with one another. It reads the newest ${annotationRowsMax} annotations of the period. Budgets, traffic and drift are those of now, for all tenants.`,
     path_parameters: {},
     query_parameters: {
       from: {
@@ -125,20 +131,30 @@ export const figureRoutes: readonly Route[] = [
       },
       to: period.to,
       ...filters,
+      by: {
+        enum: ['version'],
+        description: `Also by version of the agent, for the ${splitValuesMax} versions with the most labelled runs.`,
+      },
     },
     answer: {
       type: 'object',
-      required: ['judges', 'people', 'budgets', 'whole', 'drift'],
+      required: ['judges', 'people', 'budgets', 'days', 'traffic', 'latency', 'whole', 'drift'],
       properties: {
         judges: listOf('JudgeFigures', 'By evaluator, version and model. Evaluators without labels come last, without figures.'),
         people: listOf('PeopleFigures', 'By name.'),
         budgets: listOf('BudgetFigures', 'Each limit of this day (UTC), of judges and evaluators.'),
+        days: listOf(
+          'JudgeDay',
+          `Spending of judges and evaluators with a budget, by day (UTC), the last ${spendDays} days, newest first.`,
+        ),
+        traffic: listOf('JudgeTraffic', 'Requests since the start of the service, by judge, and what waits now.'),
+        latency: listOf('JudgeLatency', 'Time to a verdict since the start of the service, by evaluator.'),
         whole: { type: 'boolean', description: 'False: the period has more annotations than the API reads.' },
         drift: listOf('Drift', 'By evaluator that has or had a fixed set.'),
       },
     },
-    ofAllTenants: ['budgets', 'drift'],
-    async handle({ store, clock, budgets, judges: inForce }, query) {
+    ofAllTenants: ['budgets', 'days', 'traffic', 'latency', 'drift'],
+    async handle({ store, clock, budgets, judges: inForce, metrics }, query) {
       const rows = await store.annotations.onRuns({
         ...periodOf(query, clock, 30 * dayMicros),
         ...named(query, 'agent', 'agent'),
@@ -147,13 +163,16 @@ export const figureRoutes: readonly Route[] = [
         kinds: kindsOf(query),
         limit: annotationRowsMax,
       });
-      const { judges: labelled, people } = agreementOf(rows);
+      const { judges: labelled, people } = agreementOf(rows, { byVersion: query['by'] === 'version' });
       const others = inForce().filter(({ name }) => (query['evaluator'] ?? name) === name && !labelled.some((one) => one.name === name));
       const judges = [...labelled, ...others.map(withoutLabels)];
       return {
         judges: judges.map(judgeFiguresJson),
         people: people.map(peopleFiguresJson),
         budgets: budgets().map(budgetJson),
+        days: await daysJson(store.judgeSpend, clock.nowMs()),
+        traffic: judgeTrafficRows(metrics()),
+        latency: judgeLatencyRows(metrics()).filter(({ name }) => (query['evaluator'] ?? name) === name),
         whole: rows.length < annotationRowsMax,
         drift: await driftJson(store.judgeDrift, typeof query['evaluator'] === 'string' ? query['evaluator'] : undefined),
       };
@@ -243,6 +262,10 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     kind: text,
     version: count,
     model: { type: ['string', 'null'] },
+    agent_version: {
+      type: ['string', 'null'],
+      description: 'With `by=version`: version of the agent, empty for runs without one. Null: all versions.',
+    },
     runs: { ...count, description: 'Runs, or calls, with a pass or fail of both people and the evaluator.' },
     both_pass: count,
     both_fail: count,
@@ -289,6 +312,28 @@ function budgetJson({ judge, evaluator, limit, most, spent, reserved, share }: B
     left: Math.max(0, most - spent - reserved),
     pace: share,
   };
+}
+
+async function daysJson(spend: JudgeSpendStore, nowMs: number): Promise<readonly JsonObject[]> {
+  const days = Array.from({ length: spendDays }, (_, back) =>
+    timeText(BigInt(Math.floor(nowMs) - back * 86_400_000) * 1_000_000n).slice(0, 10),
+  );
+  const rows: JsonObject[] = [];
+  for (const day of days) {
+    for (const [account, { nanoUsd, requests, inputTokens, outputTokens }] of await spend.on(day)) {
+      const isEvaluator = account.startsWith(evaluatorAccount);
+      rows.push({
+        day,
+        judge: isEvaluator ? null : account,
+        evaluator: isEvaluator ? account.slice(evaluatorAccount.length) : null,
+        cost_usd: nanoUsd / nanoPerUsd,
+        requests,
+        input_tokens: inputTokens,
+        output_tokens: outputTokens,
+      });
+    }
+  }
+  return rows;
 }
 
 export function estimateJson(value: Estimate | NotEstimable): JsonObject {
@@ -361,6 +406,7 @@ export function judgeFiguresJson({
   kind,
   version,
   model,
+  agentVersion,
   runs,
   confusion,
   rates,
@@ -374,6 +420,7 @@ export function judgeFiguresJson({
     kind,
     version,
     model: model ?? null,
+    agent_version: agentVersion ?? null,
     runs,
     both_pass: trueNegative,
     both_fail: truePositive,

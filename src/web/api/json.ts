@@ -2,15 +2,17 @@
 import { worstTurns } from '../../analytics/worst-turns.ts';
 import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
-import { type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
+import { isJsonArray, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { judgeTrace } from '../../model/judge-call.ts';
 import type { Attributed, AttributeValue, Span } from '../../model/span.ts';
 import type { IdentifiedAnnotation } from '../../model/store/annotation-store.ts';
-import type { ContentGone, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../model/store/store.ts';
+import type { ContentGone, RevisionChange, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow } from '../../model/store/store.ts';
 import type { RunSplit } from '../../model/store/verdict-rows.ts';
 import { type Micros, timeText } from '../../model/timestamp.ts';
 import { runTargetId } from '../../model/verdict.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
+import { isLack, lackOf, lackTexts, missingDataOf, placesOf } from '../../pipeline/reporting/missing-data.ts';
+import { ownSpans } from '../../pipeline/reporting/span-readings.ts';
 import { writeLogsJson, writeTraces } from '../../otlp/write/write.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
 
@@ -58,11 +60,28 @@ export function runJson(run: StoredRun): JsonObject {
       evidence: [...verdict.evidence],
       details: verdict.details,
       sample_probability: verdict.sampleProbability,
+      threshold: verdict.threshold ?? null,
       judge_trace: judgeTraceJson(run, verdict),
     })),
-    decisions: run.decisions.map(shortDecisionJson),
+    decisions: run.decisions.map((one) => ({ ...shortDecisionJson(one), missing: missingJson(one, run) })),
+    task: run.task ?? null,
+    revisions: (run.revisions ?? []).map(({ revision, changes }) => ({ revision, changes: changes.map(changeJson) })),
     annotations: run.annotations.map(annotationJson),
   };
+}
+
+function changeJson({ of, name, before, after }: RevisionChange): JsonObject {
+  const value = (one: string | number | null): string | number | null => (of === 'ended_at' && typeof one === 'number' ? timeOf(one) : one);
+  return { of, name: name ?? null, before: value(before), after: value(after) };
+}
+
+/** What the spans of the run lack for an evaluator that skipped it, where they could carry it, and the switch that brings it. */
+function missingJson({ decision, reason }: StoredDecision, { content = {} }: StoredRun): JsonObject | null {
+  const lack = decision === 'skipped' ? lackOf(reason ?? '') : undefined;
+  if (lack === undefined) return null;
+  const read = member(content, 'dialects') ?? null;
+  const dialects = isJsonArray(read) ? read.map(String) : [];
+  return { need: lack, name: lackTexts[lack], todo: missingDataOf(lack, dialects) ?? null, places: [...placesOf(lack, dialects)] };
 }
 
 /** The trace to which exporters send the judge calls of a verdict. */
@@ -160,20 +179,8 @@ export function summaryJson({ at, of, name, verdict, count, score }: SummaryRow,
   return { at: timeOf(at), ...splitJson(by, of), name, verdict, count, mean_score: score ?? null };
 }
 
-function splitJson(by: RunSplit | undefined, of: string | undefined): JsonObject {
+export function splitJson(by: RunSplit | undefined, of: string | undefined): JsonObject {
   return by === undefined ? {} : { [by]: of ?? null };
-}
-
-export function toolJson({ agent, of, name, calls, errors, notExecuted, tookMicros }: ToolRow, by: RunSplit | undefined): JsonObject {
-  return {
-    agent: agent ?? null,
-    ...splitJson(by, of),
-    name,
-    calls,
-    errors,
-    not_executed: notExecuted,
-    mean_seconds: tookMicros === undefined ? null : tookMicros / microsPerSecond,
-  };
 }
 
 export function timeOf(micros: Micros): string {
@@ -192,12 +199,18 @@ export function evaluabilityRows(families: readonly MetricFamily[]): readonly Js
         dialect: label('tracejury.dialect'),
         name: label(wire.evaluationName),
         outcome: label('tracejury.outcome'),
-        reason: label('tracejury.reason'),
-        need: label('tracejury.need'),
+        reason: label('tracejury.reason') || null,
+        need: label('tracejury.need') || null,
+        ...neededJson(label('tracejury.need'), label('tracejury.dialect')),
         count: point.value,
       },
     ];
   });
+}
+
+function neededJson(need: string | null, dialect: string | null): JsonObject {
+  if (need === null || !isLack(need)) return { missing: null, todo: null };
+  return { missing: lackTexts[need], todo: missingDataOf(need, dialect === null ? [] : [dialect]) ?? null };
 }
 
 /** One OTLP/JSON request a line, as the Collector's file exporter writes them: traces, then logs. */
@@ -244,24 +257,9 @@ export function spanPage(
   return { spans: page, next: page.length > 0 && next < ordered.length ? next : undefined };
 }
 
-/** The run's span and its descendants, sub-agents included. */
-function ownSpans(spans: readonly Span[], root: SpanId): ReadonlySet<Span> {
-  const children = Map.groupBy(spans, ({ parentSpanId }) => parentSpanId);
-  const own = new Set(spans.filter(({ spanId }) => spanId === root));
-  const next: SpanId[] = [root];
-  for (let at = next.pop(); at !== undefined; at = next.pop()) {
-    for (const child of children.get(at) ?? []) {
-      if (own.has(child)) continue;
-      own.add(child);
-      next.push(child.spanId);
-    }
-  }
-  return own;
-}
-
 export const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
-function spanJson(span: Span, isOwn: boolean): JsonObject {
+export function spanJson(span: Span, isOwn: boolean): JsonObject {
   const cut: string[] = [];
   const attributes = attributesJson(span, cut);
   return {

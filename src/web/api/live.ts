@@ -1,11 +1,8 @@
 /** The live list of runs: a stream of rows as the store writes them. */
-import type { RunFilter, Store } from '../../model/store/store.ts';
 import type { EventSource, StreamEvent } from '../event-streams.ts';
 import { runRowJson } from './json.ts';
-import { object, type Parameters, type Route, count } from './route.ts';
-import { filterOf, runFilters } from './run-list.ts';
-
-const { text: _text, ...filters } = runFilters;
+import { type ApiDeps, count, object, type Parameters, type Route } from './route.ts';
+import { runFilters, searchableFilter } from './run-list.ts';
 
 /** Rows of one reading; the last ones of more. */
 const rowsMax = 100;
@@ -16,21 +13,25 @@ export const liveRoutes: readonly Route[] = [
     path: '/runs/live',
     summary: `Runs as the service stores them, as server-sent events: \`run\` with a row of \`/runs\`, also when a run gets a verdict or a revision. At most ${rowsMax} rows come at once; \`lag\` says how many others were left out.`,
     path_parameters: {},
-    query_parameters: filters,
+    query_parameters: runFilters,
     answer: { anyOf: [{ $ref: '#/components/schemas/Run' }, object({ left_out: count })] },
     file: { type: 'text/event-stream', ending: 'txt' },
     handle: async () => undefined,
-    events: ({ store }, query, lastId) => recentRuns(store, query, lastId),
+    events: (parts, query, lastId) => recentRuns(parts, query, lastId),
   },
 ];
 
 /** From now on, or from the last event that the client has had. */
-function recentRuns(store: Pick<Store, 'recent'>, query: Parameters, lastId: string | undefined): EventSource {
-  const filter: RunFilter = filterOf(query);
+function recentRuns(parts: Pick<ApiDeps, 'store' | 'searches'>, query: Parameters, lastId: string | undefined): EventSource {
+  const filter = searchableFilter(parts, query);
   let after = /^\d{1,15}$/.test(lastId ?? '') ? Number(lastId) : undefined;
   return {
     async next() {
-      const { runs, position, leftOut } = await store.recent({ ...filter, limit: rowsMax, ...(after === undefined ? {} : { after }) });
+      const { runs, position, leftOut } = await parts.store.recent({
+        ...filter,
+        limit: rowsMax,
+        ...(after === undefined ? {} : { after }),
+      });
       after = position;
       const rows = runs.map((run): StreamEvent => ({ event: 'run', data: runRowJson(run) }));
       // The position stands with the last event, so a client that has had a part of the rows gets them all again.

@@ -22,6 +22,12 @@ const version = {
   description: `Version of the agent; \`${noName}\` for spans without one.`,
 } as const;
 
+const agentInPath = { ...textParameter, minLength: 1, description: `Name of the agent; \`${noName}\` for spans without one.` } as const;
+const missing = {
+  message: 'No process of this version is learnt.',
+  todo: 'See GET /api/v1/processes; an evaluator such as process_conformance learns from passing runs.',
+} as const;
+
 export const processRoutes: readonly Route[] = [
   {
     method: 'get',
@@ -45,10 +51,7 @@ export const processRoutes: readonly Route[] = [
     path: '/processes/{agent}/{version}',
     summary:
       'The normal process of one version of an agent, and how it differs from that of the version before. The answer is also the file for `options.model` of an evaluator.',
-    path_parameters: {
-      agent: { ...textParameter, minLength: 1, description: `Name of the agent; \`${noName}\` for spans without one.` },
-      version,
-    },
+    path_parameters: { agent: agentInPath, version },
     query_parameters: {
       tenant,
       format: {
@@ -62,10 +65,7 @@ export const processRoutes: readonly Route[] = [
       mermaid: { type: 'text/plain; charset=utf-8', ending: 'mmd' },
       rules: { type: 'application/yaml; charset=utf-8', ending: 'yaml' },
     },
-    missing: {
-      message: 'No process of this version is learnt.',
-      todo: 'See GET /api/v1/processes; an evaluator such as process_conformance learns from passing runs.',
-    },
+    missing,
     answer: { $ref: '#/components/schemas/ProcessModel' },
     async handle({ store }, query) {
       const found = await store.processes.read(keyOf(query, query['version']));
@@ -80,6 +80,16 @@ export const processRoutes: readonly Route[] = [
         model: found.model as unknown as JsonValue,
       };
     },
+  },
+  {
+    method: 'delete',
+    path: '/processes/{agent}/{version}',
+    summary:
+      'Deletes the normal process of one version of an agent. The service learns it anew from the next passing runs. A missing process is no error, so the request may be repeated.',
+    path_parameters: { agent: agentInPath, version },
+    query_parameters: { tenant },
+    answer: object({ deleted: { type: 'boolean', description: 'False: there was no such process.' } }),
+    handle: async ({ removeProcess }, query) => ({ deleted: await removeProcess(keyOf(query, query['version'])) }),
   },
 ];
 

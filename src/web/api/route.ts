@@ -1,4 +1,5 @@
 /** The contract of an API route, and helpers for its parameters and schemas. */
+import type { Collector } from '../../../collectors/collector.ts';
 import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { AlertRow } from '../../model/alert.ts';
@@ -7,12 +8,17 @@ import type { DatasetExample } from '../../model/example.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
+import type { ProcessKey } from '../../model/store/process-store.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
-import type { KeptSpans, RunPlace, Store } from '../../model/store/store.ts';
+import type { KeptSpans, RunPlace, Store, StoredRun } from '../../model/store/store.ts';
+import type { ServiceStatus } from '../../model/service-status.ts';
 import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import type { EventSource } from '../event-streams.ts';
+import type { EvaluatorKind } from '../../model/verdict.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
+import type { AnnotationQueues } from '../../queues/annotation-queues.ts';
+import type { MetricFamily } from '../../telemetry/registry.ts';
 
 export interface ExporterQueues {
   statuses(): readonly EntryStatus[];
@@ -29,6 +35,10 @@ export interface ApiDeps {
   readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly TakenAnnotation[]>;
   /** Removes one annotation; resolves with `false` when there is none. */
   readonly unannotate: (id: string) => Promise<boolean>;
+  /** Runs that people are to answer questions about. */
+  readonly queues: AnnotationQueues;
+  /** Drops what is learnt of one process; resolves with `false` when there is none. */
+  readonly removeProcess: (key: ProcessKey) => Promise<boolean>;
   /** The example without what `redact` removes. */
   readonly redacted: (example: DatasetExample) => DatasetExample;
   /** Whether `redact` may have changed the text. */
@@ -38,12 +48,20 @@ export interface ApiDeps {
   readonly budgets: () => readonly BudgetRow[];
   /** Evaluators with a judge. */
   readonly judges: () => readonly JudgeInForce[];
+  /** In the order of the configuration. */
+  readonly evaluators: () => readonly EvaluatorInForce[];
   readonly clock: Clock;
   /** The least probability that `tracestate` may claim, and the number of runs below it since the start. */
   readonly upstream: { readonly probabilityMin: number; readonly raised: () => number };
   /** Brings the sums by version up to date. Resolves with `false` when some are left for later. */
   readonly refreshVersions: () => Promise<boolean>;
   readonly alerts: () => readonly AlertRow[];
+  /** The question that a judge gets about a run, or why there is none. `name`: of the configured evaluator. */
+  readonly judgeQuestion?: (run: StoredRun, name: string) => Promise<JudgeQuestion | NoQuestion>;
+  /** Collectors that the configuration describes. */
+  readonly dialects?: () => readonly Collector[];
+  /** Every metric since the start of the process. */
+  readonly metrics: () => readonly MetricFamily[];
   /** Outcomes of evaluators since the start of the process. */
   readonly evaluability: () => readonly JsonObject[];
   /** Loads the demonstration. `busy`: it is being loaded; `refused`: the service accepts no spans now. */
@@ -52,6 +70,7 @@ export interface ApiDeps {
   readonly isIngestTokenNeeded: boolean;
   /** Services and scopes without a recognised agent. */
   readonly unrecognised: () => readonly UnrecognisedNotice[];
+  readonly status: ServiceStatus;
 }
 
 /** What a caller may do beside sending spans. */
@@ -127,12 +146,32 @@ export interface Route {
   readonly file?: { readonly type: string; readonly ending: string };
   /** The same for values of the parameter `format`: the answer is then a text. */
   readonly formats?: { readonly [format: string]: { readonly type: string; readonly ending: string } };
+  /** Name of the file of `formats`, without its extension. Default: the first part of the path. */
+  readonly fileName?: (parameters: Parameters) => string;
   /** Lists of the answer about all tenants; they are empty for a token that sees one tenant. */
   readonly ofAllTenants?: readonly string[];
   /** For an answer that is a stream of server-sent events: its source. `lastId`: the last event that the client has had. */
   readonly events?: (parts: ApiDeps, parameters: Parameters, lastId: string | undefined) => EventSource;
   /** Resolves with `undefined` for 404. */
   readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue, visit: Visit) => Promise<JsonValue | FileAnswer | undefined>;
+}
+
+/** An entry of `evaluators`, as the configuration in force has it. */
+export interface EvaluatorInForce {
+  readonly name: string;
+  readonly evaluator: string;
+  readonly kind: EvaluatorKind;
+  readonly version: number;
+  readonly summary: string;
+  /** Null: a metric without pass or fail. */
+  readonly threshold: number | null;
+  readonly target: 'run' | 'session';
+  /** Names of its judges; empty for rules and endpoints. */
+  readonly judges: readonly string[];
+  /** 1 for rules. */
+  readonly sampleRate: number;
+  /** True: `when` chooses runs. */
+  readonly isConditional: boolean;
 }
 
 /** A limit per day in US dollars, requests or tokens. */
@@ -149,6 +188,19 @@ export interface BudgetRow {
   /** Factor on sample rates, 0..1. */
   readonly share: number;
 }
+
+/** What a judge gets to read. */
+export interface JudgeQuestion {
+  readonly instruction: string;
+  readonly data: readonly { readonly title: string; readonly text: string }[];
+  readonly answerSchema: JsonObject;
+  /** True: the evaluator may ask more questions about the run. */
+  readonly isFirstOfSeveral: boolean;
+}
+
+/** Why there is no question. `skipped`: the evaluator would skip the run. `not_in_spans`: the spans of the trace make no such run. */
+export const noQuestionReasons = ['not_configured', 'no_judge', 'of_session', 'no_spans', 'too_large', 'not_in_spans', 'skipped'] as const;
+export type NoQuestion = (typeof noQuestionReasons)[number];
 
 const dayMicros = 86_400_000_000;
 

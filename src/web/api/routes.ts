@@ -15,26 +15,35 @@ import {
   splitDescription,
   splitOf,
 } from './route.ts';
-import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { examinedMax, type Store, type StoredRun } from '../../model/store/store.ts';
+import type { TraceId } from '../../model/ids.ts';
+import { examinedMax } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { alertRoutes } from './alerts.ts';
 import { annotationRoutes } from './annotations.ts';
+import { datasetFileRoutes } from './dataset-files.ts';
 import { datasetRoutes } from './datasets.ts';
+import { experimentHistoryRoutes } from './experiment-history.ts';
+import { evaluatorRoutes } from './evaluators.ts';
 import { experimentRoutes } from './experiments.ts';
 import { figureRoutes } from './figures.ts';
 import { exportRoutes } from './exports.ts';
+import { queueRoutes } from './queues.ts';
 import { versionRoutes } from './versions.ts';
+import { callRoutes } from './calls.ts';
+import { noticeRoutes } from './notices.ts';
+import { overviewRoutes } from './overview.ts';
 import { processRoutes } from './processes.ts';
 import { firstStepRoutes } from './first-steps.ts';
 import { browserSessionRoutes } from './browser-session.ts';
 import { liveRoutes } from './live.ts';
+import { spanId, storedRun } from './one-run.ts';
+import { runContextRoutes } from './run-context.ts';
 import { runExportRoutes } from './run-export.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
+import { runSpanRoutes } from './run-spans.ts';
 import { sessionRoutes } from './sessions.ts';
-import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson, toolJson } from './json.ts';
-
-const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
+import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson } from './json.ts';
+import { settingsRoutes } from './settings.ts';
 const spansLimitDefault = 200;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
@@ -117,6 +126,8 @@ export const routes: readonly Route[] = [
       return otlpLines(kept);
     },
   },
+  ...runSpanRoutes,
+  ...runContextRoutes,
   {
     method: 'get',
     path: '/decisions/{trace}',
@@ -161,20 +172,6 @@ export const routes: readonly Route[] = [
   },
   {
     method: 'get',
-    path: '/tools',
-    summary: 'Calls by agent and tool.',
-    path_parameters: {},
-    query_parameters: { ...period, ...runParameters, tenant, by },
-    answer: list('tools', 'Tool'),
-    handle: async ({ store, clock }, query) => ({
-      tools: (await store.tools({ ...periodOf(query, clock), ...runsOf(query), ...splitIn(query) })).map((row) =>
-        toolJson(row, splitOf(query)),
-      ),
-      next: null,
-    }),
-  },
-  {
-    method: 'get',
     path: '/evaluability',
     summary: 'Outcomes of each evaluator since the start of the service, by agent and dialect, with the missing data.',
     path_parameters: {},
@@ -198,23 +195,27 @@ export const routes: readonly Route[] = [
       next: null,
     }),
   },
+  ...evaluatorRoutes,
   ...figureRoutes,
+  ...overviewRoutes,
+  ...callRoutes,
   ...versionRoutes,
   ...alertRoutes,
   ...processRoutes,
   ...annotationRoutes,
   ...exportRoutes,
   ...datasetRoutes,
+  ...queueRoutes,
+  ...datasetFileRoutes,
   ...experimentRoutes,
   ...browserSessionRoutes,
   ...firstStepRoutes,
+  ...experimentHistoryRoutes,
+  ...settingsRoutes,
+  ...noticeRoutes,
 ];
 
 function splitIn(query: Parameters): { readonly by?: RunSplit } {
   const split = splitOf(query);
   return split === undefined ? {} : { by: split };
-}
-
-function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): Promise<StoredRun | undefined> {
-  return store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });
 }

@@ -2,15 +2,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
-import { contentGoneWords, rowLabelsMax } from '../../model/store/store.ts';
+import { contentGoneWords, revisionChangeKinds, rowLabelsMax } from '../../model/store/store.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import type { EventSource } from '../event-streams.ts';
 import { datasetSchemas } from './dataset-json.ts';
-import { experimentSchemas } from './experiments.ts';
+import { experimentSchemas } from './experiment-schemas.ts';
+import { evaluatorSchemas } from './evaluators.ts';
 import { exportSchemas } from './exports.ts';
 import { driftSchemas, figureSchemas } from './figures.ts';
 import { spanKinds } from './json.ts';
+import { runContentMembers, runContentSchemas } from './run-schema.ts';
+import { runSpanSchemas } from './run-spans.ts';
+import { callSchemas } from './calls.ts';
+import { noticeSchemas } from './notices.ts';
+import { overviewSchemas } from './overview.ts';
+import { judgeTrafficSchemas } from './judge-traffic.ts';
 import { processSchemas } from './processes.ts';
+import { queueSchemas } from './queue-json.ts';
 import {
   type ApiDeps,
   count,
@@ -27,6 +35,7 @@ import {
 } from './route.ts';
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
+import { settingsSchemas } from './settings.ts';
 import { alertSchemas } from './alerts.ts';
 import { versionSchemas } from './versions.ts';
 
@@ -38,6 +47,12 @@ export type VisitOf = (request: FastifyRequest, reply: FastifyReply) => Visit;
 /** Answers a request with a stream of events. */
 export type SendEvents = (reply: FastifyReply, source: EventSource) => Promise<unknown>;
 
+interface Serving {
+  readonly parts: ApiDeps;
+  readonly visitOf: VisitOf;
+  readonly sendEvents: SendEvents;
+}
+
 export function serveApi(app: FastifyInstance, serving: Serving): void {
   const document = openApiDocument(routes);
   app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
@@ -45,12 +60,6 @@ export function serveApi(app: FastifyInstance, serving: Serving): void {
 }
 
 const noRun = { message: 'The store has no such run.', todo: 'It may be too old for store.keep, or not scored yet.' };
-
-interface Serving {
-  readonly parts: ApiDeps;
-  readonly visitOf: VisitOf;
-  readonly sendEvents: SendEvents;
-}
 
 function serveRoute(
   app: FastifyInstance,
@@ -67,6 +76,7 @@ function serveRoute(
     query_parameters: inQuery,
     file,
     formats = {},
+    fileName,
     ofAllTenants = [],
     events,
     handle,
@@ -123,7 +133,7 @@ function serveRoute(
         if (format !== undefined)
           return await reply
             .type(format.type)
-            .header('content-disposition', `attachment; filename="${path.split('/')[1]}.${format.ending}"`)
+            .header('content-disposition', `attachment; filename="${fileName?.(requested) ?? path.split('/')[1]}.${format.ending}"`)
             .send(found);
         if (file !== undefined)
           return await reply.type(file.type).header('content-disposition', `attachment; filename="run.${file.ending}"`).send(found);
@@ -195,9 +205,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
       verdicts: { type: 'array', items: { $ref: '#/components/schemas/Verdict' } },
     },
     {
-      input: orNull('string', 'Of one run only.'),
-      final_response: { description: 'Of one run only.' },
-      tool_calls: { type: ['array', 'null'], items: { type: 'object' }, description: 'Of one run only.' },
+      ...runContentMembers,
       content_kept: {
         type: 'boolean',
         description: 'False: the store has no texts, arguments and results, and their fields are absent. Of one run only.',
@@ -211,6 +219,23 @@ const schemas: { readonly [name: string]: JsonObject } = {
         anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }],
         description: 'Why the store has no spans. Of one run only.',
       },
+      revisions: {
+        type: 'array',
+        items: object({
+          revision: count,
+          changes: {
+            type: 'array',
+            items: object({
+              of: { enum: revisionChangeKinds },
+              name: orNull('string', 'Of the tool or the evaluator.'),
+              before: { type: ['string', 'number', 'null'] },
+              after: { type: ['string', 'number', 'null'] },
+            }),
+          },
+        }),
+        description: 'What revisions after the first changed, oldest first. Of one run only.',
+      },
+      task: orNull('string', 'By `groups.task_key`. Of one run only.'),
       part_of: orNull('string', 'The run, as trace/span, that this one is a part of. Of one run only.'),
       decisions: { type: 'array', items: { $ref: '#/components/schemas/Decision' }, description: 'Of one run only.' },
       annotations: {
@@ -237,6 +262,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
       evidence: { type: 'array', items: text, description: 'Span ids. Of one run only.' },
       details: { type: 'object', description: 'Of one run only.' },
       sample_probability: { type: 'number', description: 'Of one run only.' },
+      threshold: orNull('number', 'From which score on the run passes; null: there is none, or it is not known. Of one run only.'),
       judge_trace: {
         anyOf: [object({ trace_id: text, span_id: text }), { type: 'null' }],
         description:
@@ -265,7 +291,23 @@ const schemas: { readonly [name: string]: JsonObject } = {
       decision: { enum: ['scored', 'skipped', 'filtered', 'sampled_out', 'over_budget', 'overload', 'failed'] },
       reason: orNull('string'),
     },
-    { trace_id: text, span_id: text, tenant: text },
+    {
+      trace_id: text,
+      span_id: text,
+      tenant: text,
+      missing: {
+        anyOf: [
+          object({
+            need: text,
+            name: { ...text, description: 'The missing data in words.' },
+            todo: orNull('string', 'The setting of the SDK or of the configuration that brings it; null: none is known.'),
+            places: { type: 'array', items: text, description: 'Attributes, events and log records that would carry it.' },
+          }),
+          { type: 'null' },
+        ],
+        description: 'What the evaluator lacks; null: the run has nothing to evaluate, or was not skipped. Of one run only.',
+      },
+    },
   ),
   Annotation: object({
     id: text,
@@ -325,8 +367,23 @@ const schemas: { readonly [name: string]: JsonObject } = {
       name: text,
       calls: count,
       errors: count,
+      error_rate: {
+        $ref: '#/components/schemas/Estimate',
+        description: 'Of the calls that ran, with a 95 % interval as if they were independent.',
+      },
       not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
       mean_seconds: orNull('number'),
+      p50_seconds: orNull('number', 'Median, to 2 % of its value.'),
+      p95_seconds: orNull('number', 'To 2 % of its value.'),
+      argument_failures: {
+        type: 'array',
+        items: object({
+          path: { ...text, description: 'Of the argument, with dots; `[]`: a place in a list. Empty: the arguments as a whole.' },
+          keyword: { ...text, description: 'Keyword of the JSON Schema of the tool.' },
+          count: { ...count, description: 'Calls.' },
+        }),
+        description: 'Arguments that the schema of the tool refuses, as `tool_call_validity` found them, most first.',
+      },
     },
     splitMembers,
   ),
@@ -347,17 +404,28 @@ const schemas: { readonly [name: string]: JsonObject } = {
     outcome: text,
     reason: orNull('string'),
     need: orNull('string'),
+    missing: orNull('string', 'What is missing, in words. Null: nothing.'),
+    todo: orNull('string', 'The setting that supplies it: of the SDK of the dialect, or of this service. Null: no setting is known.'),
     count,
   }),
+  ...runContentSchemas,
+  ...runSpanSchemas,
   ...exportSchemas,
   ...datasetSchemas,
   ...versionSchemas,
   ...alertSchemas,
   ...experimentSchemas,
+  ...evaluatorSchemas,
   ...figureSchemas,
+  ...judgeTrafficSchemas,
   ...driftSchemas,
   ...processSchemas,
   ...sessionSchemas,
+  ...queueSchemas,
+  ...overviewSchemas,
+  ...callSchemas,
+  ...settingsSchemas,
+  ...noticeSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
 };
 

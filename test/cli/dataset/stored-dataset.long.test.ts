@@ -233,6 +233,22 @@ test('dataset: list, show, split and remove', async () => {
   expect(await dataset('list')).toMatchObject({ out: '', err: 'The store has no dataset yet.' });
 });
 
+test('dataset review: named drafts, or all of them, are reviewed in the next version, and stay when their runs are added again', async () => {
+  await dataset('add', 'd', '--where', 'agent=support');
+  expect(await dataset('review', 'd', id(1), id(3))).toMatchObject({ code: 0, out: 'd@2: 2 changed' });
+  expect((await dataset('list')).out).toContain('6 examples, 4 drafts');
+  expect((await examples('d')).filter((one) => one['review'] !== 'draft').map((one) => one['id'])).toEqual([id(1), id(3)].toSorted());
+  expect(await dataset('review', 'd', id(1), 'x')).toMatchObject({
+    code: 1,
+    out: 'd@2: nothing changed, as none of them is a draft',
+    err: 'd@2 has no example "x".',
+  });
+  expect((await dataset('add', 'd', '--run', traceId(1))).err).toMatch(/reviewed; --replace overwrites it/);
+  expect(await dataset('review', 'd', '--all')).toMatchObject({ code: 0, out: 'd@3: 4 changed' });
+  expect((await dataset('show', 'd', '--format', 'text')).out).toContain('by ann: reviewed');
+  expect(await dataset('review', 'd')).toMatchObject({ code: 2, err: expect.stringContaining('mark all drafts with --all') });
+});
+
 test('eval: --dataset reads a stored dataset, a version of it, or a file, and says which', async () => {
   const runs = join(folder, 'runs.jsonl');
   writeFileSync(

@@ -1,9 +1,10 @@
 /** Reports hold foreign text: it is shown, and nothing obeys it. */
 import { expect, test } from 'vitest';
-import { type EvalReport, gateResults, hasPassed, percent, tableText, talliesOf } from '../../../src/cli/eval/report.ts';
+import { type EvalReport, gateResults, hasPassed, tableText, talliesOf } from '../../../src/cli/eval/report.ts';
 import type { EvalOutcome, EvalResult, MatchedItem } from '../../../src/cli/eval/scoring.ts';
 import { junitXml } from '../../../src/cli/eval/junit.ts';
 import { markdownText } from '../../../src/cli/eval/markdown.ts';
+import { percent } from '../../../src/analytics/reports/report-text.ts';
 import { progressBar } from '../../../src/cli/terminal.ts';
 import { reportJson } from '../../../src/cli/eval/report-json.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';

@@ -32,7 +32,8 @@ export function pageAddresses({ run, agent, session, dataset }: Places): readonl
     { name: 'datasets', path: '/datasets' },
     ...(dataset === undefined ? [] : [{ name: 'dataset', path: `/datasets/${encodeURIComponent(dataset)}` }]),
     { name: 'experiments', path: '/experiments' },
-    { name: 'versions', path: `/agents/${encodeURIComponent(agent)}` },
+    { name: 'agents', path: '/agents' },
+    { name: 'agent', path: `/agents/${encodeURIComponent(agent)}` },
     { name: 'settings', path: '/settings' },
   ];
 }

@@ -14,6 +14,7 @@ import { firstRunSuite } from './suites/first-run.ts';
 import { hostileSuite } from './suites/hostile.ts';
 import { keyboardSuite } from './suites/keyboard.ts';
 import { liveSuite } from './suites/live.ts';
+import { loopSuite } from './suites/loop.ts';
 import { pagesSuite } from './suites/pages.ts';
 import { signingInSuite } from './suites/signing-in.ts';
 import type { Setting, Suite } from './suites/suite.ts';
@@ -29,6 +30,7 @@ const suites: readonly Suite[] = [
   signingInSuite,
   keyboardSuite,
   liveSuite,
+  loopSuite,
   firstRunSuite,
 ];
 

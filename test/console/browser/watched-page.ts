@@ -26,7 +26,7 @@ export interface WatchOptions {
 
 /** Payloads call this function: whoever runs them is found out. */
 export const sentinel = 'tracejuryRan';
-const openMs = 15_000;
+const openMs = 60_000;
 const quietMs = 50;
 
 export async function watchedPage(browser: Browser, options: WatchOptions): Promise<WatchedPage> {
@@ -96,33 +96,38 @@ function requestFault(request: Request, origin: string, mayChange: boolean): str
   return undefined;
 }
 
-/** The page shows its data: no request is under way, and nothing says that it is busy. */
+/** The page shows its data: nothing says that it is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor({ timeout: openMs });
-  await page.waitForFunction('document.querySelector(\'[aria-busy="true"]\') === null', undefined, { timeout: openMs });
+  const loading = page.locator('.loading, [aria-busy="true"]').first();
+  await loading.waitFor({ state: 'detached', timeout: openMs });
   await page.waitForTimeout(quietMs);
-  await page.waitForFunction('document.querySelector(\'[aria-busy="true"]\') === null', undefined, { timeout: openMs });
+  await loading.waitFor({ state: 'detached', timeout: openMs });
 }
 
 /** What makes a page unusable, whatever it shows. */
-export async function usable(page: Page): Promise<readonly string[]> {
+export async function usable(page: Page, { mayFail = false }: { readonly mayFail?: boolean } = {}): Promise<readonly string[]> {
   const state = await page.evaluate<{
-    readonly headings: number;
+    readonly headings: readonly string[];
     readonly wide: number;
     readonly width: number;
     readonly links: number;
     readonly title: string;
+    readonly failures: readonly string[];
   }>(`({
-    headings: document.querySelectorAll('main h1').length,
+    headings: [...document.querySelectorAll('main h1')].map((one) => one.textContent),
     wide: document.documentElement.scrollWidth,
     width: document.documentElement.clientWidth,
     links: document.querySelectorAll('nav a').length,
     title: document.title,
+    failures: [...document.querySelectorAll('[role="alert"]')].map((one) => one.textContent),
   })`);
   return [
-    ...(state.headings === 1 ? [] : [`${state.headings} headings of level 1`]),
+    ...(state.headings.length === 1 ? [] : [`${state.headings.length} headings of level 1`]),
+    ...(mayFail || state.headings[0] !== 'Not found' ? [] : ['there is no such page']),
     ...(state.wide <= state.width + 1 ? [] : [`the page is ${state.wide} wide in a window of ${state.width}`]),
     ...(state.links > 0 ? [] : ['no menu']),
+    ...(mayFail ? [] : state.failures.map((failure) => `the page says: ${failure}`)),
     ...(state.title === '' ? ['no title'] : []),
   ];
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Span } from '../../../src/model/span.ts';
 import { answeringJudge } from '../../dashboard/answering-judge.ts';
-import { eventually } from '../../service/running.ts';
+import { eventually, sample } from '../../service/running.ts';
 import { serviceFolder, type ServiceProcess } from '../../service/process.ts';
 import type { Places, RunAddress } from './addresses.ts';
 import { spansOfStory } from './runs/agent-run.ts';
@@ -37,7 +37,7 @@ export interface World {
 export const judged = 'courtesy';
 export const dataset = 'refunds';
 const demoRuns = 60;
-const patience = { everyMs: 100, looksMax: 900 } as const;
+const patience = { everyMs: 100, looksMax: 3_000 } as const;
 const main = join(import.meta.dirname, '../../../src/cli/main.ts');
 
 /** `demo`: with the simulated day of the demonstration; `large`: with a run of 5,000 spans. */
@@ -96,18 +96,20 @@ groups: { task_key: input }
 `;
 }
 
-/** Spans of one request. */
-const spansPerRequest = 2_000;
+/** Traces of one request. */
+const tracesPerRequest = 12;
 
-/** Sends traces in requests of whole traces. */
+/** Sends whole traces, and never more than the service takes at its ease: what it scores in a hurry it does not judge, and keeps no content of. */
 export async function sent(service: ServiceProcess, traces: readonly (readonly Span[])[]): Promise<void> {
-  let batch: Span[] = [];
-  for (const [at, trace] of traces.entries()) {
-    batch.push(...trace);
-    if (batch.length < spansPerRequest && at < traces.length - 1) continue;
-    const status = await service.send(batch);
-    if (status !== 200) throw new Error(`the service answered ${status ?? 'nothing'} to the spans`);
-    batch = [];
+  for (let at = 0; at < traces.length; at += tracesPerRequest) {
+    await eventually(
+      async () => (sample(await service.metrics(), 'tracejury_stress_level') === 0 ? true : undefined),
+      'the service is calm',
+      patience,
+    );
+    const status = await service.send(traces.slice(at, at + tracesPerRequest).flat());
+    if (status === 429) at -= tracesPerRequest;
+    else if (status !== 200) throw new Error(`the service answered ${status ?? 'nothing'} to the spans`);
   }
 }
 
@@ -137,21 +139,32 @@ interface ApiRun {
   readonly verdicts: readonly { readonly name: string; readonly passed: boolean | null }[];
 }
 
-/** All outermost runs, once the judge has seen those with an answer. */
+/** All outermost runs, once the judge has seen each, or a decision says why not: a busy machine leaves judges out. */
 async function scoredRuns(service: ServiceProcess, atLeast: number): Promise<readonly ApiRun[]> {
+  const isDecided = async ({ trace_id }: ApiRun): Promise<boolean> => {
+    const answer = await fetch(`${service.console}/api/v1/decisions/${trace_id}`);
+    const { decisions } = (await answer.json()) as { readonly decisions: readonly { readonly name: string }[] };
+    return decisions.some(({ name }) => name === judged);
+  };
   return await eventually(
     async () => {
       const runs = (await service.runs()) as unknown as readonly ApiRun[];
-      const waiting = runs.filter(({ verdicts }) => !verdicts.some(({ name }) => name === judged));
-      return runs.length >= atLeast && waiting.length === 0 ? runs : undefined;
+      if (runs.length < atLeast) return undefined;
+      for (const run of runs.filter((one) => !isJudged(one))) if (!(await isDecided(run))) return undefined;
+      return runs;
     },
     'all runs are stored and judged',
     patience,
   );
 }
 
+function isJudged({ verdicts }: ApiRun): boolean {
+  return verdicts.some(({ name }) => name === judged);
+}
+
 function addressOf(runs: readonly ApiRun[], agent: string): RunAddress {
-  const found = runs.find((run) => run.agent === agent);
+  const own = runs.filter((run) => run.agent === agent);
+  const found = own.find(isJudged) ?? own[0];
   if (found === undefined) throw new Error(`no run of ${agent}`);
   return { trace: found.trace_id, span: found.span_id };
 }

@@ -167,4 +167,27 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(numbers(page)).toContain(0);
     expect([page.next, page.searchedTo]).toEqual([undefined, undefined]);
   });
+
+  test('list: runs that were written last come in the order of their writing, by a filter, and with the number of the others', async () => {
+    const store = await open(member);
+    await store.write([item(0), item(1)]);
+    const begin = await store.recent({ limit: 10 });
+    expect([begin.runs, begin.leftOut]).toEqual([[], 0]);
+    await store.write([item(3), item(2, { tools: ['book'] })]);
+    const first = await store.recent({ limit: 10, after: begin.position });
+    expect([numbers(first), first.leftOut]).toEqual([[3, 2], 0]);
+    expect(first.runs[1]).toEqual((await store.runs({ limit: 1, traceId: nth(2).traceId })).runs[0]);
+    expect(numbers(await store.recent({ limit: 10, after: first.position }))).toEqual([]);
+    // A later verdict, a revision, and a run that turns out to be part of another one.
+    await store.write([
+      { ...item(1), answered: true },
+      scoredRun({}, nth(3, { revision: 2, trace: agentTrace({ toolCalls: [call({ name: 'book' })] }) })),
+      scoredRun({}, nth(2, { revision: 2, partOf: nth(3) })),
+    ]);
+    expect(numbers(await store.recent({ limit: 10, after: first.position })).toSorted((one, other) => one - other)).toEqual([1, 3]);
+    expect(numbers(await store.recent({ limit: 10, after: begin.position, tool: 'book' }))).toEqual([3]);
+    await store.write([4, 5, 6, 7].map((number) => item(number)));
+    const last = await store.recent({ limit: 2, after: begin.position, agent: 'travel-agent' });
+    expect([numbers(last), last.leftOut]).toEqual([[6, 7], 3]);
+  });
 });

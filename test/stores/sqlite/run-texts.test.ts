@@ -49,6 +49,17 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await found(store, 'order', { traceId: nth(1).traceId })).toEqual([1]);
   });
 
+  test('texts: runs that were written last are found by their words before these are indexed', async () => {
+    const store = await open(member);
+    const { position } = await store.recent({ limit: 1 });
+    await store.write([item(0, 'late order'), item(1, 'an order'), { ...item(2, 'late order'), withoutContent: 'switched_off' }]);
+    const late = await store.recent({ limit: 10, after: position, text: 'order late' });
+    expect([numbers(late), late.leftOut]).toEqual([[0], 0]);
+    await store.write(Array.from({ length: 60 }, (_, at) => item(at + 3, 'late')));
+    const many = await store.recent({ limit: 20, after: late.position, text: 'late' });
+    expect([many.runs.length, many.leftOut]).toEqual([20, 40]);
+  });
+
   test.each(['"', '*', 'a"b', 'NEAR(a b)', 'words:a', '-a', '^a', "' or 1=1 --", '(', 'AND', 'a AND', '\\', '\u0000', '💥'])(
     'texts: a search for %j is a search for its words',
     async (text) => {

@@ -75,6 +75,63 @@ test('experiments: two are compared on the examples that both have', async () =>
   );
 });
 
+test('experiments: results are those of a status, or of an example', async () => {
+  const ids = async (query: string): Promise<unknown> =>
+    (await asked(`/experiments/main/results?${query}`)).body.results?.map((one) => one['example_id']);
+  expect(await ids('status=failed')).toEqual(['one']);
+  expect(await ids('example=two')).toEqual(['two']);
+  expect(await ids('status=failed&example=two')).toEqual([]);
+});
+
+test('experiments: a flipped example names both runs, and what they took', async () => {
+  const { body } = await asked('/experiments/compare?a=main&b=branch');
+  const own = (body['evaluators'] as readonly JsonObject[]).find((one) => one['name'] === 'tool_error');
+  const runs = async (id: string): Promise<unknown> => (await results(id, 3)).find((one) => one['example_id'] === 'two')?.['trace_id'];
+  expect(own?.['flipped']).toMatchObject([
+    {
+      a: { value: 1, trace_id: await runs('main') },
+      b: { value: 0, trace_id: await runs('branch'), duration_seconds: expect.any(Number) as unknown },
+    },
+  ]);
+});
+
+for (const [format, type, says] of [
+  ['table', 'text/plain', /^A {2}main/],
+  ['markdown', 'text/markdown', /^### /],
+  ['junit', 'application/xml', /^<\?xml/],
+  ['json', 'application/json', /^\{"a":/],
+  ['html', 'text/html', /^<!doctype html>/],
+] as const) {
+  test(`experiments: the comparison as ${format} is a file`, async () => {
+    const response = await fetch(`${service.console}/api/v1/experiments/compare?a=main&b=branch&format=${format}`);
+    expect(response.headers.get('content-type')).toContain(type);
+    expect(response.headers.get('content-disposition')).toMatch(/^attachment; filename="main-against-branch\.\w+"$/);
+    expect(await response.text()).toMatch(says);
+  });
+}
+
+test('experiments: the history has the rates of each agent, oldest first, and one agent or name alone', async () => {
+  const { body } = await asked('/experiments/history?limit=100');
+  const agents = body['agents'] as readonly (JsonObject & { readonly experiments: readonly JsonObject[] })[];
+  const own = agents.find(({ agent }) => agent === 'order_support')?.experiments ?? [];
+  expect(own.map(({ id }) => id).filter((id) => id === 'main' || id === 'branch')).toEqual(['main', 'branch']);
+  expect(own.find(({ id }) => id === 'main')?.['evaluators']).toEqual(
+    expect.arrayContaining([expect.objectContaining({ name: 'tool_error', passed: 2, failed: 1 })]),
+  );
+  expect(body['left_out']).toBe(0);
+  expect((await asked('/experiments/history?agent=nobody')).body['agents']).toEqual([]);
+  expect((await asked('/experiments/history?name=main')).body['agents']).toMatchObject([{ experiments: [{ id: 'main' }] }]);
+});
+
+test('experiments: one is deleted with its results, and once more is no error', async () => {
+  await send('gone', 'one', false);
+  await results('gone', 1);
+  const remove = async (): Promise<unknown> =>
+    await (await fetch(`${service.console}/api/v1/experiments/gone`, { method: 'DELETE' })).json();
+  expect([await remove(), await remove()]).toEqual([{ deleted: true }, { deleted: false }]);
+  expect((await asked('/experiments/gone')).status).toBe(404);
+});
+
 test('experiments: the list has the newest first, by name and in pages', async () => {
   const first = await asked('/experiments?limit=1');
   expect(first.body['next']).toBeTypeOf('string');
@@ -107,6 +164,7 @@ test('experiments: answers are as the OpenAPI document says', async () => {
     ['/experiments/{id}', '/experiments/main'],
     ['/experiments/{id}/results', '/experiments/main/results'],
     ['/experiments/compare', '/experiments/compare?a=main&b=branch'],
+    ['/experiments/history', '/experiments/history'],
   ] as const) {
     const place = `api#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/get/responses/200/content/application~1json/schema`;
     const { body } = await asked(url);

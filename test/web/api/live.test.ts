@@ -1,5 +1,10 @@
 /** The live list, asked over HTTP of a whole service. */
 import { expect, test } from 'vitest';
+import { liveRoutes } from '../../../src/web/api/live.ts';
+import type { ApiDeps } from '../../../src/web/api/route.ts';
+import { memoryStore } from '../../builders/memory-store.ts';
+import { scoredRun } from '../../builders/scored-run.ts';
+import { nth } from '../../stores/numbered.ts';
 import { live, started } from '../../service/live-stream.ts';
 import { running, sendAgentRun } from '../../service/running.ts';
 
@@ -30,6 +35,19 @@ test('live: a client that comes again goes on behind its last event', async () =
   await first.next('run');
   const again = await live(service, '', { 'last-event-id': id });
   expect(await again.next('run')).toMatchObject({ agent: 'shipping' });
+});
+
+test('live: of more runs than come at once the last ones come, behind the number of the others', async () => {
+  const store = await memoryStore();
+  const source = liveRoutes[0]?.events?.({ store } as unknown as ApiDeps, {}, undefined);
+  await source?.next();
+  await store.write(Array.from({ length: 105 }, (_, at) => scoredRun({}, nth(at))));
+  const events = (await source?.next()) ?? [];
+  expect(events[0]).toEqual({ event: 'lag', data: { left_out: 5 } });
+  expect(events.slice(1).map(({ event }) => event)).toEqual(Array.from({ length: 100 }, () => 'run'));
+  expect(events.map(({ id }) => id !== undefined)).toEqual(events.map((_, at) => at === events.length - 1));
+  expect(await source?.next()).toEqual([]);
+  await store.stop();
 });
 
 test('live: a token that sees its own tenant gets the runs of that tenant', async () => {

@@ -184,6 +184,37 @@ test('processes: shards learn one process together, and it outlives the service'
   await again.stop();
 });
 
+test.each(['', 'shards: 2\n'])('processes: one that is deleted is learnt anew, also by shards (%j)', async (shards) => {
+  const tokens =
+    '[ { name: people, value: read-0123456789ab, may: [read] }, { name: ops, value: ops-0123456789abc, may: [read, operate] } ]';
+  const service = await running(`${shards}${learns}`, { tokens });
+  const as = async (token: string, method = 'DELETE'): Promise<JsonObject> => {
+    const response = await fetch(`${service.console}/api/v1/processes${method === 'DELETE' ? '/support/1.0' : ''}`, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return { status: response.status, ...((await response.json()) as JsonObject) };
+  };
+  const runsOf = async (): Promise<number> => {
+    const { processes } = (await as('read-0123456789ab', 'GET')) as { readonly processes?: readonly JsonObject[] };
+    return Number(processes?.find(({ version }) => version === '1.0')?.['runs'] ?? 0);
+  };
+  await send(service, 100, normal);
+  const closed = async (): Promise<number> => {
+    const page = await (await fetch(`${service.console}/metrics`, { headers: { authorization: 'Bearer read-0123456789ab' } })).text();
+    return [...page.matchAll(/^tracejury_process_runs_total\{[^}]*\} (\d+)/gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  await eventually(async () => ((await closed()) === 100 ? true : undefined), 'all runs');
+  await eventually(async () => ((await runsOf()) >= 60 ? true : undefined), 'a learnt process');
+  expect(await as('read-0123456789ab')).toMatchObject({ status: 401 });
+  expect(await as('ops-0123456789abc')).toMatchObject({ status: 200, deleted: true });
+  expect(await runsOf()).toBe(0);
+  expect(await as('ops-0123456789abc')).toMatchObject({ status: 200, deleted: false });
+  await send(service, 8, normal);
+  expect(await eventually(async () => ((await runsOf()) === 8 ? 8 : undefined), 'a process of the runs after the deletion')).toBe(8);
+  await service.stop();
+});
+
 const refused = [
   { path: '/processes/support/9', status: 404, code: 'not_found' },
   { path: '/processes/support/9?format=mermaid', status: 404, code: 'not_found' },

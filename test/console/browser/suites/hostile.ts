@@ -58,7 +58,11 @@ async function opened({ browser, tally, console, runs }: Opening): Promise<void>
     tally.attempt(name, async () => {
       await watched.open(path);
       await hovered(watched);
-      const faults = [...(await usable(watched.page)), ...(await moved(watched, console, path)), ...(await unshown(watched, shown))];
+      const faults = [
+        ...(await usable(watched.page, { mayFail: true })),
+        ...(await moved(watched, console, path)),
+        ...(await unshown(watched, shown)),
+      ];
       return [...faults, ...watched.faults()];
     });
   for (const path of lists) await harmless(`hostile texts on ${path}`, path);

@@ -8,6 +8,8 @@ interface Stop {
   /** What has the focus, by its text. */
   readonly name: string;
   readonly isBody: boolean;
+  /** The key has not left it. */
+  readonly isSame: boolean;
   /** The focus can be seen: an outline or a shadow. */
   readonly isSeen: boolean;
   readonly isOnScreen: boolean;
@@ -15,12 +17,15 @@ interface Stop {
 
 const focused = `(() => {
   const element = document.activeElement;
-  if (element === null || element === document.body) return { name: 'body', isBody: true, isSeen: true, isOnScreen: true };
+  if (element === null || element === document.body) return { name: 'body', isBody: true, isSame: false, isSeen: true, isOnScreen: true };
+  const isSame = element === globalThis.focusedBefore;
+  globalThis.focusedBefore = element;
   const style = getComputedStyle(element);
   const box = element.getBoundingClientRect();
   return {
     name: (element.tagName + ' ' + (element.getAttribute('aria-label') ?? element.textContent ?? '').trim()).slice(0, 60),
     isBody: false,
+    isSame,
     isSeen: (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== 'none',
     isOnScreen: box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth,
   };
@@ -28,6 +33,8 @@ const focused = `(() => {
 
 /** Long lists have many stops: the first ones say enough. */
 const stopsMax = 60;
+/** A field of a date has a stop for each of its parts. */
+const partsMax = 7;
 
 export const keyboardSuite: Suite = {
   name: 'keyboard',
@@ -66,7 +73,7 @@ async function stopFaults(page: Page): Promise<readonly string[]> {
     if (stop.isBody) break;
     stops.push(stop);
   }
-  const caught = stops.find((stop, at) => at >= 2 && stops[at - 1]?.name === stop.name && stops[at - 2]?.name === stop.name);
+  const caught = stops.find((_, at) => at >= partsMax && stops.slice(at - partsMax, at).every(({ isSame }) => isSame));
   return [
     ...(stops.length < 3 ? [`only ${stops.length} stops`] : []),
     ...stops.filter(({ isSeen }) => !isSeen).map(({ name }) => `the focus is not seen on ${name}`),

@@ -22,5 +22,13 @@ export const pagesSuite: Suite = {
         });
       await watched.close();
     }
+    const watched = await watchedPage(browser, { console: world.console });
+    await tally.attempt('every entry of the menu is tested', async () => {
+      await watched.open('/');
+      const menu = await watched.page.locator('nav a').evaluateAll((links) => links.map((link) => String(link.getAttribute('href'))));
+      const tested = pageAddresses(world.places).map(({ path }) => path);
+      return menu.filter((href) => !tested.includes(new URL(href, world.console).pathname)).map((href) => `no test opens ${href}`);
+    });
+    await watched.close();
   },
 };

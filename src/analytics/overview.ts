@@ -1,0 +1,114 @@
+/** What each agent did in a period against the period before: the worst first. */
+import { emptySketch, type QuantileSketch } from '../model/quantile-sketch.ts';
+import type { RollupRow } from '../model/store/rollup-store.ts';
+import type { Micros } from '../model/timestamp.ts';
+import type { Estimate, Estimated } from '../statistics/estimate.ts';
+import { independentDifference } from '../statistics/independent-difference.ts';
+import { mergedSketch } from '../statistics/quantile-sketch.ts';
+import { weightedRate } from '../statistics/weighted-rate.ts';
+
+type RunRow = RollupRow<'run'>;
+type EvaluatorRow = RollupRow<'evaluator'>;
+
+export interface OverviewRows {
+  /** By agent and step. */
+  readonly runs: readonly RunRow[];
+  /** By agent and evaluator. */
+  readonly evaluators: readonly EvaluatorRow[];
+  readonly before: { readonly runs: readonly RunRow[]; readonly evaluators: readonly EvaluatorRow[] };
+}
+
+export interface AgentOverview {
+  /** Empty: runs without an agent. */
+  readonly agent: string;
+  readonly runs: number;
+  /** With a failed verdict. */
+  readonly failedRuns: number;
+  readonly runsBefore: number;
+  readonly evaluators: readonly EvaluatorOverview[];
+  readonly took: QuantileSketch;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** `undefined`: no run has a known cost. */
+  readonly costUsd: number | undefined;
+  readonly costedRuns: number;
+  readonly toolCalls: number;
+  readonly toolErrors: number;
+  readonly steps: readonly { readonly at: Micros; readonly runs: number; readonly failedRuns: number }[];
+}
+
+export interface EvaluatorOverview {
+  readonly evaluator: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly rate: Estimate;
+  /** `undefined`: it had no verdict with a pass or fail. */
+  readonly before: Estimate | undefined;
+  /** The difference of the rates; `undefined` unless its interval excludes zero. */
+  readonly change: Estimated | undefined;
+}
+
+export function agentOverviews({ runs, evaluators, before }: OverviewRows): readonly AgentOverview[] {
+  const evaluatorsOf = Map.groupBy(evaluators, ({ agent }) => agent);
+  const runsBefore = new Map(before.runs.map(({ agent, counts }) => [agent, counts.runs]));
+  const evaluatorsBefore = new Map(before.evaluators.map((row) => [keyOf(row), row]));
+  const overviews = [...Map.groupBy(runs, ({ agent }) => agent)].map(([agent, steps]): AgentOverview => {
+    const sum = (name: keyof RunRow['counts']): number => steps.reduce((total, { counts }) => total + counts[name], 0);
+    return {
+      agent,
+      runs: sum('runs'),
+      failedRuns: sum('failed'),
+      runsBefore: runsBefore.get(agent) ?? 0,
+      evaluators: (evaluatorsOf.get(agent) ?? [])
+        .filter(({ counts }) => counts.pass + counts.fail > 0)
+        .map((row) => evaluatorOverview(row, evaluatorsBefore.get(keyOf(row))))
+        .toSorted((one, other) => dropOf(one) - dropOf(other) || pointOf(one.rate) - pointOf(other.rate)),
+      took: steps.map(({ sketches }) => sketches.took).reduce(mergedSketch, emptySketch),
+      inputTokens: sum('inputTokens'),
+      outputTokens: sum('outputTokens'),
+      costUsd: sum('costed') === 0 ? undefined : sum('cost'),
+      costedRuns: sum('costed'),
+      toolCalls: sum('toolCalls'),
+      toolErrors: sum('toolErrors'),
+      steps: steps.map(({ at, counts }) => ({ at, runs: counts.runs, failedRuns: counts.failed })),
+    };
+  });
+  return overviews.toSorted(worstFirst);
+}
+
+function keyOf({ agent, name }: EvaluatorRow): string {
+  return JSON.stringify([agent, name]);
+}
+
+function evaluatorOverview({ name, counts }: EvaluatorRow, before: EvaluatorRow | undefined): EvaluatorOverview {
+  const rate = rateOf(counts);
+  const earlier = before === undefined || before.counts.pass + before.counts.fail === 0 ? undefined : rateOf(before.counts);
+  const change = earlier === undefined ? undefined : independentDifference(rate, earlier);
+  const isShown = change?.kind === 'estimated' && (change.low > 0 || change.high < 0);
+  return { evaluator: name, passed: counts.pass, failed: counts.fail, rate, before: earlier, change: isShown ? change : undefined };
+}
+
+/** Weighted by one over the sample probability. Each run counts as independent of the others. */
+export function rateOf({ pass, fail, weight, weightSquares, passedWeight, passedSquares }: EvaluatorRow['counts']): Estimate {
+  return weightedRate({
+    n: pass + fail,
+    refused: 0,
+    weightSquares,
+    moments: { alone: pass + fail, totals: [passedWeight, weight], products: [passedSquares, passedSquares, weightSquares], groups: [] },
+  });
+}
+
+/** The largest shown drop first, then the largest share of failed runs, then the most runs. */
+function worstFirst(one: AgentOverview, other: AgentOverview): number {
+  const worstDrop = ({ evaluators }: AgentOverview): number => Math.min(0, ...evaluators.map(dropOf));
+  const failedShare = ({ runs, failedRuns }: AgentOverview): number => (runs === 0 ? 0 : failedRuns / runs);
+  return worstDrop(one) - worstDrop(other) || failedShare(other) - failedShare(one) || other.runs - one.runs;
+}
+
+function dropOf({ change }: EvaluatorOverview): number {
+  return change === undefined ? 0 : Math.min(0, change.point);
+}
+
+function pointOf(rate: Estimate): number {
+  return rate.kind === 'estimated' ? rate.point : 1;
+}

@@ -1,0 +1,38 @@
+/** The comparison as JUnit XML: one test case for each evaluator, which fails on a regression and is skipped when nothing can be compared. */
+import { comparisonCells, comparisonHeads, flipText } from './comparison-text.ts';
+import { element } from './xml-element.ts';
+import type { Comparison, EvaluatorComparison } from '../experiment-comparison.ts';
+
+/** Flips that a failure lists. */
+const flipsMax = 20;
+
+export function comparisonJunit({ first, second, evaluators }: Comparison): string {
+  const count = (word: EvaluatorComparison['word']): string => String(evaluators.filter((one) => one.word === word).length);
+  const suite = element(
+    'testsuite',
+    {
+      name: `${second.name} against ${first.name}`,
+      tests: String(evaluators.length),
+      failures: count('worse'),
+      errors: '0',
+      skipped: count('not_comparable'),
+    },
+    evaluators.map((one) => element('testcase', { classname: 'experiment', name: one.name }, contentOf(one))),
+  );
+  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="tracejury">', suite, '</testsuites>'].join('\n');
+}
+
+function contentOf(one: EvaluatorComparison): readonly string[] {
+  const message = comparisonCells(one)
+    .map((text, at) => `${comparisonHeads[at]}: ${text}`)
+    .join(', ');
+  if (one.word === 'not_comparable') return [element('skipped', { message }, [])];
+  if (one.word !== 'worse') return [];
+  const flips = one.flipped
+    .slice(0, flipsMax)
+    .map(
+      (flip) =>
+        `${[flip.exampleId, ...(flip.input === undefined ? [] : [`(${flip.input})`])].join(' ')}: ${flipText(flip, one.measure)}. ${flip.second.explanation}`,
+    );
+  return [element('failure', { type: one.name, message: [message, ...flips].join('\n') }, [])];
+}

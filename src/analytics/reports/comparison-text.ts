@@ -1,0 +1,211 @@
+/** The comparison of two experiments as text for a terminal, and as Markdown for a comment on a pull request. */
+import { cell } from './markdown-cell.ts';
+import { aligned, measureText, percent } from './report-text.ts';
+import { oneLine } from '../../model/one-line.ts';
+import type { Comparison, ComparisonWord, EvaluatorComparison, Flip, UsageComparison } from '../experiment-comparison.ts';
+import type { Measure } from '../experiment-summary.ts';
+import type { Experiment } from '../../model/experiment.ts';
+import type { Estimate } from '../../statistics/estimate.ts';
+
+export const wordTexts: { readonly [word in ComparisonWord]: string } = {
+  better: 'better',
+  worse: 'WORSE',
+  no_difference_shown: 'no difference shown',
+  not_comparable: 'not comparable',
+};
+
+export const comparisonHeads = ['evaluator', 'examples', 'A', 'B', 'difference', 'p (Holm)', 'result'] as const;
+
+export function comparisonCells(one: EvaluatorComparison): readonly string[] {
+  return [
+    one.name,
+    String(one.examples),
+    sideText(one.first, one.measure),
+    sideText(one.second, one.measure),
+    differenceText(one.difference, one.measure),
+    one.adjustedP === undefined ? '–' : pText(one.adjustedP),
+    wordTexts[one.word],
+  ];
+}
+
+function sideText(estimate: Estimate, measure: Measure): string {
+  if (estimate.kind === 'not_estimable') return '–';
+  return `${measureText(estimate.point, measure)} (${measureText(estimate.low, measure)} to ${measureText(estimate.high, measure)})`;
+}
+
+/** In points for a rate. */
+function differenceText(difference: EvaluatorComparison['difference'], measure: Measure): string {
+  if (difference.kind === 'not_estimable') return '–';
+  const text = (value: number): string => signed(measure === 'rate' ? 100 * value : value, measure === 'rate' ? 1 : 3);
+  return `${text(difference.point)} (${text(difference.low)} to ${text(difference.high)})${measure === 'rate' ? ' points' : ''}`;
+}
+
+function signed(value: number, digits: number): string {
+  const text = Math.abs(value).toFixed(digits);
+  return Number(text) === 0 ? text : `${value < 0 ? '−' : '+'}${text}`;
+}
+
+const pLeast = 0.0001;
+
+export function pText(p: number): string {
+  return p < pLeast ? `< ${pLeast}` : p.toFixed(4);
+}
+
+export const usageHeads = ['mean of a run', 'examples', 'A', 'B', 'difference'] as const;
+
+export function usageCells({ of, examples, first, second, difference }: UsageComparison): readonly string[] {
+  const text = (value: number): string =>
+    of === 'cost' ? `$${value.toFixed(5)}` : of === 'duration' ? `${value.toFixed(2)} s` : thousands(Math.round(value));
+  const change = (value: number): string => `${value < 0 ? '−' : '+'}${text(Math.abs(value))}`;
+  return [
+    of,
+    String(examples),
+    text(first),
+    text(second),
+    difference.kind === 'estimated'
+      ? `${change(difference.point)} (${change(difference.low)} to ${change(difference.high)})`
+      : change(second - first),
+  ];
+}
+
+/** Commas between groups of three digits. */
+function thousands(value: number): string {
+  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+export const repeatHeads = ['evaluator', 'k', 'pass@k A', 'pass@k B', 'pass^k A', 'pass^k B'] as const;
+
+export function repeatRows(evaluators: readonly EvaluatorComparison[]): readonly (readonly string[])[] {
+  return evaluators.flatMap(({ name, repeats: { first, second } }) => {
+    const most = Math.max(first.length, second.length);
+    return Array.from({ length: most }, (_, at) => {
+      const [one, other] = [first[at], second[at]];
+      const text = (value: number | undefined): string => (value === undefined ? '–' : percent(value));
+      return [name, String(at + 1), text(one?.passAtK), text(other?.passAtK), text(one?.passHatK), text(other?.passHatK)];
+    });
+  });
+}
+
+const shortCommit = 10;
+
+export function experimentText({ name, id, provenance: { commit, branch, isDirty }, dataset }: Experiment): string {
+  const parts = [
+    `${name} (${id})`,
+    ...(commit === undefined
+      ? []
+      : [`commit ${commit.slice(0, shortCommit)}${isDirty === true ? ' with changes' : ''}${branch === undefined ? '' : ` on ${branch}`}`]),
+    ...(dataset === undefined ? [] : [`dataset ${dataset.name}${dataset.version === undefined ? '' : `@${dataset.version}`}`]),
+  ];
+  return parts.join(', ');
+}
+
+const namesMax = 20;
+
+/** Examples that only one side has. */
+export function unpairedTexts({ onlyFirst, onlySecond }: Comparison): readonly string[] {
+  return [
+    ['A', onlyFirst],
+    ['B', onlySecond],
+  ].flatMap(([side, ids]) =>
+    typeof side !== 'string' || typeof ids === 'string' || ids === undefined || ids.length === 0
+      ? []
+      : [
+          `${ids.length} ${ids.length === 1 ? 'example is' : 'examples are'} only in ${side} and left out: ${ids.slice(0, namesMax).join(', ')}${ids.length > namesMax ? `, and ${ids.length - namesMax} more` : ''}`,
+        ],
+  );
+}
+
+export function headlineOf({ regressions, evaluators, examples }: Comparison): string {
+  const better = evaluators.filter(({ word }) => word === 'better').map(({ name }) => name);
+  if (examples === 0) return 'nothing can be compared: the two have no example in common';
+  if (regressions.length > 0) return `worse: ${regressions.join(', ')}${better.length === 0 ? '' : `; better: ${better.join(', ')}`}`;
+  return better.length > 0 ? `better: ${better.join(', ')}` : 'no difference shown';
+}
+
+/** Flips that a text lists for each evaluator. */
+const flipsMax = 20;
+const labelChars = 60;
+const textChars = 300;
+
+export function flipText({ first, second }: Flip, measure: Measure): string {
+  const side = ({ value, runs }: Flip['first']): string =>
+    measure === 'mean' ? value.toFixed(3) : runs === 1 ? (value === 1 ? 'pass' : 'fail') : `${Math.round(value * runs)} of ${runs} passed`;
+  return `${side(first)} → ${side(second)}`;
+}
+
+export function comparisonTable(comparison: Comparison): string {
+  const { first, second, evaluators, usage, warnings, examples } = comparison;
+  const repeats = repeatRows(evaluators);
+  return [
+    `A  ${oneLine(experimentText(first), textChars)}`,
+    `B  ${oneLine(experimentText(second), textChars)}`,
+    `${examples} ${examples === 1 ? 'example' : 'examples'} in both`,
+    ...unpairedTexts(comparison).map((text) => oneLine(text, textChars)),
+    ...warnings.map((text) => `⚠ ${oneLine(text, textChars)}`),
+    '',
+    ...aligned([comparisonHeads, ...evaluators.map((one) => comparisonCells(one).map((text) => oneLine(text, labelChars)))]),
+    ...(repeats.length === 0
+      ? []
+      : ['', ...aligned([repeatHeads, ...repeats.map((cells) => cells.map((text) => oneLine(text, labelChars)))])]),
+    ...(usage.length === 0 ? [] : ['', ...aligned([usageHeads, ...usage.map(usageCells)])]),
+    ...evaluators.flatMap(({ name, measure, flipped }) =>
+      flipped.length === 0
+        ? []
+        : [
+            '',
+            `Changed: ${oneLine(name, labelChars)}`,
+            ...flipped
+              .slice(0, flipsMax)
+              .flatMap((flip) => [
+                `  ${oneLine(flip.exampleId, labelChars)}  ${flipText(flip, measure)}`,
+                ...(flip.input === undefined ? [] : [`    Input: ${oneLine(flip.input, textChars)}`]),
+                `    A: ${oneLine(flip.first.explanation, textChars)}`,
+                `    B: ${oneLine(flip.second.explanation, textChars)}`,
+              ]),
+            ...(flipped.length > flipsMax ? [`  … and ${flipped.length - flipsMax} more`] : []),
+          ],
+    ),
+    '',
+    oneLine(headlineOf(comparison), textChars),
+  ].join('\n');
+}
+
+export function comparisonMarkdown(comparison: Comparison): string {
+  const { first, second, evaluators, usage, warnings, regressions, examples } = comparison;
+  const repeats = repeatRows(evaluators);
+  return [
+    `### ${regressions.length > 0 ? '❌' : examples === 0 ? '⚠' : '✅'} Experiment: ${cell(headlineOf(comparison))}`,
+    `A: ${cell(experimentText(first))}<br>\nB: ${cell(experimentText(second))}<br>\n${examples} ${examples === 1 ? 'example' : 'examples'} in both.`,
+    ...unpairedTexts(comparison).map((text) => `${cell(text, 1_000)}.`),
+    ...warnings.map((text) => `⚠ ${cell(text)}`),
+    markdownTable(comparisonHeads, evaluators.map(comparisonCells)),
+    ...(repeats.length === 0 ? [] : [markdownTable(repeatHeads, repeats)]),
+    ...(usage.length === 0 ? [] : [markdownTable(usageHeads, usage.map(usageCells))]),
+    ...evaluators.flatMap(({ name, measure, flipped }) =>
+      flipped.length === 0
+        ? []
+        : [
+            `<details><summary>${cell(name)}: ${flipped.length} changed</summary>`,
+            markdownTable(
+              ['example', 'input', 'change', 'A', 'B'],
+              flipped
+                .slice(0, flipsMax)
+                .map((flip) => [
+                  flip.exampleId,
+                  flip.input ?? '',
+                  flipText(flip, measure),
+                  flip.first.explanation,
+                  flip.second.explanation,
+                ]),
+            ),
+            ...(flipped.length > flipsMax ? [`… and ${flipped.length - flipsMax} more`] : []),
+            '</details>',
+          ],
+    ),
+  ].join('\n\n');
+}
+
+function markdownTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map((text) => cell(text)).join(' | ')} |`;
+  return [line(heads), `|${heads.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
+}

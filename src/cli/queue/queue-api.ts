@@ -1,0 +1,187 @@
+/** Queues for a command: those of a service, over its API, or those of a store file. Both answer as the API does. */
+import { httpClient } from '../../http/http-client.ts';
+import { isJsonArray, isJsonObject, type JsonObject, jsonText, member, parseJson } from '../../model/json.ts';
+import type { RunFilter } from '../../model/store/store.ts';
+import { annotationQueues } from '../../queues/annotation-queues.ts';
+import { configuredRedaction } from '../../config/entries/redaction.ts';
+import { judgesInForce } from '../../service/judge-pool.ts';
+import { clock } from '../../service/node-runtime.ts';
+import { thresholdsOf } from '../../service/queue-rules.ts';
+import { noTelemetry } from '../../telemetry/telemetry.ts';
+import { runRowJson } from '../../web/api/json.ts';
+import { queueRoutes } from '../../web/api/queues.ts';
+import { type Parameters, Refusal } from '../../web/api/route.ts';
+import { type CommandInput, textOption, UsageError } from '../command.ts';
+import { type OpenedStore, withStore } from '../open-store.ts';
+
+interface QueueRequest {
+  readonly method: 'get' | 'post';
+  /** Steps of the path below `/queues`. */
+  readonly path: readonly string[];
+  readonly query?: { readonly [name: string]: string };
+  readonly body?: JsonObject;
+}
+
+export type QueueAnswer =
+  | { readonly kind: 'ok'; readonly body: JsonObject }
+  /** `status` of the API. */
+  | { readonly kind: 'refused'; readonly status: number; readonly message: string; readonly todo: string };
+
+export interface QueueApi {
+  send(request: QueueRequest): Promise<QueueAnswer>;
+  /** The newest runs, as rows of the API. */
+  runs(filter: RunFilter, limit: number): Promise<readonly JsonObject[]>;
+}
+
+const microsPerSecond = 1_000_000;
+const timeoutMs = 30_000;
+const answerBytesMax = 64 * 1024 * 1024;
+export const instead = 'Ask the service: --url http://127.0.0.1:4380.';
+
+/** Over `--url`, else over the store of `--config`. */
+export async function withQueueApi<Result>(input: CommandInput, use: (api: QueueApi) => Promise<Result>): Promise<Result> {
+  const url = textOption(input, 'url');
+  if (url === undefined) return await withStore(input, { instead }, (opened) => use(storedQueues(opened)));
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError('--url takes the address of the console, which begins with http:// or https://.');
+  const http = httpClient();
+  const token = input.env['TRACEJURY_TOKEN'];
+  try {
+    return await use(servedQueues({ http, url: url.replace(/\/+$/, ''), token }));
+  } finally {
+    http.stop();
+  }
+}
+
+interface Served {
+  readonly http: ReturnType<typeof httpClient>;
+  readonly url: string;
+  readonly token: string | undefined;
+}
+
+function servedQueues({ http, url, token }: Served): QueueApi {
+  async function asked(method: string, path: string, body?: JsonObject): Promise<QueueAnswer> {
+    const answer = await http.send({
+      method: method.toUpperCase(),
+      url: `${url}/api/v1${path}`,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: Buffer.from(jsonText(body)) }),
+      timeoutMs,
+      answerBytesMax,
+    });
+    if (answer.kind === 'unanswered')
+      throw new UsageError(`${url} does not answer (${answer.reason === 'failed' ? answer.code : answer.reason}).`);
+    const value = parseJson(answer.body.toString('utf8')) ?? null;
+    if (!isJsonObject(value) || answer.isCut) throw new UsageError(`${url} answers with ${answer.status}, but not as a tracejury service.`);
+    return answer.status < 300 ? { kind: 'ok', body: value } : refusalOf(answer.status, value);
+  }
+
+  return {
+    send: ({ method, path, query = {}, body }) =>
+      asked(method, `/queues${path.map((step) => `/${encodeURIComponent(step)}`).join('')}${queryText(query)}`, body),
+    async runs(filter, limit) {
+      const query = { ...runQuery(filter), limit: String(limit) };
+      const answer = await asked('get', `/runs${queryText(query)}`);
+      if (answer.kind === 'refused') throw new UsageError(`${answer.message} ${answer.todo}`);
+      return objectsAt(answer.body, 'runs');
+    },
+  };
+}
+
+/** The parameters of `GET /runs`. */
+function runQuery(filter: RunFilter): { readonly [name: string]: string } {
+  const { from, to, sessionId, traceId, annotated, minDuration, maxDuration, minCost, maxCost, ...texts } = filter;
+  const numbers = {
+    min_duration: minDuration === undefined ? undefined : minDuration / microsPerSecond,
+    max_duration: maxDuration === undefined ? undefined : maxDuration / microsPerSecond,
+    min_cost: minCost,
+    max_cost: maxCost,
+  };
+  const others = { session: sessionId, trace: traceId, annotated, from: timeOf(from), to: timeOf(to), ...numbers };
+  const given = Object.entries(others).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)] as const]));
+  return { ...texts, ...Object.fromEntries(given) };
+}
+
+function timeOf(micros: number | undefined): string | undefined {
+  return micros === undefined ? undefined : new Date(micros / 1_000).toISOString();
+}
+
+function queryText(query: { readonly [name: string]: string }): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+function refusalOf(status: number, value: JsonObject): QueueAnswer {
+  const error = member(value, 'error');
+  const [message, todo] = ['message', 'todo'].map((key) => (isJsonObject(error) ? member(error, key) : undefined));
+  return { kind: 'refused', status, message: String(message ?? `The service answers with ${status}.`), todo: String(todo ?? '') };
+}
+
+/** The members of a list of an answer. */
+export function objectsAt(body: JsonObject, key: string): readonly JsonObject[] {
+  const list = member(body, key) ?? [];
+  return isJsonArray(list) ? list.filter(isJsonObject) : [];
+}
+
+/** The routes of the API, without a service. */
+function storedQueues({ store, config }: OpenedStore): QueueApi {
+  const redaction = configuredRedaction(config.redact, noTelemetry);
+  const queues = annotationQueues({
+    store,
+    settings: () => config.queues,
+    thresholds: () => thresholdsOf(config),
+    redaction: () => redaction,
+    telemetry: noTelemetry,
+    clock,
+  });
+  const deps = { queues, store, judges: () => judgesInForce(config) };
+  return {
+    async send({ method, path, query = {}, body }) {
+      const steps = ['queues', ...path];
+      const route = queueRoutes.find((one) => one.method === method && matches(one.path, steps));
+      if (route === undefined) throw new Error(`no route for ${steps.join('/')}`);
+      try {
+        const parameters: Parameters = { ...query, ...parametersOf(route.path, steps) };
+        const answer = await route.handle(deps, numbered(parameters), body ?? null, { name: undefined });
+        return isJsonObject(answer ?? null)
+          ? { kind: 'ok', body: answer as JsonObject }
+          : { kind: 'refused', status: 404, ...(route.missing ?? { message: '', todo: '' }) };
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return { kind: 'refused', status: error.status, message: error.message, todo: error.todo };
+      }
+    },
+    runs: async (filter, limit) => (await store.runs({ ...filter, limit })).runs.map(runRowJson),
+  };
+}
+
+function matches(template: string, steps: readonly string[]): boolean {
+  const parts = template.slice(1).split('/');
+  return parts.length === steps.length && parts.every((part, at) => part.startsWith('{') || part === steps[at]);
+}
+
+function parametersOf(template: string, steps: readonly string[]): Parameters {
+  return Object.fromEntries(
+    template
+      .slice(1)
+      .split('/')
+      .flatMap((part, at) => (part.startsWith('{') ? [[part.slice(1, -1), steps[at] ?? '']] : [])),
+  );
+}
+
+/** As the listener reads it. */
+function numbered(parameters: Parameters): Parameters {
+  const { limit } = parameters;
+  return limit === undefined ? parameters : { ...parameters, limit: Number(limit) };
+}
+
+/** What the command reports of a refusal: a wrong request throws a UsageError. */
+export function refusedCode(input: CommandInput, refusal: Extract<QueueAnswer, { readonly kind: 'refused' }>): 1 {
+  const { status, message, todo } = refusal;
+  if (status !== 409) throw new UsageError(`${message} ${todo}`);
+  input.complain(`${message} ${todo}`);
+  return 1;
+}

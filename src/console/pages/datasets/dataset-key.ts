@@ -1,0 +1,5 @@
+/** What names a dataset in the API and in an address. */
+export interface DatasetKey {
+  readonly name: string;
+  readonly tenant: string;
+}

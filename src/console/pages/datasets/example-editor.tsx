@@ -1,0 +1,316 @@
+/** The form in which an example is edited. The API checks it; what is wrong stands at its field. Nothing that somebody has typed is lost. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ApiFailure } from '../../api/client.ts';
+import { failureOf, useApi } from '../../api/use-api.ts';
+import { useAuthor } from '../../parts/author.ts';
+import { ErrorBox } from '../../parts/error-box.tsx';
+import { CheckField, ChoiceField, TextField } from '../../parts/fields.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import type { DatasetKey } from './dataset-key.ts';
+import { CallsField } from './calls-field.tsx';
+import { EditConflict, type Theirs } from './edit-conflict.tsx';
+import { apiFaults, type ExampleForm, exampleOf, type FormFaults, type FormField, formOf } from './example-form.ts';
+import { type ExampleBody, memberDifferences } from './example-members.ts';
+
+export interface ExampleEditorProps {
+  readonly datasetKey: DatasetKey;
+  readonly id: string;
+  /** What the example was when the editor opened. */
+  readonly base: ExampleBody;
+  /** Default: the fields of `base`. */
+  readonly form?: ExampleForm;
+  /** Of `base`; 0: the example is new. */
+  readonly since: number;
+  readonly isReadOnly: boolean;
+  readonly onSaved: (example: ExampleBody, since: number) => void;
+  /** Puts another body into the editor, and drops what was typed. */
+  readonly onTake?: (example: ExampleBody, since: number) => void;
+}
+
+const noFaults: ReadonlyMap<FormField, string> = new Map();
+
+export function ExampleEditor({ datasetKey, id, base, form: given, since, isReadOnly, onSaved, onTake }: ExampleEditorProps) {
+  const { name, tenant } = datasetKey;
+  const api = useApi();
+  const author = useAuthor();
+  const toast = useToast();
+  const first = useMemo(() => given ?? formOf(base), []);
+  const [form, setForm] = useState(first);
+  const [note, setNote] = useState('');
+  const [faults, setFaults] = useState<FormFaults>(noFaults);
+  const [error, setError] = useState<ApiFailure>();
+  const [theirs, setTheirs] = useState<Theirs>();
+  const [isSending, setSending] = useState(false);
+  const isChanged = JSON.stringify(form) !== JSON.stringify(first);
+  const change = (changes: Partial<ExampleForm>): void => setForm((before) => ({ ...before, ...changes }));
+
+  useEffect(() => {
+    if (!isChanged) return undefined;
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [isChanged]);
+
+  async function conflictOf(failure: ApiFailure): Promise<void> {
+    try {
+      const found = await api.get('/datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant } });
+      setTheirs({ body: found, since: found.since });
+    } catch (reason) {
+      const why = failureOf(reason);
+      if (why.status === 404) setTheirs({ body: undefined, since: 0 });
+      else setError(failure);
+    }
+  }
+
+  async function save(of: ExampleForm, basedOn: number): Promise<void> {
+    const { example, faults: found } = exampleOf(of);
+    const wrong: FormFaults = id === '' ? new Map([...found, ['id', 'Write an id.']]) : found;
+    setFaults(wrong);
+    setError(undefined);
+    if (wrong.size > 0) return;
+    setSending(true);
+    try {
+      const said = note.trim();
+      const { version } = await api.send('PUT /datasets/{name}/examples/{id}', {
+        path: { name, id },
+        query: { tenant },
+        body: { example, since: basedOn, ...(said === '' ? {} : { note: said }), ...author },
+      });
+      // What the service keeps may differ from what was sent: it redacts.
+      const kept = await api.get('/datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant } });
+      toast(kept.since === version ? `Saved as version ${version}.` : 'Nothing was changed.');
+      setTheirs(undefined);
+      onSaved(kept, kept.since);
+    } catch (reason) {
+      const failure = failureOf(reason);
+      const at = apiFaults(failure.message);
+      setFaults(at);
+      if (failure.status === 409 && failure.code === 'conflict') await conflictOf(failure);
+      else if (at.size === 0) setError(failure);
+      else
+        setError(
+          new ApiFailure({
+            status: failure.status,
+            code: failure.code,
+            message: 'Some fields have faults.',
+            todo: 'Each fault stands at its field.',
+          }),
+        );
+    }
+    setSending(false);
+  }
+
+  const reviewed = { ...form, isDraft: false };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save(form, since);
+      }}
+    >
+      {faults.get('id') === undefined ? null : (
+        <p class="box failed" role="alert">
+          {faults.get('id')}
+        </p>
+      )}
+      <fieldset disabled={isReadOnly} class="editor">
+        <ExampleFields form={form} faults={faults} change={change} />
+      </fieldset>
+      {theirs === undefined ? null : (
+        <EditConflict
+          base={base}
+          theirs={theirs}
+          mine={exampleOf(form).example}
+          onOverwrite={() => void save(form, theirs.since)}
+          {...(onTake === undefined || theirs.body === undefined ? {} : { onTake: () => onTake(theirs.body ?? {}, theirs.since) })}
+        />
+      )}
+      {error === undefined ? null : <ErrorBox error={error} />}
+      {isReadOnly ? null : (
+        <>
+          <TextField label="Why" hint="A note for the history. May stay empty." value={note} charsMax={1_000} onChange={setNote} />
+          <div class="row save">
+            {form.isDraft ? (
+              <button type="button" class="primary" disabled={isSending} onClick={() => void save(reviewed, since)}>
+                Save as reviewed
+              </button>
+            ) : null}
+            <button type="submit" class={form.isDraft ? undefined : 'primary'} disabled={isSending || (!isChanged && since !== 0)}>
+              {form.isDraft ? 'Save as draft' : 'Save'}
+            </button>
+            {isChanged ? (
+              <>
+                <button
+                  type="button"
+                  onClick={() => {
+                    setForm(first);
+                    setFaults(noFaults);
+                    setTheirs(undefined);
+                  }}
+                >
+                  Undo all edits
+                </button>
+                <span class="dim" role="status">
+                  {changedText(base, form)}
+                </span>
+              </>
+            ) : null}
+          </div>
+        </>
+      )}
+    </form>
+  );
+}
+
+function changedText(base: ExampleBody, form: ExampleForm): string {
+  const members = memberDifferences(base, exampleOf(form).example).map(({ member }) => member.replace(/^expect\./, ''));
+  return members.length === 0 ? 'Only spaces differ.' : `Changed: ${members.join(', ')}.`;
+}
+
+interface ExampleFieldsProps {
+  readonly form: ExampleForm;
+  readonly faults: FormFaults;
+  readonly change: (changes: Partial<ExampleForm>) => void;
+}
+
+function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
+  const hasMore = [form.tools, form.evaluators, form.metadata, form.timeout, form.otherExpectation].some((text) => text !== '');
+  const isAtFault = (['tools', 'evaluators', 'metadata', 'timeout', 'otherExpectation'] as const).some((field) => faults.has(field));
+  return (
+    <>
+      <section class="stack card" aria-label="Input">
+        <h3>Input</h3>
+        <ChoiceField
+          label="Kind"
+          value={form.isJsonInput ? 'json' : 'text'}
+          options={[
+            { value: 'text', title: 'a text' },
+            { value: 'json', title: 'JSON: the conversation so far, or named inputs' },
+          ]}
+          onChange={(kind) => change({ isJsonInput: kind === 'json' })}
+        />
+        <TextField
+          label="What the agent gets"
+          fault={faults.get('input')}
+          value={form.input}
+          rows={rowsOf(form.input)}
+          isCode={form.isJsonInput}
+          onChange={(input) => change({ input })}
+        />
+      </section>
+      <section class="stack card" aria-label="Expectation">
+        <h3>What the run should do</h3>
+        <CallsField form={form} fault={faults.get('calls')} change={change} />
+        <TextField
+          label="Answer"
+          hint="exact_match wants these very words. Leave it empty for an answer in free words, and name an evaluator below."
+          fault={faults.get('output')}
+          value={form.output}
+          rows={rowsOf(form.output)}
+          onChange={(output) => change({ output })}
+        />
+        <TextField
+          label="Tasks"
+          hint="What the user wants done, one task a line."
+          fault={faults.get('tasks')}
+          value={form.tasks}
+          rows={2}
+          onChange={(tasks) => change({ tasks })}
+        />
+        <TextField
+          label="Constraints"
+          fault={faults.get('constraints')}
+          value={form.constraints}
+          rows={2}
+          onChange={(constraints) => change({ constraints })}
+        />
+        <CheckField
+          label="Draft: somebody still has to edit the expectation"
+          isChecked={form.isDraft}
+          onChange={(isDraft) => change({ isDraft })}
+        />
+      </section>
+      <section class="two-fields" aria-label="Place in the dataset">
+        <TextField label="Split" fault={faults.get('split')} value={form.split} charsMax={200} onChange={(split) => change({ split })} />
+        <TextField
+          label="Tags"
+          hint="Separated by commas."
+          fault={faults.get('tags')}
+          value={form.tags}
+          charsMax={5_000}
+          onChange={(tags) => change({ tags })}
+        />
+      </section>
+      <details class="card" open={isAtFault || undefined}>
+        <summary>{hasMore ? 'More members (some are set)' : 'More members'}</summary>
+        <div class="stack">
+          <JsonField
+            name="otherExpectation"
+            label="Other expectations"
+            hint="As tool_calls_count, context or messages."
+            form={form}
+            faults={faults}
+            change={change}
+          />
+          <JsonField
+            name="evaluators"
+            label="Evaluators"
+            hint="A list of names or entries as in the configuration; it replaces the configured evaluators."
+            form={form}
+            faults={faults}
+            change={change}
+          />
+          <JsonField name="tools" label="Tool definitions" form={form} faults={faults} change={change} />
+          <JsonField
+            name="metadata"
+            label="Notes"
+            hint="For people; no evaluator reads them."
+            form={form}
+            faults={faults}
+            change={change}
+          />
+          <TextField
+            label="Limit of one run, in seconds"
+            fault={faults.get('timeout')}
+            value={form.timeout}
+            onChange={(timeout) => change({ timeout })}
+          />
+        </div>
+      </details>
+    </>
+  );
+}
+
+interface JsonFieldProps extends ExampleFieldsProps {
+  readonly name: 'otherExpectation' | 'evaluators' | 'tools' | 'metadata';
+  readonly label: string;
+  readonly hint?: string;
+}
+
+function JsonField({ name, label, hint, form, faults, change }: JsonFieldProps) {
+  return (
+    <TextField
+      label={`${label} (JSON)`}
+      hint={hint}
+      fault={faults.get(name)}
+      value={form[name]}
+      rows={Math.min(12, rowsOf(form[name]))}
+      isCode
+      onChange={(text) => change({ [name]: text })}
+    />
+  );
+}
+
+const rowsMin = 3;
+const rowsMax = 16;
+/** Of a field as wide as a page. */
+const lineChars = 110;
+
+function rowsOf(text: string): number {
+  const lines = text
+    .slice(0, 10_000)
+    .split('\n')
+    .reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / lineChars)), 0);
+  return Math.min(rowsMax, Math.max(rowsMin, lines));
+}

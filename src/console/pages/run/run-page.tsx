@@ -1,0 +1,251 @@
+/** One run: what it was about, the verdicts and why, what happened in it, and what to do about it. */
+import { useMemo, useRef, useState } from 'preact/hooks';
+import type { Schemas } from '../../api/client.ts';
+import { addressOf } from '../../api/client.ts';
+import { useGet } from '../../api/use-api.ts';
+import { ErrorBox } from '../../parts/error-box.tsx';
+import { useKeys } from '../../parts/keyboard.tsx';
+import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.ts';
+import { ConversationView } from '../../parts/run/conversation-view.tsx';
+import { evalCommand } from '../../parts/run/eval-command.ts';
+import { failedCallsOf, partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
+import { changeText } from '../../parts/run/revision-text.ts';
+import { InputAndAnswer, RunFacts } from '../../parts/run/run-summary.tsx';
+import { useToast } from '../../parts/toast.tsx';
+import { useAddress } from '../../parts/use-address.ts';
+import { ExampleDialog } from './example-dialog.tsx';
+import { Labels } from './labels.tsx';
+import { Related } from './related.tsx';
+import { SpanPanel } from './span-panel.tsx';
+import { labelOf, Timeline } from './timeline.tsx';
+import { type Target, VerdictCards } from './verdict-cards.tsx';
+import './run-page.css';
+
+type Run = Schemas['Run'];
+
+export function RunPage({ params: { trace = '', span = '' } }: { readonly params: { readonly [name: string]: string } }) {
+  const { query } = useAddress();
+  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', { path: { trace, span }, query: { tenant: query['tenant'] } });
+  return (
+    <PageFrame
+      title={value === undefined ? 'Run' : `Run of ${value.agent ?? 'an agent without a name'}`}
+      actions={value === undefined ? undefined : <Actions run={value} />}
+    >
+      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
+      {value === undefined ? isLoading ? <Loading what="the run" /> : null : <RunView run={value} onChanged={reload} />}
+    </PageFrame>
+  );
+}
+
+/** Stands for a person without a name: the service has no accounts. */
+const nobody = 'console';
+
+function Actions({ run }: { readonly run: Run }) {
+  const toast = useToast();
+  const [isExampleOpen, setExampleOpen] = useState(false);
+  const file = addressOf('/runs/{trace}/{span}/otlp', { path: { trace: run.trace_id, span: run.span_id }, query: { tenant: run.tenant } });
+  const copy = (text: string, what: string): void => {
+    navigator.clipboard.writeText(text).then(
+      () => toast(`${what} is in the clipboard.`),
+      () => toast('The browser does not let the page write to the clipboard.', 'failed'),
+    );
+  };
+  useKeys([
+    {
+      key: 'a',
+      does: 'Adds the run as an example',
+      run: () => setExampleOpen(true),
+    },
+  ]);
+  return (
+    <>
+      <button type="button" onClick={() => setExampleOpen(true)}>
+        Add as example
+      </button>
+      <button type="button" onClick={() => copy(location.href, 'The link')}>
+        Copy link
+      </button>
+      <button
+        type="button"
+        onClick={() => copy(evalCommand(new URL(file, location.href).href), 'The command')}
+        title="Scores the spans of this run again, offline"
+      >
+        Copy eval command
+      </button>
+      {run.spans_kept === 0 ? null : (
+        <a class="button" href={file} download={`run-${run.trace_id}.otlp.jsonl`}>
+          Download OTLP
+        </a>
+      )}
+      <ExampleDialog run={run} by={nobody} isOpen={isExampleOpen} onClose={() => setExampleOpen(false)} />
+    </>
+  );
+}
+
+function RunView({ run, onChanged }: { readonly run: Run; readonly onChanged: () => void }) {
+  const { query, change } = useAddress();
+  const panel = useRef<HTMLDivElement>(null);
+  const target = targetOf(query, run);
+  const timeline = useGet('/runs/{trace}/{span}/timeline', {
+    path: { trace: run.trace_id, span: run.span_id },
+    query: { tenant: run.tenant },
+  });
+  const spans = timeline.value?.spans ?? noSpans;
+  const names = useMemo(() => new Map(spans.map((span) => [span.span_id, labelOf(span)])), [spans]);
+  const verdicts = useMemo(() => verdictsBySpan(run.verdicts), [run]);
+  const failedCalls = useMemo(() => failedCallsOf(run.verdicts), [run]);
+  const open = (to: Target): void => {
+    change(
+      { selected: to.spanId, call: to.spanId === undefined && to.call !== undefined ? String(to.call + 1) : undefined },
+      { replace: true },
+    );
+    panel.current?.scrollTo({ top: 0 });
+  };
+  const openAndShow = (to: Target): void => {
+    open(to);
+    panel.current?.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+  };
+  const view = query['view'] === 'conversation' ? 'conversation' : 'timeline';
+  useKeys([
+    { key: 'c', does: 'Shows the conversation', run: () => change({ view: 'conversation' }, { replace: true }) },
+    { key: 't', does: 'Shows the timeline', run: () => change({ view: undefined }, { replace: true }) },
+  ]);
+
+  return (
+    <>
+      <RunFacts run={run} />
+      <Notices run={run} timeline={timeline.value} />
+      {run.revision > 1 ? <Revisions run={run} /> : null}
+      <InputAndAnswer run={run} />
+      <VerdictCards run={run} nameOf={(id) => names.get(id)} onOpen={openAndShow} />
+      <Labels run={run} by={nobody} target={target} onChanged={onChanged} />
+      <div class="run-split">
+        <section class="run-left" aria-label="What happened">
+          <div class="row" role="group" aria-label="View">
+            <button type="button" aria-pressed={view === 'timeline'} onClick={() => change({ view: undefined }, { replace: true })}>
+              Timeline
+            </button>
+            <button
+              type="button"
+              aria-pressed={view === 'conversation'}
+              onClick={() => change({ view: 'conversation' }, { replace: true })}
+            >
+              Conversation
+            </button>
+          </div>
+          {view === 'conversation' ? (
+            <Conversation run={run} onOpen={open} failedCalls={failedCalls} />
+          ) : timeline.error !== undefined ? (
+            <ErrorBox error={timeline.error} onRetry={timeline.reload} />
+          ) : timeline.value === undefined ? (
+            <Loading what="the timeline" />
+          ) : spans.length === 0 ? (
+            <p class="dim">The store has no spans of this run.</p>
+          ) : (
+            <Timeline
+              spans={spans}
+              verdicts={verdicts}
+              selected={target.spanId}
+              onSelect={(spanId) => open({ spanId, call: undefined })}
+              onEnter={() => panel.current?.focus()}
+            />
+          )}
+        </section>
+        <div class="run-right" ref={panel} tabIndex={-1} role="region" aria-label="What is selected">
+          <SpanPanel run={run} target={target} verdicts={verdicts} onOpen={open} />
+        </div>
+      </div>
+      <Related run={run} />
+    </>
+  );
+}
+
+const noSpans: readonly Schemas['TimelineSpan'][] = [];
+
+/** The selected span or call; without one, what failed first, else the run itself. */
+function targetOf(query: { readonly [name: string]: string | undefined }, run: Run): Target {
+  const { selected, call } = query;
+  if (selected !== undefined) return { spanId: selected, call: undefined };
+  if (call !== undefined && /^\d{1,6}$/.test(call)) return { spanId: undefined, call: Number(call) - 1 };
+  const failed = run.verdicts.filter(({ passed }) => passed === false);
+  const first = failed.flatMap(({ details }) => partsOf(details)).find((part) => !part.passed && part.spanId !== undefined);
+  return { spanId: first?.spanId ?? failed.flatMap(({ evidence = [] }) => evidence)[0] ?? run.span_id, call: undefined };
+}
+
+function Notices({
+  run,
+  timeline,
+}: {
+  readonly run: Run;
+  readonly timeline: { readonly whole: boolean | null; readonly left_out: number } | undefined;
+}) {
+  const notices = [
+    ...(run.spans_gone === null || run.spans_gone === undefined
+      ? []
+      : [`The store has no spans of this run. ${run.spans_gone.explanation}`]),
+    ...(run.part_of === null || run.part_of === undefined
+      ? []
+      : ['This run turned out to be part of another one, which has the verdicts.']),
+    ...(timeline?.whole === false ? ['Some spans of the trace are not stored.'] : []),
+    ...(timeline !== undefined && timeline.left_out > 0 ? [`${timeline.left_out} spans beyond the limit of a timeline are left out.`] : []),
+  ];
+  return notices.length === 0 ? null : (
+    <div class="box warning">
+      <div class="text">
+        {notices.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+        {run.part_of === null || run.part_of === undefined ? null : <a href={`/runs/${run.part_of}`}>Open that run</a>}
+      </div>
+    </div>
+  );
+}
+
+function Revisions({ run }: { readonly run: Run }) {
+  const revisions = run.revisions ?? [];
+  return (
+    <details>
+      <summary>Revision {run.revision}: spans came, or evaluators changed, after the run had closed</summary>
+      {revisions.length === 0 ? <p class="dim">What the revisions changed is not known.</p> : null}
+      <dl class="revisions">
+        {revisions.map(({ revision, changes }) => (
+          <div key={revision}>
+            <dt>Revision {revision}</dt>
+            <dd>{changes.map(changeText).join('; ')}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+function Conversation({
+  run,
+  onOpen,
+  failedCalls,
+}: {
+  readonly run: Run;
+  readonly onOpen: (target: Target) => void;
+  readonly failedCalls: ReadonlySet<number>;
+}) {
+  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}/conversation', {
+    path: { trace: run.trace_id, span: run.span_id },
+    query: { tenant: run.tenant },
+  });
+  const entries = useMemo(
+    () =>
+      value === undefined || value.messages.length === 0 ? entriesOfRun(run) : conversationEntries(value.messages, run.tool_calls ?? []),
+    [value, run],
+  );
+  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
+  if (value === undefined && isLoading) return <Loading what="the conversation" />;
+  return (
+    <div class="conversation-frame">
+      <ConversationView entries={entries} onOpen={onOpen} failedCalls={failedCalls} />
+      {value === undefined || value.left_out === 0 ? null : (
+        <p class="dim small">{value.left_out} more messages. The OTLP file of the run has all.</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,268 @@
+/** The spans of a run as a waterfall: a tree by the keys of the arrows, with each span's place in time. Rows on screen alone are drawn. */
+import { Component } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Schemas } from '../../api/client.ts';
+import { durationText } from '../../parts/run/times.ts';
+import { isEssential, spanTree, treeRows, type WaterfallRow } from '../../parts/run/waterfall.ts';
+import { useVirtualRows } from '../../parts/virtual-rows.ts';
+
+type Span = Schemas['TimelineSpan'];
+type Row = WaterfallRow<Span>;
+
+export interface SpanVerdicts {
+  readonly failed: readonly string[];
+  readonly passed: readonly string[];
+}
+
+export interface TimelineProps {
+  readonly spans: readonly Span[];
+  readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
+  /** Id of the selected span. */
+  readonly selected: string | undefined;
+  readonly onSelect: (spanId: string) => void;
+  /** Called by Enter: the details take the focus. */
+  readonly onEnter: () => void;
+}
+
+const rowHeight = 28;
+
+export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: TimelineProps) {
+  const [isWhole, setWhole] = useState(false);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [openGroups, setOpenGroups] = useState<ReadonlySet<string>>(new Set());
+  const frame = useRef<HTMLDivElement>(null);
+  /** A selected step has a row, too. */
+  const step = useMemo(() => spans.find((span) => span.span_id === selected && !isEssential(span))?.span_id, [spans, selected]);
+  const tree = useMemo(
+    () => spanTree(spans, isWhole ? undefined : (span) => isEssential(span) || verdicts.has(span.span_id) || span.span_id === step),
+    [spans, isWhole, verdicts, step],
+  );
+  const rows = useMemo(() => treeRows(tree, { closed, openGroups }), [tree, closed, openGroups]);
+  const { hidden, fromMicros, toMicros } = tree;
+  const { items, before, after, scrollTo } = useVirtualRows(rows.length, frame, rowHeight);
+  const at = rows.findIndex(({ span, grouped }) => span.span_id === selected && grouped === undefined);
+  const current = at < 0 ? rows.findIndex(({ span }) => span.span_id === selected) : at;
+
+  // A span that another part of the page has chosen comes into sight.
+  useEffect(() => {
+    if (current >= 0) scrollTo(current);
+    else if (closed.size > 0 && spans.some((span) => span.span_id === selected)) setClosed(new Set());
+  }, [selected, rows.length]);
+
+  const choose = (to: number): void => {
+    const row = rows[Math.min(rows.length - 1, Math.max(0, to))];
+    if (row !== undefined) onSelect(row.span.span_id);
+  };
+  const toggle = (row: Row): void => {
+    if (row.grouped === undefined) setClosed((set) => toggled(set, row.key));
+    else setOpenGroups((set) => toggled(set, row.key));
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    const row = rows[current];
+    const press = keys[event.key];
+    if (press === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (press === 'enter') return onEnter();
+    if (press === 'open' || press === 'close') {
+      if (row === undefined) return choose(0);
+      const canOpen = row.grouped !== undefined || (row.below > 0 && !row.isOpen);
+      if (press === 'open' ? canOpen : row.isOpen) toggle(row);
+      else if (press === 'close') choose(parentOf(rows, current));
+      else choose(current + 1);
+      return;
+    }
+    choose(press === 'first' ? 0 : press === 'last' ? rows.length - 1 : current + press);
+  };
+
+  return (
+    <div class="timeline">
+      <div class="row spread timeline-head">
+        <span class="dim small">
+          {rows.length} {rows.length === 1 ? 'row' : 'rows'}, {durationText(toMicros - fromMicros)}
+        </span>
+        {hidden > 0 || isWhole ? (
+          <label class="row">
+            <input type="checkbox" checked={isWhole} onChange={() => setWhole(!isWhole)} />
+            Show steps of the framework{hidden > 0 ? ` (${hidden})` : ''}
+          </label>
+        ) : null}
+      </div>
+      <div
+        ref={frame}
+        class="timeline-rows"
+        style={{ height: `${rows.length * rowHeight + 2}px` }}
+        role="tree"
+        aria-label="Spans of the run"
+        tabIndex={0}
+        aria-activedescendant={current < 0 ? undefined : `row-${current}`}
+        onKeyDown={pressed}
+      >
+        <div style={{ height: `${before}px` }} role="none" />
+        {items.map(({ index }) => {
+          const row = rows[index];
+          return row === undefined ? null : (
+            <TimelineRow
+              key={row.key}
+              row={row}
+              index={index}
+              count={rows.length}
+              isSelected={index === current}
+              failed={verdicts.get(row.span.span_id)?.failed.length ?? 0}
+              onSelect={onSelect}
+              onToggle={toggle}
+            />
+          );
+        })}
+        <div style={{ height: `${after}px` }} role="none" />
+      </div>
+    </div>
+  );
+}
+
+const keys: { readonly [key: string]: 'open' | 'close' | 'first' | 'last' | 'enter' | number } = {
+  ArrowDown: 1,
+  ArrowUp: -1,
+  PageDown: 15,
+  PageUp: -15,
+  ArrowRight: 'open',
+  ArrowLeft: 'close',
+  Home: 'first',
+  End: 'last',
+  Enter: 'enter',
+};
+
+function parentOf(rows: readonly Row[], at: number): number {
+  const depth = rows[at]?.depth ?? 0;
+  for (let above = at - 1; above >= 0; above--) if ((rows[above]?.depth ?? 0) < depth) return above;
+  return at;
+}
+
+function toggled(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(key)) next.add(key);
+  return next;
+}
+
+interface TimelineRowProps {
+  readonly row: Row;
+  readonly index: number;
+  readonly count: number;
+  readonly isSelected: boolean;
+  /** Number of verdicts that fail the span. */
+  readonly failed: number;
+  readonly onSelect: (spanId: string) => void;
+  readonly onToggle: (row: Row) => void;
+}
+
+/** Deeper rows are not indented further. */
+const indentsMax = 14;
+
+/** Is drawn again only when something of it has changed: a scroll moves the others. */
+class TimelineRow extends Component<TimelineRowProps> {
+  override shouldComponentUpdate(next: TimelineRowProps): boolean {
+    const { row, index, count, isSelected, failed } = this.props;
+    return row !== next.row || index !== next.index || count !== next.count || isSelected !== next.isSelected || failed !== next.failed;
+  }
+
+  override render() {
+    return drawnRow(this.props);
+  }
+}
+
+function drawnRow({ row, index, count, isSelected, failed, onSelect, onToggle }: TimelineRowProps) {
+  const { span, depth, left, width, tookMicros, below, isOpen, grouped, parallel, note, isSubAgent } = row;
+  const kind = kindOf(span, isSubAgent);
+  const isFailed = failed > 0 || span.status === 'error';
+  const canOpen = below > 0 || grouped !== undefined;
+  return (
+    <div
+      id={`row-${index}`}
+      role="treeitem"
+      tabIndex={-1}
+      aria-level={depth + 1}
+      aria-posinset={index + 1}
+      aria-setsize={count}
+      aria-selected={isSelected}
+      aria-expanded={canOpen ? isOpen : undefined}
+      class={`timeline-row${isSelected ? ' selected' : ''}${isFailed ? ' failed' : ''}`}
+      title={titleOf(row, failed)}
+      onClick={() => onSelect(span.span_id)}
+    >
+      <span class="name" style={{ paddingInlineStart: `${Math.min(depth, indentsMax) * 0.9}rem` }}>
+        <span
+          class={canOpen ? 'twisty' : 'twisty none'}
+          aria-hidden="true"
+          onClick={(event) => {
+            if (!canOpen) return;
+            event.stopPropagation();
+            onToggle(row);
+          }}
+        >
+          {canOpen ? (isOpen ? '▾' : '▸') : ''}
+        </span>
+        <span class={`kind ${kind.style}`}>{kind.word}</span>
+        <span class="label">{labelOf(span)}</span>
+        {grouped === undefined ? null : <span class="dim">×{grouped}</span>}
+        {!isOpen && below > 0 ? <span class="dim small">+{below}</span> : null}
+        {parallel > 1 ? (
+          <span class="dim small" title={`${parallel} at the same time`}>
+            ∥{parallel}
+          </span>
+        ) : null}
+        {isFailed ? (
+          <span class="failed-mark">
+            <span aria-hidden="true">✗</span>
+            <span class="visually-hidden">{failed > 0 ? ' failed by a verdict' : ' ended in an error'}</span>
+          </span>
+        ) : null}
+        {note === undefined ? null : <span class="note">!</span>}
+      </span>
+      <span class="lane" aria-hidden="true">
+        <span
+          class={`bar ${kind.style}${isFailed ? ' failed' : ''}`}
+          style={{ left: `${left * 100}%`, width: `max(3px, ${width * 100}%)` }}
+        />
+      </span>
+      <span class="took">{durationText(tookMicros)}</span>
+    </div>
+  );
+}
+
+const words: { readonly [role: string]: string } = {
+  agent: 'agent',
+  workflow: 'flow',
+  model: 'model',
+  tool: 'tool',
+  retriever: 'search',
+  step: 'step',
+  noise: 'step',
+};
+
+function kindOf({ role }: Pick<Span, 'role'>, isSubAgent: boolean): { readonly word: string; readonly style: string } {
+  const word = words[role ?? ''] ?? 'span';
+  const style = role === 'workflow' ? 'agent' : word === 'span' || word === 'search' ? (word === 'search' ? 'retriever' : 'step') : word;
+  return { word: isSubAgent ? 'sub-agent' : word, style };
+}
+
+export function labelOf({ role, name, agent, tool, model }: Pick<Span, 'role' | 'name' | 'agent' | 'tool' | 'model'>): string {
+  const given = role === 'tool' ? tool : role === 'agent' ? agent : role === 'model' ? model : null;
+  return given ?? (name === '' ? 'no name' : name);
+}
+
+const notes: { readonly [note in NonNullable<Row['note']>]: string } = {
+  parent_missing: 'Its parent is not stored.',
+  parent_loop: 'It is its own ancestor, so the tree begins here.',
+  ends_before_start: 'It ends before it starts: a clock is wrong.',
+  outside_scale: 'It lies outside the time of the run: a clock may be wrong.',
+};
+
+function titleOf({ span, note, tookMicros }: Row, failed: number): string {
+  return [
+    span.name,
+    durationText(tookMicros),
+    ...(failed > 0 ? [`${failed} failed ${failed === 1 ? 'verdict' : 'verdicts'}`] : []),
+    ...(span.status === 'error' ? [`error${span.status_message === '' ? '' : `: ${span.status_message}`}`] : []),
+    ...(note === undefined ? [] : [notes[note]]),
+  ].join(' · ');
+}

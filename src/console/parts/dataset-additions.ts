@@ -1,0 +1,86 @@
+/** What "Add to dataset" sends, and what it says afterwards. */
+
+/** A run as the API names it. */
+export interface RunReference {
+  readonly tenant: string;
+  readonly trace_id: string;
+  readonly span_id: string;
+}
+
+export interface AdditionRequest {
+  readonly tenant: string;
+  readonly runs: readonly { readonly trace_id: string; readonly span_id: string }[];
+}
+
+/** Runs that the API takes in one request. */
+const runsAtOnceMax = 200;
+
+/** A dataset belongs to one tenant, so each tenant has requests of its own. */
+export function additionRequests(runs: readonly RunReference[]): readonly AdditionRequest[] {
+  return [...Map.groupBy(runs, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
+    Array.from({ length: Math.ceil(own.length / runsAtOnceMax) }, (_, at) => ({
+      tenant,
+      runs: own.slice(at * runsAtOnceMax, (at + 1) * runsAtOnceMax).map(({ trace_id, span_id }) => ({ trace_id, span_id })),
+    })),
+  );
+}
+
+/** Tags are separated by commas; each counts once. */
+export function tagsOf(text: string): readonly string[] {
+  return [...new Set(text.split(',').flatMap((tag) => tag.trim() || []))];
+}
+
+/** What is wrong with a name of a dataset; `undefined` for a good one. */
+export function datasetNameFault(name: string): string | undefined {
+  if (name === '') return 'Choose a dataset, or write the name of a new one.';
+  if (name.length > 100) return 'A name has at most 100 characters.';
+  if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'A name has letters, digits, dots, underscores and hyphens.';
+  return /^\.+$/.test(name) ? 'A name needs more than dots.' : undefined;
+}
+
+/** Of one request, as the API answers. */
+export interface Addition {
+  readonly version: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly left_out: readonly { readonly id: string; readonly reason: string }[];
+  readonly no_example?: readonly { readonly reason: string }[];
+}
+
+const leftOutTexts: { readonly [reason: string]: string } = {
+  too_large: 'larger than an example may be',
+  full: 'the dataset is full',
+  duplicate: 'the input of another example is the same, but for case, punctuation and long numbers',
+  kept: 'the example is reviewed already, and stays as it is',
+  surplus: 'too many in one request',
+  not_stored: 'the run is not stored any more',
+  no_content: 'the store has no texts of the run',
+  no_input: 'the run has no input',
+  part_of_another_run: 'the run is part of another run',
+};
+
+/** One sentence for each outcome; what was added comes first. */
+export function additionTexts(additions: readonly Addition[]): readonly string[] {
+  const sum = (of: (one: Addition) => number): number => additions.reduce((total, one) => total + of(one), 0);
+  const counts = [
+    ['added', sum(({ added }) => added)],
+    ['brought up to date', sum(({ changed }) => changed)],
+    ['in the dataset already', sum(({ unchanged }) => unchanged)],
+  ] as const;
+  const reasons = additions.flatMap(({ left_out: left, no_example: none = [] }) => [...left, ...none].map(({ reason }) => reason));
+  return [
+    ...counts.flatMap(([what, count]) => (count === 0 ? [] : [`${examplesText(count)} ${count === 1 ? 'is' : 'are'} ${what}.`])),
+    ...[...Map.groupBy(reasons, (reason) => reason)].map(
+      ([reason, all]) => `${runsText(all.length)} left out: ${leftOutTexts[reason] ?? reason.replaceAll('_', ' ')}.`,
+    ),
+  ];
+}
+
+function examplesText(count: number): string {
+  return `${count} ${count === 1 ? 'example' : 'examples'}`;
+}
+
+export function runsText(count: number): string {
+  return `${count} ${count === 1 ? 'run' : 'runs'}`;
+}

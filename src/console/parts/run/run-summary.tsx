@@ -1,0 +1,115 @@
+/** What a run is about at one view: who worked, when, how long, what it used, the input and the answer. */
+import type { ComponentChildren } from 'preact';
+import type { Schemas } from '../../api/client.ts';
+import { pageAddress } from '../address.ts';
+import { costText, countText, timeText, unknownText } from '../format.ts';
+import { plainText } from './conversation.ts';
+import { LongText } from './long-text.tsx';
+import { durationText, microsOf } from './times.ts';
+import './run.css';
+
+export type Run = Schemas['Run'];
+
+export function RunFacts({ run }: { readonly run: Run }) {
+  const { agent, version, service, model, session_id: session, started_at: started, ended_at: ended, completeness, status } = run;
+  const { tokens, model_calls: modelCalls, tool_calls: toolCalls } = run;
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    ['Agent', `${agent ?? 'no name'}${version === null ? '' : ` ${version}`}`],
+    ['Started', timeText(started)],
+    ['Took', durationText(microsOf(ended) - microsOf(started))],
+    ['Model', model ?? unknownText],
+    ...(tokens === undefined ? [] : [['Tokens', `${countText(tokens.input)} in, ${countText(tokens.output)} out`] as const]),
+    ...costFact(run),
+    ...(modelCalls === undefined ? [] : [['Calls', `${modelCalls} of models, ${toolCalls?.length ?? 0} of tools`] as const]),
+    ...(service === null ? [] : [['Service', service] as const]),
+    ...(session === null || session === ''
+      ? []
+      : [['Session', <a href={pageAddress(`/sessions/${encodeURIComponent(session)}`, { tenant: run.tenant })}>{session}</a>] as const]),
+  ];
+  return (
+    <div class="row run-facts">
+      <StatusChips status={status} completeness={completeness} />
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+/** Lists have the cost of a run where its price is known. */
+function costFact(run: object): readonly (readonly [string, string])[] {
+  const cost = 'cost_usd' in run ? run.cost_usd : undefined;
+  return typeof cost === 'number' ? [['Cost', costText(cost)]] : [];
+}
+
+function StatusChips({ status, completeness }: Pick<Run, 'status' | 'completeness'>) {
+  return (
+    <>
+      {status === 'error' ? (
+        <span class="chip fail">
+          <span aria-hidden="true">✗</span>
+          <span>ended in an error</span>
+        </span>
+      ) : null}
+      {completeness === 'complete' ? null : (
+        <span class="chip warn" title={completenessTexts[completeness]}>
+          <span aria-hidden="true">!</span>
+          <span>{completeness}</span>
+        </span>
+      )}
+    </>
+  );
+}
+
+const completenessTexts: { readonly [word in Run['completeness']]: string } = {
+  complete: 'All that the spans announce has come.',
+  partial: 'Something that the spans announce had not come when the run closed.',
+  abandoned: 'No span of the agent came.',
+  evicted: 'The service closed the run early to limit its memory.',
+};
+
+/** The input and the final answer, or why the store has neither. */
+export function InputAndAnswer({ run }: { readonly run: Run }) {
+  if (run.content_gone !== null && run.content_gone !== undefined)
+    return (
+      <div class="box warning">
+        <div class="text">
+          <strong>The store has no texts of this run.</strong> {run.content_gone.explanation}
+        </div>
+      </div>
+    );
+  const { input, final_response: answer, error_message: error } = run;
+  const truncated = run.truncated ?? [];
+  return (
+    <div class="run-texts">
+      <section>
+        <h2>Input</h2>
+        {input === null || input === undefined ? (
+          <p class="dim">The spans carry no input.</p>
+        ) : (
+          <LongText text={input} charsMax={600} isCut={truncated.includes('input')} />
+        )}
+      </section>
+      <section>
+        <h2>Final answer</h2>
+        {answer === null || answer === undefined ? (
+          <p class="dim">The spans carry no final answer.</p>
+        ) : (
+          <LongText text={plainText(answer)} charsMax={600} isCut={truncated.includes('final_response')} />
+        )}
+        {error === null || error === undefined || error === '' ? null : (
+          <div class="box failed">
+            <div class="text">
+              <LongText text={error} charsMax={600} />
+            </div>
+          </div>
+        )}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+/** Reads test sets of other programs and the own form: the text of a file, its entries, and examples with ids of their own. */
+import { LineCounter, parseDocument } from 'yaml';
+import { unreadable } from '../../model/errors.ts';
+import { type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
+import { adk } from './adk.ts';
+import { agentevals } from './agentevals.ts';
+import { braintrust } from './braintrust.ts';
+import { csvRows } from './csv.ts';
+import { deepeval } from './deepeval.ts';
+import { dokimos } from './dokimos.ts';
+import { filled, type ImportedExample, type SetFormat } from './entries.ts';
+import { langsmith } from './langsmith.ts';
+import { ownForm } from './own-form.ts';
+import { phoenix } from './phoenix.ts';
+
+export const setFormats: readonly SetFormat[] = [ownForm, deepeval, agentevals, adk, dokimos, langsmith, braintrust, phoenix];
+
+/** A text of the own form as a value. `where` names the file in errors. */
+export type OwnText<Own extends { readonly value: JsonValue }> = (where: string, text: string) => Own;
+
+/**
+ * JSON, a JSON value a line, or, where the format has one, YAML or a CSV table. Throws INPUT_UNREADABLE for any other text. Only a text of
+ * the own form has what `own` returns beside the value, for its examples stand where they are read.
+ */
+export function setValue<Own extends { readonly value: JsonValue }>(
+  { where, text: given, format }: { readonly where: string; readonly text: string; readonly format: SetFormat },
+  own: OwnText<Own>,
+): Own | { readonly value: JsonValue } {
+  const text = given.replace(/^\uFEFF/, '');
+  if (format.isTable === true && /\.csv(\.gz)?$/i.test(where)) return { value: csvRows(where, text) };
+  if (format === ownForm) return looksLikeTable(text) ? { value: csvRows(where, text) } : own(where, text);
+  const whole = parseJson(text);
+  if (whole !== undefined) return { value: whole };
+  if (format.isTable === true && !/^\s*[[{]/.test(text)) return { value: csvRows(where, text) };
+  return { value: jsonLines(where, text) };
+}
+
+function jsonLines(where: string, text: string): readonly JsonValue[] {
+  return text.split('\n').flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    const value = parseJson(line);
+    if (value === undefined) throw unreadable(where, `line ${at + 1} is not JSON, and neither is the whole file.`);
+    return [value];
+  });
+}
+
+/** A header line has a comma or a tab between names, and YAML has a colon or a hyphen before any. */
+function looksLikeTable(text: string): boolean {
+  return /^"?[A-Za-z_][\w.]*"?[ ]*[,;\t][^:{[]*(?:\r?\n|$)/.test(text);
+}
+
+/** Nested aliases can expand to billions of values. */
+const aliasesMax = 100;
+/** The parser of YAML works without a break: about a second for this length. */
+const yamlCharsMax = 2 * 1024 * 1024;
+
+/** The own form as JSON, JSON lines or YAML, without places of its values. */
+export const plainOwnText: OwnText<{ readonly value: JsonValue }> = (where, text) => {
+  const whole = parseJson(text);
+  if (whole !== undefined) return { value: whole };
+  if (/^\s*\{.*\}[ \t\r]*(?:\n|$)/.test(text)) return { value: jsonLines(where, text) };
+  if (text.length > yamlCharsMax)
+    throw unreadable(where, `it is no JSON, and larger than YAML may be (${yamlCharsMax} characters). Write it as JSON lines.`);
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { version: '1.2', prettyErrors: false, lineCounter });
+  const [fault] = document.errors;
+  if (fault !== undefined) {
+    const { line, col } = lineCounter.linePos(fault.pos[0]);
+    throw unreadable(where, `it is neither JSON nor YAML: line ${line}, column ${col}: ${fault.message}.`);
+  }
+  try {
+    return { value: document.toJS({ maxAliasCount: aliasesMax }) as JsonValue };
+  } catch {
+    throw unreadable(where, `it has more than ${aliasesMax} aliases.`);
+  }
+};
+
+export interface ImportedFiles {
+  readonly examples: readonly JsonObject[];
+  /** Runs of the test set, each with the id of its example. */
+  readonly runs: readonly JsonObject[];
+}
+
+/** Makes ids unique: `eval` matches runs to examples by them. */
+export function importedFiles(imported: readonly ImportedExample[]): ImportedFiles {
+  const ids = uniqueIds(imported);
+  const examples = imported.map(({ run: _run, id: _id, own = {}, ...example }, at) => filled({ id: ids[at], ...example, ...own }) ?? {});
+  const runs = imported.flatMap(({ run }, at) => (run === undefined ? [] : [filled({ id: ids[at], ...run }) ?? {}]));
+  return { examples, runs };
+}
+
+function uniqueIds(imported: readonly ImportedExample[]): readonly string[] {
+  const seen = new Set<string>();
+  const copies = new Map<string, number>();
+  return imported.map(({ id }, at) => {
+    const wanted = id ?? String(at + 1);
+    let copy = copies.get(wanted) ?? 1;
+    let free = wanted;
+    while (seen.has(free)) free = `${wanted} (${++copy})`;
+    copies.set(wanted, copy);
+    seen.add(free);
+    return free;
+  });
+}

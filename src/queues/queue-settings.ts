@@ -1,0 +1,27 @@
+/** What a queue of the configuration asks, whom, and in which order. */
+import type { QueueQuestion } from './question.ts';
+
+/** oldest: the item that entered first. informative: the one whose answer teaches most, by `priorityOf`. */
+export const queueOrders = ['oldest', 'informative'] as const;
+export type QueueOrder = (typeof queueOrders)[number];
+
+export interface QueueSettings {
+  readonly name: string;
+  /** The condition of the rule; `undefined` when people alone add runs. */
+  readonly whenText: string | undefined;
+  /** A share 0..1 of the traces that the rule tests. */
+  readonly sample: number;
+  /** Limit of open items. */
+  readonly max: number;
+  /** At least one, each with a name of its own. */
+  readonly ask: readonly QueueQuestion[];
+  /** People that answer each item. */
+  readonly people: number;
+  /** From the entry of an item to its expiry; `undefined`: it stays. */
+  readonly dueMs: number | undefined;
+  readonly order: QueueOrder;
+  /** Length of a lease. */
+  readonly leaseMs: number;
+  /** True: a person sees verdicts of judges and answers of others after the own answer. */
+  readonly blind: boolean;
+}

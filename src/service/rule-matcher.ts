@@ -1,0 +1,165 @@
+/**
+ * Finds the runs that rules of the configuration choose. It tests each scored run where the run is at hand, and hands those that match on in
+ * batches, after the store has them. It never slows the pipeline: what has no room is dropped and counted.
+ */
+import type { RunKey } from '../model/agent-trace.ts';
+import type { Sleep } from '../model/clock.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
+import type { Store } from '../model/store/store.ts';
+import { type ItemId, upTo, type Watermark } from '../model/watermark.ts';
+import { residualOf } from '../pipeline/evaluation/residual.ts';
+import { evaluatorsIn, type RunExpression } from '../pipeline/evaluation/run-expression.ts';
+import { factsOf, factsOfRow, holds } from '../pipeline/evaluation/run-facts.ts';
+import { sampleDecision } from '../pipeline/evaluation/sampling.ts';
+import { periodicTask } from '../runtime/periodic-task.ts';
+
+/** Chooses runs. */
+export interface ChoosingRule {
+  readonly name: string;
+  readonly when: RunExpression;
+  /** A share 0..1 of the traces. */
+  readonly sample: number;
+}
+
+/** Numbers of runs by outcome. */
+export type RuleOutcomes = ReadonlyMap<string, number>;
+
+export interface RuleMatcherOptions<Rule extends ChoosingRule> {
+  readonly store: Pick<Store, 'run'>;
+  /** The rules in force. */
+  readonly rules: () => readonly Rule[];
+  /** The store has the runs up to here. */
+  readonly settled: () => Watermark;
+  /** True: runs come faster than the store writes them, so matching runs wait. */
+  readonly isBehind: () => boolean;
+  /** Does with runs of one tenant what the rule says. */
+  readonly keep: (rule: Rule, runs: readonly RunKey[]) => Promise<RuleOutcomes>;
+  /** Counts runs of a rule: those of `keep`, dropped ones and failed ones. */
+  readonly count: (rule: string, outcome: string, runs: number) => void;
+  readonly sleep: Sleep;
+  readonly onFault: (error: unknown) => void;
+  /** Runs that wait. Default: `waitingMax`. */
+  readonly runsMax?: number;
+}
+
+export interface RuleMatcher {
+  /** Never waits, never throws. `id`: of the item in the order of delivery. */
+  offer(item: ScoredRun, id: ItemId): void;
+  /** Handles what the store has until the deadline, and drops the rest. May be called twice. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+const waitingMax = 10_000;
+const everyMs = 1_000;
+/** Runs of one batch: the store answers other questions between two of its runs. */
+const batchRuns = 100;
+const restAtStopMs = 20;
+
+interface WaitingRun {
+  readonly rule: string;
+  readonly run: RunKey;
+  /** What the run was not known to meet when it came. */
+  readonly residual: RunExpression;
+  readonly id: ItemId;
+}
+
+export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptions<Rule>): RuleMatcher {
+  const { rules, settled, isBehind, keep, sleep, onFault, runsMax = waitingMax } = options;
+  /** Oldest first. */
+  const waiting = new Map<string, WaitingRun>();
+  let stopped: Promise<void> | undefined;
+
+  function count(rule: string, outcome: string, runs = 1): void {
+    if (runs > 0) options.count(rule, outcome, runs);
+  }
+
+  function put(one: WaitingRun, isSure: boolean): void {
+    const key = JSON.stringify([one.rule, one.run.tenant, one.run.traceId, one.run.spanId]);
+    const before = waiting.get(key);
+    // A run that has matched stays matched, whatever a later verdict leaves open.
+    const kept = before !== undefined && !isSure ? { ...before, id: one.id } : one;
+    if (before === undefined && (waiting.size >= runsMax || stopped !== undefined)) return count(one.rule, 'dropped');
+    waiting.delete(key);
+    waiting.set(key, kept);
+  }
+
+  /** The next batch that the store has, without what no rule in force keeps any more. */
+  function due(): readonly WaitingRun[] {
+    const mark = settled();
+    const batch: WaitingRun[] = [];
+    for (const [key, one] of waiting) {
+      if (batch.length === batchRuns) break;
+      if (upTo(one.id) > mark) continue;
+      waiting.delete(key);
+      batch.push(one);
+    }
+    return batch;
+  }
+
+  async function work(): Promise<void> {
+    if (isBehind()) return;
+    for (let batch = due(); batch.length > 0; batch = due()) {
+      const inForce = new Map(rules().map((rule) => [rule.name, rule]));
+      for (const [name, runs] of Map.groupBy(batch, ({ rule }) => rule)) {
+        const rule = inForce.get(name);
+        if (rule === undefined) continue;
+        for (const of of Map.groupBy(runs, ({ run }) => run.tenant).values()) {
+          try {
+            const matching = await matchingOf(options.store, of);
+            if (matching.length > 0) for (const [outcome, number] of await keep(rule, matching)) count(name, outcome, number);
+          } catch (error) {
+            count(name, 'failed', of.length);
+            onFault(error);
+          }
+        }
+      }
+    }
+  }
+
+  const working = periodicTask({ everyMs, sleep, work, onFault, restsFirst: true });
+
+  async function end(deadlineMs: number): Promise<void> {
+    await working.stop();
+    for (let left = deadlineMs; waiting.size > 0 && left > 0; left -= restAtStopMs) {
+      await work().catch(onFault);
+      if (waiting.size > 0) await sleep(restAtStopMs);
+    }
+    for (const { rule } of waiting.values()) count(rule, 'dropped');
+    waiting.clear();
+  }
+
+  return {
+    offer(item, id) {
+      const { run, evaluations } = item;
+      const inForce = rules();
+      if (inForce.length === 0 || run.partOf !== undefined) return;
+      const { tenant, traceId, spanId, traceState } = run;
+      const verdicts = new Map(evaluations.map(({ key, verdict }) => [key.name, verdict]));
+      // A verdict of a judge comes alone: the store knows the others.
+      const facts = factsOf(run, item.answered === true ? new Map() : verdicts);
+      for (const { name, when, sample } of inForce) {
+        if (!sampleDecision({ traceId, traceState, rate: sample }).sampled) continue;
+        const residual = residualOf(when, facts);
+        const isSure = holds(residual, facts);
+        if (item.answered === true ? !isSure && looksAt(residual, verdicts) : isSure)
+          put({ rule: name, run: { tenant, traceId, spanId }, residual, id }, isSure);
+      }
+    },
+    stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
+  };
+}
+
+/** Whether one of these verdicts may decide what is left. */
+function looksAt(residual: RunExpression, verdicts: ReadonlyMap<string, unknown>): boolean {
+  const { names, judges } = evaluatorsIn(residual);
+  return (judges && verdicts.size > 0) || names.some((name) => verdicts.has(name));
+}
+
+async function matchingOf(store: Pick<Store, 'run'>, waiting: readonly WaitingRun[]): Promise<readonly RunKey[]> {
+  const matching: RunKey[] = [];
+  for (const { run, residual } of waiting) {
+    const stored = await store.run(run);
+    if (stored !== undefined && holds(residual, factsOfRow(stored))) matching.push(run);
+  }
+  return matching;
+}

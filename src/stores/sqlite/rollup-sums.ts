@@ -1,0 +1,448 @@
+/**
+ * Sums of runs over time, made in the thread that has the file. A refresh reads the runs of a time again and replaces its sums, so a later verdict or
+ * revision counts once. The steps of an hour make the hour, and the hours of a day make the day.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  fineRollupMicros,
+  otherRollup,
+  type RollupKind,
+  type RollupQuery,
+  type RollupRow,
+  rollupShapes,
+  type Rollups,
+  rollupSteps,
+  scoreEdges,
+} from '../../model/store/rollup-store.ts';
+import {
+  addEncoded,
+  addValue,
+  encodedSketch,
+  type EncodedSketch,
+  sketchOfSum,
+  sketchSum,
+  type SketchSum,
+} from '../../statistics/sketch-sum.ts';
+import type { ArgumentFailure, ModelColumns, ToolCounts } from '../run-counts.ts';
+import { eachMark, type KnownMark } from './marks.ts';
+
+const [fineMicros, hourMicros, dayMicros] = rollupSteps;
+
+/** Agents of one step, over all tenants; further ones are one agent `other` of their tenant. */
+const agentsMax = 1_000;
+/** Tools, models and evaluators of one agent in one step, each. */
+const namesMax = 200;
+/** Refused arguments of one tool in one step. */
+const keysMax = 50;
+/** Rows of one answer; further ones are one row `other`. */
+const rowsMax = 20_000;
+/** Days stay this long. */
+const daysKeptMicros = 400 * dayMicros;
+
+const kinds = Object.keys(rollupShapes) as readonly RollupKind[];
+
+function startOf(at: number, width: number): number {
+  return at - (at % width);
+}
+
+interface Sums {
+  /** In the order of the shape. */
+  readonly counts: number[];
+  readonly sketches: readonly SketchSum[];
+  readonly keyed: Map<string, number>;
+}
+
+function noSums(kind: RollupKind): Sums {
+  const { counts, sketches } = rollupShapes[kind];
+  return { counts: counts.map(() => 0), sketches: sketches.map(sketchSum), keyed: new Map() };
+}
+
+/** The places of the counts of a kind. */
+function places<Kind extends RollupKind>(kind: Kind): { readonly [name in (typeof rollupShapes)[Kind]['counts'][number]]: number } {
+  return Object.fromEntries(rollupShapes[kind].counts.map((name, at) => [name, at])) as ReturnType<typeof places<Kind>>;
+}
+
+const [ofRun, ofTool, ofModel, ofEvaluator] = [places('run'), places('tool'), places('model'), places('evaluator')];
+
+function add({ counts }: Sums, at: number, value: number): void {
+  counts[at] = (counts[at] ?? 0) + value;
+}
+
+/** `other` has room of its own. */
+function withRoom(known: ReadonlyMap<string, unknown>, key: string, max: number): string {
+  return known.has(key) || known.size - Number(known.has(otherRollup)) < max ? key : otherRollup;
+}
+
+function addKey({ keyed }: Sums, key: string, count: number): void {
+  const own = withRoom(keyed, key, keysMax);
+  keyed.set(own, (keyed.get(own) ?? 0) + count);
+}
+
+/** The sums of one agent of one tenant. */
+interface Agent {
+  readonly tenant: string;
+  readonly agent: string;
+  readonly kinds: { readonly [kind in RollupKind]: Map<string, Sums> };
+  /** Runs by marks, of which nothing but the marks need be known. There are millions of runs, and few such texts. */
+  readonly plain: Map<string, number>;
+}
+
+interface Agents {
+  readonly all: Map<string, Agent>;
+  /** Those that are not `other`. */
+  named: number;
+}
+
+const noAgents = (): Agents => ({ all: new Map(), named: 0 });
+
+function agentOf(agents: Agents, tenant: string, agent: string): Agent {
+  const known = agents.all.get(JSON.stringify([tenant, agent]));
+  if (known !== undefined) return known;
+  if (agents.named >= agentsMax && agent !== otherRollup) return agentOf(agents, tenant, otherRollup);
+  const fresh = { tenant, agent, kinds: { run: new Map(), tool: new Map(), model: new Map(), evaluator: new Map() }, plain: new Map() };
+  agents.all.set(JSON.stringify([tenant, agent]), fresh);
+  if (agent !== otherRollup) agents.named++;
+  return fresh;
+}
+
+function sumsFor({ kinds: own }: Agent, kind: RollupKind, name: string): Sums {
+  const byName = own[kind];
+  const key = withRoom(byName, name, namesMax);
+  const known = byName.get(key);
+  if (known !== undefined) return known;
+  const fresh = noSums(kind);
+  byName.set(key, fresh);
+  return fresh;
+}
+
+// From runs.
+
+const columns =
+  'tenant, agent, started_us, ended_us, input_tokens, output_tokens, cost_usd, status, marks, figures, tools, models, failures';
+
+interface Times {
+  readonly from: number;
+  readonly to: number;
+}
+
+function agentsOfRuns(database: DatabaseSync, { from, to }: Times, known: ReadonlyMap<string, KnownMark>): Iterable<Agent> {
+  const agents = noAgents();
+  const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
+  statement.setReturnArrays(true);
+  for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>) addRun(agents, row, known);
+  for (const agent of agents.all.values())
+    for (const [marks, runs] of agent.plain) addVerdicts(agent, { marks, figures: null }, { runs, known });
+  return agents.all.values();
+}
+
+function addRun(agents: Agents, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): void {
+  const [tenant, name, started, ended, input, output, cost, status, marks, figures, tools, models, failures] = row;
+  const agent = agentOf(agents, textOf(tenant), textOf(name));
+  const run = sumsFor(agent, 'run', '');
+  const [took, tokens, costs] = run.sketches;
+  add(run, ofRun.runs, 1);
+  if (status === 'error') add(run, ofRun.errors, 1);
+  const micros = Number(ended) - Number(started);
+  if (micros >= 0) {
+    add(run, ofRun.timed, 1);
+    add(run, ofRun.took, micros);
+    if (took !== undefined) addValue(took, micros);
+  }
+  if (typeof input === 'number') add(run, ofRun.inputTokens, input);
+  if (typeof output === 'number') add(run, ofRun.outputTokens, output);
+  if (typeof input === 'number' || typeof output === 'number') {
+    add(run, ofRun.tokened, 1);
+    if (tokens !== undefined) addValue(tokens, numberOf(input) + numberOf(output));
+  }
+  if (typeof cost === 'number') {
+    add(run, ofRun.cost, cost);
+    add(run, ofRun.costed, 1);
+    if (costs !== undefined) addValue(costs, cost);
+  }
+  if (typeof tools === 'string') for (const tool of JSON.parse(tools) as readonly ToolCounts[]) addTool(agent, run, tool);
+  if (typeof models === 'string') for (const model of JSON.parse(models) as readonly ModelColumns[]) addModel(agent, model);
+  if (typeof failures === 'string')
+    for (const [tool, path, keyword, calls] of JSON.parse(failures) as readonly ArgumentFailure[])
+      addKey(sumsFor(agent, 'tool', tool), JSON.stringify([path, keyword]), calls);
+  const text = String(marks);
+  if (figures === null) agent.plain.set(text, (agent.plain.get(text) ?? 0) + 1);
+  else addVerdicts(agent, { marks: text, figures: figures as Uint8Array }, { runs: 1, known });
+}
+
+function addTool(agent: Agent, run: Sums, [name, calls, errors, notExecuted, timed, took, sketch]: ToolCounts): void {
+  add(run, ofRun.toolCalls, calls);
+  add(run, ofRun.toolErrors, errors);
+  const tool = sumsFor(agent, 'tool', name);
+  add(tool, ofTool.runs, 1);
+  add(tool, ofTool.calls, calls);
+  add(tool, ofTool.errors, errors);
+  add(tool, ofTool.notExecuted, notExecuted);
+  add(tool, ofTool.timed, timed);
+  add(tool, ofTool.took, took);
+  const [times] = tool.sketches;
+  if (times === undefined) return;
+  if (sketch !== undefined) addEncoded(times, sketch);
+  else if (timed === 1) addValue(times, took);
+}
+
+function addModel(agent: Agent, [name, calls, errors, input, output, cost, sketch]: ModelColumns): void {
+  const model = sumsFor(agent, 'model', name);
+  const [times, tokens, costs] = model.sketches;
+  add(model, ofModel.runs, 1);
+  add(model, ofModel.calls, calls);
+  add(model, ofModel.errors, errors);
+  if (times !== undefined) addEncoded(times, sketch);
+  if (input !== null) add(model, ofModel.inputTokens, input);
+  if (output !== null) add(model, ofModel.outputTokens, output);
+  if (input !== null || output !== null) {
+    add(model, ofModel.tokened, 1);
+    if (tokens !== undefined) addValue(tokens, (input ?? 0) + (output ?? 0));
+  }
+  if (cost === null) return;
+  add(model, ofModel.cost, cost);
+  add(model, ofModel.costed, 1);
+  if (costs !== undefined) addValue(costs, cost);
+}
+
+/** What the marks say, as often as there are runs with them. */
+function addVerdicts(
+  agent: Agent,
+  said: { readonly marks: string; readonly figures: Uint8Array | null },
+  { runs, known }: { readonly runs: number; readonly known: ReadonlyMap<string, KnownMark> },
+): void {
+  let isFailed = false;
+  eachMark(said, known, (mark, score, sampleProbability) => {
+    if (mark.word === null) return;
+    const evaluator = sumsFor(agent, 'evaluator', mark.name);
+    add(evaluator, ofEvaluator[mark.word], runs);
+    if (score !== undefined) {
+      add(evaluator, ofEvaluator.scored, runs);
+      add(evaluator, ofEvaluator.score, runs * score);
+      addKey(evaluator, String(scoreBin(score)), runs);
+    }
+    if (mark.word === 'fail') isFailed = true;
+    const weight = 1 / (sampleProbability ?? 1);
+    if ((mark.word !== 'pass' && mark.word !== 'fail') || !(weight >= 1 && weight < Infinity)) return;
+    add(evaluator, ofEvaluator.weight, runs * weight);
+    add(evaluator, ofEvaluator.weightSquares, runs * weight * weight);
+    if (mark.word === 'fail') return;
+    add(evaluator, ofEvaluator.passedWeight, runs * weight);
+    add(evaluator, ofEvaluator.passedSquares, runs * weight * weight);
+  });
+  if (isFailed) add(sumsFor(agent, 'run', ''), ofRun.failed, runs);
+}
+
+function scoreBin(score: number): number {
+  const bin = scoreEdges.findIndex((edge) => score <= edge);
+  return bin < 0 ? scoreEdges.length - 1 : bin;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+// Steps, hours and days.
+
+interface RollUpOptions {
+  readonly now: number;
+  readonly keepFrom: number;
+}
+
+/** Sums one step of five minutes again, or notes its hour when the hour has no steps any more. */
+export function rollUpStep(
+  database: DatabaseSync,
+  at: number,
+  { now, marks }: { readonly now: number; readonly marks: ReadonlyMap<string, KnownMark> },
+): void {
+  const hour = startOf(at, hourMicros);
+  if (hour < startOf(now - fineRollupMicros, hourMicros)) return noteHour(database, hour);
+  write(database, { width: fineMicros, at }, agentsOfRuns(database, { from: at, to: at + fineMicros }, marks));
+  join(database, { from: fineMicros, to: hourMicros, at: hour });
+  joinDay(database, hour);
+}
+
+function noteHour(database: DatabaseSync, hour: number): void {
+  database.prepare('insert into rollup_changes (at_us) values (?) on conflict (at_us) do nothing').run(hour);
+}
+
+/** One step of what is left when all changed times are summed. `true`: there may be more. */
+export function rollUpRest(
+  database: DatabaseSync,
+  { now, keepFrom }: RollUpOptions,
+  { marks, isGone }: { readonly marks: () => ReadonlyMap<string, KnownMark>; readonly isGone: (hour: number) => boolean },
+): boolean {
+  const hour = database.prepare('select max(at_us) as at from rollup_changes').get()?.['at'];
+  if (typeof hour === 'number') {
+    database.prepare('delete from rollup_changes where at_us = ?').run(hour);
+    // Some of its runs are gone, so its sums stay as they are.
+    if (isGone(hour)) return true;
+    database.prepare('delete from rollups where width_us = ? and at_us >= ? and at_us < ?').run(fineMicros, hour, hour + hourMicros);
+    write(database, { width: hourMicros, at: hour }, agentsOfRuns(database, { from: hour, to: hour + hourMicros }, marks()));
+    joinDay(database, hour);
+    return true;
+  }
+  const until = daysUntil(database);
+  const today = startOf(now, dayMicros);
+  const next = database.prepare('select min(at_us) as at from rollups where width_us = ? and at_us >= ?').get(hourMicros, until)?.['at'];
+  if (typeof next === 'number' && startOf(next, dayMicros) < today) {
+    const day = startOf(next, dayMicros);
+    join(database, { from: hourMicros, to: dayMicros, at: day });
+    database.prepare('update rollup_days set until_us = ?').run(day + dayMicros);
+    return true;
+  }
+  if (until < today) database.prepare('update rollup_days set until_us = ?').run(today);
+  drop(database, fineMicros, startOf(now - fineRollupMicros, hourMicros));
+  drop(database, hourMicros, startOf(Math.min(keepFrom, today), hourMicros));
+  drop(database, dayMicros, Math.min(keepFrom, now - daysKeptMicros));
+  return false;
+}
+
+export function isRollupLeft(database: DatabaseSync): boolean {
+  return database.prepare('select 1 from rollup_changes limit 1').get() !== undefined;
+}
+
+function drop(database: DatabaseSync, width: number, before: number): void {
+  database.prepare('delete from rollups where width_us = ? and at_us < ?').run(width, before);
+}
+
+function daysUntil(database: DatabaseSync): number {
+  return Number(database.prepare('select until_us as until from rollup_days').get()?.['until'] ?? 0);
+}
+
+/** A day that is made already follows its hours. */
+function joinDay(database: DatabaseSync, hour: number): void {
+  if (hour < daysUntil(database)) join(database, { from: hourMicros, to: dayMicros, at: startOf(hour, dayMicros) });
+}
+
+/** Makes one wider step of the narrower ones. */
+function join(database: DatabaseSync, { from, to, at }: { readonly from: number; readonly to: number; readonly at: number }): void {
+  const agents = noAgents();
+  const statement = database.prepare('select kind, tenant, agent, name, body from rollups where width_us = ? and at_us >= ? and at_us < ?');
+  statement.setReturnArrays(true);
+  for (const row of statement.iterate(from, at, at + to) as Iterable<unknown> as Iterable<readonly string[]>) {
+    const [kind = '', tenant = '', agent = '', name = '', body = ''] = row;
+    addBody(sumsFor(agentOf(agents, tenant, agent), kind as RollupKind, name), body);
+  }
+  write(database, { width: to, at }, agents.all.values());
+}
+
+type Body = readonly [counts: readonly number[], sketches: readonly EncodedSketch[], keyed: readonly (readonly [string, number])[]];
+
+function addBody(sums: Sums, body: string): void {
+  const [counts, sketches, keyed] = JSON.parse(body) as Body;
+  for (const [at, count] of counts.entries()) add(sums, at, count);
+  for (const [at, sketch] of sums.sketches.entries()) addEncoded(sketch, sketches[at] ?? []);
+  for (const [key, count] of keyed) addKey(sums, key, count);
+}
+
+function bodyOf({ counts, sketches, keyed }: Sums): string {
+  return JSON.stringify([counts, sketches.map(encodedSketch), [...keyed]] satisfies Body);
+}
+
+function write(database: DatabaseSync, { width, at }: { readonly width: number; readonly at: number }, agents: Iterable<Agent>): void {
+  database.prepare('delete from rollups where width_us = ? and at_us = ?').run(width, at);
+  const statement = database.prepare('insert into rollups (kind, width_us, at_us, tenant, agent, name, body) values (?, ?, ?, ?, ?, ?, ?)');
+  for (const { tenant, agent, kinds: own } of agents)
+    for (const kind of kinds) for (const [name, sums] of own[kind]) statement.run(kind, width, at, tenant, agent, name, bodyOf(sums));
+}
+
+// Answers.
+
+interface Piece extends Times {
+  readonly width: number;
+}
+
+/** The widest steps that cover the time. Only hours of late have steps of five minutes, and only ended days are made. */
+function piecesOf({ from, to, now, stepMicros = dayMicros }: RollupQuery, madeDays: number): readonly Piece[] {
+  const fineFrom = startOf(now - fineRollupMicros, hourMicros);
+  const edge = (at: number): number => (at >= fineFrom ? fineMicros : hourMicros);
+  const up = (at: number, width: number): number => startOf(at + width - 1, width);
+  const begin = startOf(from, edge(from));
+  const end = Math.max(begin, up(to, edge(to)));
+  const inner = (whole: Times, width: number, until: number): Times => {
+    const start = Math.min(up(whole.from, width), whole.to);
+    return { from: start, to: Math.max(start, Math.min(startOf(whole.to, width), until)) };
+  };
+  const whole = { from: begin, to: end };
+  if (stepMicros < hourMicros) return finePieces(whole, fineFrom);
+  const hours = inner(whole, hourMicros, Infinity);
+  const days = stepMicros >= dayMicros ? inner(hours, dayMicros, madeDays) : { from: hours.to, to: hours.to };
+  const pieces: readonly Piece[] = [
+    { width: fineMicros, from: begin, to: hours.from },
+    { width: hourMicros, from: hours.from, to: days.from },
+    { width: dayMicros, ...days },
+    { width: hourMicros, from: days.to, to: hours.to },
+    { width: fineMicros, from: hours.to, to: end },
+  ];
+  return pieces.filter((piece) => piece.to > piece.from);
+}
+
+/** Steps of five minutes where there are any, and hours before. */
+function finePieces({ from, to }: Times, fineFrom: number): readonly Piece[] {
+  const middle = Math.min(to, Math.max(from, fineFrom));
+  return [
+    { width: hourMicros, from, to: middle },
+    { width: fineMicros, from: middle, to },
+  ].filter((piece) => piece.to > piece.from);
+}
+
+export function rollups<Kind extends RollupKind>(database: DatabaseSync, kind: Kind, query: RollupQuery): Rollups<Kind> {
+  const { agent, tenant, name, byAgent = false, byName = false, stepMicros } = query;
+  const pieces = piecesOf(query, daysUntil(database));
+  const conditions = [
+    ['agent = ?', agent],
+    ['tenant = ?', tenant],
+    ['name = ?', name],
+  ].filter((one): one is [string, string] => one[1] !== undefined);
+  const statement = database.prepare(
+    `select agent, name, at_us, body from rollups where ${['kind = ?', 'width_us = ?', 'at_us >= ?', 'at_us < ?', ...conditions.map(([sql]) => sql)].join(' and ')}`,
+  );
+  statement.setReturnArrays(true);
+  const groups = new Map<string, { readonly agent: string; readonly name: string; readonly at: number; readonly sums: Sums }>();
+  for (const { width, from, to } of pieces)
+    for (const row of statement.iterate(kind, width, from, to, ...conditions.map(([, value]) => value)) as Iterable<unknown> as Iterable<
+      readonly unknown[]
+    >) {
+      const [ofAgent, ofName, at, body] = row;
+      const wanted = {
+        agent: byAgent ? textOf(ofAgent) : '',
+        name: byName ? textOf(ofName) : '',
+        at: stepMicros === undefined ? 0 : startOf(Number(at), stepMicros),
+      };
+      const key = JSON.stringify(Object.values(wanted));
+      const place = groups.has(key) || groups.size < rowsMax ? wanted : { agent: otherRollup, name: otherRollup, at: 0 };
+      const own = place === wanted ? key : otherRollup;
+      const group = groups.get(own) ?? { ...place, sums: noSums(kind) };
+      groups.set(own, group);
+      addBody(group.sums, textOf(body));
+    }
+  return {
+    rows: [...groups.values()]
+      .toSorted((one, other) => byText(one.agent, other.agent) || byText(one.name, other.name) || one.at - other.at)
+      .map(({ sums, ...place }) => ({ ...place, ...rowOf(kind, sums) })),
+    from: pieces[0]?.from ?? startOf(query.from, hourMicros),
+    to: pieces.at(-1)?.to ?? startOf(query.to, hourMicros),
+  };
+}
+
+function rowOf<Kind extends RollupKind>(
+  kind: Kind,
+  { counts, sketches, keyed }: Sums,
+): Pick<RollupRow<Kind>, 'counts' | 'sketches' | 'keyed'> {
+  const { counts: countNames, sketches: sketchNames } = rollupShapes[kind];
+  return {
+    counts: Object.fromEntries(countNames.map((name, at) => [name, counts[at] ?? 0])) as RollupRow<Kind>['counts'],
+    sketches: Object.fromEntries(
+      sketchNames.map((name, at) => [name, sketchOfSum(sketches[at] ?? sketchSum())]),
+    ) as unknown as RollupRow<Kind>['sketches'],
+    keyed: [...keyed].sort(([one, ones], [other, others]) => others - ones || byText(one, other)),
+  };
+}
+
+function byText(one: string, other: string): number {
+  return one < other ? -1 : one === other ? 0 : 1;
+}

@@ -1,0 +1,297 @@
+/** The route of notices: what is wrong with the service itself, each with the way out. */
+import { isLack, lackTexts, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import type { MetricValue, ServiceMetrics } from '../../model/service-status.ts';
+import { exporterRows } from './exports.ts';
+import { type ApiDeps, object, type Route, text } from './route.ts';
+
+const severities = ['error', 'warning', 'info'] as const;
+
+interface Notice {
+  readonly code: string;
+  readonly severity: (typeof severities)[number];
+  readonly message: string;
+  readonly todo: string;
+  readonly link: string;
+}
+
+/** Of one answer; the most severe ones come first. */
+const noticesMax = 100;
+/** As the alert TracejuryExporterBehind has it. */
+const behindSeconds = 600;
+const behindItems = 1_000;
+/** An evaluator with fewer attempts may score the next run. */
+const attemptsMin = 10;
+const runbook = 'docs/guides/runbook.md';
+
+/** Counters whose growth in the last hour the notices tell. */
+export const watchedCounters: ReadonlySet<string> = new Set([
+  'tracejury.stress.shed',
+  'tracejury.stress.refused',
+  'tracejury.store.items',
+  'tracejury.exporter.items',
+]);
+
+export const noticeRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/notices',
+    summary: `What is wrong with the service itself, the most severe first. Empty: nothing is. At most ${noticesMax} notices.`,
+    path_parameters: {},
+    query_parameters: {},
+    answer: {
+      type: 'object',
+      required: ['notices', 'next'],
+      properties: { notices: { type: 'array', items: { $ref: '#/components/schemas/Notice' } }, next: { type: 'null' } },
+    },
+    async handle(deps) {
+      const metrics = deps.status.metrics();
+      const notices = [
+        ...diskNotices(deps),
+        ...configNotices(deps),
+        ...lostNotices(metrics),
+        ...(await exporterRows(deps)).flatMap(exporterNotices),
+        ...judgeNotices(deps, metrics),
+        ...loadNotices(metrics),
+        ...evaluatorNotices(deps),
+        ...recognitionNotices(deps),
+      ];
+      return {
+        notices: notices
+          .toSorted((one, other) => severities.indexOf(one.severity) - severities.indexOf(other.severity))
+          .slice(0, noticesMax)
+          .map((notice) => ({ ...notice })),
+        next: null,
+      };
+    },
+  },
+];
+
+export const noticeSchemas: { readonly [name: string]: JsonObject } = {
+  Notice: object({
+    code: { ...text, description: 'A word for programs, such as `exporter_down`.' },
+    severity: { enum: severities, description: '`error`: data is lost or held up. `warning`: figures lack something.' },
+    message: text,
+    todo: { ...text, description: 'The way out.' },
+    link: {
+      ...text,
+      description: 'A page of the console, which begins with `/`, or a section of the documentation, which begins with `docs/`.',
+    },
+  }),
+};
+
+function diskNotices({ status }: ApiDeps): readonly Notice[] {
+  const folder = status.fullFolder();
+  if (folder === undefined) return [];
+  return [
+    {
+      code: 'disk_full',
+      severity: 'error',
+      message: `The disk is full: no room in ${folder}.`,
+      todo: 'Make room on the disk, or lower store.keep.',
+      link: `${runbook}#tracejurystorediskfull`,
+    },
+  ];
+}
+
+function configNotices({ status }: ApiDeps): readonly Notice[] {
+  const { warnings, waiting, refused } = status.configuration();
+  const notices: Notice[] = [];
+  const [fault] = refused;
+  if (fault !== undefined)
+    notices.push({
+      code: 'configuration_refused',
+      severity: 'error',
+      message: `The changed configuration has ${counted(refused.length, 'fault')} and is not in force. ${placeText(fault)}${fault.problem}.`,
+      todo: fault.todo,
+      link: '/settings',
+    });
+  if (waiting.length > 0)
+    notices.push({
+      code: 'restart_needed',
+      severity: 'warning',
+      message: `These keys keep the values from the start of the service: ${waiting.join(', ')}.`,
+      todo: 'Restart the service to put their new values in force.',
+      link: '/settings',
+    });
+  const [warning] = warnings;
+  if (warning !== undefined)
+    notices.push({
+      code: 'configuration_warning',
+      severity: 'info',
+      message: `The configuration has ${counted(warnings.length, 'warning')}. ${placeText(warning)}${warning.problem}.`,
+      todo: warning.todo,
+      link: '/settings',
+    });
+  return notices;
+}
+
+function placeText({ key, line }: { readonly key: string; readonly line: number }): string {
+  const place = [...(key === '' ? [] : [key]), ...(line === 0 ? [] : [`line ${line}`])].join(', ');
+  return place === '' ? '' : `${place}: `;
+}
+
+/** What nobody gets back. */
+function lostNotices(metrics: ServiceMetrics): readonly Notice[] {
+  const runs = sum(metrics.lastHour('tracejury.store.items').filter(isDropped));
+  const scores = Map.groupBy(metrics.lastHour('tracejury.exporter.items').filter(isDropped), ({ labels }) => labels['tracejury.exporter']);
+  return [
+    ...(runs === 0
+      ? []
+      : [
+          {
+            code: 'runs_dropped',
+            severity: 'error',
+            message: `The store could not be written: ${counted(runs, 'scored run')} of the last hour did not get in.`,
+            todo: 'See the log for why the store could not be written: a full disk, rights, or another process that holds the file.',
+            link: `${runbook}#tracejurystoredropped`,
+          } as const,
+        ]),
+    ...[...scores].map(([exporter = '', dropped]) => ({
+      code: 'scores_dropped',
+      severity: 'error' as const,
+      message: `The exporter ${exporter} dropped ${counted(sum(dropped), 'score')} in the last hour.`,
+      todo: 'Raise store.keep.exports or store.keep.export_rows, and see why the backend takes nothing.',
+      link: `${runbook}#tracejuryexporterdropped`,
+    })),
+  ];
+}
+
+function isDropped({ labels }: MetricValue): boolean {
+  return labels['tracejury.outcome'] === 'dropped';
+}
+
+/** `row`: an exporter as `GET /exporters` lists it. */
+function exporterNotices(row: JsonObject): readonly Notice[] {
+  const { name, sends, configured, circuit, fault, to_send: toSend, dead, oldest_age_seconds: age, last_failure: failure } = row;
+  const notices: Notice[] = [];
+  const waiting = typeof toSend === 'number' ? toSend : 0;
+  const oldest = typeof age === 'number' ? age : 0;
+  const remedy = isJsonObject(failure ?? null) ? String((failure as JsonObject)['todo']) : '';
+  const what = sends === 'spans' ? 'request' : 'score';
+  const held = waiting === 0 ? '' : ` ${counted(waiting, what)} ${waiting === 1 ? 'waits' : 'wait'}.`;
+  const common = { todo: remedy === '' ? 'See its last failure, then its endpoint and its credentials.' : remedy, link: '/settings' };
+  if (configured === true && (circuit === 'open' || (sends === 'metrics' && fault !== null)))
+    notices.push({
+      code: 'exporter_down',
+      severity: 'error',
+      message: `The exporter ${String(name)} sends nothing: ${String(fault ?? 'its backend asked for a pause')}.${held}`,
+      ...common,
+    });
+  else if (configured === true && sends === 'scores' && (oldest > behindSeconds || waiting > behindItems))
+    notices.push({
+      code: 'exporter_behind',
+      severity: 'warning',
+      message: `The exporter ${String(name)} is behind.${held} The oldest is ${Math.round(oldest / 60)} min old.`,
+      ...common,
+    });
+  else if (configured === false && waiting > 0)
+    notices.push({
+      code: 'exporter_removed',
+      severity: 'warning',
+      message: `The exporter ${String(name)} is not in the configuration.${held}`,
+      todo: 'Add its entry to `export` again to send them; without it they go with store.keep.exports.',
+      link: '/settings',
+    });
+  if (typeof dead === 'number' && dead > 0)
+    notices.push({
+      code: 'dead_letters',
+      severity: 'warning',
+      message: `The exporter ${String(name)} has ${counted(dead, 'dead letter')}.`,
+      todo: 'See GET /api/v1/exports?state=dead for the reasons, remove the cause, then send them again with POST /api/v1/exports/retry.',
+      link: '/settings',
+    });
+  return notices;
+}
+
+function judgeNotices({ budgets }: ApiDeps, metrics: ServiceMetrics): readonly Notice[] {
+  const spent = budgets().filter(({ share }) => share === 0);
+  const down = metrics.values('tracejury.judge.circuit').filter(({ value }) => value === 2);
+  return [
+    ...down.map(({ labels }) => ({
+      code: 'judge_down',
+      severity: 'error' as const,
+      message: `The judge ${labels['tracejury.judge'] ?? ''} did not answer ten questions in a row. The service tries it once a minute.`,
+      todo: 'Check its endpoint, its quota and its key. Questions wait in the store, up to store.keep.judge_age.',
+      link: `${runbook}#tracejuryjudgedown`,
+    })),
+    ...spent.map(({ judge, evaluator, limit, most, spent: used }) => ({
+      code: 'budget_spent',
+      severity: 'warning' as const,
+      message: `${judge === undefined ? `The evaluator ${evaluator ?? ''}` : `The judge ${judge}`} has no budget left for now: ${rounded(used)} of ${rounded(most)} ${limit} are spent.`,
+      todo: `Raise budget.${limit}, or lower sample.rate. A budget begins anew at midnight (UTC).`,
+      link: '/judges',
+    })),
+  ];
+}
+
+function loadNotices(metrics: ServiceMetrics): readonly Notice[] {
+  const level = Math.max(0, ...metrics.values('tracejury.stress.level').map(({ value }) => value));
+  const shed = metrics.lastHour('tracejury.stress.shed');
+  const [questions, contents] = ['judge', 'content'].map((what) => sum(shed.filter(({ labels }) => labels['tracejury.what'] === what)));
+  const refused = sum(metrics.lastHour('tracejury.stress.refused'));
+  const parts = [
+    ...(questions === undefined || questions === 0 ? [] : [`${counted(questions, 'question')} to judges were not asked`]),
+    ...(contents === undefined || contents === 0 ? [] : [`the content of ${counted(contents, 'run')} was not stored`]),
+    ...(refused === 0 ? [] : [`${counted(refused, 'request')} were put off`]),
+  ];
+  if (level === 0 && parts.length === 0) return [];
+  const now = level === 0 ? 'The service was overloaded in the last hour' : 'The service is overloaded';
+  return [
+    {
+      code: 'load_shed',
+      severity: level >= 3 ? 'error' : 'warning',
+      message: `${now}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`,
+      todo: 'See tracejury_stress_strain_ratio for the resource that is short, and docs/guides/operations.md for what relieves it.',
+      link: 'docs/guides/operations.md#too-much-to-do',
+    },
+  ];
+}
+
+/** Evaluators that read runs and scored none of them since the start. */
+function evaluatorNotices({ evaluability }: ApiDeps): readonly Notice[] {
+  const byName = Map.groupBy(evaluability(), ({ name }) => String(name));
+  return [...byName].flatMap(([name, rows]): readonly Notice[] => {
+    const attempts = rows.map((row) => ({ row, count: Number(row['count']) }));
+    const all = attempts.reduce((total, { count }) => total + count, 0);
+    if (all < attemptsMin || attempts.some(({ row }) => row['outcome'] === 'scored')) return [];
+    // An evaluator that finds nothing to evaluate lacks nothing.
+    const lacking = attempts.filter(({ row }) => row['outcome'] === 'failed' || isLack(String(row['need'])));
+    const [worst] = lacking.toSorted((one, other) => other.count - one.count);
+    if (worst === undefined) return [];
+    const need = String(worst.row['need']);
+    const lack = isLack(need) ? need : undefined;
+    const remedy = lack === undefined ? undefined : missingDataOf(lack, [String(worst.row['dialect'])]);
+    return [
+      {
+        code: 'not_scorable',
+        severity: 'warning',
+        message: `The evaluator ${name} scored none of ${counted(all, 'run')}: ${lack === undefined ? 'it failed' : `${worst.count} lack ${lackTexts[lack]}`}.`,
+        todo: remedy ?? 'See GET /api/v1/evaluability for the reasons, and tracejury inspect FILE for what the spans carry.',
+        link: `/evaluators?name=${encodeURIComponent(name)}`,
+      },
+    ];
+  });
+}
+
+function recognitionNotices({ unrecognised }: ApiDeps): readonly Notice[] {
+  return unrecognised().map(({ service, scope, spans, missing, todo }) => ({
+    code: 'unrecognised_spans',
+    severity: 'warning',
+    message: `No agent is recognised in ${counted(spans, 'span')} of ${service === '' ? 'a service without a name' : service} (scope ${scope === '' ? 'without a name' : scope}). ${missing}`,
+    todo,
+    link: 'docs/guides/troubleshooting.md#no-run-appears',
+  }));
+}
+
+function sum(values: readonly MetricValue[]): number {
+  return values.reduce((total, { value }) => total + value, 0);
+}
+
+function counted(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function rounded(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 2 });
+}

@@ -1,0 +1,128 @@
+/** Routes on what stands beside a run: other runs of its session and of its task, and the example that it would make. */
+import { exampleJson } from '../../datasets/example-json.ts';
+import { noExampleReasons } from '../../datasets/run-example.ts';
+import { examplesOfRuns } from '../../datasets/stored-runs.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { RunFilter, RunRow, Store, StoredRun } from '../../model/store/store.ts';
+import { runRowJson } from './json.ts';
+import { spanId, storedRun } from './one-run.ts';
+import { tenant, traceId } from './run-list.ts';
+import { noQuestionReasons, object, type Route, text, textParameter } from './route.ts';
+
+/** Runs of one kind of neighbours. */
+const neighboursMax = 20;
+
+const path = { trace: traceId, span: spanId };
+const neighbours = (name: string, description: string): JsonObject => ({
+  type: ['object', 'null'],
+  required: [name, 'runs', 'more'],
+  properties: {
+    [name]: text,
+    runs: { type: 'array', items: { $ref: '#/components/schemas/Run' } },
+    more: { type: 'boolean', description: 'True: there are others.' },
+  },
+  description,
+});
+
+export const runContextRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/runs/{trace}/{span}/related',
+    summary: `The newest ${neighboursMax} runs of the run’s session, and of its agent with the same task (\`groups.task_key\`), newest first, without the run itself.`,
+    path_parameters: path,
+    query_parameters: { tenant },
+    answer: {
+      type: 'object',
+      required: ['session', 'task'],
+      properties: {
+        session: neighbours('id', 'Null: the run has no session.'),
+        task: neighbours('task', 'Null: the run has no task.'),
+      },
+    },
+    async handle({ store }, query) {
+      const run = await storedRun(store, query);
+      if (run === undefined) return undefined;
+      const { sessionId, task, agent, tenant: of } = run;
+      const ofAgent = { tenant: of, ...(agent === undefined ? {} : { agent }) };
+      return {
+        session:
+          sessionId === undefined || sessionId === '' ? null : { id: sessionId, ...(await others(store, run, { tenant: of, sessionId })) },
+        task: task === undefined ? null : { task, ...(await others(store, run, { ...ofAgent, task })) },
+      };
+    },
+  },
+  {
+    method: 'get',
+    path: '/runs/{trace}/{span}/example',
+    summary: 'The example of a dataset that the run would make, as a draft: its expectation repeats what the run did.',
+    path_parameters: path,
+    query_parameters: { tenant },
+    answer: {
+      type: 'object',
+      required: ['example', 'reason'],
+      properties: {
+        example: { anyOf: [{ $ref: '#/components/schemas/Example' }, { type: 'null' }] },
+        reason: { enum: [...noExampleReasons, null], description: 'Why the run makes none.' },
+      },
+    },
+    async handle({ store, mayBeRedacted }, query) {
+      const run = await storedRun(store, query);
+      if (run === undefined) return undefined;
+      const { examples, leftOut } = await examplesOfRuns(store, [run], { origin: {}, tags: [], isRedacted: mayBeRedacted });
+      const [example] = examples;
+      return { example: example === undefined ? null : exampleJson(example), reason: leftOut[0]?.reason ?? null };
+    },
+  },
+  {
+    method: 'get',
+    path: '/runs/{trace}/{span}/questions/{name}',
+    summary: 'The question that the judge of an evaluator gets about the run, made again by the configuration in force. Nobody is asked.',
+    path_parameters: { ...path, name: { ...textParameter, minLength: 1, description: 'Name of the evaluator in the configuration.' } },
+    query_parameters: { tenant },
+    answer: {
+      type: 'object',
+      required: ['question', 'reason'],
+      properties: {
+        question: {
+          anyOf: [
+            object({
+              instruction: text,
+              data: { type: 'array', items: object({ title: text, text }), description: 'Blocks of the run that the judge reads.' },
+              answer_schema: { type: 'object' },
+              first_of_several: { type: 'boolean', description: 'True: the evaluator may ask more questions about the run.' },
+            }),
+            { type: 'null' },
+          ],
+        },
+        reason: { enum: [...noQuestionReasons, null], description: 'Why there is none.' },
+      },
+    },
+    async handle({ store, judgeQuestion }, query) {
+      const run = await storedRun(store, query);
+      if (run === undefined) return undefined;
+      const question = (await judgeQuestion?.(run, String(query['name']))) ?? 'not_configured';
+      if (typeof question === 'string') return { question: null, reason: question };
+      const { instruction, data, answerSchema, isFirstOfSeveral } = question;
+      return {
+        question: {
+          instruction,
+          data: data.map((block) => ({ ...block })),
+          answer_schema: answerSchema,
+          first_of_several: isFirstOfSeveral,
+        },
+        reason: null,
+      };
+    },
+  },
+];
+
+async function others(
+  store: Store,
+  run: StoredRun,
+  filter: RunFilter,
+): Promise<{ readonly runs: readonly JsonObject[]; readonly more: boolean }> {
+  const page = await store.runs({ ...filter, limit: neighboursMax + 1 });
+  const isOther = (row: RunRow): boolean => row.traceId !== run.traceId || row.spanId !== run.spanId;
+  const found = page.runs.filter(isOther);
+  return { runs: found.slice(0, neighboursMax).map(runRowJson), more: found.length > neighboursMax || page.next !== undefined };
+}

@@ -1,0 +1,389 @@
+/** Routes on the spans of one run as its collectors read them: the timeline, one span, and the conversation with the models. */
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Message, ReportedResult, RequestedCall, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
+import { type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
+import type { KeptSpans } from '../../model/store/store.ts';
+import { timeText } from '../../model/timestamp.ts';
+import { type ConversationMessage, conversationOf, repeatedMessages } from '../../pipeline/reporting/conversation.ts';
+import { inOrderOfStart, ownSpans, type ReadSpan, spanReadings, spansOfRun } from '../../pipeline/reporting/span-readings.ts';
+import { runInTurns } from '../../runtime/cooperative.ts';
+import { spanJson, spanKinds, spansGoneJson } from './json.ts';
+import { collectorsOf, runWithSpans, spanId } from './one-run.ts';
+import { tenant, traceId } from './run-list.ts';
+import { type ApiDeps, count, object, type Parameters, type Route, text, time } from './route.ts';
+
+/** Spans of one timeline: the run's own come first. */
+const timelineSpansMax = 10_000;
+/** Messages of one answer, and characters of all of them. */
+const messagesMax = 2_000;
+const answerCharsMax = 4_000_000;
+/** Characters of a text of a message. */
+const textCharsDefault = 20_000;
+const textCharsMax = 1_000_000;
+/** Characters of a name or of an error in the timeline. */
+const nameCharsMax = 200;
+const listMax = 200;
+
+const orNull = (schema: JsonObject): JsonObject => ({ ...schema, type: [String(schema['type']), 'null'] });
+const textOrNull = orNull(text);
+const gone: JsonObject = { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why the store has no spans.' };
+const textMax = {
+  type: 'integer',
+  minimum: 100,
+  maximum: textCharsMax,
+  default: textCharsDefault,
+  description: 'Characters of one text, argument list or result. `cut` marks messages with a longer one.',
+} as const;
+const roles = ['agent', 'workflow', 'model', 'tool', 'retriever', 'step', 'noise'] as const;
+const role: JsonObject = { enum: [...roles, null], description: 'What the span stands for; null: no collector knows it.' };
+const path = { trace: traceId, span: spanId };
+
+export const runSpanSchemas: { readonly [name: string]: JsonObject } = {
+  TimelineSpan: object({
+    trace_id: text,
+    span_id: text,
+    parent_span_id: textOrNull,
+    of_run: { type: 'boolean', description: 'True: it is the run’s span or a descendant.' },
+    name: text,
+    kind: { enum: spanKinds },
+    role,
+    agent: textOrNull,
+    tool: textOrNull,
+    model: textOrNull,
+    service: textOrNull,
+    status: { enum: ['unset', 'ok', 'error'] },
+    status_message: text,
+    started_at: time,
+    ended_at: time,
+    input_tokens: orNull(count),
+    output_tokens: orNull(count),
+    events: count,
+  }),
+  RequestedCall: object({
+    id: textOrNull,
+    name: text,
+    arguments: { description: 'An object, or the text of arguments that are none; null: not carried.' },
+  }),
+  ReportedResult: object({
+    id: textOrNull,
+    name: textOrNull,
+    result: { description: 'Null: the tool returned nothing, or its result is not carried.' },
+    is_error: orNull({ type: 'boolean' }),
+  }),
+  Message: object({
+    role: { enum: ['system', 'user', 'assistant', 'tool'] },
+    text: textOrNull,
+    reasoning: textOrNull,
+    calls: { type: 'array', items: { $ref: '#/components/schemas/RequestedCall' } },
+    results: { type: 'array', items: { $ref: '#/components/schemas/ReportedResult' } },
+    of_answer: { type: 'boolean', description: 'True: the model gave it; false: the request contains it.' },
+    trace_id: { ...text, description: 'Of the model call.' },
+    span_id: { ...text, description: 'Of the model call that shows the message first.' },
+    at: time,
+    model: textOrNull,
+    cut: { type: 'boolean', description: 'True: a text is shortened.' },
+  }),
+  ReadSpan: object({
+    span: { $ref: '#/components/schemas/Span' },
+    role,
+    agent: textOrNull,
+    dialects: { type: 'array', items: text, description: 'Collectors that read the span.' },
+    model: textOrNull,
+    input_tokens: orNull(count),
+    output_tokens: orNull(count),
+    cached_input_tokens: orNull(count),
+    reasoning_tokens: orNull(count),
+    input: { ...textOrNull, description: 'Of an agent or a retriever.' },
+    output: { description: 'Of an agent or a retriever.' },
+    tool: {
+      anyOf: [
+        object({
+          name: textOrNull,
+          id: textOrNull,
+          arguments: { description: 'An object, or a text; null: not carried.' },
+          result_carried: { type: 'boolean' },
+          result: {},
+          description: textOrNull,
+          input_schema: {},
+        }),
+        { type: 'null' },
+      ],
+    },
+    tool_definitions: {
+      type: 'array',
+      items: object({ name: text, description: textOrNull, input_schema: {} }),
+      description: 'What the model call offers.',
+    },
+    documents: { type: 'array', items: object({ id: textOrNull, content: textOrNull, score: { type: ['number', 'null'] } }) },
+    messages: { type: 'array', items: { $ref: '#/components/schemas/Message' } },
+    repeated_messages: { ...count, description: 'Leading messages that the model call before it had too.' },
+    left_out: { ...count, description: `Messages beyond ${messagesMax}, or beyond the size of an answer.` },
+  }),
+};
+
+export const runSpanRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/runs/{trace}/{span}/timeline',
+    summary: `At most ${timelineSpansMax} stored spans of the run’s trace, without attributes, with what each stands for. Spans of the run come first, by start.`,
+    path_parameters: path,
+    query_parameters: { tenant },
+    answer: {
+      type: 'object',
+      required: ['spans', 'next', 'left_out', 'whole', 'spans_gone'],
+      properties: {
+        spans: { type: 'array', items: { $ref: '#/components/schemas/TimelineSpan' } },
+        next: { type: 'null' },
+        left_out: { ...count, description: `Spans beyond ${timelineSpansMax}.` },
+        whole: { type: ['boolean', 'null'], description: 'False: some spans of the trace are not stored.' },
+        spans_gone: gone,
+      },
+    },
+    async handle(deps, query) {
+      const found = await runWithSpans(deps, query);
+      if (found === undefined) return undefined;
+      const { run, kept } = found;
+      if (kept === undefined) return { spans: [], next: null, left_out: 0, whole: null, spans_gone: spansGoneJson(run) };
+      const own = ownSpans(kept.spans, run.spanId);
+      const ordered = [...inOrderOfStart([...own]), ...inOrderOfStart(kept.spans.filter((span) => !own.has(span)))];
+      const listed = ordered.slice(0, timelineSpansMax);
+      const read = await readingsOf(deps, { ...kept, spans: listed });
+      return {
+        spans: read.map((one) => timelineJson(one, own.has(one.span))),
+        next: null,
+        left_out: ordered.length - listed.length,
+        whole: kept.isWhole,
+        spans_gone: null,
+      };
+    },
+  },
+  {
+    method: 'get',
+    path: '/runs/{trace}/{span}/spans/{id}',
+    summary: 'One stored span of the run’s trace, with what the collectors read of it, such as the messages of a model call.',
+    path_parameters: { ...path, id: spanId },
+    query_parameters: { tenant, text_max: textMax },
+    answer: { $ref: '#/components/schemas/ReadSpan' },
+    missing: { message: 'The store has no such span.', todo: 'Read spans_gone of the run, and the ids of its timeline.' },
+    async handle(deps, query) {
+      const found = await runWithSpans(deps, query);
+      const span = found?.kept?.spans.find(({ spanId: id }) => id === query['id']);
+      if (found?.kept === undefined || span === undefined) return undefined;
+      const { kept, run } = found;
+      const own = ownSpans(kept.spans, run.spanId);
+      // The model call before it says which messages are new.
+      const among = inOrderOfStart(own.has(span) ? [...own] : [span]).slice(0, timelineSpansMax);
+      const read = await readingsOf(deps, { ...kept, spans: among.includes(span) ? among : [...among, span] });
+      const at = read.findIndex((one) => one.span === span);
+      const one = read[at];
+      return one === undefined
+        ? undefined
+        : readSpanJson(one, { before: read.slice(0, at), isOwn: own.has(span), charsMax: charsOf(query) });
+    },
+  },
+  {
+    method: 'get',
+    path: '/runs/{trace}/{span}/conversation',
+    summary: `The conversation of the run and its sub-agents with their models as it grew: each message once, ${messagesMax} at most.`,
+    path_parameters: path,
+    query_parameters: { tenant, text_max: textMax },
+    answer: {
+      type: 'object',
+      required: ['messages', 'next', 'left_out', 'whole', 'spans_gone'],
+      properties: {
+        messages: { type: 'array', items: { $ref: '#/components/schemas/Message' } },
+        next: { type: 'null' },
+        left_out: { ...count, description: 'Messages beyond the limits of an answer.' },
+        whole: { type: ['boolean', 'null'], description: 'False: some spans of the trace are not stored.' },
+        spans_gone: gone,
+      },
+    },
+    async handle(deps, query) {
+      const found = await runWithSpans(deps, query);
+      if (found === undefined) return undefined;
+      const { run, kept } = found;
+      if (kept === undefined) return { messages: [], next: null, left_out: 0, whole: null, spans_gone: spansGoneJson(run) };
+      const read = await readingsOf(deps, { ...kept, spans: spansOfRun(kept.spans, run.spanId).slice(0, timelineSpansMax) });
+      const calls = read.filter(({ reading }) => reading.facts.role === 'model');
+      const models = new Map(calls.map(({ span, reading }) => [span, reading.facts.model]));
+      const { messages, leftOut } = boundedMessages(conversationOf(calls), charsOf(query), ({ span }) => models.get(span));
+      return { messages, next: null, left_out: leftOut, whole: kept.isWhole, spans_gone: null };
+    },
+  },
+];
+
+async function readingsOf(deps: ApiDeps, kept: KeptSpans): Promise<readonly ReadSpan[]> {
+  return await runInTurns(spanReadings(kept, collectorsOf(deps)), () => turn());
+}
+
+function charsOf({ text_max: given }: Parameters): number {
+  return typeof given === 'number' ? given : textCharsDefault;
+}
+
+function timelineJson({ span, reading: { facts } }: ReadSpan, isOwn: boolean): JsonObject {
+  const service = span.resource.attribute('service.name');
+  return {
+    trace_id: span.traceId,
+    span_id: span.spanId,
+    parent_span_id: span.parentSpanId ?? null,
+    of_run: isOwn,
+    name: short(span.name),
+    kind: spanKinds[span.kind],
+    role: facts.role ?? null,
+    agent: facts.agentName === undefined ? null : short(facts.agentName),
+    tool: facts.tool?.name === undefined ? null : short(facts.tool.name),
+    model: facts.model === undefined ? null : short(facts.model),
+    service: typeof service === 'string' ? short(service) : null,
+    status: span.status.code,
+    status_message: short(span.status.message),
+    started_at: timeText(span.startUnixNano),
+    ended_at: timeText(span.endUnixNano),
+    input_tokens: tokens(facts.inputTokens),
+    output_tokens: tokens(facts.outputTokens),
+    events: span.events.length,
+  };
+}
+
+interface ReadSpanOptions {
+  /** Spans of the run that started earlier. */
+  readonly before: readonly ReadSpan[];
+  readonly isOwn: boolean;
+  readonly charsMax: number;
+}
+
+function readSpanJson({ span, reading: { facts, dialects } }: ReadSpan, { before, isOwn, charsMax }: ReadSpanOptions): JsonObject {
+  const { inputMessages = [], outputMessages = [] } = facts;
+  const messages = [
+    ...inputMessages.map((message) => ({ message, span, isAnswer: false })),
+    ...outputMessages.map((message) => ({ message, span, isAnswer: true })),
+  ];
+  const earlier = before.findLast(
+    ({ reading, span: other }) =>
+      reading.facts.role === 'model' && (reading.facts.inputMessages?.length ?? 0) > 0 && other.endUnixNano <= span.endUnixNano,
+  );
+  const known =
+    earlier === undefined ? [] : [...(earlier.reading.facts.inputMessages ?? []), ...(earlier.reading.facts.outputMessages ?? [])];
+  const bounded = boundedMessages(messages, charsMax, () => facts.model);
+  return {
+    span: spanJson(span, isOwn),
+    role: facts.role ?? null,
+    agent: facts.agentName ?? null,
+    dialects: [...dialects],
+    model: facts.model ?? null,
+    input_tokens: tokens(facts.inputTokens),
+    output_tokens: tokens(facts.outputTokens),
+    cached_input_tokens: tokens(facts.cachedInputTokens),
+    reasoning_tokens: tokens(facts.reasoningTokens),
+    ...inputAndOutput(facts, charsMax),
+    tool: facts.tool === undefined ? null : toolJson(facts.tool, charsMax),
+    tool_definitions: (facts.toolDefinitions ?? []).slice(0, listMax).map(({ name, description, inputSchema }) => ({
+      name,
+      description: description ?? null,
+      input_schema: boundedJson(inputSchema ?? null, charsMax).value,
+    })),
+    documents: (facts.documents ?? []).slice(0, listMax).map(({ id, content, score }) => ({
+      id: id ?? null,
+      content: content?.slice(0, charsMax) ?? null,
+      score: score ?? null,
+    })),
+    messages: bounded.messages,
+    repeated_messages: Math.min(repeatedMessages(inputMessages, known), bounded.messages.length),
+    left_out: bounded.leftOut,
+  };
+}
+
+/** Of model and tool calls the messages, arguments and results say the same. */
+function inputAndOutput({ role: of, input, output, inputDump, outputDump }: SpanFacts, charsMax: number): JsonObject {
+  if (of === 'model' || of === 'tool') return { input: null, output: null };
+  return {
+    input: (input ?? inputDump)?.slice(0, charsMax) ?? null,
+    output: boundedJson(output ?? outputDump ?? null, charsMax).value,
+  };
+}
+
+function toolJson(tool: ToolFacts, charsMax: number): JsonObject {
+  const { name, id, result, resultPart, description, inputSchema } = tool;
+  return {
+    name: name ?? null,
+    id: id ?? null,
+    arguments: boundedJson(argumentsOf(tool), charsMax).value,
+    result_carried: result !== undefined || resultPart !== undefined,
+    result: boundedJson(result ?? resultPart ?? null, charsMax).value,
+    description: description ?? null,
+    input_schema: boundedJson(inputSchema ?? null, charsMax).value,
+  };
+}
+
+function boundedMessages(
+  all: readonly ConversationMessage[],
+  charsMax: number,
+  modelOf: (message: ConversationMessage) => string | undefined,
+): { readonly messages: readonly JsonObject[]; readonly leftOut: number } {
+  const messages: JsonObject[] = [];
+  let chars = 0;
+  for (const one of all.slice(0, messagesMax)) {
+    const json = messageJson(one, modelOf(one), charsMax);
+    chars += jsonText(json).length;
+    if (messages.length > 0 && chars > answerCharsMax) break;
+    messages.push(json);
+  }
+  return { messages, leftOut: all.length - messages.length };
+}
+
+function messageJson({ message, span, isAnswer }: ConversationMessage, model: string | undefined, charsMax: number): JsonObject {
+  const { role: of, text: said, reasoning, requested, results } = message;
+  const calls = requested.slice(0, listMax).map((call) => callJson(call, charsMax));
+  const reported = results.slice(0, listMax).map((result) => resultJson(result, charsMax));
+  return {
+    role: of,
+    text: said?.slice(0, charsMax) ?? null,
+    reasoning: reasoning?.slice(0, charsMax) ?? null,
+    calls: calls.map(({ json }) => json),
+    results: reported.map(({ json }) => json),
+    of_answer: isAnswer,
+    trace_id: span.traceId,
+    span_id: span.spanId,
+    at: timeText(isAnswer ? span.endUnixNano : span.startUnixNano),
+    model: model ?? null,
+    cut:
+      (said?.length ?? 0) > charsMax ||
+      (reasoning?.length ?? 0) > charsMax ||
+      isAnyCut(message) ||
+      [...calls, ...reported].some(({ isCut }) => isCut),
+  };
+}
+
+function isAnyCut({ requested, results }: Message): boolean {
+  return requested.length > listMax || results.length > listMax;
+}
+
+function callJson(call: RequestedCall, charsMax: number): { readonly json: JsonObject; readonly isCut: boolean } {
+  const { value, isCut } = boundedJson(argumentsOf(call), charsMax);
+  return { json: { id: call.id ?? null, name: call.name, arguments: value }, isCut };
+}
+
+function resultJson(
+  { id, name, result, resultPart, isError }: ReportedResult,
+  charsMax: number,
+): { readonly json: JsonObject; readonly isCut: boolean } {
+  const { value, isCut } = boundedJson(result ?? resultPart ?? null, charsMax);
+  return { json: { id: id ?? null, name: name ?? null, result: value, is_error: isError ?? null }, isCut };
+}
+
+function argumentsOf({ arguments: sent, argumentsText, argumentsPart }: Partial<RequestedCall>): JsonValue {
+  return sent ?? argumentsText ?? argumentsPart ?? null;
+}
+
+/** A larger value becomes the beginning of its text. */
+function boundedJson(value: JsonValue, charsMax: number): { readonly value: JsonValue; readonly isCut: boolean } {
+  const written = typeof value === 'string' ? value : jsonText(value);
+  return written.length <= charsMax ? { value, isCut: false } : { value: written.slice(0, charsMax), isCut: true };
+}
+
+function short(name: string): string {
+  return name.slice(0, nameCharsMax);
+}
+
+function tokens(value: number | undefined): JsonValue {
+  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}

@@ -1,0 +1,182 @@
+/** Import and export of datasets over HTTP, of a whole service. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { stringify } from 'yaml';
+import { jsonText, type JsonObject, type JsonValue } from '../../../src/model/json.ts';
+import { running, type Running } from '../../service/running.ts';
+
+let service: Running;
+beforeAll(async () => {
+  service = await running('redact: [ { match: email } ]\n');
+});
+afterAll(() => service.stop());
+
+interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+async function asked(path: string, body?: JsonValue): Promise<Answer> {
+  const response = await fetch(
+    `${service.console}/api/v1${path}`,
+    body === undefined ? {} : { method: 'POST', headers: { 'content-type': 'application/json' }, body: jsonText(body) },
+  );
+  return { status: response.status, body: (await response.json()) as JsonObject };
+}
+
+const imported = (name: string, body: JsonObject): Promise<Answer> => asked(`/datasets/${name}/import`, body);
+
+async function file(path: string): Promise<{ readonly status: number; readonly text: string; readonly headers: Headers }> {
+  const response = await fetch(`${service.console}/api/v1${path}`);
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+const examples: readonly JsonObject[] = [
+  {
+    id: 'refund',
+    input: 'Please refund order A-1.',
+    expect: { tool_calls: [{ name: 'refund', arguments: { order: 'A-1' } }] },
+    tags: ['mail'],
+  },
+  { id: 'where', input: 'Where is order A-2?', expect: { output: 'On its way, "soon".' }, split: 'test', review: 'draft' },
+];
+const lines = examples.map((one) => jsonText(one)).join('\n');
+
+for (const [name, text, of] of [
+  ['json-lines', lines, {}],
+  ['json', jsonText([...examples]), {}],
+  ['yaml', stringify(examples), {}],
+  ['in-an-object', jsonText({ examples: [...examples] }), {}],
+  ['csv', 'id,input,output\nrefund,Please refund order A-1.,Done.\nwhere,Where is order A-2?,On its way.', { file: 'x.csv' }],
+  [
+    'deepeval',
+    jsonText([
+      { name: 'refund', input: 'Please refund.' },
+      { name: 'where', input: 'Where?' },
+    ]),
+    { form: 'deepeval' },
+  ],
+] as const) {
+  test(`import: ${name} is checked without a change, then makes one version`, async () => {
+    const check = await imported(name, { text, ...of, check: true });
+    expect(check).toMatchObject({
+      status: 200,
+      body: { examples: 2, present: 0, written: null, preview: [{ id: 'refund' }, { id: 'where' }] },
+    });
+    expect((await asked(`/datasets/${name}`)).status).toBe(404);
+    expect(await imported(name, { text, ...of, by: 'ann' })).toMatchObject({
+      status: 200,
+      body: { examples: 2, written: { version: 1, added: 2 } },
+    });
+    expect((await asked(`/datasets/${name}`)).body).toMatchObject({ version: 1, examples: 2 });
+    expect(await imported(name, { text, ...of, check: true })).toMatchObject({ body: { examples: 2, present: 2, written: null } });
+  });
+}
+
+test('import: examples get the split and tags that they lack, the file as their origin, and are redacted', async () => {
+  const text = jsonText([
+    { id: 'a', input: 'mail ann@example.org', tags: ['own'], split: 'train' },
+    { id: 'b', input: 'two' },
+  ]);
+  await imported('marked', { text, file: 'set.json', tags: ['new', 'own'], split: 'test', by: 'ann' });
+  expect((await asked('/datasets/marked/examples')).body).toMatchObject({
+    examples: [
+      { id: 'a', input: 'mail [redacted]', tags: ['own', 'new'], split: 'train', origin: { by: 'ann', file: 'set.json' } },
+      { id: 'b', tags: ['new', 'own'], split: 'test' },
+    ],
+  });
+  expect((await asked('/datasets/marked/versions')).body).toMatchObject({ versions: [{ note: 'import of set.json', by: 'ann' }] });
+});
+
+test('import: present examples are replaced, or kept when the request says so', async () => {
+  await imported('twice', { text: jsonText([{ id: 'a', input: 'one' }]) });
+  const changed = jsonText([{ id: 'a', input: 'two' }]);
+  expect((await imported('twice', { text: changed, replace: false })).body).toMatchObject({
+    written: { version: 1, changed: 0, left_out: [{ id: 'a', reason: 'kept' }] },
+  });
+  expect((await imported('twice', { text: changed })).body).toMatchObject({ written: { version: 2, changed: 1 } });
+  expect(await imported('twice', { text: changed, expected_version: 1 })).toMatchObject({
+    status: 409,
+    body: { error: { code: 'conflict' } },
+  });
+});
+
+test.each<[string, JsonObject, number, RegExp]>([
+  ['broken JSON lines', { text: '{"id":"a","input":"x"}\n{"id":', file: 'a.jsonl' }, 422, /a\.jsonl: line 2/],
+  ['broken YAML', { text: '- id: a\n  input: "x' }, 422, /line 2, column \d+/],
+  ['aliases that expand', { text: `a: &a [x]\n${Array.from({ length: 300 }, (_, at) => `b${at}: *a`).join('\n')}` }, 422, /aliases/],
+  [
+    'an example with faults',
+    {
+      text: jsonText([
+        { id: 'a', input: 'x' },
+        { id: 'b', input: 'x', expect: 7 },
+      ]),
+    },
+    422,
+    /examples\[1\]\.expect must be object/,
+  ],
+  ['no example', { text: '[]' }, 422, /no example/],
+  ['a text that is no list', { text: '"x"' }, 422, /neither a list/],
+  ['a form that is none', { text: '[]', form: 'nothing' }, 400, /form/],
+  ['a body without a text', {}, 400, /text/],
+])('import: %s is refused with what is wrong', async (_, body, status, says) => {
+  const answer = await imported('refused', body);
+  expect(answer.body).toMatchObject({ error: { message: expect.stringMatching(says) } });
+  expect(answer.status).toBe(status);
+  expect((await asked('/datasets/refused')).status).toBe(404);
+});
+
+test('export: every form is a file, and the own forms are read back as they were', async () => {
+  await imported('whole', { text: lines, by: 'ann' });
+  const { body } = await asked('/datasets/whole/forms');
+  const forms = body['forms'] as readonly { readonly name: string; readonly ending: string; readonly left_out: readonly JsonObject[] }[];
+  expect(body['examples']).toBe(2);
+  expect(forms.find(({ name }) => name === 'jsonl')?.left_out).toEqual([]);
+  expect(forms.find(({ name }) => name === 'adk')?.left_out).toContainEqual({ member: 'tags', examples: 1 });
+  for (const { name, ending } of forms) {
+    const { status, text, headers } = await file(`/datasets/whole/export?format=${name}&version=1`);
+    expect([name, status, text.length > 0]).toEqual([name, 200, true]);
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="whole-1.${ending}"`);
+    if (!['jsonl', 'json', 'yaml', 'csv'].includes(name)) continue;
+    expect((await imported(`back-${name}`, { text, file: `x.${ending}` })).body).toMatchObject({ examples: 2, written: { added: 2 } });
+    const back = (await asked(`/datasets/back-${name}/examples`)).body['examples'] as readonly JsonObject[];
+    expect(back.map(({ since: _since, origin: _origin, ...one }) => one)).toEqual(examples);
+  }
+});
+
+test('export: a split, a tag and a version are those of the file, and a missing one is no file', async () => {
+  await imported('parts', { text: lines });
+  await imported('parts', { text: jsonText([{ id: 'late', input: 'x' }]) });
+  const ids = async (query: string): Promise<readonly unknown[]> =>
+    (await file(`/datasets/parts/export?${query}`)).text
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as JsonObject)['id']]));
+  expect(await ids('')).toEqual(['refund', 'where', 'late']);
+  expect(await ids('version=1')).toEqual(['refund', 'where']);
+  expect(await ids('split=test')).toEqual(['where']);
+  expect(await ids('tag=mail')).toEqual(['refund']);
+  expect((await file('/datasets/parts/export?version=9')).status).toBe(404);
+  expect((await file('/datasets/nothing/export')).status).toBe(404);
+});
+
+test('examples: the parameter review has drafts alone, or the others', async () => {
+  await imported('drafts', { text: lines });
+  const ids = async (review: string): Promise<unknown> =>
+    ((await asked(`/datasets/drafts/examples?review=${review}`)).body['examples'] as readonly JsonObject[]).map(({ id }) => id);
+  expect([await ids('draft'), await ids('reviewed')]).toEqual([['where'], ['refund']]);
+  expect((await asked('/datasets/drafts/examples?review=other')).status).toBe(400);
+});
+
+test('dataset files: answers have the form that the OpenAPI document states', async () => {
+  await imported('form', { text: lines });
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema((await asked('/openapi.json')).body, 'api');
+  const checked = (path: string, method: string, body: JsonObject): void => {
+    const place = `api#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method}/responses/200/content/application~1json/schema`;
+    expect([path, ajv.validate({ $ref: place }, body), ajv.errors]).toEqual([path, true, null]);
+  };
+  checked('/datasets/{name}/forms', 'get', (await asked('/datasets/form/forms')).body);
+  checked('/datasets/{name}/import', 'post', (await imported('form', { text: lines, check: true })).body);
+  checked('/datasets/{name}/import', 'post', (await imported('form', { text: lines })).body);
+});

@@ -1,0 +1,206 @@
+/** What each agent did, as the overview tells it, from runs in a store under a clock that a test moves. */
+import { expect, test } from 'vitest';
+import { manualClock } from '../../../src/model/clock.ts';
+import { tenant } from '../../../src/model/ids.ts';
+import type { JsonObject, JsonValue } from '../../../src/model/json.ts';
+import type { ModelCounts, ScoredRun } from '../../../src/model/scored-run.ts';
+import type { Verdict } from '../../../src/model/verdict.ts';
+import { callRoutes } from '../../../src/web/api/calls.ts';
+import { overviewRoutes } from '../../../src/web/api/overview.ts';
+import { type ApiDeps, type Parameters, QueryFault } from '../../../src/web/api/route.ts';
+import { agentTrace, call, spanId } from '../../builders/agent-trace.ts';
+import { anyVisit, emptyApi } from '../../builders/console-listener.ts';
+import { evaluation, run, scored, skipped } from '../../builders/scored-run.ts';
+
+const hourMs = 3_600_000;
+/** 2026-11-26T12:00Z. */
+const nowMs = 1_795_694_400_000;
+const [pass, fail] = [scored(1), scored(0)];
+const models: readonly ModelCounts[] = [
+  { model: 'm', calls: 2, errors: 1, inputTokens: 100, outputTokens: 20, costUsd: 0.5, took: [1_000_000, 3_000_000] },
+];
+
+let last = 0;
+function item(
+  agent: string,
+  hoursAgo: number,
+  verdict: Verdict,
+  more: { readonly tenant?: string; readonly probability?: number } = {},
+): ScoredRun {
+  const start = BigInt(Math.round(nowMs - hoursAgo * hourMs)) * 1_000_000n;
+  const toolCalls = [
+    call({ name: 'find', startUnixNano: start, endUnixNano: start + 2_000_000_000n }),
+    call({ name: 'find', startUnixNano: start, endUnixNano: start + 4_000_000_000n, error: { message: 'no', sign: 'span_status' } }),
+  ];
+  const own = run({
+    spanId: spanId(++last),
+    ...(more.tenant === undefined ? {} : { tenant: tenant(more.tenant) }),
+    trace: agentTrace({ agent, toolCalls }),
+    startUnixNano: start,
+    endUnixNano: start + 10_000_000_000n,
+  });
+  const figures = { inputTokens: 100, outputTokens: 20, costUsd: 0.5, models };
+  return {
+    run: own,
+    evaluations: [evaluation('quality', verdict, own, { sampleProbability: more.probability ?? 1 })],
+    decisions: [],
+    figures,
+  };
+}
+
+async function deps(items: readonly ScoredRun[]): Promise<ApiDeps> {
+  const api = await emptyApi();
+  const { store } = api;
+  await store.write(items);
+  return {
+    ...api,
+    clock: manualClock(nowMs),
+    async refreshVersions() {
+      const now = nowMs * 1_000;
+      while (await store.versions.refresh({ now, keepFrom: 0 })) {}
+      return true;
+    },
+  };
+}
+
+async function asked(path: string, from: ApiDeps, query: Parameters = {}): Promise<JsonObject> {
+  const route = [...overviewRoutes, ...callRoutes].find((one) => one.path === path);
+  return (await route?.handle(from, query, null as JsonValue, anyVisit)) as JsonObject;
+}
+
+function repeated(times: number, make: (at: number) => ScoredRun): readonly ScoredRun[] {
+  return Array.from({ length: times }, (_, at) => make(at));
+}
+
+test('overview: an agent with its rate, tokens, cost, durations, tools and steps', async () => {
+  const answer = await asked('/overview', await deps([item('a', 1, pass), item('a', 2.5, fail), item('a', 3, skipped)]));
+  expect(answer).toMatchObject({ whole: true, step_seconds: 3_600, confidence: 0.95, next: null, to: '2026-11-26T12:00:00.000000Z' });
+  const [agent] = answer['agents'] as readonly JsonObject[];
+  expect(agent).toMatchObject({
+    agent: 'a',
+    runs: 3,
+    failed_runs: 1,
+    runs_before: 0,
+    evaluators: [{ evaluator: 'quality', passed: 1, failed: 1, rate: 0.5, before: null, change: null }],
+    input_tokens: 300,
+    output_tokens: 60,
+    cost_usd: 1.5,
+    costed_runs: 3,
+    tool_calls: 6,
+    tool_errors: 3,
+  });
+  const { p50, p95 } = (agent ?? {})['duration_seconds'] as { readonly p50: number; readonly p95: number };
+  for (const value of [p50, p95]) expect(Math.abs(value - 10)).toBeLessThan(0.21);
+  const steps = agent?.['steps'] as readonly JsonObject[];
+  expect(steps).toHaveLength(24);
+  expect(steps.filter(({ runs }) => Number(runs) > 0)).toEqual([
+    { at: '2026-11-26T09:00:00.000000Z', runs: 2, failed_runs: 1 },
+    { at: '2026-11-26T11:00:00.000000Z', runs: 1, failed_runs: 0 },
+  ]);
+});
+
+test('overview: a change is told only where the interval of the difference excludes zero, and the worst comes first', async () => {
+  const steady = repeated(40, (at) => item('steady', at < 20 ? 2 : 30, at % 10 === 0 ? fail : pass));
+  const fallen = repeated(80, (at) => item('fallen', at < 40 ? 2 : 30, at < 40 && at % 2 === 0 ? fail : pass));
+  const bad = repeated(10, (at) => item('bad', 3, at < 8 ? fail : pass));
+  const { agents } = await asked('/overview', await deps([...steady, ...bad, ...fallen]));
+  const rows = agents as readonly JsonObject[];
+  expect(rows.map(({ agent }) => agent)).toEqual(['fallen', 'bad', 'steady']);
+  const quality = (row: JsonObject | undefined): JsonObject => ((row ?? {})['evaluators'] as readonly JsonObject[])[0] ?? {};
+  expect(quality(rows[0])).toMatchObject({ rate: 0.5, before: { rate: 1 }, change: { difference: -0.5 } });
+  const { high } = quality(rows[0])['change'] as { readonly high: number };
+  expect(high).toBeLessThan(0);
+  expect(quality(rows[1])).toMatchObject({ before: null, change: null });
+  expect(quality(rows[2])).toMatchObject({ before: { rate: 0.9 }, change: null });
+  expect(rows[2]).toMatchObject({ runs: 20, runs_before: 20 });
+});
+
+test('overview: rates are weighted by one over the sample probability', async () => {
+  const from = await deps([...repeated(10, () => item('a', 1, pass, { probability: 0.1 })), ...repeated(10, () => item('a', 1, fail))]);
+  const { agents } = await asked('/overview', from);
+  expect((agents as readonly JsonObject[])[0]).toMatchObject({
+    evaluators: [{ passed: 10, failed: 10, rate: expect.closeTo(100 / 110, 9) }],
+  });
+});
+
+test('overview: a tenant alone, one agent, pages, and periods of other lengths', async () => {
+  const from = await deps([item('a', 0.2, pass), item('b', 0.5, pass, { tenant: 't' }), item('c', 60, fail)]);
+  const names = async (query: Parameters): Promise<readonly unknown[]> =>
+    ((await asked('/overview', from, query))['agents'] as readonly JsonObject[]).map(({ agent }) => agent);
+  expect(await names({})).toEqual(['a', 'b']);
+  expect(await names({ tenant: 't' })).toEqual(['b']);
+  expect(await names({ agent: 'a' })).toEqual(['a']);
+  expect(await names({ from: '2026-11-20', to: '2026-11-27' })).toEqual(['c', 'a', 'b']);
+  const first = await asked('/overview', from, { limit: 1 });
+  expect((first['agents'] as readonly JsonObject[]).length).toBe(1);
+  expect(await names({ limit: 1, cursor: String(first['next']) })).toEqual(['b']);
+  const hour = await asked('/overview', from, { from: '2026-11-26T11:00:00Z' });
+  expect(hour).toMatchObject({ step_seconds: 300, from: '2026-11-26T11:00:00.000000Z' });
+  await expect(asked('/overview', from, { from: '2020-01-01' })).rejects.toBeInstanceOf(QueryFault);
+});
+
+test('tools: sums over time and the runs themselves say the same', async () => {
+  const from = await deps([item('a', 1, pass), item('a', 2, fail), item('b', 1, pass)]);
+  const summed = await asked('/tools', from);
+  const read = await asked('/tools', from, { by: 'version' });
+  const plain = (answer: JsonObject): unknown => (answer['tools'] as readonly JsonObject[]).map(({ version: _version, ...row }) => row);
+  expect(plain(summed)).toEqual(plain(read));
+  expect((summed['tools'] as readonly JsonObject[])[0]).toMatchObject({
+    agent: 'a',
+    name: 'find',
+    calls: 4,
+    errors: 2,
+    mean_seconds: 3,
+    argument_failures: [],
+  });
+  expect(Math.abs(Number((summed['tools'] as readonly JsonObject[])[0]?.['p95_seconds']) - 4)).toBeLessThan(0.09);
+});
+
+test('models: calls, errors, latency, tokens and cost by model, and by agent', async () => {
+  const from = await deps([item('a', 1, pass), item('b', 1, pass)]);
+  const { models: all } = await asked('/models', from);
+  expect(all).toMatchObject([
+    { model: 'm', runs: 2, calls: 4, errors: 2, input_tokens: 200, output_tokens: 40, cost_usd: 1, costed_runs: 2 },
+  ]);
+  expect(Math.abs(Number((all as readonly JsonObject[])[0]?.['p50_seconds']) - 1)).toBeLessThan(0.03);
+  expect((await asked('/models', from, { by: 'agent' }))['models']).toMatchObject([
+    { agent: 'a', calls: 2 },
+    { agent: 'b', calls: 2 },
+  ]);
+});
+
+test.each([
+  { of: 'duration', by: 'agent', unit: 'seconds', name: 'a', count: 2, mean: 10 },
+  { of: 'duration', by: 'tool', unit: 'seconds', name: 'find', count: 4, mean: 3 },
+  { of: 'duration', by: 'model', unit: 'seconds', name: 'm', count: 4, mean: null },
+  { of: 'cost', by: 'agent', unit: 'usd', name: 'a', count: 2, mean: 0.5 },
+  { of: 'cost', by: 'model', unit: 'usd', name: 'm', count: 2, mean: 0.5 },
+  { of: 'tokens', by: 'agent', unit: 'tokens', name: 'a', count: 2, mean: 120 },
+  { of: 'tokens', by: 'model', unit: 'tokens', name: 'm', count: 2, mean: 120 },
+  { of: 'score', by: 'evaluator', unit: 'score', name: 'quality', count: 2, mean: 0.5 },
+])('distributions: $of by $by', async ({ of, by, unit, name, count, mean }) => {
+  const answer = await asked('/distributions', await deps([item('a', 1, pass), item('a', 2, fail)]), { of, by });
+  expect(answer).toMatchObject({ of, by, unit, whole: true });
+  const [row, ...more] = answer['distributions'] as readonly JsonObject[];
+  expect(row).toMatchObject({ name, count, mean });
+  expect(more).toEqual([]);
+  const bins = row?.['histogram'] as readonly { readonly count: number }[];
+  expect(bins.reduce((sum, bin) => sum + bin.count, 0)).toBe(count);
+});
+
+test.each([
+  { of: 'cost', by: 'tool' },
+  { of: 'duration', by: 'evaluator' },
+  { of: 'score', by: 'agent' },
+])('distributions: $of by $by is refused with what there is', async ({ of, by }) => {
+  await expect(asked('/distributions', await deps([]), { of, by })).rejects.toMatchObject({ todo: expect.stringContaining('by=') });
+});
+
+test('distributions: scores of one evaluator by agent', async () => {
+  const from = await deps([item('a', 1, pass), item('b', 2, fail)]);
+  const { distributions } = await asked('/distributions', from, { of: 'score', by: 'agent', evaluator: 'quality' });
+  expect(distributions).toMatchObject([
+    { name: 'a', count: 1, mean: 1, p50: null },
+    { name: 'b', count: 1, mean: 0 },
+  ]);
+});
