@@ -16,7 +16,7 @@ export interface Page {
 }
 
 export const pages: readonly Page[] = [
-  { path: '/', title: 'Runs', load: async () => (await import('./pages/runs.tsx')).Runs },
+  { path: '/', title: 'Overview', isInMenu: true, load: async () => (await import('./pages/overview.tsx')).Overview },
   { path: '/runs', title: 'Runs', isInMenu: true, load: async () => (await import('./pages/runs.tsx')).Runs },
   { path: '/runs/:trace/:span', title: 'Run', hasTimeRange: false, load: async () => (await import('./pages/run/run-page.tsx')).RunPage },
   {
@@ -68,5 +68,12 @@ export const pages: readonly Page[] = [
   },
   { path: '/agents', title: 'Agents', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/agents.tsx')).Agents },
   { path: '/agents/:agent', title: 'Agent', hasTimeRange: false, load: async () => (await import('./pages/agent.tsx')).Agent },
+  {
+    path: '/settings',
+    title: 'Settings',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/settings.tsx')).Settings,
+  },
   { path: '/sign-in', title: 'Sign in', hasTimeRange: false, load: async () => (await import('./pages/sign-in.tsx')).SignIn },
 ];
