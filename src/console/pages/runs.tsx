@@ -20,7 +20,7 @@ export function Runs() {
   const { query, change } = useAddress();
   const { from, to } = useTimeRange();
   const filter = useMemo(() => runsQuery(query, { from, to }), [JSON.stringify(query), from, to]);
-  const { rows: stored, isLoading, error, more, reload } = useList('/runs', 'runs', { query: { ...filter, limit: 100 } });
+  const { rows: stored, isLoading, error, more, hasMore, reload } = useList('/runs', 'runs', { query: { ...filter, limit: 100 } });
   const isLive = query['live'] === 'on' && to === undefined;
   const live = useLiveRuns(filter, isLive);
   const rows = useMemo(() => merged(live.rows, stored), [live.rows, stored]);
@@ -66,6 +66,13 @@ export function Runs() {
         <Loading what="the runs" />
       ) : isFirst ? (
         <FirstSteps onLoaded={reload} />
+      ) : error === undefined && hasMore ? (
+        <EmptyState title="None of the newest runs matches">
+          <p>The service has examined as many runs as it does at once.</p>
+          <button type="button" onClick={more}>
+            Search older runs
+          </button>
+        </EmptyState>
       ) : error === undefined ? (
         <EmptyState title="No run matches">
           <p>

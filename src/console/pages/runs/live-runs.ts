@@ -17,7 +17,7 @@ export interface LiveRuns {
 /** Rows that the page keeps; the list of the API has the others. */
 const liveRowsMax = 500;
 
-export function useLiveRuns({ text: _words, from: _from, ...filter }: RunsQuery, isOn: boolean): LiveRuns {
+export function useLiveRuns({ from: _from, ...filter }: RunsQuery, isOn: boolean): LiveRuns {
   const [rows, setRows] = useState<readonly Run[]>([]);
   const [held, setHeld] = useState<readonly Run[]>([]);
   const [leftOut, setLeftOut] = useState(0);
