@@ -24,6 +24,7 @@ import type { SessionSettings } from '../pipeline/evaluation/session-turns.ts';
 import type { ContentChoice } from '../stores/content-policy.ts';
 import type { RetentionLimits } from '../stores/run-writer.ts';
 import type { StoreAddress } from '../stores/index.ts';
+import type { PeopleSettings } from '../web/people.ts';
 import type { Address } from './entries/address.ts';
 import type { DatasetRule } from './entries/dataset-rule.ts';
 import type { QueueConfig } from './entries/queue-entry.ts';
@@ -43,6 +44,8 @@ export interface Config {
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
     readonly tokens: readonly Token[];
+    /** People sign in to the console with OpenID Connect. */
+    readonly oidc?: PeopleSettings;
   };
   readonly limits: {
     readonly bodyBytes: number;

@@ -20,6 +20,7 @@ import { answerFormats } from '../judges/judge.ts';
 import { journalAddress } from '../journals/index.ts';
 import { contentChoices } from '../stores/content-policy.ts';
 import { storeAddress } from '../stores/index.ts';
+import { rights } from '../web/api/route.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
 import { alertRules } from './entries/alert-entry.ts';
 import { addressOf, leadsBack, type Address } from './entries/address.ts';
@@ -65,6 +66,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
       ...names(listen, 'allowed_hosts', 'allowedHosts'),
       ...names(listen, 'allowed_origins', 'allowedOrigins'),
       tokens: listAt(listen, 'tokens').map(token),
+      ...people(objectAt(listen, 'oidc')),
     },
     limits: {
       bodyBytes: quantity('bytes', limits, 'body_bytes'),
@@ -411,4 +413,26 @@ function number(from: JsonObject, key: string): number {
 function text(from: JsonObject, key: string): string {
   const value = member(from, key);
   return typeof value === 'string' ? value : '';
+}
+
+/** Of `listen.oidc`; nothing where the key is left out. */
+function people(written: JsonObject): Pick<Config['listen'], 'oidc'> {
+  const [issuer, clientId, clientSecret, url] = ['issuer', 'client_id', 'client_secret', 'url'].map((key) => member(written, key));
+  if (typeof issuer !== 'string') return {};
+  return {
+    oidc: {
+      issuer,
+      clientId: String(clientId),
+      clientSecret: String(clientSecret),
+      ...(typeof url === 'string' ? { url } : {}),
+      allowed: listAt(written, 'allowed').map((entry) => {
+        const [email, subject] = ['email', 'subject'].map((key) => member(asObject(entry), key));
+        return {
+          ...(typeof email === 'string' ? { email } : {}),
+          ...(typeof subject === 'string' ? { subject } : {}),
+          may: rights.filter((right) => listAt(asObject(entry), 'may').includes(right)),
+        };
+      }),
+    },
+  };
 }

@@ -68,5 +68,12 @@ export const pages: readonly Page[] = [
   },
   { path: '/agents', title: 'Agents', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/agents.tsx')).Agents },
   { path: '/agents/:agent', title: 'Agent', hasTimeRange: false, load: async () => (await import('./pages/agent.tsx')).Agent },
+  {
+    path: '/settings',
+    title: 'Settings',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/settings.tsx')).Settings,
+  },
   { path: '/sign-in', title: 'Sign in', hasTimeRange: false, load: async () => (await import('./pages/sign-in.tsx')).SignIn },
 ];

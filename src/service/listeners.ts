@@ -82,7 +82,7 @@ export function renewCertificates(
 
 /** Over TLS a foreign host name fails at the certificate. On loopback people click the warning away, so the console checks the name there. */
 function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'console', permission: 'ingest' | 'read'): HostRule {
-  const asksToken = listen.tokens.some(({ may }) => may.includes(permission));
+  const asksToken = listen.tokens.some(({ may }) => may.includes(permission)) || (listener === 'console' && listen.oidc !== undefined);
   return hostRule({
     listensOn: listen[listener].host,
     isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))),
@@ -141,6 +141,7 @@ export function consoleOf(
     },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'the console failed to answer a request'),
     files: consoleFiles,
+    ...(config.listen.oidc === undefined ? {} : { people: config.listen.oidc }),
   });
 }
 

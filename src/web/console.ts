@@ -12,6 +12,7 @@ import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { ApiDeps, OtlpAddresses } from './api/route.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import { accessControl, type AccessOptions } from './access.ts';
+import { type PeopleSettings, servePeople } from './people.ts';
 import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
 import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
 import { defaultResponseBounds, type ResponseBounds, responseGate } from './request-guard.ts';
@@ -50,6 +51,8 @@ export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' |
   /** Rejects with an error that has a `statusCode`. */
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
   readonly api: ApiDeps;
+  /** Sign-in with OpenID Connect. */
+  readonly people?: PeopleSettings;
   /** Folder of the built console. Without it the plain page stands at `/`. */
   readonly files?: string;
 }
@@ -85,7 +88,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   });
   const access = accessControl({
     ...options,
-    hasPeople: false,
+    hasPeople: options.people !== undefined,
     isSecure: options.tls !== undefined,
     onRefused: () => options.onSignInRefused?.(),
   });
@@ -158,7 +161,19 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     });
     return reply.type(options.metricsContentType).send(page);
   });
-  const { files } = options;
+  const { files, people } = options;
+  if (people !== undefined)
+    app.after(() =>
+      servePeople(app, access, {
+        ...people,
+        nowMs: options.nowMs,
+        secret: options.secret,
+        isSecure: options.tls !== undefined,
+        port: options.port,
+        onRefused: () => options.onSignInRefused?.(),
+        onFault: options.onFault,
+      }),
+    );
   if (isBuilt(files)) serveFiles(app, files);
   for (const path of isBuilt(files) ? ['/plain'] : ['/plain', '/'])
     app.get(path, { config: { isOfTenants: true } }, async (request, reply) =>

@@ -57,6 +57,14 @@ export const badConfigs: readonly BadConfig[] = [
     name: 'a token of the other sort does not help',
     text: 'listen:\n  console: 0.0.0.0:4380\n  tokens: [ { name: agents, value: s3cret-a-9f27c1d0, may: [ingest] } ]\n',
   },
+  {
+    name: 'people named in no way and in two ways',
+    text: 'listen:\n  oidc:\n    issuer: https://login.example.org\n    client_id: t\n    client_secret: s\n    allowed:\n      - { may: [read] }\n      - { email: a@example.org, subject: s, may: [read] }\n',
+  },
+  {
+    name: 'an issuer without TLS',
+    text: 'listen:\n  oidc: { issuer: "http://login.example.org", client_id: t, client_secret: s, allowed: [ { subject: s, may: [read] } ] }\n',
+  },
   { name: 'insecure in other words', text: 'listen:\n  otlp_http: 0.0.0.0:4318\n  insecure: yes please\n' },
   { name: 'tls of a configuration that is no file', text: 'listen:\n  tls: { cert_file: a.pem, key_file: b.pem }\n' },
   { name: 'tls that is a file', text: 'listen:\n  tls: cert.pem\n' },

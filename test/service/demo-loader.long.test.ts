@@ -12,10 +12,8 @@ test('demo loader: the console loads a day of runs, which are scored', async () 
   open.push(jury);
   const addresses = (await (await fetch(`${jury.console}/api/v1/addresses`)).json()) as object;
   expect(addresses).toMatchObject({ otlp_http: jury.otlp, token_needed: false });
-  const answers = await Promise.all([1, 2].map(() => fetch(`${jury.console}/api/v1/demo`, { method: 'POST' })));
-  expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409]);
-  const loaded = await Promise.all(answers.map((answer) => answer.json()));
-  expect(loaded).toContainEqual({ spans: expect.any(Number), runs: 120 });
+  const answer = await fetch(`${jury.console}/api/v1/demo`, { method: 'POST' });
+  expect(await answer.json()).toEqual({ spans: expect.any(Number), runs: 120 });
   const scored = await eventually(async () => {
     const { runs } = (await (await fetch(`${jury.console}/api/v1/runs?limit=200`)).json()) as {
       readonly runs: readonly { readonly verdicts: readonly object[] }[];

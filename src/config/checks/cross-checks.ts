@@ -32,6 +32,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'name', 'Names of tokens are tenants: give each its own.'),
     ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
     ...shortTokenFindings(objectAt(value, 'listen')),
+    ...peopleFindings(objectAt(objectAt(value, 'listen'), 'oidc')),
     ...eitherOr(listAt(value, 'redact'), 'redact', ['match', 'pattern']),
     ...redactionFindings(listAt(value, 'redact')),
     ...twice(listAt(value, 'dialects'), ['dialects'], 'name', 'Give every dialect a name of its own.'),
@@ -99,7 +100,8 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
     const guarded =
       member(listen, 'insecure') === true ||
       (asksCertificates && member(objectAt(listen, 'tls'), 'client_ca_file') !== undefined) ||
-      allows(listen, permission);
+      allows(listen, permission) ||
+      (key === 'console' && member(listen, 'oidc') !== undefined);
     if (!isLoopback(address.host) && !guarded) {
       findings.push(
         finding(
@@ -127,6 +129,23 @@ function sightFindings(tokens: readonly JsonValue[]): readonly Finding[] {
             'value',
             `own is not allowed for a token that may ${changing.join(' and ')}`,
             'Use another token for that, or leave out sees.',
+          ),
+        ];
+  });
+}
+
+/** An entry names people in one way. */
+function peopleFindings(oidc: JsonObject): readonly Finding[] {
+  return listAt(oidc, 'allowed').flatMap((entry, at): readonly Finding[] => {
+    const named = ['email', 'subject'].filter((key) => member(asObject(entry), key) !== undefined);
+    return named.length === 1
+      ? []
+      : [
+          finding(
+            ['listen', 'oidc', 'allowed', at],
+            'value',
+            `names ${named.length === 0 ? 'nobody' : 'people in two ways'}`,
+            'Give either email or subject.',
           ),
         ];
   });

@@ -130,5 +130,66 @@ export const listen: Section = {
       items: token,
       description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) need none.',
     },
+    oidc: {
+      type: 'object',
+      'x-restart': true,
+      additionalProperties: false,
+      required: ['issuer', 'client_id', 'client_secret', 'allowed'],
+      description: 'People sign in to the console with OpenID Connect. Nobody then reads without a sign-in or a token.',
+      properties: {
+        issuer: {
+          type: 'string',
+          maxLength: 500,
+          pattern: '^https://[^/?#]+(/[^?#]*)?$',
+          'x-words': 'Write an address that begins with https://.',
+          description: 'Address of the issuer, whose `/.well-known/openid-configuration` the service reads.',
+        },
+        client_id: { type: 'string', minLength: 1, maxLength: 500, description: 'Id of the console at the issuer.' },
+        client_secret: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 4096,
+          'x-secret': true,
+          description: 'Secret of the console at the issuer. Best given as `${env:NAME}`.',
+        },
+        url: {
+          type: 'string',
+          maxLength: 300,
+          pattern: '^https?://[^/?#]+$',
+          'x-words': 'Write scheme, name and port as browsers do, as in https://tracejury.example.org.',
+          description:
+            'Address of the console as browsers see it, behind a proxy. The issuer needs it with `/sign-in/callback` behind. Left out: the address of the request.',
+        },
+        allowed: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 1000,
+          description: 'Who may sign in. Rights of several entries add up.',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['may'],
+            properties: {
+              email: {
+                type: 'string',
+                minLength: 3,
+                maxLength: 320,
+                pattern: '^(\\*|[^@*\\s]+)@[^@*\\s]+$',
+                'x-words': 'Write an address, or *@example.org for all of a domain.',
+                description: 'Address of a person, which the issuer must have verified, or `*@example.org` for all of a domain.',
+              },
+              subject: { type: 'string', minLength: 1, maxLength: 255, description: '`sub` of a person at the issuer.' },
+              may: {
+                type: 'array',
+                minItems: 1,
+                uniqueItems: true,
+                items: { enum: ['read', 'annotate', 'operate'] },
+                description: 'Permissions, as those of tokens.',
+              },
+            },
+          },
+        },
+      },
+    },
   }),
 };

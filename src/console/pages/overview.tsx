@@ -1,22 +1,175 @@
-/** The first page: how the agents do, worst first. */
+/** The first page: is anything worse than it was, and is anything wrong with the service. Worst first. */
+import type { ComponentChildren } from 'preact';
+import type { GetAnswer } from '../api/client.ts';
 import { useGet } from '../api/use-api.ts';
-import { EmptyState } from '../parts/empty-state.tsx';
+import { pageAddress, pickedQuery, type Query } from '../parts/address.ts';
 import { ErrorBox } from '../parts/error-box.tsx';
+import { Figure } from '../parts/figure.tsx';
+import { costText, countText, durationText, percentText, shortCountText, unknownText } from '../parts/format.ts';
 import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { Sparkline } from '../parts/sparkline.tsx';
+import { rangeParameters } from '../parts/time-range.ts';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
+import { useAddress } from '../parts/use-address.ts';
+import { FirstSteps } from './runs/first-steps.tsx';
+import { Notices } from './overview/notices.tsx';
+
+type Agent = GetAnswer<'/overview'>['agents'][number];
+type AgentEvaluator = Agent['evaluators'][number];
+
+/** Figures of the last minutes move. */
+const everyMs = 30_000;
 
 export function Overview() {
-  const { from, to } = useTimeRange();
-  const runs = useGet('/runs', { query: { from, to, limit: 1 } });
+  const { query } = useAddress();
+  const range = useTimeRange();
+  const { value, isLoading, error, reload } = useGet('/overview', { query: { from: range.from, to: range.to } }, { everyMs });
+  const kept = pickedQuery(query, rangeParameters);
   return (
     <PageFrame title="Overview">
-      {runs.error === undefined ? null : <ErrorBox error={runs.error} onRetry={runs.reload} />}
-      {runs.value === undefined && runs.isLoading ? <Loading what="the agents" /> : null}
-      {runs.value?.runs.length === 0 ? (
-        <EmptyState title="No runs in this time">
-          <p>Send spans of an agent over OTLP, or choose a longer time.</p>
-        </EmptyState>
-      ) : null}
+      <Notices />
+      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
+      {value === undefined ? (
+        isLoading ? (
+          <Loading what="the agents" />
+        ) : null
+      ) : value.agents.length === 0 ? (
+        <FirstSteps onLoaded={reload} />
+      ) : (
+        <>
+          <p class="dim small">
+            {range.title}, against the period of the same length before it. Intervals hold the true rate in {percentText(value.confidence)}{' '}
+            of the cases; a change is named only where its interval leaves out zero.
+            {value.whole ? '' : ' Some runs are not counted yet.'}
+          </p>
+          <div class="agents">
+            {value.agents.map((agent) => (
+              <AgentCard key={agent.agent ?? ''} agent={agent} kept={kept} />
+            ))}
+          </div>
+          {value.next === null ? null : <p class="dim">The list shows the worst {value.agents.length} agents.</p>}
+        </>
+      )}
     </PageFrame>
+  );
+}
+
+function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Query }) {
+  const name = agent.agent ?? 'runs without an agent';
+  const runs = (more: Query = {}): string => pageAddress('/runs', { ...kept, agent: agent.agent ?? undefined, ...more });
+  return (
+    <section class="card stack agent" aria-label={name}>
+      <header class="row spread">
+        <h2>{agent.agent === null ? name : <a href={runs()}>{name}</a>}</h2>
+        <Sparkline
+          values={agent.steps.map((step) => step.runs)}
+          min={0}
+          label={`Runs over time: ${agent.steps.map((step) => step.runs).join(', ')}`}
+        />
+      </header>
+      <dl class="facts">
+        <Fact name="Runs" value={countText(agent.runs)} note={`before: ${countText(agent.runs_before)}`} />
+        <Fact
+          name="With a failed verdict"
+          value={<a href={runs({ verdict: 'fail' })}>{countText(agent.failed_runs)}</a>}
+          note={agent.runs === 0 ? '' : percentText(agent.failed_runs / agent.runs)}
+        />
+        <Fact
+          name="Duration, median"
+          value={durationText(agent.duration_seconds.p50)}
+          note={`p95: ${durationText(agent.duration_seconds.p95)}`}
+        />
+        <Fact name="Tokens in / out" value={`${shortCountText(agent.input_tokens)} / ${shortCountText(agent.output_tokens)}`} />
+        <Fact
+          name="Cost"
+          value={costText(agent.cost_usd)}
+          note={agent.costed_runs < agent.runs && agent.cost_usd !== null ? `of ${countText(agent.costed_runs)} runs` : ''}
+        />
+        <Fact
+          name="Tool calls with an error"
+          value={agent.tool_calls === 0 ? unknownText : percentText(agent.tool_errors / agent.tool_calls)}
+          note={agent.tool_calls === 0 ? 'no tool calls' : `${countText(agent.tool_errors)} of ${countText(agent.tool_calls)}`}
+        />
+      </dl>
+      {agent.evaluators.length === 0 ? (
+        <p class="dim">No evaluator passed or failed a run in this time.</p>
+      ) : (
+        <div class="table-frame">
+          <table class="data">
+            <caption class="visually-hidden">Pass rates of {name}</caption>
+            <thead>
+              <tr>
+                <th scope="col">Evaluator</th>
+                <th scope="col" class="number">
+                  Pass rate
+                </th>
+                <th scope="col">Change</th>
+                <th scope="col" class="number">
+                  Failed
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {agent.evaluators.map((evaluator) => (
+                <EvaluatorRow
+                  key={evaluator.evaluator}
+                  evaluator={evaluator}
+                  href={runs({ evaluator: evaluator.evaluator, verdict: 'fail' })}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function EvaluatorRow({ evaluator, href }: { readonly evaluator: AgentEvaluator; readonly href: string }) {
+  const { rate, low, high, passed, failed, before, change } = evaluator;
+  return (
+    <tr>
+      <td>{evaluator.evaluator}</td>
+      <td class="number">
+        <Figure value={rate} low={low} high={high} n={passed + failed} why="One run alone has no rate." />
+      </td>
+      <td>
+        {change === null ? (
+          <span class="dim small">{before === null ? 'new' : 'none that is certain'}</span>
+        ) : (
+          <Change difference={change.difference} low={change.low} high={change.high} />
+        )}
+      </td>
+      <td class="number">{failed === 0 ? 0 : <a href={href}>{countText(failed)}</a>}</td>
+    </tr>
+  );
+}
+
+function Change({ difference, low, high }: { readonly difference: number; readonly low: number; readonly high: number }) {
+  const isWorse = difference < 0;
+  return (
+    <span class={`chip ${isWorse ? 'fail' : 'pass'}`}>
+      <span aria-hidden="true">{isWorse ? '▼' : '▲'}</span>
+      <span>
+        {isWorse ? 'worse' : 'better'} by {pointsText(Math.abs(difference))} ({pointsText(isWorse ? -high : low)} to{' '}
+        {pointsText(isWorse ? -low : high)})
+      </span>
+    </span>
+  );
+}
+
+/** Percentage points. */
+function pointsText(share: number): string {
+  return `${Math.round(share * 1_000) / 10} pp`;
+}
+
+function Fact({ name, value, note = '' }: { readonly name: string; readonly value: ComponentChildren; readonly note?: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value} {note === '' ? null : <span class="dim small">{note}</span>}
+      </dd>
+    </div>
   );
 }

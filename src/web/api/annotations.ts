@@ -9,7 +9,7 @@ import {
   type TakenAnnotation,
 } from '../../model/store/annotation-store.ts';
 import type { Micros } from '../../model/timestamp.ts';
-import { parsedTime, type Route } from './route.ts';
+import { type Caller, parsedTime, type Route } from './route.ts';
 
 /** Of one request. */
 export const annotationsAtOnceMax = 1_000;
@@ -211,9 +211,11 @@ export const annotationRoutes: readonly Route[] = [
         503: 'The API refused all for want of room.',
       },
     },
-    async handle({ annotate, clock }, _parameters, body) {
+    async handle({ annotate, clock }, _parameters, body, caller) {
       const now = Math.floor(clock.nowMs() * 1_000);
-      const entries = (annotationEntries(body) ?? []).map((value) => ({ value, read: readAnnotation(value, now) }));
+      const entries = (annotationEntries(body) ?? [])
+        .map((given) => signed(given, caller))
+        .map((value) => ({ value, read: readAnnotation(value, now) }));
       const taken = await annotate(entries.flatMap(({ read }) => ('annotation' in read ? [read.annotation] : [])));
       let at = 0;
       const annotations = entries.map(({ value, read }) =>
@@ -241,6 +243,11 @@ export const annotationRoutes: readonly Route[] = [
     handle: async ({ unannotate }, { id }) => ({ deleted: await unannotate(String(id)) }),
   },
 ];
+
+/** A person who is signed in annotates under the own name alone. */
+function signed(value: JsonValue, { name, isPerson }: Caller): JsonValue {
+  return isPerson && isJsonObject(value) ? { ...value, by: name ?? null, kind: 'human' } : value;
+}
 
 function resultOf(value: JsonValue, { fate, id }: TakenAnnotation = { fate: 'full', id: undefined }): JsonObject {
   return fate === 'too_many' || fate === 'full'

@@ -1,0 +1,173 @@
+/** Sign-in of people with OpenID Connect: the authorization code flow with PKCE, state and nonce. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import {
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  type Configuration,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  type IDToken,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client';
+import type { Access } from './access.ts';
+import { type Right, rights } from './api/route.ts';
+import type { SessionHolder } from './browser-sessions.ts';
+import type { IsOpen } from './console-files.ts';
+
+export interface AllowedPeople {
+  /** An address, or `*@example.org` for all of a domain. The issuer must have verified it. */
+  readonly email?: string;
+  /** `sub` of the issuer. */
+  readonly subject?: string;
+  readonly may: readonly Right[];
+}
+
+export interface PeopleSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Secret. */
+  readonly clientSecret: string;
+  readonly allowed: readonly AllowedPeople[];
+  /** Address of the console as browsers see it; `undefined`: that of the request. */
+  readonly url?: string;
+  /** Another way to the issuer than that of Node. */
+  readonly fetch?: CustomFetch;
+}
+
+export interface PeopleOptions extends PeopleSettings {
+  readonly nowMs: () => number;
+  readonly secret: () => string;
+  readonly isSecure: boolean;
+  readonly port: number;
+  readonly onRefused: () => void;
+  readonly onFault: (error: Error) => void;
+}
+
+/** What the service remembers of a sign-in until the browser comes back. */
+interface Started {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  readonly callback: string;
+  readonly expiresAtMs: number;
+}
+
+const startedMs = 10 * 60_000;
+/** Sign-ins on their way; at the bound the oldest ends. */
+const startedMax = 1_000;
+/** For one request to the issuer. */
+const issuerTimeoutS = 10;
+
+export function servePeople(app: FastifyInstance, access: Pick<Access, 'begin'>, options: PeopleOptions): void {
+  const { nowMs, secret, isSecure, port, clientId } = options;
+  const started = new Map<string, Started>();
+  const cookieName = `${isSecure ? '__Secure-' : ''}tracejury_${port}_sign_in`;
+  // Lax: the browser comes back from the issuer, which is another site.
+  const cookieOptions = { path: '/sign-in', httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
+  const isOpen: IsOpen = () => true;
+  let known: Configuration | undefined;
+
+  async function issuer(): Promise<Configuration> {
+    known ??= await discovery(new URL(options.issuer), clientId, options.clientSecret, undefined, {
+      timeout: issuerTimeoutS,
+      ...(options.fetch === undefined ? {} : { [customFetch]: options.fetch }),
+    });
+    return known;
+  }
+
+  function remember(ticket: string, one: Started): void {
+    for (const [key, { expiresAtMs }] of started) {
+      if (expiresAtMs > nowMs() && started.size < startedMax) break;
+      started.delete(key);
+    }
+    started.set(ticket, one);
+  }
+
+  function originOf(request: FastifyRequest): string {
+    return options.url ?? `${isSecure ? 'https' : 'http'}://${request.host}`;
+  }
+
+  app.get('/sign-in/start', { config: { isOpen } }, async (request, reply) => {
+    try {
+      const config = await issuer();
+      const one = {
+        state: randomState(),
+        nonce: randomNonce(),
+        verifier: randomPKCECodeVerifier(),
+        callback: new URL('/sign-in/callback', originOf(request)).href,
+        expiresAtMs: nowMs() + startedMs,
+      };
+      const ticket = secret();
+      remember(ticket, one);
+      const to = buildAuthorizationUrl(config, {
+        redirect_uri: one.callback,
+        scope: 'openid email profile',
+        code_challenge: await calculatePKCECodeChallenge(one.verifier),
+        code_challenge_method: 'S256',
+        state: one.state,
+        nonce: one.nonce,
+      });
+      return await reply.setCookie(cookieName, ticket, { ...cookieOptions, maxAge: startedMs / 1_000 }).redirect(to.href, 302);
+    } catch (error) {
+      options.onFault(faultOf('the issuer of OpenID Connect cannot be reached', error));
+      return await reply.redirect('/sign-in?refused=failed', 302);
+    }
+  });
+
+  app.get('/sign-in/callback', { config: { isOpen } }, async (request, reply) => {
+    const ticket = request.cookies[cookieName] ?? '';
+    const one = started.get(ticket);
+    // One attempt for each start.
+    started.delete(ticket);
+    void reply.clearCookie(cookieName, cookieOptions);
+    if (one === undefined || one.expiresAtMs <= nowMs()) return await refuse('expired');
+    try {
+      const tokens = await authorizationCodeGrant(await issuer(), new URL(request.url, one.callback), {
+        pkceCodeVerifier: one.verifier,
+        expectedState: one.state,
+        expectedNonce: one.nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      const holder = claims === undefined ? undefined : personOf(claims, options.allowed);
+      if (holder === undefined) return await refuse('not_allowed');
+      access.begin(reply, holder);
+      return await reply.redirect('/', 302);
+    } catch (error) {
+      options.onFault(faultOf('a sign-in with OpenID Connect failed', error));
+      return await refuse('failed');
+    }
+
+    async function refuse(why: 'expired' | 'not_allowed' | 'failed'): Promise<unknown> {
+      options.onRefused();
+      return await reply.redirect(`/sign-in?refused=${why}`, 302);
+    }
+  });
+}
+
+/** The person with the rights of all entries that name them; `undefined`: no entry does, or none of them may read. */
+export function personOf(claims: IDToken, allowed: readonly AllowedPeople[]): SessionHolder | undefined {
+  // An address that the issuer has not verified may be anybody's.
+  const email = typeof claims['email'] === 'string' && claims['email_verified'] === true ? claims['email'].toLowerCase() : undefined;
+  const entries = allowed.filter(
+    (one) => one.subject === claims.sub || (email !== undefined && one.email !== undefined && isOf(email, one.email.toLowerCase())),
+  );
+  const held = rights.filter((right) => entries.some(({ may }) => may.includes(right)));
+  return held.includes('read') ? { name: email ?? claims.sub, isPerson: true, rights: held, tenant: undefined } : undefined;
+}
+
+function isOf(email: string, allowed: string): boolean {
+  return allowed.startsWith('*@')
+    ? email.endsWith(allowed.slice(1)) && email.indexOf('@') === email.length - allowed.length + 1
+    : email === allowed;
+}
+
+/** Without the parameters of the request, which hold a code. */
+function faultOf(what: string, error: unknown): Error {
+  const { message, code } = error as { readonly message?: string; readonly code?: string };
+  return new Error(`${what}: ${message ?? 'unknown fault'}${code === undefined ? '' : ` (${code})`}`);
+}
