@@ -35,6 +35,19 @@ export const pages: readonly Page[] = [
   { path: '/evaluators', title: 'Evaluators', isInMenu: true, load: async () => (await import('./pages/evaluators.tsx')).Evaluators },
   { path: '/judges', title: 'Judges', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/judges.tsx')).Judges },
   {
+    path: '/queues',
+    title: 'Queues',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/queues.tsx')).Queues,
+  },
+  {
+    path: '/queues/:name',
+    title: 'Queue',
+    hasTimeRange: false,
+    load: async () => (await import('./pages/queue/queue-page.tsx')).QueuePage,
+  },
+  {
     path: '/datasets',
     title: 'Datasets',
     isInMenu: true,
