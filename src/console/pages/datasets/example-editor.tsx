@@ -175,8 +175,6 @@ interface ExampleFieldsProps {
 }
 
 function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
-  const hasMore = [form.tools, form.evaluators, form.metadata, form.timeout, form.otherExpectation].some((text) => text !== '');
-  const isAtFault = (['tools', 'evaluators', 'metadata', 'timeout', 'otherExpectation'] as const).some((field) => faults.has(field));
   return (
     <>
       <section class="stack card" aria-label="Input">
@@ -242,43 +240,45 @@ function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
           onChange={(tags) => change({ tags })}
         />
       </section>
-      <details class="card" open={isAtFault || undefined}>
-        <summary>{hasMore ? 'More members (some are set)' : 'More members'}</summary>
-        <div class="stack">
-          <JsonField
-            name="otherExpectation"
-            label="Other expectations"
-            hint="As tool_calls_count, context or messages."
-            form={form}
-            faults={faults}
-            change={change}
-          />
-          <JsonField
-            name="evaluators"
-            label="Evaluators"
-            hint="A list of names or entries as in the configuration; it replaces the configured evaluators."
-            form={form}
-            faults={faults}
-            change={change}
-          />
-          <JsonField name="tools" label="Tool definitions" form={form} faults={faults} change={change} />
-          <JsonField
-            name="metadata"
-            label="Notes"
-            hint="For people; no evaluator reads them."
-            form={form}
-            faults={faults}
-            change={change}
-          />
-          <TextField
-            label="Limit of one run, in seconds"
-            fault={faults.get('timeout')}
-            value={form.timeout}
-            onChange={(timeout) => change({ timeout })}
-          />
-        </div>
-      </details>
+      <MoreFields form={form} faults={faults} change={change} />
     </>
+  );
+}
+
+/** Members that few examples have. */
+function MoreFields({ form, faults, change }: ExampleFieldsProps) {
+  const hasMore = [form.tools, form.evaluators, form.metadata, form.timeout, form.otherExpectation].some((text) => text !== '');
+  const isAtFault = (['tools', 'evaluators', 'metadata', 'timeout', 'otherExpectation'] as const).some((field) => faults.has(field));
+  return (
+    <details class="card" open={isAtFault || undefined}>
+      <summary>{hasMore ? 'More members (some are set)' : 'More members'}</summary>
+      <div class="stack">
+        <JsonField
+          name="otherExpectation"
+          label="Other expectations"
+          hint="As tool_calls_count, context or messages."
+          form={form}
+          faults={faults}
+          change={change}
+        />
+        <JsonField
+          name="evaluators"
+          label="Evaluators"
+          hint="A list of names or entries as in the configuration; it replaces the configured evaluators."
+          form={form}
+          faults={faults}
+          change={change}
+        />
+        <JsonField name="tools" label="Tool definitions" form={form} faults={faults} change={change} />
+        <JsonField name="metadata" label="Notes" hint="For people; no evaluator reads them." form={form} faults={faults} change={change} />
+        <TextField
+          label="Limit of one run, in seconds"
+          fault={faults.get('timeout')}
+          value={form.timeout}
+          onChange={(timeout) => change({ timeout })}
+        />
+      </div>
+    </details>
   );
 }
 
