@@ -1,10 +1,14 @@
-/** What a page about one run reads: asked over HTTP of a whole service. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+/** What a page about one run reads, asked over HTTP. */
+import { expect, onTestFinished, test } from 'vitest';
+import { collectors } from '../../../collectors/index.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../../../src/model/json.ts';
 import type { Span } from '../../../src/model/span.ts';
-import { writeTraces } from '../../../src/otlp/write/write.ts';
+import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
+import { regatheredRuns } from '../../../src/pipeline/gathering/regathered-runs.ts';
+import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
+import { emptyApi, openConsole } from '../../builders/console-listener.ts';
 import { agentSpan, assistant, modelSpan, toolMessage, toolSpan } from '../../builders/gen-ai-spans.ts';
-import { eventually, running, type Running } from '../../service/running.ts';
+import { scored, scoredRun, skipped } from '../../builders/scored-run.ts';
 
 const asks = [{ id: 'c1', name: 'find', arguments: { order: 7 } }];
 const told = [{ id: 'c1', response: 'x'.repeat(500) }];
@@ -13,30 +17,27 @@ const definitions = [
 ];
 const resource = { 'service.name': 'shop', task: 'find an order' };
 
-/** Runs of another year are too old for the store. */
-const startMs = Date.now() - 60_000;
-
 function spansOf(trace: number): readonly Span[] {
   const attributes = { 'gen_ai.tool.definitions': definitions, 'gen_ai.usage.input_tokens': 12, 'gen_ai.usage.output_tokens': 3 };
   return [
     agentSpan({
       id: 1,
       trace,
-      start: startMs + 0,
-      end: startMs + 100,
+      start: 0,
+      end: 100,
       agent: 'support',
       input: 'Where is it?',
       output: 'Here.',
       resource,
       attributes: { 'gen_ai.conversation.id': 's-9' },
     }),
-    modelSpan({ id: 2, trace, parent: 1, start: startMs + 10, end: startMs + 20, user: 'Where is it?', asks, attributes, resource }),
+    modelSpan({ id: 2, trace, parent: 1, start: 10, end: 20, user: 'Where is it?', asks, attributes, resource }),
     toolSpan({
       id: 3,
       trace,
       parent: 1,
-      start: startMs + 30,
-      end: startMs + 40,
+      start: 30,
+      end: 40,
       tool: 'find',
       call: 'c1',
       arguments: { order: 7 },
@@ -47,8 +48,8 @@ function spansOf(trace: number): readonly Span[] {
       id: 4,
       trace,
       parent: 1,
-      start: startMs + 50,
-      end: startMs + 60,
+      start: 50,
+      end: 60,
       user: 'Where is it?',
       history: [assistant({ asks }), toolMessage(told)],
       says: 'Here.',
@@ -58,28 +59,36 @@ function spansOf(trace: number): readonly Span[] {
   ];
 }
 
-let service: Running;
+let url = '';
 let runs: readonly JsonObject[] = [];
 
-async function send({ otlp }: Running, trace: number): Promise<void> {
-  const response = await fetch(`${otlp}/v1/traces`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-protobuf' },
-    body: new Uint8Array(writeTraces(spansOf(trace), 'protobuf')),
+/** A console over a store with three runs and their spans. */
+async function opened(): Promise<void> {
+  const api = await emptyApi();
+  const traces = [1, 2, 3].map(spansOf);
+  const items = traces.map((spans) => {
+    const [run] = regatheredRuns({ spans, records: [] }, { closing: defaultClosing, collectors, telemetry: noTelemetry }).values();
+    if (run === undefined) throw new Error('the spans make no run');
+    const decision = {
+      name: 'judge',
+      evaluator: 'answer_relevance',
+      evaluatorKind: 'judge',
+      decision: 'skipped',
+      reason: 'no_tool_definitions',
+    } as const;
+    return {
+      ...scoredRun({ tool_call_validity: scored(0, { threshold: 1 }), judge: skipped }, run),
+      decisions: [decision],
+      figures: { task: 'find an order' },
+    };
   });
-  if (response.status !== 200) throw new Error(`the service answers ${response.status}`);
+  await api.store.write(items);
+  const kept = new Map(traces.map((spans) => [spans[0]?.traceId, { spans, records: [], isWhole: true }]));
+  const console_ = await openConsole({ api: { ...api, spans: async ({ traceId }) => kept.get(traceId) } });
+  onTestFinished(() => console_.listener.stop());
+  url = console_.url;
+  runs = objects(await get('/runs'), 'runs');
 }
-
-beforeAll(async () => {
-  service = await running('');
-  for (const trace of [1, 2, 3]) await send(service, trace);
-  runs = await eventually(async () => {
-    const found = objects(await get('/runs'), 'runs');
-    return found.length === 3 ? found : undefined;
-  }, 'the runs');
-  await eventually(async () => (objects(await get(`${place()}/timeline`), 'spans').length === 4 ? true : undefined), 'the spans');
-});
-afterAll(() => service.stop());
 
 function addressOf(run: JsonObject): string {
   return `/runs/${String(run['trace_id'])}/${String(run['span_id'])}`;
@@ -90,7 +99,7 @@ function place(nth = 0): string {
 }
 
 async function get(path: string): Promise<JsonObject> {
-  const response = await fetch(`${service.console}/api/v1${path}`);
+  const response = await fetch(`${url}/api/v1${path}`);
   const answer: unknown = await response.json();
   if (!response.ok || !isJsonObject(answer)) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`);
   return answer;
@@ -102,6 +111,7 @@ function objects(answer: JsonObject, key: string): readonly JsonObject[] {
 }
 
 test('the timeline says what each span stands for', async () => {
+  await opened();
   const timeline = await get(`${place()}/timeline`);
   expect(timeline).toMatchObject({ next: null, left_out: 0, whole: true, spans_gone: null });
   expect(
@@ -122,6 +132,7 @@ test('the timeline says what each span stands for', async () => {
 });
 
 test('one span has its attributes, and what the collectors read of it', async () => {
+  await opened();
   const [, , tool, model] = objects(await get(`${place()}/timeline`), 'spans');
   expect(await get(`${place()}/spans/${String(tool?.['span_id'])}`)).toMatchObject({
     role: 'tool',
@@ -141,6 +152,7 @@ test('one span has its attributes, and what the collectors read of it', async ()
 });
 
 test('the conversation has each message once, and shortened texts are marked', async () => {
+  await opened();
   const whole = await get(`${place()}/conversation`);
   expect(objects(whole, 'messages').map(({ role, text, cut }) => [role, text, cut])).toEqual([
     ['user', 'Where is it?', false],
@@ -154,6 +166,7 @@ test('the conversation has each message once, and shortened texts are marked', a
 });
 
 test('beside a run stand the others of its session and of its task', async () => {
+  await opened();
   const related = await get(`${place(1)}/related`);
   const others = [runs[0], runs[2]].map((run) => run?.['trace_id']);
   expect(related).toMatchObject({ session: { id: 's-9', more: false }, task: { task: 'find an order', more: false } });
@@ -161,6 +174,7 @@ test('beside a run stand the others of its session and of its task', async () =>
 });
 
 test('the example that a run would make is a draft of what it did', async () => {
+  await opened();
   expect(await get(`${place()}/example`)).toMatchObject({
     reason: null,
     example: { review: 'draft', expect: { tool_calls: [{ name: 'find', arguments: { order: 7 } }], output: 'Here.' } },
@@ -168,35 +182,21 @@ test('the example that a run would make is a draft of what it did', async () => 
 });
 
 test('a verdict has its threshold, and a skip names the missing data', async () => {
+  await opened();
   const run = await get(place());
   expect(objects(run, 'verdicts').find(({ name }) => name === 'tool_call_validity')).toMatchObject({ passed: false, threshold: 1 });
-  expect(objects(run, 'decisions').every((decision) => decision['missing'] === null)).toBe(true);
+  expect(objects(run, 'decisions')).toMatchObject([
+    {
+      name: 'judge',
+      decision: 'skipped',
+      missing: { need: 'tool_definitions', name: 'tool definitions', places: expect.arrayContaining([]) },
+    },
+  ]);
   expect(run['task']).toBe('find an order');
 });
 
 test('a span that is not in the trace is answered 404', async () => {
-  const response = await fetch(`${service.console}/api/v1${place()}/spans/${'e'.repeat(16)}`);
+  await opened();
+  const response = await fetch(`${url}/api/v1${place()}/spans/${'e'.repeat(16)}`);
   expect([response.status, await response.json()]).toMatchObject([404, { error: { message: 'The store has no such span.' } }]);
-});
-
-test('the question to a judge is made again, and nobody is asked', async () => {
-  const judged = await running(
-    'store: { url: "memory:", content: all }\njudges: { main: { base_url: "http://127.0.0.1:9/v1", model: m } }\nevaluators:\n  - tool_error\n  - { use: answer_relevance, judge: main, sample: { rate: 0 } }\n',
-  );
-  await send(judged, 7);
-  const ask = async (path: string): Promise<JsonObject> => (await (await fetch(`${judged.console}/api/v1${path}`)).json()) as JsonObject;
-  const at = await eventually(async () => {
-    const [run] = objects(await ask('/runs'), 'runs');
-    if (run === undefined) return undefined;
-    const address = addressOf(run);
-    return objects(await ask(`${address}/timeline`), 'spans').length === 4 ? address : undefined;
-  }, 'the run and its spans');
-  const { question } = await ask(`${at}/questions/answer_relevance`);
-  expect(question).toMatchObject({ instruction: expect.stringContaining('relevant'), first_of_several: false });
-  expect(JSON.stringify(question)).toContain('Where is it?');
-  expect([await ask(`${at}/questions/tool_error`), await ask(`${at}/questions/none`)]).toEqual([
-    { question: null, reason: 'no_judge' },
-    { question: null, reason: 'not_configured' },
-  ]);
-  await judged.stop();
 });

@@ -5,6 +5,7 @@ import { useApi } from '../../api/use-api.ts';
 import { scoreText, timeText } from '../../parts/format.ts';
 import { useKeys } from '../../parts/keyboard.tsx';
 import { labelChoices, labelNames } from '../../parts/run/label-choices.ts';
+import { useMay } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import type { Target } from './verdict-cards.tsx';
 
@@ -73,13 +74,17 @@ export function Labels({ run, by, target, onChanged }: LabelsProps) {
       await api.send('DELETE /annotations/{id}', { path: { id } });
       return 'The label is removed.';
     });
-  useKeys(choices.map((label, at) => ({ key: String(at + 1), does: `Labels ${name} as ${label}`, run: () => give(label) })));
+  const mayLabel = useMay('annotate');
+  useKeys(
+    (mayLabel ? choices : []).map((label, at) => ({ key: String(at + 1), does: `Labels ${name} as ${label}`, run: () => give(label) })),
+  );
 
   return (
     <section class="stack labels" aria-labelledby="labels-title">
       <h2 id="labels-title">Labels</h2>
       <Given run={run} by={by} onRemove={remove} />
-      <div class="row label-form">
+      {mayLabel ? null : <p class="dim small">Labels need a token that may annotate.</p>}
+      <div class="row label-form" hidden={!mayLabel}>
         <label>
           About{' '}
           <input type="text" list="label-names" value={name} maxLength={200} onInput={(event) => setName(event.currentTarget.value)} />

@@ -12,6 +12,7 @@ import { evalCommand } from '../../parts/run/eval-command.ts';
 import { failedCallsOf, partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
 import { changeText } from '../../parts/run/revision-text.ts';
 import { InputAndAnswer, RunFacts } from '../../parts/run/run-summary.tsx';
+import { useMay, useOwnName } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { ExampleDialog } from './example-dialog.tsx';
@@ -38,11 +39,10 @@ export function RunPage({ params: { trace = '', span = '' } }: { readonly params
   );
 }
 
-/** Stands for a person without a name: the service has no accounts. */
-const nobody = 'console';
-
 function Actions({ run }: { readonly run: Run }) {
   const toast = useToast();
+  const by = useOwnName();
+  const mayKeep = useMay('annotate');
   const [isExampleOpen, setExampleOpen] = useState(false);
   const file = addressOf('/runs/{trace}/{span}/otlp', { path: { trace: run.trace_id, span: run.span_id }, query: { tenant: run.tenant } });
   const copy = (text: string, what: string): void => {
@@ -55,14 +55,16 @@ function Actions({ run }: { readonly run: Run }) {
     {
       key: 'a',
       does: 'Adds the run as an example',
-      run: () => setExampleOpen(true),
+      run: () => (mayKeep ? setExampleOpen(true) : false),
     },
   ]);
   return (
     <>
-      <button type="button" onClick={() => setExampleOpen(true)}>
-        Add as example
-      </button>
+      {mayKeep ? (
+        <button type="button" onClick={() => setExampleOpen(true)}>
+          Add as example
+        </button>
+      ) : null}
       <button type="button" onClick={() => copy(location.href, 'The link')}>
         Copy link
       </button>
@@ -78,13 +80,14 @@ function Actions({ run }: { readonly run: Run }) {
           Download OTLP
         </a>
       )}
-      <ExampleDialog run={run} by={nobody} isOpen={isExampleOpen} onClose={() => setExampleOpen(false)} />
+      <ExampleDialog run={run} by={by} isOpen={isExampleOpen} onClose={() => setExampleOpen(false)} />
     </>
   );
 }
 
 function RunView({ run, onChanged }: { readonly run: Run; readonly onChanged: () => void }) {
   const { query, change } = useAddress();
+  const by = useOwnName();
   const panel = useRef<HTMLDivElement>(null);
   const target = targetOf(query, run);
   const timeline = useGet('/runs/{trace}/{span}/timeline', {
@@ -119,7 +122,7 @@ function RunView({ run, onChanged }: { readonly run: Run; readonly onChanged: ()
       {run.revision > 1 ? <Revisions run={run} /> : null}
       <InputAndAnswer run={run} />
       <VerdictCards run={run} nameOf={(id) => names.get(id)} onOpen={openAndShow} />
-      <Labels run={run} by={nobody} target={target} onChanged={onChanged} />
+      <Labels run={run} by={by} target={target} onChanged={onChanged} />
       <div class="run-split">
         <section class="run-left" aria-label="What happened">
           <div class="row" role="group" aria-label="View">
