@@ -24,7 +24,7 @@ export interface Places {
 }
 
 /** Paths of the table of pages, with parameters as `:name`. */
-export function registeredPaths(): readonly string[] {
+function registeredPaths(): readonly string[] {
   const table = readFileSync(join(import.meta.dirname, '../../../src/console/pages.ts'), 'utf8');
   return [...table.matchAll(/\bpath: '([^']+)'/g)].map(([, path = '']) => path);
 }
@@ -36,8 +36,11 @@ export function untestedPaths(places: Places): readonly string[] {
 }
 
 export function pageAddresses(places: Places): readonly PageAddress[] {
-  const registered = registeredPaths();
-  return allAddresses(places).filter(({ path }) => registered.some((one) => fits(path, one)));
+  return allAddresses(places).filter(({ path }) => isRegistered(path));
+}
+
+export function isRegistered(path: string): boolean {
+  return registeredPaths().some((one) => fits(path, one));
 }
 
 function fits(path: string, registered: string): boolean {
