@@ -1,11 +1,13 @@
 /**
- * `npm test`: types, lint, unused code and the short tests; each static check counts as one test. `npm run test:long`: the long tests.
+ * `npm test`: types, lint, unused code, the short tests and the quick part of the console in a browser; each static check counts as one test.
+ * A machine without a browser leaves the last part out, and a line says so. `npm run test:long`: the long tests.
  * The last line is `N passed, M failed`; the exit code is 1 when M is not 0.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 interface Count {
   readonly passed: number;
@@ -25,6 +27,7 @@ interface VitestReport {
   }[];
 }
 
+const countsLine = /^(\d+) passed, (\d+) failed$/;
 const project = process.argv[2] === 'long' ? 'long' : 'short';
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
@@ -36,6 +39,8 @@ const checks: readonly { readonly name: string; readonly command: readonly strin
 
 // Tests wait for clocks and sockets now and then; the static checks use the cores meanwhile.
 const counts = await Promise.all([tests(), project === 'short' ? staticChecks() : { passed: 0, failed: 0 }]);
+// A browser measures what people wait for, so it has the machine to itself.
+if (project === 'short') counts.push(await browserTests());
 const passed = total(counts.map((count) => count.passed));
 const failed = total(counts.map((count) => count.failed));
 say(`${passed} passed, ${failed} failed`);
@@ -70,6 +75,22 @@ async function tests(): Promise<Count> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Its last line has its counts. */
+async function browserTests(): Promise<Count> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'console/browser/run.ts'), '--quick'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let last = '';
+  for await (const line of createInterface({ input: child.stdout })) {
+    last = line;
+    if (!countsLine.test(line)) say(line);
+  }
+  const [, passed, failed] = countsLine.exec(last) ?? [];
+  if (passed !== undefined && failed !== undefined) return { passed: Number(passed), failed: Number(failed) };
+  say('FAILED  the console in a browser');
+  return { passed: 0, failed: 1 };
 }
 
 /** A skipped test is a failed one: nothing here may be left out in silence. So is a file that could not be loaded. */

@@ -18,7 +18,7 @@ import { chromiumPath, launched, noChromium } from '../../console/browser/chromi
 import { spansOfStory } from '../../console/browser/runs/agent-run.ts';
 import { largeAgent, largeSpans, largeStory } from '../../console/browser/runs/stories.ts';
 import { settled, watchedPage } from '../../console/browser/watched-page.ts';
-import { sentSlowly } from '../../console/browser/world.ts';
+import { builtConsole, sentSlowly } from '../../console/browser/world.ts';
 import { runnerArguments } from '../../runner-arguments.ts';
 import { quantile } from '../overload/conditions.ts';
 import { filledStore } from '../replay/filled-store.ts';
@@ -42,6 +42,7 @@ const largeTrace = 77;
 const storeYears = 3_650;
 
 try {
+  builtConsole();
   if (!existsSync(file)) await fill();
   const config = join(temporary, 'tracejury.yaml');
   writeFileSync(

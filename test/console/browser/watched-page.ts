@@ -27,6 +27,7 @@ export interface WatchOptions {
 /** Payloads call this function: whoever runs them is found out. */
 export const sentinel = 'tracejuryRan';
 const openMs = 60_000;
+const actionMs = 20_000;
 const quietMs = 50;
 
 export async function watchedPage(browser: Browser, options: WatchOptions): Promise<WatchedPage> {
@@ -39,7 +40,8 @@ export async function watchedPage(browser: Browser, options: WatchOptions): Prom
     acceptDownloads: true,
     serviceWorkers: 'block',
   });
-  context.setDefaultTimeout(openMs);
+  context.setDefaultTimeout(actionMs);
+  context.setDefaultNavigationTimeout(openMs);
   const page = await context.newPage();
   let faults: string[] = [];
   await context.exposeFunction(sentinel, (by: unknown) => void faults.push(`a payload ran: ${String(by)}`));

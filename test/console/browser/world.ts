@@ -1,5 +1,5 @@
 /** A service in a process of its own, filled through OTLP: what the browser tests look at. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -40,8 +40,17 @@ const demoRuns = 60;
 const patience = { everyMs: 100, looksMax: 3_000 } as const;
 const main = join(import.meta.dirname, '../../../src/cli/main.ts');
 
+/** Builds the console when it is missing or older than its sources, as `npm start` does. */
+export function builtConsole(): void {
+  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, '../../../src/cli/console/main.ts'), '--when-stale'], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error('the console cannot be built');
+}
+
 /** `demo`: with the simulated day of the demonstration; `large`: with a run of 5,000 spans. */
 export async function filledWorld({ demo, large }: { readonly demo: boolean; readonly large: boolean }): Promise<World> {
+  builtConsole();
   const [folder, judge] = [serviceFolder(), await answeringJudge()];
   const close = async (): Promise<void> => {
     await folder.remove();
@@ -65,6 +74,7 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
     const runs = await scoredRuns(service, stories.length);
     const addresses = new Map([...agents].map((agent) => [agent, addressOf(runs, agent)]));
     await keep(service, runs);
+    const experiments = large ? await compared(service, folder.path) : undefined;
     const runOf = (agent: string): RunAddress => {
       const found = addresses.get(agent);
       if (found === undefined) throw new Error(`no run of ${agent}`);
@@ -74,7 +84,7 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
       service,
       console: service.console,
       folder: folder.path,
-      places: { run: runOf(refundAgent), agent: refundAgent, session, dataset },
+      places: { run: runOf(refundAgent), agent: refundAgent, session, dataset, ...(experiments === undefined ? {} : { experiments }) },
       runOf,
       close,
     };
@@ -195,4 +205,29 @@ export async function posted(url: string, body: object): Promise<unknown> {
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${answer.status} for POST ${url}: ${text.slice(0, 500)}`);
   return JSON.parse(text) as unknown;
+}
+
+const questions = ['Where is A-1?', 'Is the bad lamp in stock?', 'Please refund A-2.', 'My bad: I meant A-3.'];
+
+/** Two experiments on one dataset. The agent fails where a question says `bad`, and the second one does not see the word. */
+async function compared({ console: page }: ServiceProcess, folder: string): Promise<readonly [string, string]> {
+  const examples = questions.map((input, nth) => ({ id: `question-${nth + 1}`, input }));
+  await posted(`${page}/api/v1/datasets/questions/examples`, { examples, by: 'ann' });
+  const agent = join(import.meta.dirname, '../../cli/experiment/agent.ts');
+  for (const [name, script] of [
+    ['before', 'exec "$0" "$1"'],
+    ['after', 'sed s/bad/good/ | "$0" "$1"'],
+  ] as const) {
+    const words = ['experiment', 'run', '--dataset', 'questions', '--name', name, '-c', join(folder, 'tracejury.yaml')];
+    const child = spawn(process.execPath, [main, ...words, '--', 'sh', '-c', script, process.execPath, agent], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0 && code !== 1) throw new Error(`the experiment ended with ${code ?? 'a signal'}`);
+  }
+  const answer = await fetch(`${page}/api/v1/experiments`);
+  const { experiments } = (await answer.json()) as { readonly experiments: readonly { readonly id: string }[] };
+  const [newer, older] = experiments;
+  if (newer === undefined || older === undefined) throw new Error('there are no two experiments');
+  return [newer.id, older.id];
 }

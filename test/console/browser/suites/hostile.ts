@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { writeLogsJson, writeTraces } from '../../../../src/otlp/write/write.ts';
 import { serviceFolder, type ServiceProcess } from '../../../service/process.ts';
 import { eventually } from '../../../service/running.ts';
+import { isRegistered } from '../addresses.ts';
 import { payloads } from '../hostile/payloads.ts';
 import { type HostileRun, hostileRun } from '../hostile/spans.ts';
 import type { Tally } from '../tally.ts';
@@ -61,11 +62,11 @@ async function opened({ browser, tally, console, runs }: Opening): Promise<void>
       const faults = [
         ...(await usable(watched.page, { mayFail: true })),
         ...(await moved(watched, console, path)),
-        ...(await unshown(watched, shown)),
+        ...(isRegistered(path) ? await unshown(watched, shown) : []),
       ];
       return [...faults, ...watched.faults()];
     });
-  for (const path of lists) await harmless(`hostile texts on ${path}`, path);
+  for (const path of lists.filter(isRegistered)) await harmless(`hostile texts on ${path}`, path);
   for (const { trace, payloadIn } of runs) {
     const of = (field: Parameters<typeof payloadIn>[0]): string => payloadIn(field).text;
     const named = payloadIn('user_message').name;
