@@ -97,6 +97,10 @@ export const wire = {
   /** Number of the run of the example, from 1. */
   exampleRepeat: 'tracejury.example.repeat',
   experimentId: 'tracejury.experiment.id',
+  /** The stored dataset that the examples of an experiment are in. */
+  datasetName: 'tracejury.dataset.name',
+  /** Absent: its newest version when the experiment begins. */
+  datasetVersion: 'tracejury.dataset.version',
 
   /** OpenInference annotations on an evaluation span: `evaluations.N.evaluation.*` for the linked span. */
   openInferenceKind: 'openinference.span.kind',

@@ -2,16 +2,19 @@
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
-import { type ExperimentResult, isExperimentId, statusOfVerdicts } from '../model/experiment.ts';
+import { type Experiment, type ExperimentResult, isExperimentId, statusOfVerdicts } from '../model/experiment.ts';
 import { member } from '../model/json.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
+import { isDatasetName } from '../model/store/dataset-store.ts';
 import type { AddedResult, ExperimentKey } from '../model/store/experiment-store.ts';
 import type { Store } from '../model/store/store.ts';
 import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { experimentDataset, type ExpectationRules } from './experiment-expectations.ts';
 
 interface ExperimentWriterOptions {
-  readonly store: Pick<Store, 'experiments'>;
+  readonly store: Pick<Store, 'experiments' | 'datasets'>;
+  readonly expectations: ExpectationRules;
   readonly telemetry: Telemetry;
   readonly prices: () => PriceTable;
   readonly onFault: (error: unknown) => void;
@@ -27,23 +30,69 @@ export interface ExperimentWriter {
 /** Results that wait for the store; more are left out and counted. */
 export const waitingResultsMax = 10_000;
 const exampleIdCharsMax = 200;
+/** Runs that wait with all their content, because a dataset has an expectation of them; more are left out and counted. */
+export const waitingRunsMax = 500;
 
 interface Waiting {
   readonly key: ExperimentKey;
-  readonly result: ExperimentResult & Required<Pick<ExperimentResult, 'run'>>;
+  readonly result: RunResult;
+  /** Absent: the run names no dataset, or it has been checked already. */
+  readonly expected?: NamedDataset & { readonly run: Run };
 }
 
-export function experimentWriter({ store: { experiments }, telemetry, prices, onFault }: ExperimentWriterOptions): ExperimentWriter {
+type RunResult = ExperimentResult & Required<Pick<ExperimentResult, 'run'>>;
+
+interface NamedDataset {
+  readonly name: string;
+  readonly version: number | undefined;
+}
+
+export function experimentWriter({
+  store: { experiments, datasets },
+  expectations,
+  telemetry,
+  prices,
+  onFault,
+}: ExperimentWriterOptions): ExperimentWriter {
   const waiting: Waiting[] = [];
+  let waitingRuns = 0;
   let writing: Promise<void> | undefined;
   const count = (outcome: string): void => telemetry.add('tracejury.experiments.results', 1, { 'tracejury.outcome': outcome });
 
-  async function written({ key, result }: Waiting): Promise<AddedResult> {
+  /** All results of an experiment are compared with one version of the dataset. */
+  async function datasetOf(key: ExperimentKey, named: NamedDataset): Promise<Experiment['dataset']> {
+    const begun = await experiments.experiment(key);
+    if (begun !== undefined) return begun.dataset?.name === named.name ? begun.dataset : undefined;
+    return await experimentDataset(datasets, { tenant: key.tenant, name: named.name }, named.version);
+  }
+
+  async function checked(
+    { key, result }: Waiting,
+    { run, name }: NonNullable<Waiting['expected']>,
+    dataset: Experiment['dataset'],
+  ): Promise<RunResult> {
+    const found =
+      dataset?.version === undefined ? undefined : await datasets.example({ tenant: key.tenant, name }, dataset.version, result.exampleId);
+    if (found === undefined) {
+      count('no_example');
+      return result;
+    }
+    const own = expectations(run, found.example);
+    const names = new Set(own.map((verdict) => verdict.name));
+    const verdicts = [...result.verdicts.filter((verdict) => !names.has(verdict.name)), ...own];
+    return { ...result, verdicts, status: statusOfVerdicts(verdicts) };
+  }
+
+  async function written(one: Waiting): Promise<AddedResult> {
+    const { key, expected } = one;
+    const dataset = expected === undefined ? undefined : await datasetOf(key, expected);
+    const result = expected === undefined ? one.result : await checked(one, expected, dataset);
     const outcome = await experiments.merge(key, result);
     if (outcome !== 'unknown') return outcome;
     const begun = await experiments.begin({
       ...key,
       name: key.id,
+      ...(dataset === undefined ? {} : { dataset }),
       repeats: 1,
       state: 'running',
       beganAt: result.beganAt,
@@ -56,6 +105,7 @@ export function experimentWriter({ store: { experiments }, telemetry, prices, on
 
   async function drain(): Promise<void> {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      if (next.expected !== undefined) waitingRuns -= 1;
       try {
         const outcome = await written(next);
         count(outcome === 'added' ? 'added' : outcome === 'known' ? 'merged' : 'refused');
@@ -71,7 +121,9 @@ export function experimentWriter({ store: { experiments }, telemetry, prices, on
     offer(item) {
       const found = resultOf(item, prices());
       if (found === undefined) return;
-      if (waiting.length >= waitingResultsMax) return count('left_out');
+      const isFull = waiting.length >= waitingResultsMax || (found.expected !== undefined && waitingRuns >= waitingRunsMax);
+      if (isFull) return count('left_out');
+      if (found.expected !== undefined) waitingRuns += 1;
       waiting.push(found);
       writing ??= drain();
     },
@@ -82,14 +134,17 @@ export function experimentWriter({ store: { experiments }, telemetry, prices, on
 }
 
 /** `undefined` for a run of no experiment, a sub-agent, and a run that is part of another one. */
-function resultOf({ run, evaluations }: ScoredRun, prices: PriceTable): Waiting | undefined {
+function resultOf({ run, evaluations, answered }: ScoredRun, prices: PriceTable): Waiting | undefined {
   if (run.parent !== undefined || run.partOf !== undefined || run.session !== undefined) return undefined;
   const [id, exampleId] = [member(run.resourceAttributes, wire.experimentId), member(run.resourceAttributes, wire.exampleId)];
   if (typeof id !== 'string' || !isExperimentId(id) || typeof exampleId !== 'string' || exampleId.length > exampleIdCharsMax)
     return undefined;
+  // A verdict of a judge comes alone, after the rules have seen the run.
+  const named = answered === true ? undefined : datasetNamed(run);
   const verdicts = evaluations.map(({ key, evaluator, verdict }) => resultVerdict({ name: key.name, evaluator, verdict }));
   return {
     key: { tenant: run.tenant, id },
+    ...(named === undefined ? {} : { expected: { ...named, run } }),
     result: {
       exampleId,
       repeat: 1,
@@ -102,6 +157,12 @@ function resultOf({ run, evaluations }: ScoredRun, prices: PriceTable): Waiting 
       verdicts,
     },
   };
+}
+
+function datasetNamed({ resourceAttributes }: Run): NamedDataset | undefined {
+  const [name, version] = [member(resourceAttributes, wire.datasetName), Number(member(resourceAttributes, wire.datasetVersion))];
+  if (typeof name !== 'string' || !isDatasetName(name)) return undefined;
+  return { name, version: Number.isSafeInteger(version) && version >= 1 ? version : undefined };
 }
 
 /** A later time is not exact as a double. */

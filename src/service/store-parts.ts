@@ -1,4 +1,6 @@
 /** Connects the parts that work on the store, and those that show what the service knows. */
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import { evaluators } from '../../evaluators/index.ts';
 import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
 import { runWriter } from '../stores/run-writer.ts';
 import { keptSpans, spanArchiver } from '../stores/span-archiver.ts';
@@ -12,6 +14,7 @@ import { clock, packageVersion, sleep } from './node-runtime.ts';
 import { demoLoader } from './demo-loader.ts';
 import * as watch from './service-status.ts';
 import { driftWatch } from './drift-watch.ts';
+import { expectationRules } from './experiment-expectations.ts';
 import { experimentWriter } from './experiment-writer.ts';
 import { exampleRedaction, examplesOfRules } from './example-keeper.ts';
 import { evaluatorsInForce } from './evaluators-in-force.ts';
@@ -69,6 +72,12 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
     }),
     experiments: experimentWriter({
       ...shared,
+      expectations: expectationRules({
+        members: evaluators,
+        plan: () => settings.config().evaluators,
+        context: evaluationContext({}),
+        clock,
+      }),
       prices: () => settings.config().prices,
       onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),

@@ -493,7 +493,7 @@ export const metrics = {
   'tracejury.experiments.results': {
     ...counter('{result}', 'tracejury.outcome'),
     meaning:
-      'Runs that name an experiment in their resource: added, merged, refused, left_out, or failed. merged: a later verdict of a run. refused: the store has no room for more experiments or results. left_out: too many waited for the store.',
+      'Runs that name an experiment in their resource: added, merged, refused, left_out, no_example, or failed. no_example: the dataset that the run names does not have its example. merged: a later verdict of a run. refused: the store has no room for more experiments or results. left_out: too many waited for the store.',
   },
   'tracejury.datasets.runs': {
     ...counter('{run}', 'tracejury.dataset', 'tracejury.outcome'),

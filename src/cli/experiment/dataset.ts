@@ -1,13 +1,13 @@
 /** The examples of an experiment: those of a file, or of a version of a stored dataset. */
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
+import { datasetHash } from '../../datasets/dataset-hash.ts';
 import { exampleJson } from '../../datasets/example-json.ts';
 import type { ExperimentDataset } from '../../model/experiment.ts';
 import type { Tenant } from '../../model/ids.ts';
-import { type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
+import { type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import type { Store } from '../../model/store/store.ts';
 import { UsageError } from '../command.ts';
 import { parseReference, wholeDataset } from '../dataset/stored-dataset.ts';
@@ -53,7 +53,7 @@ function runnable(facts: Pick<ExperimentDataset, 'name' | 'version'>, where: str
   if (without !== undefined)
     throw new UsageError(`The example ${JSON.stringify(without.id)} of ${where} has no input. Add one: an agent needs it.`);
   return {
-    facts: { ...facts, hash: hashOf(read), examples: read.length },
+    facts: { ...facts, hash: datasetHash(read), examples: read.length },
     drafts: read.filter(({ isDraft }) => isDraft).length,
     examples: read.map((example) => {
       const timeout = member(example.given, 'timeout_seconds');
@@ -64,13 +64,4 @@ function runnable(facts: Pick<ExperimentDataset, 'name' | 'version'>, where: str
       };
     }),
   };
-}
-
-/** What a run and its verdicts depend on; a note or a tag changes nothing. */
-const hashedKeys = ['input', 'expect', 'tasks', 'constraints', 'tools', 'evaluators', 'timeout_seconds'] as const;
-
-/** The same for a file and a stored version with the same examples, in any order. */
-function hashOf(examples: readonly FileExample[]): string {
-  const lines = examples.map(({ id, given }) => jsonText([id, ...hashedKeys.map((key) => member(given, key) ?? null)], { sortKeys: true }));
-  return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
 }

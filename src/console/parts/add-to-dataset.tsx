@@ -15,6 +15,7 @@ import {
 import { Dialog } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 import { CheckField, TextField } from './fields.tsx';
+import { useOwnName } from './session.tsx';
 
 export interface AddToDatasetProps {
   readonly runs: readonly RunReference[];
@@ -45,6 +46,7 @@ interface Done {
 
 function AdditionForm({ runs, onClose }: Pick<AddToDatasetProps, 'runs' | 'onClose'>) {
   const api = useApi();
+  const by = useOwnName();
   const { value: list } = useGet('/datasets', {});
   const known = list?.datasets ?? [];
   const [fields, setFields] = useState<Fields>({ name: '', split: '', tags: '', isDistinct: runs.length > 1, replaces: false });
@@ -80,6 +82,7 @@ function AdditionForm({ runs, onClose }: Pick<AddToDatasetProps, 'runs' | 'onClo
               ...(split === '' ? {} : { split }),
               distinct: fields.isDistinct,
               replace: fields.replaces,
+              by,
             },
           }),
         );

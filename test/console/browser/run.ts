@@ -9,6 +9,8 @@ import { runnerArguments } from '../../runner-arguments.ts';
 import { chromiumPath, launched, noChromium } from './chromium.ts';
 import { accessibleSuite } from './suites/accessible.ts';
 import { controlSuite } from './suites/control.ts';
+import { datasetsSuite } from './suites/datasets.ts';
+import { experimentsSuite } from './suites/experiments.ts';
 import { figuresSuite } from './suites/figures.ts';
 import { firstRunSuite } from './suites/first-run.ts';
 import { hostileSuite } from './suites/hostile.ts';
@@ -31,6 +33,8 @@ const suites: readonly Suite[] = [
   keyboardSuite,
   liveSuite,
   loopSuite,
+  datasetsSuite,
+  experimentsSuite,
   firstRunSuite,
 ];
 

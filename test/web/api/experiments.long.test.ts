@@ -139,6 +139,57 @@ test('experiments: the list has the newest first, by name and in pages', async (
   expect((await asked(`/experiments?limit=1&cursor=${String(first.body['next'])}`)).body['experiments']).toHaveLength(1);
 });
 
+test('experiments: runs that name a stored dataset are compared with what its examples expect', async () => {
+  const put = async (examples: readonly JsonObject[]): Promise<void> => {
+    const response = await fetch(`${service.console}/api/v1/datasets/answers/examples`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ examples }),
+    });
+    expect(response.status).toBe(200);
+  };
+  await put([
+    { id: 'right', input: 'x', expect: { output: 'It is on its way.' } },
+    { id: 'wrong', input: 'x', expect: { output: 'Done.', tool_calls: [{ name: 'refund' }] } },
+  ]);
+  const run = async (experiment: string, example: string, dataset: string, version?: string): Promise<void> => {
+    const resource = {
+      'tracejury.experiment.id': experiment,
+      'tracejury.example.id': example,
+      'tracejury.dataset.name': dataset,
+      ...(version === undefined ? {} : { 'tracejury.dataset.version': version }),
+    };
+    await sendAgentRun(service.otlp, { fails: false, resource });
+  };
+  for (const example of ['right', 'wrong', 'unknown']) await run('expecting', example, 'answers');
+  const found = await results('expecting', 3);
+  const verdicts = (id: string): readonly unknown[] => {
+    const own = (found.find((one) => one['example_id'] === id)?.['verdicts'] ?? []) as readonly JsonObject[];
+    return own.map(({ name, verdict }) => `${String(name)} ${String(verdict)}`);
+  };
+  expect(verdicts('right')).toContain('exact_match pass');
+  expect(verdicts('wrong')).toEqual(expect.arrayContaining(['exact_match fail', 'tool_trajectory fail']));
+  expect(verdicts('unknown').join()).not.toContain('exact_match');
+  expect(found.map((one) => `${String(one['example_id'])} ${String(one['status'])}`).toSorted()).toEqual([
+    'right passed',
+    'unknown passed',
+    'wrong failed',
+  ]);
+  // A later version of the dataset is of no concern to an experiment that has begun.
+  await put([{ id: 'right', input: 'x', expect: { output: 'Other.' } }]);
+  await run('expecting', 'right', 'answers');
+  expect((await results('expecting', 4)).at(-1)).toMatchObject({ example_id: 'right', repeat: 2, status: 'passed' });
+  expect((await asked('/experiments/expecting')).body).toMatchObject({ dataset: { name: 'answers', version: 1, examples: 2 } });
+  await run('expecting-newest', 'right', 'answers');
+  await run('expecting-first', 'right', 'answers', '1');
+  expect(await results('expecting-newest', 1)).toMatchObject([{ status: 'failed' }]);
+  expect(await results('expecting-first', 1)).toMatchObject([{ status: 'passed' }]);
+  await run('expecting-none', 'right', 'no-such-dataset');
+  expect(await results('expecting-none', 1)).toMatchObject([{ status: 'passed' }]);
+  expect((await asked('/experiments/expecting-none')).body['dataset']).toBeNull();
+  expect(await service.metrics()).toMatch(/tracejury_experiments_results_total\{.*tracejury_outcome="no_example"/);
+});
+
 const refused = [
   { path: '/experiments/nobody', status: 404 },
   { path: '/experiments/nobody/results', status: 404 },

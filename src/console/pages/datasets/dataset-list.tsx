@@ -9,6 +9,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { countText, timeText, unknownText } from '../../parts/format.ts';
 import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { useMay } from '../../parts/session.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 
 type Dataset = Schemas['Dataset'];
@@ -36,6 +37,7 @@ const tenantColumn: Column<Dataset> = { key: 'tenant', title: 'Tenant', cell: ({
 
 export function DatasetList() {
   const { value, isLoading, error, reload } = useGet('/datasets', {});
+  const mayChange = useMay('annotate');
   const [isImporting, setImporting] = useState(false);
   const datasets = value?.datasets ?? [];
   const hasTenants = datasets.some(({ tenant }) => tenant !== '');
@@ -43,9 +45,11 @@ export function DatasetList() {
     <PageFrame
       title="Datasets"
       actions={
-        <button type="button" onClick={() => setImporting(true)}>
-          Import a file
-        </button>
+        mayChange ? (
+          <button type="button" onClick={() => setImporting(true)}>
+            Import a file
+          </button>
+        ) : undefined
       }
     >
       {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}

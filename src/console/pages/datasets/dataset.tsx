@@ -8,6 +8,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { countText } from '../../parts/format.ts';
 import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { useMay } from '../../parts/session.tsx';
 import { TabLinks } from '../../parts/tab-links.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { useAddress } from '../../parts/use-address.ts';
@@ -61,6 +62,7 @@ interface KnownDatasetProps {
 function KnownDataset({ datasetKey, newest, onChange }: KnownDatasetProps) {
   const { name, tenant } = datasetKey;
   const { query, go } = useAddress();
+  const mayChange = useMay('annotate');
   const [open, setOpen] = useState<'import' | 'export' | 'delete'>();
   const close = (): void => setOpen(undefined);
   const { view, example, split, tag } = query;
@@ -73,18 +75,22 @@ function KnownDataset({ datasetKey, newest, onChange }: KnownDatasetProps) {
       isFull={view !== 'versions' && example === undefined && view !== newExample}
       actions={
         <>
-          <a class="button" href={address({ view: newExample })}>
-            Add an example
-          </a>
-          <button type="button" onClick={() => setOpen('import')}>
-            Import
-          </button>
           <button type="button" onClick={() => setOpen('export')}>
             Export
           </button>
-          <button type="button" onClick={() => setOpen('delete')}>
-            Delete
-          </button>
+          {mayChange ? (
+            <>
+              <a class="button" href={address({ view: newExample })}>
+                Add an example
+              </a>
+              <button type="button" onClick={() => setOpen('import')}>
+                Import
+              </button>
+              <button type="button" onClick={() => setOpen('delete')}>
+                Delete
+              </button>
+            </>
+          ) : null}
         </>
       }
     >

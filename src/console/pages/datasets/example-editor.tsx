@@ -2,9 +2,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiFailure } from '../../api/client.ts';
 import { failureOf, useApi } from '../../api/use-api.ts';
-import { useAuthor } from '../../parts/author.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { CheckField, ChoiceField, TextField } from '../../parts/fields.tsx';
+import { useOwnName } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import type { DatasetKey } from './dataset-key.ts';
 import { CallsField } from './calls-field.tsx';
@@ -32,7 +32,7 @@ const noFaults: ReadonlyMap<FormField, string> = new Map();
 export function ExampleEditor({ datasetKey, id, base, form: given, since, isReadOnly, onSaved, onTake }: ExampleEditorProps) {
   const { name, tenant } = datasetKey;
   const api = useApi();
-  const author = useAuthor();
+  const by = useOwnName();
   const toast = useToast();
   const first = useMemo(() => given ?? formOf(base), []);
   const [form, setForm] = useState(first);
@@ -74,7 +74,7 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
       const { version } = await api.send('PUT /datasets/{name}/examples/{id}', {
         path: { name, id },
         query: { tenant },
-        body: { example, since: basedOn, ...(said === '' ? {} : { note: said }), ...author },
+        body: { example, since: basedOn, ...(said === '' ? {} : { note: said }), by },
       });
       // What the service keeps may differ from what was sent: it redacts.
       const kept = await api.get('/datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant } });
@@ -175,8 +175,6 @@ interface ExampleFieldsProps {
 }
 
 function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
-  const hasMore = [form.tools, form.evaluators, form.metadata, form.timeout, form.otherExpectation].some((text) => text !== '');
-  const isAtFault = (['tools', 'evaluators', 'metadata', 'timeout', 'otherExpectation'] as const).some((field) => faults.has(field));
   return (
     <>
       <section class="stack card" aria-label="Input">
@@ -242,43 +240,45 @@ function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
           onChange={(tags) => change({ tags })}
         />
       </section>
-      <details class="card" open={isAtFault || undefined}>
-        <summary>{hasMore ? 'More members (some are set)' : 'More members'}</summary>
-        <div class="stack">
-          <JsonField
-            name="otherExpectation"
-            label="Other expectations"
-            hint="As tool_calls_count, context or messages."
-            form={form}
-            faults={faults}
-            change={change}
-          />
-          <JsonField
-            name="evaluators"
-            label="Evaluators"
-            hint="A list of names or entries as in the configuration; it replaces the configured evaluators."
-            form={form}
-            faults={faults}
-            change={change}
-          />
-          <JsonField name="tools" label="Tool definitions" form={form} faults={faults} change={change} />
-          <JsonField
-            name="metadata"
-            label="Notes"
-            hint="For people; no evaluator reads them."
-            form={form}
-            faults={faults}
-            change={change}
-          />
-          <TextField
-            label="Limit of one run, in seconds"
-            fault={faults.get('timeout')}
-            value={form.timeout}
-            onChange={(timeout) => change({ timeout })}
-          />
-        </div>
-      </details>
+      <MoreMembers form={form} faults={faults} change={change} />
     </>
+  );
+}
+
+/** What few examples have. */
+function MoreMembers({ form, faults, change }: ExampleFieldsProps) {
+  const hasMore = [form.tools, form.evaluators, form.metadata, form.timeout, form.otherExpectation].some((text) => text !== '');
+  const isAtFault = (['tools', 'evaluators', 'metadata', 'timeout', 'otherExpectation'] as const).some((field) => faults.has(field));
+  return (
+    <details class="card" open={isAtFault || undefined}>
+      <summary>{hasMore ? 'More members (some are set)' : 'More members'}</summary>
+      <div class="stack">
+        <JsonField
+          name="otherExpectation"
+          label="Other expectations"
+          hint="As tool_calls_count, context or messages."
+          form={form}
+          faults={faults}
+          change={change}
+        />
+        <JsonField
+          name="evaluators"
+          label="Evaluators"
+          hint="A list of names or entries as in the configuration; it replaces the configured evaluators."
+          form={form}
+          faults={faults}
+          change={change}
+        />
+        <JsonField name="tools" label="Tool definitions" form={form} faults={faults} change={change} />
+        <JsonField name="metadata" label="Notes" hint="For people; no evaluator reads them." form={form} faults={faults} change={change} />
+        <TextField
+          label="Limit of one run, in seconds"
+          fault={faults.get('timeout')}
+          value={form.timeout}
+          onChange={(timeout) => change({ timeout })}
+        />
+      </div>
+    </details>
   );
 }
 

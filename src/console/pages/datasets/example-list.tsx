@@ -3,7 +3,6 @@ import { useMemo, useState } from 'preact/hooks';
 import type { ApiFailure, Schemas } from '../../api/client.ts';
 import { failureOf, useApi, useList } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
-import { useAuthor } from '../../parts/author.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { tagsOf } from '../../parts/dataset-additions.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -11,6 +10,7 @@ import { ErrorBox } from '../../parts/error-box.tsx';
 import { type Filter, FilterBar } from '../../parts/filter-bar.tsx';
 import { lineText, unknownText } from '../../parts/format.ts';
 import { Loading } from '../../parts/page-frame.tsx';
+import { useMay, useOwnName } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import type { DatasetKey } from './dataset-key.ts';
@@ -41,6 +41,7 @@ const filters: readonly Filter[] = [
 ];
 
 export function ExampleList({ datasetKey: { name, tenant }, version, isNewest, onChange }: ExampleListProps) {
+  const mayChange = useMay('annotate') && isNewest;
   const { query } = useAddress();
   const { split, tag } = query;
   const review = query['review'] === 'draft' || query['review'] === 'reviewed' ? query['review'] : undefined;
@@ -67,7 +68,7 @@ export function ExampleList({ datasetKey: { name, tenant }, version, isNewest, o
   return (
     <>
       <FilterBar filters={filters} label="Filters of examples" />
-      {isNewest && selected.size > 0 ? (
+      {mayChange && selected.size > 0 ? (
         <ManyExamples
           key={version}
           datasetKey={{ name, tenant }}
@@ -89,7 +90,7 @@ export function ExampleList({ datasetKey: { name, tenant }, version, isNewest, o
           href={address}
           onEnd={more}
           isLong
-          {...(isNewest
+          {...(mayChange
             ? {
                 selection: {
                   keys: selected,
@@ -128,14 +129,14 @@ function exampleColumns(address: (example: Example) => string, tenant: string): 
     {
       key: 'input',
       title: 'Input',
-      cell: (example) => <a href={address(example)}>{lineText(inputText(example.input), 140) || '(no input)'}</a>,
+      cell: (example) => <a href={address(example)}>{lineText(inputText(example.input), 80) || '(no input)'}</a>,
     },
     {
       key: 'expect',
       title: 'Expects',
       cell: (example) => {
         const text = expectationText(example);
-        return text === '' ? <span class="dim">nothing yet</span> : lineText(text, 120);
+        return text === '' ? <span class="dim">nothing yet</span> : lineText(text, 70);
       },
     },
     { key: 'review', title: 'Review', cell: ({ review }) => <ReviewChip review={review} /> },
@@ -157,7 +158,7 @@ interface ManyExamplesProps {
 /** One request, and so one version, on the version that the page shows: a change by somebody else in between is a conflict. */
 function ManyExamples({ datasetKey: { name, tenant }, version, examples, onDone }: ManyExamplesProps) {
   const api = useApi();
-  const author = useAuthor();
+  const by = useOwnName();
   const toast = useToast();
   const [error, setError] = useState<ApiFailure>();
   const [text, setText] = useState('');
@@ -173,7 +174,7 @@ function ManyExamples({ datasetKey: { name, tenant }, version, examples, onDone 
       const answer = await api.send('POST /datasets/{name}/examples', {
         path: { name },
         query: { tenant },
-        body: { examples: changed, expected_version: version, note, ...author },
+        body: { examples: changed, expected_version: version, note, by },
       });
       toast(`Version ${answer.version}: ${answer.changed} of ${examples.length} examples are changed.`);
       onDone();

@@ -12,7 +12,9 @@ export function OriginText({ origin, tenant }: { readonly origin: Origin; readon
   return (
     <>
       {trace === undefined || span === undefined ? (
-        file === undefined ? null : (
+        file === undefined ? (
+          'no run '
+        ) : (
           <span>{lineText(file, 60)} </span>
         )
       ) : (

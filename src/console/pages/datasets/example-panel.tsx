@@ -2,13 +2,13 @@
 import { useCallback, useState } from 'preact/hooks';
 import { failureOf, useApi, useGet } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
-import { useAuthor } from '../../parts/author.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { agoText, lineText } from '../../parts/format.ts';
 import { Loading } from '../../parts/page-frame.tsx';
+import { useMay, useOwnName } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import type { DatasetKey } from './dataset-key.ts';
@@ -37,6 +37,7 @@ interface Opened {
 
 export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewest, onChange }: ExamplePanelProps) {
   const { query } = useAddress();
+  const mayChange = useMay('annotate') && isNewest;
   // The version is that of the first look: a change, also one's own, does not take the text from under the fingers.
   const [first] = useState(version);
   const loaded = useGet('/datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant, version: isNewest ? undefined : first } });
@@ -73,7 +74,7 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
     <article class="stack example" aria-label={`Example ${id}`}>
       <div class="row spread">
         <a href={list}>← All examples</a>
-        {isNewest ? (
+        {mayChange ? (
           <button type="button" onClick={() => setRemoving(true)}>
             Remove
           </button>
@@ -83,8 +84,13 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
         <h2 class="mono">{lineText(id, 120)}</h2>
         <ReviewChip review={body['review'] === 'draft' ? 'draft' : 'reviewed'} />
         <span class="dim">
-          From <OriginText origin={origin} tenant={tenant} />
-          {origin?.at === undefined ? null : `, ${agoText(origin.at, Date.now())}`}. The same since version {since}.
+          {origin === undefined ? null : (
+            <>
+              Made of <OriginText origin={origin} tenant={tenant} />
+              {origin.at === undefined ? null : `, ${agoText(origin.at, Date.now())}`}.{' '}
+            </>
+          )}
+          The same since version {since}.
         </span>
       </div>
       {isInexact ? <InexactNumbers count={1} /> : null}
@@ -94,7 +100,7 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
         id={id}
         base={body}
         since={since}
-        isReadOnly={!isNewest || isInexact}
+        isReadOnly={!mayChange || isInexact}
         onSaved={(saved, at) => {
           open(saved, at);
           reload();
@@ -106,7 +112,7 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
         key={`history-${since}`}
         datasetKey={{ name, tenant }}
         id={id}
-        {...(isNewest ? { onTake: (taken: ExampleBody) => open({ ...taken, review: body['review'] }, since) } : {})}
+        {...(mayChange ? { onTake: (taken: ExampleBody) => open({ ...taken, review: body['review'] }, since) } : {})}
       />
       <RemoveDialog
         datasetKey={{ name, tenant }}
@@ -131,7 +137,7 @@ interface RemoveDialogProps {
 
 function RemoveDialog({ datasetKey: { name, tenant }, id, list, isOpen, onClose, onChange }: RemoveDialogProps) {
   const api = useApi();
-  const author = useAuthor();
+  const by = useOwnName();
   const toast = useToast();
   const { go } = useAddress();
   return (
@@ -142,7 +148,7 @@ function RemoveDialog({ datasetKey: { name, tenant }, id, list, isOpen, onClose,
       onClose={onClose}
       onConfirm={async () => {
         try {
-          const { version } = await api.send('DELETE /datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant, ...author } });
+          const { version } = await api.send('DELETE /datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant, by } });
           toast(`The example is not in version ${version}.`);
           onChange();
           go(list);

@@ -3,12 +3,12 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import type { ApiFailure, SendAnswer, SendOptions } from '../../api/client.ts';
 import { failureOf, useApi } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
-import { useAuthor } from '../../parts/author.ts';
 import { additionTexts, datasetNameFault, tagsOf } from '../../parts/dataset-additions.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { CheckField, ChoiceField, TextField } from '../../parts/fields.tsx';
 import { bytesText, lineText } from '../../parts/format.ts';
+import { useOwnName } from '../../parts/session.tsx';
 import { expectationText, inputText } from './example-members.ts';
 
 type ImportPath = 'POST /datasets/{name}/import';
@@ -59,7 +59,7 @@ interface Given {
 
 function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'dataset' | 'onClose' | 'onDone'>) {
   const api = useApi();
-  const author = useAuthor();
+  const by = useOwnName();
   const [given, setGiven] = useState<Given>({
     name: dataset?.name ?? '',
     form: 'tracejury',
@@ -102,7 +102,7 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
           check: isCheck,
           distinct: given.isDistinct,
           replace: !given.keeps,
-          ...author,
+          by,
         },
       });
       if (isCheck) setChecked(answer);

@@ -2,10 +2,12 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ApiFailure, ApiClient, Schemas } from '../../api/client.ts';
 import { failureOf, useApi } from '../../api/use-api.ts';
+import { changedQuery, pageAddress } from '../../parts/address.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { type Filter, FilterBar } from '../../parts/filter-bar.tsx';
 import { costText, countText, durationText, lineText } from '../../parts/format.ts';
 import { Loading } from '../../parts/page-frame.tsx';
+import { TabLinks } from '../../parts/tab-links.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { ExampleLink } from './experiment-results.tsx';
 import { flippedRows, type PairRow, type PairSide, sharedRows } from './paired-rows.ts';
@@ -39,12 +41,19 @@ export function ComparedExamples({ comparison, tenant }: { readonly comparison: 
         { value: 'better', title: 'better in B' },
       ],
     },
-    { name: 'examples', title: 'Examples', kind: 'choice', options: [{ value: 'all', title: 'all that both have' }] },
   ];
   const [shown, setShown] = useState(shownAtFirst);
+  const address = (examples: string | undefined): string => pageAddress('/experiments/compare', changedQuery(query, { examples }));
   return (
     <section class="stack" aria-label="Examples">
-      <h2>{isAll ? 'Examples that both have' : 'Examples that changed'}</h2>
+      <h2>Examples</h2>
+      <TabLinks
+        label="Which examples"
+        tabs={[
+          { title: 'That changed', href: address(undefined), isCurrent: !isAll },
+          { title: 'All that both have', href: address('all'), isCurrent: isAll },
+        ]}
+      />
       <FilterBar filters={filters} label="Filters of examples" />
       {all.error === undefined ? null : <ErrorBox error={all.error} />}
       {isAll && all.isLoading ? <Loading what="the results" /> : null}

@@ -1,6 +1,6 @@
 /** Experiments in words and figures. */
 import type { Schemas } from '../../api/client.ts';
-import { costText, countText, percentText, unknownText } from '../../parts/format.ts';
+import { costText, countText, durationText, percentText, unknownText } from '../../parts/format.ts';
 
 type Comparison = Schemas['ExperimentComparison'];
 export type EvaluatorComparison = Comparison['evaluators'][number];
@@ -47,7 +47,7 @@ export function headline({ examples, regressions, evaluators }: Pick<Comparison,
 
 export function usageText({ of }: Pick<Usage, 'of'>, value: number): string {
   if (of === 'cost') return costText(value);
-  return of === 'duration' ? `${value.toFixed(2)} s` : countText(value);
+  return of === 'duration' ? durationText(value) : countText(value);
 }
 
 export function usageDifferenceText(usage: Pick<Usage, 'of'>, value: number): string {

@@ -11,6 +11,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { costText, countText, lineText, percentText, timeText } from '../../parts/format.ts';
 import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { useMay } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { commitText, datasetText } from './experiment-text.ts';
@@ -48,6 +49,7 @@ export function Experiment({ params: { id = '' } }: { readonly params: { readonl
   const { query } = useAddress();
   const tenant = query['tenant'] ?? '';
   const { value, error, reload } = useGet('/experiments/{id}', { path: { id }, query: { tenant } });
+  const mayChange = useMay('annotate');
   const [isDeleting, setDeleting] = useState(false);
   if (value === undefined)
     return (
@@ -81,9 +83,11 @@ export function Experiment({ params: { id = '' } }: { readonly params: { readonl
           >
             Results as JSON
           </a>
-          <button type="button" onClick={() => setDeleting(true)}>
-            Delete
-          </button>
+          {mayChange ? (
+            <button type="button" onClick={() => setDeleting(true)}>
+              Delete
+            </button>
+          ) : null}
         </>
       }
     >

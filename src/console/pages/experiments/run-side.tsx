@@ -40,6 +40,7 @@ function RunText({ traceId, spanId, tenant }: { readonly traceId: string; readon
     );
   if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
   if (value === undefined) return <Loading what="the run" />;
+  if (value.content_kept === false) return <p class="dim">{value.content_gone?.explanation ?? 'The store has no texts of this run.'}</p>;
   const calls = value.tool_calls ?? [];
   return (
     <>

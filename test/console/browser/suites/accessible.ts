@@ -1,6 +1,7 @@
 /** axe-core on every page: light and dark, narrow and wide. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
 import { pageAddresses } from '../addresses.ts';
 import { watchedPage } from '../watched-page.ts';
 import type { Suite } from './suite.ts';
@@ -23,24 +24,27 @@ export const accessibleSuite: Suite = {
   name: 'accessibility',
   isQuick: true,
   async run({ browser, world, tally, quick }) {
-    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     for (const look of quick ? looks.slice(0, 1) : looks) {
       const watched = await watchedPage(browser, { console: world.console, ...look });
       for (const { name, path } of pageAddresses(world.places))
         await tally.attempt(`axe finds nothing on ${name}, ${look.colours}, at a width of ${look.width}`, async () => {
           await watched.open(path);
-          // Over the debugger, which no policy of the page forbids.
-          await watched.page.evaluate(axe);
-          const { violations } = await watched.page.evaluate<{ readonly violations: readonly AxeFinding[] }>(
-            'axe.run(document, { resultTypes: ["violations"] })',
-          );
-          return violations.flatMap(({ id, impact, help, nodes }) =>
-            nodes
-              .slice(0, 3)
-              .map(({ html, target }) => `${id} (${impact ?? 'unknown'}): ${help}: ${target.join(' ')}: ${html.slice(0, 200)}`),
-          );
+          return await axeFaults(watched.page);
         });
       await watched.close();
     }
   },
 };
+
+/** What axe finds on the page as it is. */
+export async function axeFaults(page: Page): Promise<readonly string[]> {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // Over the debugger, which no policy of the page forbids.
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<{ readonly violations: readonly AxeFinding[] }>(
+    'axe.run(document, { resultTypes: ["violations"] })',
+  );
+  return violations.flatMap(({ id, impact, help, nodes }) =>
+    nodes.slice(0, 3).map(({ html, target }) => `${id} (${impact ?? 'unknown'}): ${help}: ${target.join(' ')}: ${html.slice(0, 200)}`),
+  );
+}
