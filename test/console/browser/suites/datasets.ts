@@ -83,6 +83,8 @@ export const datasetsSuite: Suite = {
         .first()
         .waitFor();
       const isMarked = (await field.getAttribute('aria-invalid')) === 'true';
+      // The browser asks before it leaves a page with edits.
+      await page.getByRole('button', { name: 'Undo all edits' }).click();
       return [
         ...(isMarked ? [] : ['the field is not marked']),
         ...((await example())['since'] === 2 ? [] : ['it was saved']),
