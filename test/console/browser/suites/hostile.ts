@@ -70,7 +70,11 @@ async function opened({ browser, tally, console, runs }: Opening): Promise<void>
   for (const { trace, payloadIn } of runs) {
     const of = (field: Parameters<typeof payloadIn>[0]): string => payloadIn(field).text;
     const named = payloadIn('user_message').name;
-    await harmless(`a run whose input is: ${named}`, `/runs/${hex(trace, 32)}/${hex(1, 16)}`, [of('user_message')]);
+    const run = `/runs/${hex(trace, 32)}/${hex(1, 16)}`;
+    await harmless(`a run whose input is: ${named}`, run, [of('user_message')]);
+    await harmless(`a run whose system message is: ${payloadIn('system_message').name}`, `${run}?selected=${hex(1, 16)}`);
+    await harmless(`a run whose model is: ${payloadIn('model').name}`, `${run}?selected=${hex(2, 16)}`);
+    await harmless(`a conversation whose answer is: ${payloadIn('answer').name}`, `${run}?view=conversation`, [of('answer')]);
     await harmless(`a session whose id is: ${payloadIn('session').name}`, `/sessions/${segment(of('session'))}`);
     await harmless(`an agent whose name is: ${payloadIn('agent_name').name}`, `/agents/${segment(of('agent_name'))}`);
     const query = filters.map((filter) => `${filter}=${component(of('attribute_value'))}`).join('&');
