@@ -240,12 +240,15 @@ async function told(store: SqliteStore): Promise<unknown> {
     whole: await Promise.all(keys.map(async (key) => toldRun(await store.run(key)))),
     // That release split no figures.
     summary: (await store.summary({ ...period, bucketMicros: 1_000_000 })).map(({ of: _of, ...row }) => row),
-    tools: (await store.tools(period)).map(({ of: _of, ...row }) => row),
+    // Nor had it times of single calls, or failures of arguments.
+    tools: (await store.tools(period)).map(({ of: _of, times: _times, argumentFailures: _failures, ...row }) => row),
     decided: await store.verdicts.decided({ ...period, name: 'relevance' }),
     evaluators: await store.verdicts.evaluators(),
     page: { ...page, rows: page.rows.map(({ version: _version, model: _model, prompt: _prompt, ...row }) => row) },
     failedRuns: toldPage(await store.runs({ limit: 10, verdict: 'fail' })),
-    annotated: await store.annotations.onRuns({ ...period, kinds: ['human'], limit: 10 }),
+    annotated: (await store.annotations.onRuns({ ...period, kinds: ['human'], limit: 10 })).map(
+      ({ agentVersion: _version, ...row }) => row,
+    ),
     exports: await store.exports.list({ limit: 10 }),
     jobs: await store.judgeJobs.counts(),
   };

@@ -283,6 +283,9 @@ describe('the OpenAPI document', () => {
       '/experiments/compare': '/experiments/compare?a=e&b=e',
       '/experiments/{id}': '/experiments/e',
       '/experiments/{id}/results': '/experiments/e/results',
+      '/experiments/history': '/experiments/history',
+      '/datasets/{name}/forms': '/datasets/d/forms',
+      '/queues': '/queues',
     };
     await fetch(`${service.console}/api/v1/datasets/d/examples`, {
       method: 'POST',
@@ -292,7 +295,11 @@ describe('the OpenAPI document', () => {
     await sendAgentRun(service.otlp, { resource: { 'tracejury.experiment.id': 'e', 'tracejury.example.id': 'a' } });
     await eventually(async () => (await fetch(`${service.console}/api/v1/experiments/e`)).ok || undefined, 'the experiment');
     // The tests of these have an answer of theirs.
-    const elsewhere = ['/demo', '/runs/live', '/runs/export', '/runs/{trace}/{span}/otlp', '/processes/{agent}/{version}'];
+    const elsewhere = [
+      ...['/demo', '/runs/live', '/runs/export', '/runs/{trace}/{span}/otlp', '/processes/{agent}/{version}'],
+      ...['/datasets/{name}/export', '/datasets/{name}/import'],
+      ...['', '/answers', '/items', '/items/{item}', '/leases/{item}', '/next', '/skip'].map((rest) => `/queues/{name}${rest}`),
+    ];
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), ...elsewhere].toSorted());
     for (const [path, example] of Object.entries(examples)) {
       const [[method, operation] = []] = Object.entries(document.paths[path] ?? {});

@@ -39,7 +39,7 @@ const importBody = {
     form: {
       enum: setFormats.map((one) => one.name),
       default: ownForm.name,
-      description: setFormats.map((one) => `\`${one.name}\`: ${one.summary}`).join('; '),
+      description: setFormats.map((one) => `\`${one.name}\`: ${one.summary}.`).join(' '),
     },
     file: {
       type: 'string',
@@ -83,7 +83,7 @@ export const datasetFileRoutes: readonly Route[] = [
       format: {
         enum: exportForms.map((one) => one.name),
         default: formDefault,
-        description: exportForms.map((one) => `\`${one.name}\`: ${one.summary}`).join('; '),
+        description: exportForms.map((one) => `\`${one.name}\`: ${one.summary}.`).join(' '),
       },
     },
     answer: text,
