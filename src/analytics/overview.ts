@@ -27,8 +27,9 @@ export interface AgentOverview {
   readonly runsBefore: number;
   readonly evaluators: readonly EvaluatorOverview[];
   readonly took: QuantileSketch;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
+  /** `undefined`: no run has a known number of tokens. */
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
   /** `undefined`: no run has a known cost. */
   readonly costUsd: number | undefined;
   readonly costedRuns: number;
@@ -64,8 +65,8 @@ export function agentOverviews({ runs, evaluators, before }: OverviewRows): read
         .map((row) => evaluatorOverview(row, evaluatorsBefore.get(keyOf(row))))
         .toSorted((one, other) => dropOf(one) - dropOf(other) || pointOf(one.rate) - pointOf(other.rate)),
       took: steps.map(({ sketches }) => sketches.took).reduce(mergedSketch, emptySketch),
-      inputTokens: sum('inputTokens'),
-      outputTokens: sum('outputTokens'),
+      inputTokens: sum('tokened') === 0 ? undefined : sum('inputTokens'),
+      outputTokens: sum('tokened') === 0 ? undefined : sum('outputTokens'),
       costUsd: sum('costed') === 0 ? undefined : sum('cost'),
       costedRuns: sum('costed'),
       toolCalls: sum('toolCalls'),

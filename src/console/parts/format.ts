@@ -7,7 +7,7 @@ export function percentText(share: number | null | undefined): string {
   if (share === null || share === undefined) return unknownText;
   const percent = share * 100;
   const isNearEnd = (percent > 0 && percent < 1) || (percent > 99 && percent < 100);
-  return `${isNearEnd ? percent.toFixed(1) : Math.round(percent)} %`;
+  return `${isNearEnd ? Math.min(Math.max(percent, 0.1), 99.9).toFixed(1) : Math.round(percent)} %`;
 }
 
 /** A score, 0 to 1, with two digits. */

@@ -1,6 +1,6 @@
 /** A verdict: an icon, the name of the evaluator and a word. Colour is never alone. */
 import { scoreText } from './format.ts';
-import { type ShortVerdict, type VerdictKind, verdictKind } from './verdict.ts';
+import { type ShortVerdict, type VerdictKind, verdictKind, worstFirst } from './verdict.ts';
 
 const icons: { readonly [kind in VerdictKind]: string } = { pass: '✓', fail: '✗', raw: '•', skipped: '○', error: '!' };
 const words: { readonly [kind in VerdictKind]: string } = {
@@ -31,6 +31,20 @@ export function VerdictChip({ verdict, isNameless = false }: VerdictChipProps) {
       </span>
     </span>
   );
+}
+
+/** How many verdicts are of each kind, with their names on hover. */
+export function VerdictCounts({ verdicts }: { readonly verdicts: readonly VerdictChipProps['verdict'][] }) {
+  const byKind = Map.groupBy(worstFirst(verdicts), verdictKind);
+  return [...byKind].map(([kind, own]) => (
+    <span key={kind} class={`chip ${kind}`} title={`${words[kind]}: ${own.map(({ name }) => name ?? '').join(', ')}`}>
+      <span aria-hidden="true">{icons[kind]}</span>
+      <span>
+        {own.length}
+        <span class="visually-hidden"> {words[kind]}</span>
+      </span>
+    </span>
+  ));
 }
 
 function scoreOf(score: number | null | undefined): string {

@@ -13,6 +13,12 @@ export function verdictKind({ status, passed }: ShortVerdict): VerdictKind {
   return passed === null ? 'raw' : passed ? 'pass' : 'fail';
 }
 
+/** Failed, or the evaluator did. */
+export function isBad(verdict: ShortVerdict): boolean {
+  const kind = verdictKind(verdict);
+  return kind === 'fail' || kind === 'error';
+}
+
 /** Worst first: a table shows the first chips of a run only. */
 const order: readonly VerdictKind[] = ['fail', 'error', 'raw', 'pass', 'skipped'];
 

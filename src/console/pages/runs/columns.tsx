@@ -2,8 +2,8 @@
 import { pageAddress } from '../../parts/address.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { costText, countText, durationText, lineText, shortCountText, timeText, unknownText } from '../../parts/format.ts';
-import { VerdictChip } from '../../parts/verdict-chip.tsx';
-import { worstFirst } from '../../parts/verdict.ts';
+import { VerdictChip, VerdictCounts } from '../../parts/verdict-chip.tsx';
+import { isBad, worstFirst } from '../../parts/verdict.ts';
 import { type Run, runAddress } from './filters.ts';
 
 /** Chips of one row; the page of the run has all. */
@@ -29,13 +29,17 @@ export const runColumns: readonly Column<Run>[] = [
     key: 'verdicts',
     title: 'Verdicts',
     cell: ({ verdicts }) => {
-      const worst = worstFirst(verdicts);
+      // Names where something is wrong; what passed is a number, so that the row fits.
+      const [bad, fine] = [verdicts.filter(isBad), verdicts.filter((verdict) => !isBad(verdict))];
       return (
         <span class="chips">
-          {worst.slice(0, chipsMax).map((verdict) => (
-            <VerdictChip key={verdict.name} verdict={verdict} />
-          ))}
-          {worst.length > chipsMax ? <span class="dim small">+{worst.length - chipsMax}</span> : null}
+          {worstFirst(bad)
+            .slice(0, chipsMax)
+            .map((verdict) => (
+              <VerdictChip key={verdict.name} verdict={verdict} />
+            ))}
+          {bad.length > chipsMax ? <span class="dim small">+{bad.length - chipsMax}</span> : null}
+          <VerdictCounts verdicts={fine} />
         </span>
       );
     },

@@ -58,7 +58,7 @@ const changesMax = 12;
 
 function Changes({ title, of, changes, hasData }: ChangesProps) {
   return (
-    <>
+    <div>
       <dt>{title}</dt>
       <dd>
         {changes.length === 0 ? (
@@ -81,6 +81,6 @@ function Changes({ title, of, changes, hasData }: ChangesProps) {
         )}
         {changes.length > changesMax ? <span class="dim">and {changes.length - changesMax} more</span> : null}
       </dd>
-    </>
+    </div>
   );
 }
