@@ -296,8 +296,13 @@ describe('the OpenAPI document', () => {
     await eventually(async () => (await fetch(`${service.console}/api/v1/experiments/e`)).ok || undefined, 'the experiment');
     // The tests of these have an answer of theirs.
     const elsewhere = [
-      ...['/demo', '/runs/live', '/runs/export', '/runs/{trace}/{span}/otlp', '/processes/{agent}/{version}'],
-      ...['/datasets/{name}/export', '/datasets/{name}/import'],
+      '/demo',
+      '/runs/live',
+      '/runs/export',
+      '/runs/{trace}/{span}/otlp',
+      '/processes/{agent}/{version}',
+      '/datasets/{name}/export',
+      '/datasets/{name}/import',
       ...['', '/answers', '/items', '/items/{item}', '/leases/{item}', '/next', '/skip'].map((rest) => `/queues/{name}${rest}`),
     ];
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), ...elsewhere].toSorted());

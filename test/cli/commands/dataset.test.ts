@@ -483,7 +483,7 @@ for (const { name, from, given, says } of broken) {
 }
 
 for (const { name, words, says } of [
-  { name: 'no action', words: ['dataset'], says: /Name the action: add, list, show, export, import, diff, split, remove/ },
+  { name: 'no action', words: ['dataset'], says: /Name the action: add, list, show, export, import, diff, split, review, remove/ },
   { name: 'another action', words: ['dataset', 'erase', 'x'], says: /"erase" is not one of add, list/ },
   { name: 'no file', words: ['dataset', 'import'], says: /Name the file/ },
   {
