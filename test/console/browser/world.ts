@@ -84,7 +84,14 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
       service,
       console: service.console,
       folder: folder.path,
-      places: { run: runOf(refundAgent), agent: refundAgent, session, dataset, ...(experiments === undefined ? {} : { experiments }) },
+      places: {
+        run: runOf(refundAgent),
+        agent: refundAgent,
+        session,
+        dataset,
+        queue,
+        ...(experiments === undefined ? {} : { experiments }),
+      },
       runOf,
       close,
     };
@@ -93,6 +100,9 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
     throw error;
   }
 }
+
+/** Of calls that failed, for two people. */
+const queue = 'failed-calls';
 
 function configuration(judgeUrl: string): string {
   const price = '{ input_per_million: 1, output_per_million: 2 }';
@@ -103,6 +113,7 @@ evaluators:
   - { use: custom_judge, name: ${judged}, judge: main, options: { template: "Is {{final_response}} polite?", labels: { polite: 1, rude: 0 } }, sample: { rate: 1 } }
 prices: { gpt-4o-mini: ${price}, gpt-5-mini: ${price}, claude-sonnet-4: ${price}, claude-haiku-4: ${price} }
 groups: { task_key: input }
+queues: [ { name: ${queue}, when: "tool_error < 1", ask: [ { evaluator: tool_error } ], people: 2 } ]
 `;
 }
 

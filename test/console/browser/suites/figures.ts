@@ -45,7 +45,8 @@ export const figuresSuite: Suite = {
     if (!quick)
       await tally.attempt('the overview shows the runs of the last day', async () => {
         await watched.open('/');
-        return [...(await missing(watched.page, refundAgent, [recent.runs])), ...watched.faults()];
+        const card = await watched.page.getByRole('region', { name: refundAgent, exact: true }).innerText();
+        return [...without(card, refundAgent, [recent.runs, recent.failing]), ...watched.faults()];
       });
     await tally.attempt('the list shows the failed runs of a version, and no other', async () => {
       await watched.open(`/runs?agent=${refundAgent}&version=1.1&evaluator=tool_error&verdict=fail`);
@@ -60,11 +61,13 @@ function differing(what: string, got: unknown, wanted: unknown): readonly string
   return got === wanted ? [] : [`${what}: ${String(got)}, not ${String(wanted)}`];
 }
 
-/** Numbers that no cell of the row with this text shows. */
+/** Numbers that the row with this text does not show. */
 async function missing(page: Page, name: string, numbers: readonly number[]): Promise<readonly string[]> {
   const row = page.getByRole('row').filter({ hasText: name }).first();
-  const words = (await row.innerText()).split(/[\s,;:/()]+/);
-  return numbers
-    .filter((number) => !words.includes(String(number)))
-    .map((number) => `the row of ${name} shows no ${number}: ${words.join(' ')}`);
+  return without(await row.innerText(), name, numbers);
+}
+
+function without(text: string, name: string, numbers: readonly number[]): readonly string[] {
+  const words = text.split(/[\s,;:/()]+/);
+  return numbers.filter((number) => !words.includes(String(number))).map((number) => `${name} shows no ${number}: ${words.join(' ')}`);
 }
