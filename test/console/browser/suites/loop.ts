@@ -76,7 +76,7 @@ export const loopSuite: Suite = {
       await download.saveAs(file);
       const { status, stdout, stderr } = spawnSync(
         process.execPath,
-        [main, 'eval', file, '--dataset', kept, '-c', join(world.folder, 'tracejury.yaml'), '--fail-under', 'final_response_present=1'],
+        [main, 'eval', file, '--dataset', kept, '-c', join(world.folder, 'tracejury.yaml'), '--fail-under', 'tool_trajectory=1'],
         { encoding: 'utf8' },
       );
       return [...(status === 0 ? [] : [`eval ended with ${status}: ${stdout} ${stderr}`]), ...watched.faults()];
