@@ -18,6 +18,7 @@ import { keyboardSuite } from './suites/keyboard.ts';
 import { liveSuite } from './suites/live.ts';
 import { loopSuite } from './suites/loop.ts';
 import { pagesSuite } from './suites/pages.ts';
+import { queueSuite } from './suites/queue.ts';
 import { signingInSuite } from './suites/signing-in.ts';
 import type { Setting, Suite } from './suites/suite.ts';
 import { tally } from './tally.ts';
@@ -33,6 +34,7 @@ const suites: readonly Suite[] = [
   keyboardSuite,
   liveSuite,
   loopSuite,
+  queueSuite,
   datasetsSuite,
   experimentsSuite,
   firstRunSuite,

@@ -36,6 +36,8 @@ export interface World {
 /** The judge of the world asks about every run. */
 export const judged = 'courtesy';
 export const dataset = 'refunds';
+/** Failed runs of the refund agent, for two people. */
+export const queue = 'review';
 const demoRuns = 60;
 const patience = { everyMs: 100, looksMax: 3_000 } as const;
 const main = join(import.meta.dirname, '../../../src/cli/main.ts');
@@ -101,9 +103,6 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
   }
 }
 
-/** Of calls that failed, for two people. */
-const queue = 'failed-calls';
-
 function configuration(judgeUrl: string): string {
   const price = '{ input_per_million: 1, output_per_million: 2 }';
   return `judges:
@@ -113,7 +112,8 @@ evaluators:
   - { use: custom_judge, name: ${judged}, judge: main, options: { template: "Is {{final_response}} polite?", labels: { polite: 1, rude: 0 } }, sample: { rate: 1 } }
 prices: { gpt-4o-mini: ${price}, gpt-5-mini: ${price}, claude-sonnet-4: ${price}, claude-haiku-4: ${price} }
 groups: { task_key: input }
-queues: [ { name: ${queue}, when: "tool_error < 1", ask: [ { evaluator: tool_error } ], people: 2 } ]
+queues:
+  - { name: ${queue}, when: "agent = ${refundAgent} and tool_error < 1", ask: [ { evaluator: ${judged} }, { label: tone, values: [ good, bad ] } ], people: 2 }
 `;
 }
 

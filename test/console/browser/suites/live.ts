@@ -17,7 +17,7 @@ export const liveSuite: Suite = {
       void (await world.service.send(spansOfStory(story(nth), { trace: firstTrace + nth, startMs: Date.now() - 3_000 })));
     const row = (nth: number) => watched.page.getByRole('row').filter({ hasText: `Live question ${nth}?` });
     await tally.attempt('a new run comes in on top', async () => {
-      await watched.open('/runs?live=1');
+      await watched.open('/runs?live=on');
       await send(1);
       await row(1).waitFor({ timeout: withinMs });
       const first = await watched.page.getByRole('row').nth(1).innerText();
@@ -31,7 +31,7 @@ export const liveSuite: Suite = {
       return counts.flatMap((count, at) => (count === 1 ? [] : [`run ${at + 1} stands there ${count} times`]));
     });
     await tally.attempt('a filter holds for what comes in', async () => {
-      await watched.open('/runs?live=1&agent=somebody-else');
+      await watched.open('/runs?live=on&agent=somebody-else');
       await send(5);
       await watched.page.waitForTimeout(4_000);
       return [...((await row(5).count()) === 0 ? [] : ['a run of another agent comes in']), ...watched.faults()];

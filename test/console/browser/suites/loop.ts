@@ -1,5 +1,6 @@
 /** From a run to its label, to the agreement of people with a judge, to an example, to a gate: the work of a person on the pages, checked where its effect must show. */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../../service/running.ts';
@@ -74,12 +75,19 @@ export const loopSuite: Suite = {
       ]);
       const file = join(world.folder, 'run.otlp.jsonl');
       await download.saveAs(file);
-      const { status, stdout, stderr } = spawnSync(
-        process.execPath,
-        [main, 'eval', file, '--dataset', kept, '-c', join(world.folder, 'tracejury.yaml'), '--fail-under', 'final_response_present=1'],
-        { encoding: 'utf8' },
-      );
-      return [...(status === 0 ? [] : [`eval ended with ${status}: ${stdout} ${stderr}`]), ...watched.faults()];
+      const config = join(world.folder, 'tracejury.yaml');
+      const { status, said } = await ended(process.execPath, [
+        main,
+        'eval',
+        file,
+        '--dataset',
+        kept,
+        '-c',
+        config,
+        '--fail-under',
+        'tool_trajectory=1',
+      ]);
+      return [...(status === 0 ? [] : [`eval ended with ${status}: ${said}`]), ...watched.faults()];
     });
     await tally.attempt('the command of the page scores the run', () => copiedCommand(watched, world));
     await watched.close();
@@ -124,6 +132,17 @@ async function copiedCommand({ page, open, faults }: WatchedPage, world: World):
   await settled(page);
   const line = await page.evaluate<string>('navigator.clipboard.readText()');
   const command = line.replace('tracejury eval', `'${process.execPath}' '${main}' eval`);
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
-  return [...(status === 0 || status === 1 ? [] : [`${line} ended with ${status}: ${stdout} ${stderr}`]), ...faults()];
+  const { status, said } = await ended('sh', ['-c', command]);
+  return [...(status === 0 || status === 1 ? [] : [`${line} ended with ${status}: ${said}`]), ...faults()];
+}
+
+/** The judge of the world lives in this process, so it must not wait in one piece. */
+async function ended(program: string, words: readonly string[]): Promise<{ readonly status: number | null; readonly said: string }> {
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  const hear = (chunk: Buffer): void => void (said += chunk.toString());
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, said };
 }
