@@ -76,6 +76,7 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
     const runs = await scoredRuns(service, stories.length);
     const addresses = new Map([...agents].map((agent) => [agent, addressOf(runs, agent)]));
     await keep(service, runs);
+    await eventually(() => isCounted(service), 'the figures have all runs', patience);
     const experiments = large ? await compared(service, folder.path) : undefined;
     const runOf = (agent: string): RunAddress => {
       const found = addresses.get(agent);
@@ -177,6 +178,12 @@ async function scoredRuns(service: ServiceProcess, atLeast: number): Promise<rea
     'all runs are stored and judged',
     patience,
   );
+}
+
+/** The service counts changed runs step by step. */
+async function isCounted({ console: page }: ServiceProcess): Promise<true | undefined> {
+  const { whole } = (await (await fetch(`${page}/api/v1/overview`)).json()) as { readonly whole: boolean };
+  return whole ? true : undefined;
 }
 
 function isJudged({ verdicts }: ApiRun): boolean {
