@@ -50,8 +50,16 @@ export function builtConsole(): void {
   if (status !== 0) throw new Error('the console cannot be built');
 }
 
-/** `demo`: with the simulated day of the demonstration; `large`: with a run of 5,000 spans. */
-export async function filledWorld({ demo, large }: { readonly demo: boolean; readonly large: boolean }): Promise<World> {
+export interface WorldOptions {
+  /** With the simulated day of the demonstration. */
+  readonly demo: boolean;
+  /** With a run of 5,000 spans. */
+  readonly large: boolean;
+  /** With two experiments on one dataset. */
+  readonly experiments: boolean;
+}
+
+export async function filledWorld({ demo, large, experiments }: WorldOptions): Promise<World> {
   builtConsole();
   const [folder, judge] = [serviceFolder(), await answeringJudge()];
   const close = async (): Promise<void> => {
@@ -77,7 +85,7 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
     const addresses = new Map([...agents].map((agent) => [agent, addressOf(runs, agent)]));
     await keep(service, runs);
     await eventually(() => isCounted(service), 'the figures have all runs', patience);
-    const experiments = large ? await compared(service, folder.path) : undefined;
+    const compares = experiments ? await compared(service, folder.path) : undefined;
     const runOf = (agent: string): RunAddress => {
       const found = addresses.get(agent);
       if (found === undefined) throw new Error(`no run of ${agent}`);
@@ -93,7 +101,7 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
         session,
         dataset,
         queue,
-        ...(experiments === undefined ? {} : { experiments }),
+        ...(compares === undefined ? {} : { experiments: compares }),
       },
       runOf,
       close,
@@ -239,6 +247,8 @@ async function compared({ console: page }: ServiceProcess, folder: string): Prom
     const words = ['experiment', 'run', '--dataset', 'questions', '--name', name, '-c', join(folder, 'tracejury.yaml')];
     const child = spawn(process.execPath, [main, ...words, '--', 'sh', '-c', script, process.execPath, agent], {
       stdio: ['ignore', 'ignore', 'inherit'],
+      // No repository, whose commit the experiments would name.
+      cwd: folder,
     });
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0 && code !== 1) throw new Error(`the experiment ended with ${code ?? 'a signal'}`);
