@@ -100,7 +100,7 @@ const actions: readonly Action[] = [
     usage: 'NAME EXAMPLE_ID…|--all [options]',
     summary: 'Marks drafts as reviewed, in the next version. Exits with 1 when an example is not there.',
     options: ['all', 'note', 'by', 'tenant', 'config'],
-    examples: [{ does: 'Marks one example:', line: 'tracejury dataset review failures 4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7' }],
+    examples: [{ does: 'Marks one example:', line: 'tracejury dataset review failures refund-without-order' }],
     names: reviewedMax + 1,
     run: (input, [name, ...ids]) => review(input, name, ids),
   },

@@ -237,7 +237,12 @@ test('dataset review: named drafts, or all of them, are reviewed in the next ver
   await dataset('add', 'd', '--where', 'agent=support');
   expect(await dataset('review', 'd', id(1), id(3))).toMatchObject({ code: 0, out: 'd@2: 2 changed' });
   expect((await dataset('list')).out).toContain('6 examples, 4 drafts');
-  expect((await examples('d')).filter((one) => one['review'] !== 'draft').map((one) => one['id'])).toEqual([id(1), id(3)].toSorted());
+  expect(
+    (await examples('d'))
+      .filter((one) => one['review'] !== 'draft')
+      .map((one) => String(one['id']))
+      .toSorted(),
+  ).toEqual([id(1), id(3)]);
   expect(await dataset('review', 'd', id(1), 'x')).toMatchObject({
     code: 1,
     out: 'd@2: nothing changed, as none of them is a draft',

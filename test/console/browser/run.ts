@@ -61,7 +61,7 @@ async function tried(chromium: string): Promise<void> {
   await count.attempt('the tests end', async () => {
     const browser = await launched(chromium);
     try {
-      const world = await filledWorld({ demo: !quick, large: !quick });
+      const world = await filledWorld({ demo: !quick, large: !quick, experiments: !quick });
       try {
         for (const suite of chosen) await timed(suite, { browser, world, tally: count, quick });
       } finally {

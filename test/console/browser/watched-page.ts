@@ -100,7 +100,8 @@ function requestFault(request: Request, origin: string, mayChange: boolean): str
 
 /** The page shows its data: nothing says that it is loading. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator('main h1').first().waitFor({ timeout: openMs });
+  // A name of characters that nobody sees makes a heading without a size.
+  await page.locator('main h1').first().waitFor({ state: 'attached', timeout: openMs });
   const loading = page.locator('.loading, [aria-busy="true"]').first();
   await loading.waitFor({ state: 'detached', timeout: openMs });
   await page.waitForTimeout(quietMs);

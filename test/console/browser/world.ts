@@ -50,8 +50,16 @@ export function builtConsole(): void {
   if (status !== 0) throw new Error('the console cannot be built');
 }
 
-/** `demo`: with the simulated day of the demonstration; `large`: with a run of 5,000 spans. */
-export async function filledWorld({ demo, large }: { readonly demo: boolean; readonly large: boolean }): Promise<World> {
+export interface WorldOptions {
+  /** With the simulated day of the demonstration. */
+  readonly demo: boolean;
+  /** With a run of 5,000 spans. */
+  readonly large: boolean;
+  /** With two experiments on one dataset. */
+  readonly experiments: boolean;
+}
+
+export async function filledWorld({ demo, large, experiments }: WorldOptions): Promise<World> {
   builtConsole();
   const [folder, judge] = [serviceFolder(), await answeringJudge()];
   const close = async (): Promise<void> => {
@@ -76,7 +84,8 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
     const runs = await scoredRuns(service, stories.length);
     const addresses = new Map([...agents].map((agent) => [agent, addressOf(runs, agent)]));
     await keep(service, runs);
-    const experiments = large ? await compared(service, folder.path) : undefined;
+    await eventually(() => isCounted(service), 'the figures have all runs', patience);
+    const compares = experiments ? await compared(service, folder.path) : undefined;
     const runOf = (agent: string): RunAddress => {
       const found = addresses.get(agent);
       if (found === undefined) throw new Error(`no run of ${agent}`);
@@ -92,7 +101,7 @@ export async function filledWorld({ demo, large }: { readonly demo: boolean; rea
         session,
         dataset,
         queue,
-        ...(experiments === undefined ? {} : { experiments }),
+        ...(compares === undefined ? {} : { experiments: compares }),
       },
       runOf,
       close,
@@ -179,6 +188,12 @@ async function scoredRuns(service: ServiceProcess, atLeast: number): Promise<rea
   );
 }
 
+/** The service counts changed runs step by step. */
+async function isCounted({ console: page }: ServiceProcess): Promise<true | undefined> {
+  const { whole } = (await (await fetch(`${page}/api/v1/overview`)).json()) as { readonly whole: boolean };
+  return whole ? true : undefined;
+}
+
 function isJudged({ verdicts }: ApiRun): boolean {
   return verdicts.some(({ name }) => name === judged);
 }
@@ -232,6 +247,8 @@ async function compared({ console: page }: ServiceProcess, folder: string): Prom
     const words = ['experiment', 'run', '--dataset', 'questions', '--name', name, '-c', join(folder, 'tracejury.yaml')];
     const child = spawn(process.execPath, [main, ...words, '--', 'sh', '-c', script, process.execPath, agent], {
       stdio: ['ignore', 'ignore', 'inherit'],
+      // No repository, whose commit the experiments would name.
+      cwd: folder,
     });
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code !== 0 && code !== 1) throw new Error(`the experiment ended with ${code ?? 'a signal'}`);

@@ -9,11 +9,13 @@ import { runnerArguments } from '../../../runner-arguments.ts';
 import { pageAddresses, runPath } from '../addresses.ts';
 import { chromiumPath, launched, noChromium } from '../chromium.ts';
 import { watchedPage } from '../watched-page.ts';
-import { filledWorld } from '../world.ts';
+import { filledWorld, queue } from '../world.ts';
 
 const { values } = runnerArguments({
   options: { output: { type: 'string', default: join(import.meta.dirname, '../../../../docs/guides/console') } },
 });
+/** The first shows a form, the others a person's part or a folder of this machine. */
+const unpictured: ReadonlySet<string> = new Set(['sign-in', 'queue', 'settings']);
 const folder = resolve(values.output);
 const path = chromiumPath(process.env);
 if (path === undefined) {
@@ -24,15 +26,19 @@ if (path === undefined) {
 async function taken(chromium: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const browser = await launched(chromium);
-  const world = await filledWorld({ demo: true, large: false });
+  const world = await filledWorld({ demo: false, large: false, experiments: true });
   try {
-    const pages = [...pageAddresses(world.places), { name: 'run-sub-agents', path: runPath(world.runOf('travel-planner')) }];
+    const pages = [
+      ...pageAddresses(world.places).filter(({ name }) => !unpictured.has(name)),
+      { name: 'run-sub-agents', path: runPath(world.runOf('travel-planner')) },
+      { name: 'queue', path: `/queues/${queue}?person=ann` },
+    ];
     for (const { colours, width, suffix } of [
       { colours: 'light', width: 1_200, suffix: '' },
       { colours: 'dark', width: 1_200, suffix: '-dark' },
       { colours: 'light', width: 400, suffix: '-narrow' },
     ] as const) {
-      const watched = await watchedPage(browser, { console: world.console, colours, width, height: 800 });
+      const watched = await watchedPage(browser, { console: world.console, colours, width, height: 800, mayChange: true });
       // One page stands for all in the dark, and one in a narrow window.
       for (const { name, path: at } of suffix === '' ? pages : pages.filter((one) => one.name === 'run' || one.name === 'overview')) {
         await watched.open(at);

@@ -25,6 +25,8 @@ const lists = [
 ];
 /** Filters of the pages, all at once. */
 const filters = ['agent', 'service', 'session', 'version', 'model', 'tool', 'label', 'text', 'evaluator', 'from', 'cursor', 'queue', 'a'];
+/** All filters together fit into the bound of the service on an address, also as nine bytes a character. */
+const filterCharsMax = 100;
 const quickRuns = 4;
 const minuteMs = 60_000;
 const patience = { everyMs: 100, looksMax: 900 } as const;
@@ -77,7 +79,7 @@ async function opened({ browser, tally, console, runs }: Opening): Promise<void>
     await harmless(`a conversation whose answer is: ${payloadIn('answer').name}`, `${run}?view=conversation`, [of('answer')]);
     await harmless(`a session whose id is: ${payloadIn('session').name}`, `/sessions/${segment(of('session'))}`);
     await harmless(`an agent whose name is: ${payloadIn('agent_name').name}`, `/agents/${segment(of('agent_name'))}`);
-    const query = filters.map((filter) => `${filter}=${component(of('attribute_value'))}`).join('&');
+    const query = filters.map((filter) => `${filter}=${component(of('attribute_value').slice(0, filterCharsMax))}`).join('&');
     await harmless(`filters that say: ${payloadIn('attribute_value').name}`, `/runs?${query}#${component(of('result'))}`);
     await harmless(`an address that says: ${payloadIn('result').name}`, `/nowhere/${segment(of('result'))}`);
   }
