@@ -34,8 +34,8 @@ export async function framesWhileScrolling(browser: Browser, page: Page, say: (l
     await page.waitForTimeout(stepMs);
   }
   const tookMs = performance.now() - startMs;
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { readonly traceEvents: readonly TraceEvent[] };
   const gaps = (await page.evaluate<readonly number[]>('window.gaps')).toSorted((a, b) => a - b);
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { readonly traceEvents: readonly TraceEvent[] };
   const count = (name: string): number => traceEvents.filter((event) => event.name === name && event.ph !== 'E' && event.ph !== 'e').length;
   const longTasks = traceEvents.filter(({ name, dur = 0 }) => name === 'RunTask' && dur > 50_000).map(({ dur = 0 }) => dur / 1_000);
   const at = (share: number): string => (gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))] ?? 0).toFixed(1);
