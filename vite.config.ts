@@ -5,8 +5,8 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: join(import.meta.dirname, 'src/console'),
   base: '/',
-  // Names of JSX come from preact.
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // Names of JSX come from preact; NODE_ENV of who starts the build does not matter.
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
   build: {
     outDir: join(import.meta.dirname, 'dist/console'),
     emptyOutDir: true,
