@@ -223,6 +223,7 @@ test('versions: what a file held before there were such figures is summed after 
   await before.stop();
   const older = new DatabaseSync(file);
   for (const table of ['version_figures', 'version_changes', 'version_pruned', 'alert_states']) older.exec(`drop table ${table}`);
+  older.exec('drop index runs_by_task');
   for (const column of ['prompt', 'task', 'input_tokens', 'output_tokens', 'cost_usd'])
     older.exec(`alter table runs drop column ${column}`);
   older.exec("delete from kysely_migration where name = '020_versions'");
