@@ -42,7 +42,7 @@ export function useGet<P extends GetPath>(
     const abort = new AbortController();
     const isSame = latest.current.key === key;
     latest.current.key = key;
-    // The value of other parameters would pass for the value of these.
+    // An answer to earlier parameters is not an answer to the present ones.
     setState((before) => (isSame ? { ...before, isLoading: true } : { isLoading: true }));
     api.get(path, latest.current.options, abort.signal).then(
       (value) => setState({ value, isLoading: false }),

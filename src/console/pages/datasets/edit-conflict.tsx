@@ -1,7 +1,7 @@
 /** Two people have edited one example: what the other one did, beside one's own text, which stays in the fields. */
 import { type ExampleBody, memberDifferences, membersOf } from './example-members.ts';
 
-/** The example as it is now; without a body somebody has removed it. */
+/** The stored example. It has no body when another person has removed it. */
 export interface Theirs {
   readonly body: ExampleBody | undefined;
   readonly since: number;

@@ -1,4 +1,4 @@
-/** The form in which an example is edited. The API checks it; what is wrong stands at its field. Nothing that somebody has typed is lost. */
+/** The editor of an example. The API checks the example, and the editor shows each fault at its field. A fault keeps the typed text. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiFailure } from '../../api/client.ts';
 import { failureOf, useApi } from '../../api/use-api.ts';

@@ -117,7 +117,7 @@ export function ExampleList({ datasetKey: { name, tenant }, version, isNewest, o
   );
 }
 
-/** All of these are taken out when all are in, and put in otherwise. */
+/** Clears the selection of these ids when all are selected; selects all of them otherwise. */
 function toggled(before: ReadonlySet<string>, ids: readonly string[]): ReadonlySet<string> {
   const isIn = ids.every((id) => before.has(id));
   const rest = [...before].filter((id) => !ids.includes(id));
