@@ -94,7 +94,7 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
       {agent.evaluators.length === 0 ? (
         <p class="dim">No evaluator passed or failed a run in this time.</p>
       ) : (
-        <div class="table-frame">
+        <div class="table-frame" role="region" aria-label={`Pass rates of ${name}`} tabIndex={0}>
           <table class="data">
             <caption class="visually-hidden">Pass rates of {name}</caption>
             <thead>
