@@ -57,6 +57,7 @@ export function Overview() {
 function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Query }) {
   const name = agent.agent ?? 'runs without an agent';
   const runs = (more: Query = {}): string => pageAddress('/runs', { ...kept, agent: agent.agent ?? undefined, ...more });
+  const tools = pageAddress('/tools', { ...kept, agent: agent.agent ?? undefined });
   return (
     <section class="card stack agent" aria-label={name}>
       <header class="row spread">
@@ -87,7 +88,7 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
         />
         <Fact
           name="Tool calls with an error"
-          value={agent.tool_calls === 0 ? unknownText : percentText(agent.tool_errors / agent.tool_calls)}
+          value={agent.tool_calls === 0 ? unknownText : <a href={tools}>{percentText(agent.tool_errors / agent.tool_calls)}</a>}
           note={agent.tool_calls === 0 ? 'no tool calls' : `${countText(agent.tool_errors)} of ${countText(agent.tool_calls)}`}
         />
       </dl>
@@ -115,6 +116,7 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
                   key={evaluator.evaluator}
                   evaluator={evaluator}
                   href={runs({ evaluator: evaluator.evaluator, verdict: 'fail' })}
+                  over={pageAddress('/evaluators', { ...kept, agent: agent.agent ?? undefined, evaluator: evaluator.evaluator })}
                 />
               ))}
             </tbody>
@@ -125,11 +127,21 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
   );
 }
 
-function EvaluatorRow({ evaluator, href }: { readonly evaluator: AgentEvaluator; readonly href: string }) {
+interface EvaluatorRowProps {
+  readonly evaluator: AgentEvaluator;
+  /** Of the runs that failed. */
+  readonly href: string;
+  /** Of its rate over time. */
+  readonly over: string;
+}
+
+function EvaluatorRow({ evaluator, href, over }: EvaluatorRowProps) {
   const { rate, low, high, passed, failed, before, change } = evaluator;
   return (
     <tr>
-      <td>{evaluator.evaluator}</td>
+      <td>
+        <a href={over}>{evaluator.evaluator}</a>
+      </td>
       <td class="number">
         <Figure value={rate} low={low} high={high} n={passed + failed} why="One run alone has no rate." />
       </td>
