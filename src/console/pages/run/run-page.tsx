@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { addressOf } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
+import { useCopy } from '../../parts/copy.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { useKeys } from '../../parts/keyboard.tsx';
 import { Loading, PageFrame } from '../../parts/page-frame.tsx';
@@ -14,7 +15,6 @@ import { failedCallsOf, partsOf, verdictsBySpan } from '../../parts/run/evidence
 import { changeText } from '../../parts/run/revision-text.ts';
 import { InputAndAnswer, RunFacts } from '../../parts/run/run-summary.tsx';
 import { useMay, useOwnName } from '../../parts/session.tsx';
-import { useToast } from '../../parts/toast.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { ExampleDialog } from './example-dialog.tsx';
 import { Labels } from './labels.tsx';
@@ -41,17 +41,11 @@ export function RunPage({ params: { trace = '', span = '' } }: { readonly params
 }
 
 function Actions({ run }: { readonly run: Run }) {
-  const toast = useToast();
+  const copy = useCopy();
   const by = useOwnName();
   const mayKeep = useMay('annotate');
   const [isExampleOpen, setExampleOpen] = useState(false);
   const file = addressOf('/runs/{trace}/{span}/otlp', { path: { trace: run.trace_id, span: run.span_id }, query: { tenant: run.tenant } });
-  const copy = (text: string, what: string): void => {
-    navigator.clipboard.writeText(text).then(
-      () => toast(`${what} is in the clipboard.`),
-      () => toast('The browser does not let the page write to the clipboard.', 'failed'),
-    );
-  };
   useKeys([
     {
       key: 'a',

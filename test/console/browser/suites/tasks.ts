@@ -6,7 +6,8 @@ import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../../../service/running.ts';
 import { serviceFolder } from '../../../service/process.ts';
 import { spansOfStory } from '../runs/agent-run.ts';
-import { refundAgent, refundStories, refunds } from '../runs/stories.ts';
+import { runPath } from '../addresses.ts';
+import { largeAgent, refundAgent, refundStories, refunds } from '../runs/stories.ts';
 import { settled, watchedPage } from '../watched-page.ts';
 import type { World } from '../world.ts';
 import type { Setting, Suite } from './suite.ts';
@@ -97,9 +98,27 @@ async function onCall({ browser, world, tally }: Setting): Promise<void> {
       ...watched.faults(),
     ];
   });
+  await tally.attempt('on call: one click shows the failed calls among 5,000 spans, and a word one tool', async () => {
+    const { trace, span } = world.runOf(largeAgent);
+    await watched.open(runPath({ trace, span }));
+    const rows = page.getByRole('treeitem');
+    await page.getByLabel('Failed only').check();
+    await page.getByText(`${failedCalls} rows of`).waitFor();
+    const texts = await rows.allInnerTexts();
+    await page.getByLabel('Search the spans').fill('no such tool');
+    await page.getByText('No span matches.').waitFor();
+    return [
+      ...(texts.length === failedCalls && texts.every((text) => text.includes('✗') && text.includes('insert_row'))
+        ? []
+        : [`the rows are ${texts.slice(0, 3).join(', ')}`]),
+      ...watched.faults(),
+    ];
+  });
   await watched.close();
 }
 
+/** Of the large run: its story fails one call of every 97th turn. */
+const failedCalls = 11;
 const labelled = 20;
 const kept = 5;
 const keptIn = 'kept-by-key';
