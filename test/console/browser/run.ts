@@ -21,6 +21,7 @@ import { pagesSuite } from './suites/pages.ts';
 import { queueSuite } from './suites/queue.ts';
 import { signingInSuite } from './suites/signing-in.ts';
 import type { Setting, Suite } from './suites/suite.ts';
+import { tasksSuite } from './suites/tasks.ts';
 import { tally } from './tally.ts';
 import { filledWorld } from './world.ts';
 
@@ -38,6 +39,7 @@ const suites: readonly Suite[] = [
   datasetsSuite,
   experimentsSuite,
   firstRunSuite,
+  tasksSuite,
 ];
 
 const { values } = runnerArguments({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });

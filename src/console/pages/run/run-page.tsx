@@ -9,6 +9,7 @@ import { useKeys } from '../../parts/keyboard.tsx';
 import { Loading, PageFrame } from '../../parts/page-frame.tsx';
 import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.ts';
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
+import { RunListSteps } from '../../parts/run-list.tsx';
 import { evalCommand } from '../../parts/run/eval-command.ts';
 import { failedCallsOf, partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
 import { changeText } from '../../parts/run/revision-text.ts';
@@ -50,6 +51,7 @@ function Actions({ run }: { readonly run: Run }) {
   };
   return (
     <>
+      <RunListSteps />
       <KeepRuns runs={[run]} />
       <button type="button" onClick={() => copy(location.href, 'The link')}>
         Copy link
