@@ -8,6 +8,7 @@ import { Figure } from '../parts/figure.tsx';
 import { costText, countText, durationText, percentText, shortCountText, unknownText } from '../parts/format.ts';
 import { Loading, PageFrame } from '../parts/page-frame.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
+import { TableFrame } from '../parts/table-frame.tsx';
 import { rangeParameters } from '../parts/time-range.ts';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -95,7 +96,7 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
       {agent.evaluators.length === 0 ? (
         <p class="dim">No evaluator passed or failed a run in this time.</p>
       ) : (
-        <div class="table-frame" role="region" aria-label={`Pass rates of ${name}`} tabIndex={0}>
+        <TableFrame label={`Pass rates of ${name}`}>
           <table class="data">
             <caption class="visually-hidden">Pass rates of {name}</caption>
             <thead>
@@ -121,7 +122,7 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
               ))}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       )}
     </section>
   );
