@@ -39,13 +39,17 @@ function hourOf(time: number): number {
 export const noteChange = 'insert into version_changes (at_us) values (?) on conflict (at_us) do nothing';
 
 /** One step, within a transaction: at most one time is summed again. `true`: more are left. */
-export function refreshed(database: DatabaseSync, { now, keepFrom, endedOnly = false }: RefreshOptions): boolean {
+export function refreshed(database: DatabaseSync, { now, keepFrom, endedOnly = false, changedFrom }: RefreshOptions): boolean {
   const before = endedOnly ? fineTime(now) : Number.MAX_SAFE_INTEGER;
-  const next = database.prepare('select max(at_us) as at from version_changes where at_us < ?').get(before)?.['at'];
+  const from = changedFrom === undefined ? 0 : fineTime(changedFrom);
+  const nextChange = (): unknown =>
+    database.prepare('select max(at_us) as at from version_changes where at_us >= ? and at_us < ?').get(from, before)?.['at'];
+  const next = nextChange();
   if (typeof next === 'number') {
     sumAgain(database, next, { now, keepFrom });
-    return isRollupLeft(database) || database.prepare('select 1 from version_changes where at_us < ? limit 1').get(before) !== undefined;
+    return typeof nextChange() === 'number' || (changedFrom === undefined && isRollupLeft(database));
   }
+  if (changedFrom !== undefined) return false;
   const rest = {
     marks: () => marksByChar(knownMarks(database)),
     isGone: (hour: number) => isPruned(database, hour),

@@ -19,6 +19,13 @@ export async function notePruned(tx: Kysely<Tables>, runs: readonly { readonly s
 export function versionStore({ db, refresh }: Pick<Connection, 'db' | 'refresh'>): VersionStore {
   return {
     refresh,
+    async changedTimes(limit) {
+      const { rows } = await sql<{ readonly changed: number }>`
+        select count(*) as changed from (select at_us from version_changes union all select at_us from rollup_changes limit ${limit})`.execute(
+        db,
+      );
+      return rows[0]?.changed ?? 0;
+    },
     async figures({ agent, version, tenant, from, kinds, name, byTask = false, allVersions = false }) {
       const ofVersion = allVersions ? sql.lit('') : sql.ref('version');
       const rows = await db

@@ -19,6 +19,7 @@ import { liveSuite } from './suites/live.ts';
 import { loopSuite } from './suites/loop.ts';
 import { pagesSuite } from './suites/pages.ts';
 import { queueSuite } from './suites/queue.ts';
+import { selectionSuite } from './suites/selection.ts';
 import { signingInSuite } from './suites/signing-in.ts';
 import type { Setting, Suite } from './suites/suite.ts';
 import { tasksSuite } from './suites/tasks.ts';
@@ -36,6 +37,7 @@ const suites: readonly Suite[] = [
   liveSuite,
   loopSuite,
   queueSuite,
+  selectionSuite,
   datasetsSuite,
   experimentsSuite,
   firstRunSuite,
