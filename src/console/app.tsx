@@ -43,7 +43,11 @@ export function App() {
   const keys = useMemo(keyRegistry, []);
   const runList = useRef<readonly string[]>([]);
   const labelName = useRef<string | undefined>(undefined);
-  const parts = useMemo(() => ({ api, keys, session, runList, labelName, toast: add }), [api, keys, session.value, session.error, add]);
+  const datasetName = useRef<string | undefined>(undefined);
+  const parts = useMemo(
+    () => ({ api, keys, session, runList, labelName, datasetName, toast: add }),
+    [api, keys, session.value, session.error, add],
+  );
   return (
     <LocationProvider scope={pageLinks}>
       <AppContext.Provider value={parts}>

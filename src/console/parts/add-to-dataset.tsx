@@ -1,9 +1,10 @@
 /** The dialog that makes examples of runs. Of one run, its input and expectation can be edited; of many, each becomes a draft. */
-import { useEffect, useState } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import type { GetAnswer } from '../api/client.ts';
 import { useApi, useGet } from '../api/use-api.ts';
 import { useSend } from '../api/use-send.ts';
 import { pageAddress } from './address.ts';
+import { AppContext } from './app-context.ts';
 import { type Addition, additionTexts, datasetNameFault, leftOutText, placeOf } from './dataset-additions.ts';
 import { DatasetField, SplitAndTags } from './dataset-fields.tsx';
 import { Dialog } from './dialog.tsx';
@@ -65,8 +66,9 @@ function AdditionForm({ runs, example, onClose }: AdditionFormProps) {
   const { value: list } = useGet('/datasets', {});
   const known = list?.datasets ?? [];
   const names = [...new Set(known.map(({ name }) => name))];
+  const { datasetName } = useContext(AppContext);
   const [fields, setFields] = useState<Fields>({
-    name: '',
+    name: datasetName.current ?? '',
     split: '',
     tags: example?.tags?.join(', ') ?? '',
     isDistinct: true,
@@ -103,6 +105,7 @@ function AdditionForm({ runs, example, onClose }: AdditionFormProps) {
                 : { examples: [{ ...untagged(made.example), ...place }], by },
           }),
         );
+      datasetName.current = name;
       setAdditions(answers);
     });
   }

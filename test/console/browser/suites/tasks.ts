@@ -138,7 +138,7 @@ async function improver({ browser, world, tally }: Setting): Promise<void> {
       await page.getByRole('heading', { name: 'Labels' }).waitFor();
       await hand.press('2');
       await page.getByRole('button', { name: 'Remove the label' }).first().waitFor();
-      if (nth <= kept) await keepByKey(hand);
+      if (nth <= kept) await keepByKey(hand, nth === 1);
       if (nth < labelled) await hand.press('n');
     }
     const made = (await labels(world)) - before;
@@ -153,16 +153,18 @@ async function improver({ browser, world, tally }: Setting): Promise<void> {
   await watched.close();
 }
 
-async function keepByKey(hand: Hand): Promise<void> {
+async function keepByKey(hand: Hand, isFirst: boolean): Promise<void> {
   const { page } = hand;
   await hand.press('a');
   const dialog = page.getByRole('dialog');
   const name = dialog.getByLabel(/^Dataset/);
   await name.waitFor();
-  // The person types the name of a new dataset once; the page proposes it from then on.
-  if ((await name.inputValue()) !== keptIn) await name.fill(keptIn);
+  // From the second example on the page proposes the dataset of the one before.
+  if (isFirst) await name.fill(keptIn);
   await name.focus();
   await hand.press('Enter');
+  await dialog.getByRole('link', { name: 'Open the example' }).waitFor();
+  await hand.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
 }
 
