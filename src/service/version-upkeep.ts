@@ -79,13 +79,12 @@ export function versionUpkeep(options: VersionUpkeepOptions): VersionUpkeep {
         everyMs,
         sleep,
         async work(shutdown) {
-          for (let steps = 0; !shutdown.aborted && (steps < stepsOfRound || mayWork()); steps++) {
+          // After the last change, further steps make old sums wider.
+          for (let [steps, idle] = [0, 0]; !shutdown.aborted && idle < 2 && (steps < stepsOfRound || mayWork()); steps++) {
             const startMs = clock.nowMs();
-            if (!(await step({ endedOnly: true }))) break;
-            await sleep(Math.max(restBetweenStepsMs, restsPerStep * (clock.nowMs() - startMs)), shutdown);
+            idle = (await step({ endedOnly: true })) ? 0 : idle + 1;
+            if (idle < 2) await sleep(Math.max(restBetweenStepsMs, restsPerStep * (clock.nowMs() - startMs)), shutdown);
           }
-          // The step after the last change makes old sums wider.
-          if (!shutdown.aborted) await step({ endedOnly: true });
         },
         onFault,
         restsFirst: true,

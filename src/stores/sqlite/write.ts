@@ -14,7 +14,7 @@ import { columnChanges, type ComparedColumns, comparedColumns, verdictChanges, w
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './outbox.ts';
-import { fineTime } from './version-sums.ts';
+import { fineTime } from './version-totals.ts';
 
 type Tx = Transaction<Tables>;
 
