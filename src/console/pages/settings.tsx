@@ -7,6 +7,7 @@ import { type Column, DataTable } from '../parts/data-table.tsx';
 import { ErrorBox } from '../parts/error-box.tsx';
 import { agoText, bytesText, countText, durationText, timeText, unknownText } from '../parts/format.ts';
 import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { ScrollFrame } from '../parts/scroll-frame.tsx';
 import { useMay } from '../parts/session.tsx';
 import { useToast } from '../parts/toast.tsx';
 
@@ -44,9 +45,9 @@ export function Settings() {
             {value.configuration === null ? (
               <p class="dim">The program that runs the service gave none.</p>
             ) : (
-              <pre tabIndex={0} aria-label="Configuration in force, secrets masked">
-                {JSON.stringify(value.configuration, null, 2)}
-              </pre>
+              <ScrollFrame class="configuration" label="Configuration in force, secrets masked">
+                <pre>{JSON.stringify(value.configuration, null, 2)}</pre>
+              </ScrollFrame>
             )}
           </Part>
         </>

@@ -44,17 +44,19 @@ export function Layout({ menu, hasTimeRange, session, children }: LayoutProps) {
           {session}
         </div>
       </header>
-      <nav aria-label="Pages">
-        <ul>
-          {menu.map((entry) => (
-            <li key={entry.path}>
-              <a href={pageAddress(entry.path, kept)} aria-current={isUnder(path, entry.path) ? 'page' : undefined}>
-                {entry.title}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      {menu.length === 0 ? null : (
+        <nav aria-label="Pages">
+          <ul>
+            {menu.map((entry) => (
+              <li key={entry.path}>
+                <a href={pageAddress(entry.path, kept)} aria-current={isUnder(path, entry.path) ? 'page' : undefined}>
+                  {entry.title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+      )}
       <main id="main" tabIndex={-1}>
         {children}
       </main>

@@ -18,6 +18,7 @@ import { hostileSuite } from './suites/hostile.ts';
 import { keyboardSuite } from './suites/keyboard.ts';
 import { liveSuite } from './suites/live.ts';
 import { loopSuite } from './suites/loop.ts';
+import { numbersSuite } from './suites/numbers.ts';
 import { pagesSuite } from './suites/pages.ts';
 import { queueSuite } from './suites/queue.ts';
 import { selectionSuite } from './suites/selection.ts';
@@ -32,6 +33,7 @@ const suites: readonly Suite[] = [
   pagesSuite,
   figuresSuite,
   filtersSuite,
+  numbersSuite,
   accessibleSuite,
   hostileSuite,
   signingInSuite,

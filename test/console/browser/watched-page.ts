@@ -6,6 +6,8 @@ export interface WatchedPage {
   readonly context: BrowserContext;
   /** Opens an address of the console and waits until the page has its data. */
   open(path: string): Promise<void>;
+  /** Goes to an address without loading the console anew, as a link does, and waits until the page has its data. */
+  go(path: string): Promise<void>;
   /** Faults since the last call. */
   faults(): readonly string[];
   close(): Promise<void>;
@@ -46,6 +48,7 @@ export async function watchedPage(browser: Browser, options: WatchOptions): Prom
   let faults: string[] = [];
   await context.exposeFunction(sentinel, (by: unknown) => void faults.push(`a payload ran: ${String(by)}`));
   watchContent(page, options, (fault) => void faults.push(fault));
+  const pending = pendingRequests(page);
   context.on('page', (other) => {
     if (other !== page) faults.push(`a window opened: ${other.url()}`);
   });
@@ -55,6 +58,10 @@ export async function watchedPage(browser: Browser, options: WatchOptions): Prom
     async open(path) {
       await page.goto(`${options.console}${path}`, { waitUntil: 'load' });
       await settled(page);
+    },
+    async go(path) {
+      await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`);
+      await quiet(page, pending);
     },
     faults() {
       const found = faults;
@@ -96,6 +103,33 @@ function requestFault(request: Request, origin: string, mayChange: boolean): str
   if (!url.startsWith(`${origin}/`)) return url.startsWith('data:image/svg+xml') ? undefined : `a request to ${url}`;
   if (!mayChange && request.method() !== 'GET') return `${request.method()} ${url} from a page that only shows`;
   return undefined;
+}
+
+/** Requests that have no answer yet. A stream of events has none as long as it is open. */
+function pendingRequests(page: Page): ReadonlySet<Request> {
+  const pending = new Set<Request>();
+  const ended = (request: Request): void => void pending.delete(request);
+  page.on('request', (request) => {
+    if (request.resourceType() !== 'eventsource') pending.add(request);
+  });
+  page.on('requestfinished', ended);
+  page.on('requestfailed', ended);
+  return pending;
+}
+
+/** Looks at the page that must all find it quiet: code, data and drawing come one after the other. */
+const quietLooks = 3;
+const looksMax = 3_000;
+const twoFrames =
+  'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector(".loading") === null))))';
+
+async function quiet(page: Page, pending: ReadonlySet<Request>): Promise<void> {
+  let found = 0;
+  for (let look = 0; look < looksMax && found < quietLooks; look++) {
+    const hasData = await page.evaluate<boolean>(twoFrames);
+    found = hasData && pending.size === 0 ? found + 1 : 0;
+  }
+  if (found < quietLooks) throw new Error(`the page waits for ${[...pending].map((one) => one.url()).join(', ')}`);
 }
 
 /** The page shows its data: nothing says that it is loading. */

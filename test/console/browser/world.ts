@@ -8,7 +8,7 @@ import { answeringJudge } from '../../dashboard/answering-judge.ts';
 import { eventually, sample } from '../../service/running.ts';
 import { serviceFolder, type ServiceProcess } from '../../service/process.ts';
 import type { Places, RunAddress } from './addresses.ts';
-import { spansOfStory } from './runs/agent-run.ts';
+import { pricePerMillion, spansOfStory } from './runs/agent-run.ts';
 import { hourMs, largeAgent, largeSpans, largeStory, refundAgent, sentStories, session } from './runs/stories.ts';
 
 export interface World {
@@ -98,7 +98,7 @@ export async function filledWorld({ demo, large, experiments }: WorldOptions): P
 }
 
 function configuration(judgeUrl: string): string {
-  const price = '{ input_per_million: 1, output_per_million: 2 }';
+  const price = `{ input_per_million: ${pricePerMillion.input}, output_per_million: ${pricePerMillion.output} }`;
   return `judges:
   main: { base_url: "${judgeUrl}", model: judge-model, concurrency: 4, price: ${price}, budget: { usd_per_day: 5 } }
 evaluators:

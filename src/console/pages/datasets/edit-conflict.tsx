@@ -1,4 +1,5 @@
 /** Two people have edited one example: what the other one did, beside one's own text, which stays in the fields. */
+import { ScrollFrame } from '../../parts/scroll-frame.tsx';
 import { TableFrame } from '../../parts/table-frame.tsx';
 import { type ExampleBody, memberDifferences, membersOf } from './example-members.ts';
 
@@ -47,13 +48,13 @@ export function EditConflict({ base, theirs, mine, onOverwrite, onTake }: EditCo
                   <tr key={member}>
                     <th scope="row">{member}</th>
                     <td class="wraps">
-                      <TextOrNone text={before} />
+                      <TextOrNone text={before} label={`${member} before`} />
                     </td>
                     <td class="wraps">
-                      <TextOrNone text={after} />
+                      <TextOrNone text={after} label={`Their ${member}`} />
                     </td>
                     <td class="wraps">
-                      <TextOrNone text={own.get(member)} />
+                      <TextOrNone text={own.get(member)} label={`Your ${member}`} />
                     </td>
                   </tr>
                 ))}
@@ -77,6 +78,11 @@ export function EditConflict({ base, theirs, mine, onOverwrite, onTake }: EditCo
   );
 }
 
-export function TextOrNone({ text }: { readonly text: string | undefined }) {
-  return text === undefined ? <span class="dim">absent</span> : <div class="member-text">{text}</div>;
+export function TextOrNone({ text, label }: { readonly text: string | undefined; readonly label: string }) {
+  if (text === undefined) return <span class="dim">absent</span>;
+  return (
+    <ScrollFrame class="member-text" label={label}>
+      {text}
+    </ScrollFrame>
+  );
 }

@@ -12,12 +12,12 @@ export function MemberChanges({ changes }: { readonly changes: readonly MemberDi
           <dd class="before">
             <span aria-hidden="true">−</span>
             <span class="visually-hidden">before: </span>
-            <TextOrNone text={before} />
+            <TextOrNone text={before} label={`${member} before`} />
           </dd>
           <dd class="after">
             <span aria-hidden="true">+</span>
             <span class="visually-hidden">after: </span>
-            <TextOrNone text={after} />
+            <TextOrNone text={after} label={`${member} after`} />
           </dd>
         </div>
       ))}

@@ -6,6 +6,7 @@ import { lineText } from '../../parts/format.ts';
 import { Loading } from '../../parts/page-frame.tsx';
 import { worstFirst } from '../../parts/verdict.ts';
 import { VerdictChip } from '../../parts/verdict-chip.tsx';
+import { ScrollFrame } from '../../parts/scroll-frame.tsx';
 
 export interface RunSideProps {
   readonly traceId: string | null;
@@ -50,7 +51,9 @@ function RunText({ traceId, spanId, tenant }: { readonly traceId: string; readon
         ))}
       </span>
       <h4>Input</h4>
-      <div class="said">{textOf(value.input)}</div>
+      <ScrollFrame class="said" label="Input">
+        {textOf(value.input)}
+      </ScrollFrame>
       <h4>Tool calls</h4>
       {calls.length === 0 ? (
         <p class="dim">none</p>
@@ -65,7 +68,9 @@ function RunText({ traceId, spanId, tenant }: { readonly traceId: string; readon
       )}
       {calls.length > callsMax ? <p class="dim">… and {calls.length - callsMax} more</p> : null}
       <h4>Answer</h4>
-      <div class="said">{textOf(value.final_response)}</div>
+      <ScrollFrame class="said" label="Answer">
+        {textOf(value.final_response)}
+      </ScrollFrame>
     </>
   );
 }

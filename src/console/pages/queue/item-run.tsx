@@ -10,7 +10,7 @@ import { worstFirst } from '../../parts/verdict.ts';
 import type { Item, Question, Review } from './use-review.ts';
 
 export function ItemRun({ item }: { readonly item: Item }) {
-  const { run } = item;
+  const { run, why, added_by: by } = item;
   if (run === null || run === undefined) return <p>The store has lost this run. Skip it.</p>;
   const { content_gone: gone } = run;
   return (
@@ -19,6 +19,11 @@ export function ItemRun({ item }: { readonly item: Item }) {
       <p>
         <a href={pageAddress(`/runs/${run.trace_id}/${run.span_id}`, { tenant: run.tenant })}>Open the run</a>
       </p>
+      {why === null || why === '' ? null : (
+        <p class="queue-text">
+          <span class="dim">Put into the queue by {by}:</span> {why}
+        </p>
+      )}
       {gone === null || gone === undefined ? (
         <ConversationView entries={entriesOfRun(run)} />
       ) : (

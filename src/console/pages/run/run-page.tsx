@@ -136,7 +136,7 @@ function RunView({ run, onChanged }: { readonly run: Run; readonly onChanged: ()
             />
           )}
         </section>
-        <div class="run-right" ref={panel} tabIndex={-1} role="region" aria-label="What is selected">
+        <div class="run-right" ref={panel} tabIndex={0} role="region" aria-label="What is selected">
           <SpanPanel run={run} target={target} verdicts={verdicts} onOpen={open} />
         </div>
       </div>

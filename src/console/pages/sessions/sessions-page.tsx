@@ -30,7 +30,7 @@ const columns: readonly Column<Session>[] = [
   { key: 'agents', title: 'Agents', cell: ({ agents }) => (agents.length === 0 ? unknownText : agents.join(', ')) },
   { key: 'turns', title: 'Turns', isNumber: true, cell: ({ turns }) => countText(turns) },
   { key: 'worst', title: 'Worst verdict', cell: ({ worst }) => <Worst worst={worst} /> },
-  { key: 'took', title: 'Duration', isNumber: true, cell: ({ duration_seconds: seconds }) => durationText(seconds) },
+  { key: 'took', title: 'Time in turns', isNumber: true, cell: ({ duration_seconds: seconds }) => durationText(seconds) },
   {
     key: 'tokens',
     title: 'Tokens',

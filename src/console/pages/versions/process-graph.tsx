@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { pageAddress } from '../../parts/address.ts';
 import { countText, lineText, percentText } from '../../parts/format.ts';
+import { ScrollFrame } from '../../parts/scroll-frame.tsx';
 import { type PlacedEdge, type PlacedNode, processLayout } from './process-layout.ts';
 import { type ProcessData, rareShare } from './process-steps.ts';
 
@@ -25,7 +26,7 @@ export function ProcessGraph({ agent, version, data, drift }: ProcessGraphProps)
   const left = [count(toolsLeftOut, 'tool'), count(stepsLeftOut, 'step')].filter((text) => text !== '');
   return (
     <figure class="process">
-      <div class="process-frame" tabIndex={0} role="region" aria-label="Graph of the process">
+      <ScrollFrame class="process-frame" label="Graph of the process">
         <svg
           width={width}
           height={height}
@@ -45,7 +46,7 @@ export function ProcessGraph({ agent, version, data, drift }: ProcessGraphProps)
             />
           ))}
         </svg>
-      </div>
+      </ScrollFrame>
       <figcaption class="dim small">
         A number beside a step is its share of the steps from that tool. Dashed: unusual, taken in fewer than {percentText(rareShare)} of
         the runs with that tool.

@@ -46,7 +46,7 @@ export function JsonView({ value, label, marks = noMarks, linesMax = linesMaxDef
 function Line({ line: { depth, name, text, kind, marks } }: { readonly line: JsonLine }) {
   const isMarked = marks.length > 0;
   return (
-    <li class={isMarked ? 'marked' : undefined} style={{ paddingInlineStart: `${Math.min(depth, 40) * 1.1 + 0.5}rem` }}>
+    <li class={isMarked ? 'marked' : undefined} style={{ paddingInlineStart: `min(${Math.min(depth, 40) * 1.1 + 0.5}rem, 60%)` }}>
       {isMarked ? (
         <span class="mark" aria-hidden="true">
           ✗

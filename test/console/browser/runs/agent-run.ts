@@ -31,6 +31,9 @@ export interface RunStory {
   readonly attributes?: Attributes;
 }
 
+/** US dollars. */
+export const pricePerMillion = { input: 1, output: 2 } as const;
+const tokensDefault = { input: 100, output: 20 } as const;
 const modelMs = 800;
 const callMs = 200;
 const edgeMs = 20;
@@ -66,8 +69,8 @@ function spansOf(story: RunStory, { trace, startMs, resource, nextId, parent }: 
   const base = { trace, resource, parent: root } as const;
   const usage = {
     'gen_ai.request.model': story.model ?? 'gpt-5-mini',
-    'gen_ai.usage.input_tokens': story.tokens?.input ?? 100,
-    'gen_ai.usage.output_tokens': story.tokens?.output ?? 20,
+    'gen_ai.usage.input_tokens': (story.tokens ?? tokensDefault).input,
+    'gen_ai.usage.output_tokens': (story.tokens ?? tokensDefault).output,
   };
   for (const calls of story.turns ?? []) {
     const named = calls.map((call, nth) => ({ call, id: `call_${trace}_${root}_${spans.length}_${nth}` }));
@@ -158,4 +161,18 @@ function callSpans(call: CallStory, callId: string, place: Place): Made {
         }),
   });
   return { spans: [...(inner?.spans ?? []), tool], endMs };
+}
+
+/** How long the run of a story takes. */
+export function secondsOf(story: RunStory): number {
+  const root = spansOfStory(story, { trace: 1, startMs: 0 }).find(({ parentSpanId }) => parentSpanId === undefined);
+  if (root === undefined) throw new Error('a story without a root');
+  return Number(root.endUnixNano - root.startUnixNano) / 1e9;
+}
+
+/** US dollars of the run with its sub-agents, at the price that the configuration of the world gives to all its models. */
+export function costOf({ turns = [], answer, tokens = tokensDefault }: RunStory): number {
+  const calls = turns.length + (answer === undefined ? 0 : 1);
+  const inner = turns.flat().reduce((sum, { by }) => sum + (by === undefined ? 0 : costOf(by)), 0);
+  return (calls * (tokens.input * pricePerMillion.input + tokens.output * pricePerMillion.output)) / 1e6 + inner;
 }

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
-import { pageAddresses } from '../addresses.ts';
+import { pageAddresses, runPath } from '../addresses.ts';
 import { watchedPage } from '../watched-page.ts';
+import { dataset } from '../world.ts';
 import type { Suite } from './suite.ts';
 
 interface AxeFinding {
@@ -24,17 +25,43 @@ export const accessibleSuite: Suite = {
   name: 'accessibility',
   isQuick: true,
   async run({ browser, world, tally, quick }) {
+    const run = runPath(world.places.run);
+    const pages = [
+      ...pageAddresses(world.places),
+      { name: 'a conversation', path: `${run}?view=conversation` },
+      { name: 'a tool call', path: `${run}?call=2` },
+      { name: 'one evaluator', path: '/evaluators?evaluator=tool_error' },
+      { name: 'the versions of a dataset', path: `/datasets/${dataset}?view=versions` },
+    ];
     for (const look of quick ? looks.slice(0, 1) : looks) {
       const watched = await watchedPage(browser, { console: world.console, ...look });
-      for (const { name, path } of pageAddresses(world.places))
+      for (const { name, path } of pages)
         await tally.attempt(`axe finds nothing on ${name}, ${look.colours}, at a width of ${look.width}`, async () => {
           await watched.open(path);
-          return await axeFaults(watched.page);
+          return [...(await axeFaults(watched.page)), ...(await scrollFaults(watched.page))];
         });
       await watched.close();
     }
   },
 };
+
+/**
+ * Elements that may scroll and that the keyboard does not reach: they hold nothing that takes the focus, and take it not themselves under a name.
+ * Whether they do scroll depends on the fonts of the machine, so that does not count.
+ */
+async function scrollFaults(page: Page): Promise<readonly string[]> {
+  return await page.evaluate<readonly string[]>(`(() => {
+    const takesFocus = (one) => one.tabIndex >= 0 && !one.disabled && one.getClientRects().length > 0;
+    const controls = 'a[href], button, input, select, textarea, summary, [tabindex]';
+    const isNamed = (one) => one.matches('textarea, select, input') || (one.getAttribute('aria-label') ?? one.getAttribute('aria-labelledby') ?? '') !== '';
+    return [...document.querySelectorAll('body, body *')].flatMap((one) => {
+      const { overflowX, overflowY } = getComputedStyle(one);
+      if (![overflowX, overflowY].some((how) => how === 'auto' || how === 'scroll') || one.getClientRects().length === 0) return [];
+      if (takesFocus(one)) return isNamed(one) ? [] : ['scrolls and takes the focus without a name: ' + one.outerHTML.slice(0, 120)];
+      return [...one.querySelectorAll(controls)].some(takesFocus) ? [] : ['may scroll, and the keyboard does not reach it: ' + one.outerHTML.slice(0, 120)];
+    });
+  })()`);
+}
 
 /** What axe finds on the page as it is. */
 export async function axeFaults(page: Page): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { runFilters } from '../../../../src/console/pages/runs/filters.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
-import { type RunStory, spansOfStory } from '../runs/agent-run.ts';
+import { costOf, type RunStory, secondsOf, spansOfStory } from '../runs/agent-run.ts';
 import { minuteMs, type PlacedStory, plannerStory, refundAgent, refundModel, sentStories, session } from '../runs/stories.ts';
 import { settled, type WatchedPage, watchedPage } from '../watched-page.ts';
 import { judged } from '../world.ts';
@@ -16,9 +16,6 @@ interface FilterCase {
   /** Of the stories: the run is in the list; `undefined` where people or a judge decide. */
   readonly sent: (story: RunStory) => boolean | undefined;
 }
-
-/** As the configuration of the world has it: US dollars of a token. */
-const price = { input: 1e-6, output: 2e-6 } as const;
 
 const cases: readonly FilterCase[] = [
   { query: { agent: refundAgent }, sent: ({ agent }) => agent === refundAgent },
@@ -215,17 +212,4 @@ function hasError({ turns = [] }: RunStory): boolean {
 
 function failedBefore(story: RunStory): boolean {
   return story.agent === refundAgent && story.version === '1.0' && hasError(story);
-}
-
-function secondsOf(story: RunStory): number {
-  const root = spansOfStory(story, { trace: 1, startMs: 0 }).find(({ parentSpanId }) => parentSpanId === undefined);
-  if (root === undefined) throw new Error('a story without a root');
-  return Number(root.endUnixNano - root.startUnixNano) / 1e9;
-}
-
-/** Of the run with its sub-agents. */
-function costOf({ turns = [], answer, tokens = { input: 100, output: 20 } }: RunStory): number {
-  const calls = turns.length + (answer === undefined ? 0 : 1);
-  const inner = turns.flat().reduce((sum, { by }) => sum + (by === undefined ? 0 : costOf(by)), 0);
-  return calls * (tokens.input * price.input + tokens.output * price.output) + inner;
 }

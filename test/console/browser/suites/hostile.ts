@@ -1,10 +1,12 @@
 /** Hostile texts in every field of spans, in annotations, datasets and addresses: nothing runs, loads, moves or hides, and each text is shown as text. */
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { writeLogsJson, writeTraces } from '../../../../src/otlp/write/write.ts';
 import { serviceFolder, type ServiceProcess } from '../../../service/process.ts';
 import { eventually } from '../../../service/running.ts';
 import { isRegistered } from '../addresses.ts';
 import { payloads } from '../hostile/payloads.ts';
+import { hostileConfiguration, hostileExperiments, hostileNames, saidText } from '../hostile/said.ts';
 import { type HostileRun, hostileRun } from '../hostile/spans.ts';
 import type { Tally } from '../tally.ts';
 import { usable, watchedPage, type WatchedPage } from '../watched-page.ts';
@@ -28,6 +30,7 @@ const filters = ['agent', 'service', 'session', 'version', 'model', 'tool', 'lab
 /** All filters together fit into the bound of the service on an address, also as nine bytes a character. */
 const filterCharsMax = 100;
 const quickRuns = 4;
+const queuePerson = '<b>ann</b>';
 const minuteMs = 60_000;
 const patience = { everyMs: 100, looksMax: 900 } as const;
 
@@ -37,53 +40,123 @@ export const hostileSuite: Suite = {
   async run({ browser, tally, quick }) {
     const folder = serviceFolder();
     try {
+      folder.configure(hostileConfiguration());
       const service = await folder.start();
       const startMs = Date.now() - payloads.length * minuteMs;
       const runs = payloads.map((_, nth) => hostileRun(nth, { trace: nth + 1, startMs: startMs + nth * minuteMs }));
       await filled(service, runs);
-      await opened({ browser, tally, console: service.console, runs: quick ? everyNth(runs, quickRuns) : runs });
+      const experiments = await hostileExperiments(join(folder.path, 'store.db'), runs, startMs);
+      const about = runs.map((run, nth): Visited => ({ run, nth, experiment: experiments[nth] ?? '', before: experiments[nth - 1] }));
+      await opened({ browser, tally, console: service.console, visited: quick ? everyNth(about, quickRuns) : about });
     } finally {
       await folder.remove();
     }
   },
 };
 
+/** A run with what people and programs say about it. */
+interface Visited {
+  readonly run: HostileRun;
+  readonly nth: number;
+  /** Id of its experiment, and of the one before it. */
+  readonly experiment: string;
+  readonly before: string | undefined;
+}
+
 interface Opening {
   readonly browser: Browser;
   readonly tally: Tally;
   readonly console: string;
-  readonly runs: readonly HostileRun[];
+  readonly visited: readonly Visited[];
 }
 
-async function opened({ browser, tally, console, runs }: Opening): Promise<void> {
-  const watched = await watchedPage(browser, { console, expectedStatuses: [400, 404] });
+/** Lists are read in a window that has all their rows on screen. The pages of runs are divided between two windows. */
+async function opened({ visited, ...opening }: Opening): Promise<void> {
+  await listsOpened(opening);
+  await Promise.all([0, 1].map((half) => runsOpened({ ...opening, visited: visited.filter((_, at) => at % 2 === half) })));
+  await itemsAnswered({ ...opening, visited });
+}
+
+async function listsOpened({ browser, tally, console }: Omit<Opening, 'visited'>): Promise<void> {
+  const watched = await watchedPage(browser, { console, height: 6_000, expectedStatuses: [400, 404] });
+  for (const path of lists.filter(isRegistered))
+    await tally.attempt(`hostile texts on ${path}`, async () => {
+      await watched.open(path);
+      return await harmFaults(watched, console, path);
+    });
+  await watched.close();
+}
+
+async function runsOpened({ browser, tally, console, visited }: Opening): Promise<void> {
+  const watched = await watchedPage(browser, { console, expectedStatuses: [400, 404, 422] });
   const harmless = (name: string, path: string, shown: readonly string[] = []): Promise<void> =>
     tally.attempt(name, async () => {
-      await watched.open(path);
-      await hovered(watched);
-      const faults = [
-        ...(await usable(watched.page, { mayFail: true })),
-        ...(await moved(watched, console, path)),
-        ...(isRegistered(path) ? await unshown(watched, shown) : []),
-      ];
-      return [...faults, ...watched.faults()];
+      await watched.go(path);
+      return await harmFaults(watched, console, path, shown);
     });
-  for (const path of lists.filter(isRegistered)) await harmless(`hostile texts on ${path}`, path);
-  for (const { trace, payloadIn } of runs) {
+  for (const { run, nth, experiment, before } of visited) {
+    const { trace, payloadIn } = run;
     const of = (field: Parameters<typeof payloadIn>[0]): string => payloadIn(field).text;
-    const named = payloadIn('user_message').name;
-    const run = `/runs/${hex(trace, 32)}/${hex(1, 16)}`;
-    await harmless(`a run whose input is: ${named}`, run, [of('user_message')]);
-    await harmless(`a run whose system message is: ${payloadIn('system_message').name}`, `${run}?selected=${hex(1, 16)}`);
-    await harmless(`a run whose model is: ${payloadIn('model').name}`, `${run}?selected=${hex(2, 16)}`);
-    await harmless(`a conversation whose answer is: ${payloadIn('answer').name}`, `${run}?view=conversation`, [of('answer')]);
+    const page = `/runs/${hex(trace, 32)}/${hex(1, 16)}`;
+    const address = component(of('result'));
+    const query = filters.map((filter) => `${filter}=${component(of('attribute_value').slice(0, filterCharsMax))}`).join('&');
+    // The console is loaded anew with hostile texts in its address; from there links lead on.
+    await tally.attempt(`filters that say: ${payloadIn('attribute_value').name}`, async () => {
+      const path = `/runs?${query}#${address}`;
+      await watched.open(path);
+      return await harmFaults(watched, console, path);
+    });
+    await harmless(`a run whose input is: ${payloadIn('user_message').name}`, page, [
+      of('user_message'),
+      saidText(nth, 'label_value'),
+      saidText(nth, 'label_explanation', 4_000),
+    ]);
+    await harmless(`a run whose system message is: ${payloadIn('system_message').name}`, `${page}?selected=${hex(1, 16)}`);
+    await harmless(`a run whose model is: ${payloadIn('model').name}`, `${page}?selected=${hex(2, 16)}`);
+    await harmless(`a run whose tool is: ${payloadIn('tool_name').name}`, `${page}?selected=${hex(3, 16)}`);
+    await harmless(`a conversation whose answer is: ${payloadIn('answer').name}`, `${page}?view=conversation`, [of('answer')]);
     await harmless(`a session whose id is: ${payloadIn('session').name}`, `/sessions/${segment(of('session'))}`);
     await harmless(`an agent whose name is: ${payloadIn('agent_name').name}`, `/agents/${segment(of('agent_name'))}`);
-    const query = filters.map((filter) => `${filter}=${component(of('attribute_value').slice(0, filterCharsMax))}`).join('&');
-    await harmless(`filters that say: ${payloadIn('attribute_value').name}`, `/runs?${query}#${component(of('result'))}`);
-    await harmless(`an address that says: ${payloadIn('result').name}`, `/nowhere/${segment(of('result'))}`);
+    await harmless(`experiment ${nth} with hostile texts`, `/experiments/${experiment}`, [saidText(nth, 'experiment_name')]);
+    if (before !== undefined)
+      await harmless(`experiment ${nth} beside the one before it`, `/experiments/compare?a=${before}&b=${experiment}`);
+    for (const place of ['queues', 'datasets', 'experiments', 'nowhere'])
+      await harmless(`an address of ${place} that says: ${payloadIn('result').name}`, `/${place}/${segment(of('result'))}`);
   }
+  for (const name of hostileNames)
+    for (const place of ['queues', 'datasets', 'agents', 'sessions'])
+      await harmless(`${place} of the name ${name}`, `/${place}/${segment(name)}`);
   await watched.close();
+}
+
+/** Each item of the queue comes to the page once. */
+async function itemsAnswered({ browser, tally, console, visited }: Opening): Promise<void> {
+  const watched = await watchedPage(browser, { console, mayChange: true });
+  const path = '/queues/hostile';
+  for (const { nth } of visited)
+    await tally.attempt(`item ${nth} of a queue with hostile texts`, async () => {
+      const at = `${path}?person=${component(queuePerson)}`;
+      await (nth === 0 ? watched.open(at) : watched.go(at));
+      await watched.page.getByRole('group').first().waitFor();
+      const faults = await harmFaults(watched, console, at, [payloads[13]?.text ?? '', payloads[0]?.text ?? '']);
+      await watched.page.keyboard.press('s');
+      await watched.page.getByLabel('Why nobody can tell from this run').fill(saidText(nth, 'skip_reason').replaceAll('\n', ' '));
+      await watched.page.keyboard.press('Enter');
+      await watched.page.getByRole('dialog').waitFor({ state: 'hidden' });
+      return [...faults, ...watched.faults()];
+    });
+  await watched.close();
+}
+
+/** What a text has done to the page, whatever the page shows. */
+async function harmFaults(watched: WatchedPage, console: string, path: string, shown: readonly string[] = []): Promise<readonly string[]> {
+  await hovered(watched);
+  const faults = [
+    ...(await usable(watched.page, { mayFail: true })),
+    ...(await moved(watched, console, path)),
+    ...(isRegistered(path) ? await unshown(watched, shown) : []),
+  ];
+  return [...faults, ...watched.faults()];
 }
 
 function everyNth<Item>(items: readonly Item[], count: number): readonly Item[] {
@@ -103,17 +176,29 @@ async function filled(service: ServiceProcess, runs: readonly HostileRun[]): Pro
     await send('/v1/traces', writeTraces(spans, 'json'));
   }
   await eventually(async () => ((await service.runs()).length >= runs.length ? true : undefined), 'the hostile runs are stored', patience);
-  const annotations = runs.map(({ trace, payloadIn }) => ({
+  const annotations = runs.map(({ trace }, nth) => ({
     trace_id: hex(trace, 32),
-    name: 'quality',
-    by: payloadIn('agent_name').text.slice(0, 200),
-    label: payloadIn('tool_name').text.slice(0, 200),
-    explanation: payloadIn('answer').text.slice(0, 4_000),
+    name: saidText(nth, 'label_name'),
+    by: saidText(nth, 'label_by'),
+    label: saidText(nth, 'label_value'),
+    explanation: saidText(nth, 'label_explanation', 4_000),
   }));
   const change = (path: string, body: object): Promise<Response> =>
     fetch(`${service.console}/api/v1${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) });
   const said = await change('/annotations', { annotations });
   if (!said.ok) throw new Error(`${said.status} for the annotations: ${await said.text()}`);
+  for (const [nth, { trace }] of runs.entries()) {
+    const put = await change('/queues/hostile/items', {
+      runs: [{ trace_id: hex(trace, 32) }],
+      note: saidText(nth, 'queue_note', 1_000),
+      person: saidText(nth, 'queue_person'),
+    });
+    if (!put.ok) throw new Error(`${put.status} for the queue: ${await put.text()}`);
+  }
+  for (const name of hostileNames) {
+    const made = await change(`/datasets/${name}/examples`, { examples: [{ id: name, input: name, expect: { output: name } }], by: name });
+    if (!made.ok) throw new Error(`${made.status} for the dataset ${name}: ${await made.text()}`);
+  }
   const added = await change('/datasets/hostile/examples', {
     runs: runs.map(({ trace }) => ({ trace_id: hex(trace, 32) })),
     by: payloads[0]?.text,
