@@ -145,13 +145,18 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
     const made: JudgeCall[] = [];
     const failures = new Set<string>();
     let tokens: Tokens | undefined;
+    /** Nanodollars; `undefined`: the price of some tokens is unknown. */
+    let nano: number | undefined = 0;
     const answerer = job.answer?.(lend) ?? job.key.answer;
     const ask: Ask = async (request) => {
       if (unsent !== undefined) return unsent;
       const answer = await answerer(request, (call) => void made.push(call));
-      countTokens(telemetry, job, answer);
-      if (answer.tokens !== undefined)
+      const price = priceOf(job, answer);
+      countTokens(telemetry, job, answer, price);
+      if (answer.tokens !== undefined) {
+        nano = nano === undefined || price === undefined ? undefined : nano + costOf(answer.tokens, price);
         tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
+      }
       if (overLimit(answer) !== undefined || isCircuitOpen(answer) || isDeferred(answer)) unsent = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       if (answer.kind === 'failed') failures.add(answer.error);
@@ -165,6 +170,7 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
     const used = {
       ...(cached === 0 ? {} : { cached }),
       ...(tokens === undefined ? {} : { judge_tokens: { ...tokens } }),
+      ...(tokens === undefined || nano === undefined ? {} : { judge_cost_usd: usdOf(nano) }),
       ...(made.length === 0 ? {} : { judge_requests: made.length }),
     };
     return { kind: 'judged', verdict: { ...namedIn(verdict, failures, job.key), details: { ...verdict.details, ...used } }, ...calls };
@@ -216,14 +222,17 @@ function* begun(job: JudgeJob): Asking<Outcome> {
   return yield* job.questions();
 }
 
+function priceOf({ key: { price, batchPrice } }: JudgeJob, answer: Answer): TokenPrice | undefined {
+  return answer.kind === 'answered' && answer.batched === true ? (batchPrice ?? price) : price;
+}
+
 function countTokens(
   telemetry: Telemetry,
-  { name, agent = '', key: { judge = '', model = '', batchPrice, ...key } }: JudgeJob,
-  answer: Answer,
+  { name, agent = '', key: { judge = '', model = '' } }: JudgeJob,
+  { tokens }: Answer,
+  price: TokenPrice | undefined,
 ): void {
-  const { tokens } = answer;
   if (tokens === undefined) return;
-  const price = answer.kind === 'answered' && answer.batched === true ? (batchPrice ?? key.price) : key.price;
   const labels = { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.agent.name': agent, 'gen_ai.request.model': model };
   telemetry.add('tracejury.evaluation.tokens', tokens.input, { ...labels, 'gen_ai.token.type': 'input' });
   telemetry.add('tracejury.evaluation.tokens', tokens.output, { ...labels, 'gen_ai.token.type': 'output' });

@@ -173,6 +173,35 @@ test('lane: a verdict says how many of its answers had been given before, and wh
   ]);
 });
 
+test.each([
+  { what: 'what its tokens cost', batched: false as const, price: { inputPerMillion: 1, outputPerMillion: 2 }, usd: 0.000_011 },
+  { what: 'what batched tokens cost', batched: true as const, price: { inputPerMillion: 1, outputPerMillion: 2 }, usd: 0.000_005_5 },
+  { what: 'no cost without a price', batched: false as const, price: undefined, usd: undefined },
+])('lane: a verdict says $what', async ({ batched, price, usd }) => {
+  const lane = judgeExecutor({ telemetry: metricRegistry(), sleep: manualSleep().sleep });
+  const judge = scriptedJudge({ q: [{ ...yes, ...(batched ? { batched } : {}) }] });
+  const costs: unknown[] = [];
+  lane.offer({
+    name: 'e',
+    key: {
+      name: 'm',
+      concurrency: 1,
+      answer: askOf(judge),
+      price,
+      batchPrice: price && { inputPerMillion: price.inputPerMillion / 2, outputPerMillion: price.outputPerMillion / 2 },
+    },
+    threshold: null,
+    *questions() {
+      yield question;
+      return { kind: 'scored', score: 1, explanation: 'Yes.', evidence: [], details: {} };
+    },
+    done: (end) => costs.push(end.kind === 'judged' ? end.verdict.details['judge_cost_usd'] : end),
+  });
+  await settled();
+  // Seven tokens and two.
+  expect(costs).toEqual([usd]);
+});
+
 test('lane: the explanation of a verdict names the judge that did not answer, and no judge where the evaluator failed', async () => {
   const { lane, job } = bench();
   const explanations: string[] = [];

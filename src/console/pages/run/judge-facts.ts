@@ -4,6 +4,7 @@ export interface JudgeFacts {
   readonly model: string | undefined;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
+  /** `undefined`: the price of the model is unknown. */
   readonly costUsd: number | undefined;
   /** 0 to 1. */
   readonly confidence: number | undefined;
@@ -34,7 +35,7 @@ export function judgeFacts(details: unknown): JudgeFacts | undefined {
     model: textOf(all['model']),
     inputTokens: numberOf(tokens['input']) ?? numberOf(jury['input_tokens']),
     outputTokens: numberOf(tokens['output']) ?? numberOf(jury['output_tokens']),
-    costUsd: numberOf(jury['cost_usd']),
+    costUsd: numberOf(all['judge_cost_usd']) ?? numberOf(jury['cost_usd']),
     confidence: numberOf(all['confidence']),
     cached: typeof all['cached'] === 'number' && all['cached'] > 0,
     answer: textOf(all['explanation']),

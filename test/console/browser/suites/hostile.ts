@@ -47,7 +47,9 @@ export const hostileSuite: Suite = {
       await filled(service, runs);
       const experiments = await hostileExperiments(join(folder.path, 'store.db'), runs, startMs);
       const about = runs.map((run, nth): Visited => ({ run, nth, experiment: experiments[nth] ?? '', before: experiments[nth - 1] }));
-      await opened({ browser, tally, console: service.console, visited: quick ? everyNth(about, quickRuns) : about });
+      const opening = { browser, tally, console: service.console };
+      await opened({ ...opening, visited: quick ? everyNth(about, quickRuns) : about });
+      if (!quick) await namesOpened(opening);
     } finally {
       await folder.remove();
     }
@@ -123,9 +125,19 @@ async function runsOpened({ browser, tally, console, visited }: Opening): Promis
     for (const place of ['queues', 'datasets', 'experiments', 'nowhere'])
       await harmless(`an address of ${place} that says: ${payloadIn('result').name}`, `/${place}/${segment(of('result'))}`);
   }
+  await watched.close();
+}
+
+async function namesOpened({ browser, tally, console }: Omit<Opening, 'visited'>): Promise<void> {
+  const watched = await watchedPage(browser, { console, expectedStatuses: [404] });
+  await watched.open('/');
   for (const name of hostileNames)
     for (const place of ['queues', 'datasets', 'agents', 'sessions'])
-      await harmless(`${place} of the name ${name}`, `/${place}/${segment(name)}`);
+      await tally.attempt(`${place} of the name ${name}`, async () => {
+        const path = `/${place}/${segment(name)}`;
+        await watched.go(path);
+        return await harmFaults(watched, console, path);
+      });
   await watched.close();
 }
 

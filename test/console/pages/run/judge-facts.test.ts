@@ -17,6 +17,12 @@ test('a judge has its model, its tokens and its words', () => {
   });
 });
 
+test('a single judge has its cost, where the price of its model is known', () => {
+  expect(judgeFacts({ judge_requests: 1, judge_tokens: { input: 10, output: 2 }, judge_cost_usd: 0.000014 })).toMatchObject({
+    costUsd: 0.000014,
+  });
+});
+
 test('a jury has its votes and its cost', () => {
   const jury = {
     decided_by: 'majority',
