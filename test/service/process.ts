@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ended } from '../ended-process.ts';
 import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
@@ -36,21 +36,28 @@ export interface ServiceFolder {
   remove(): Promise<void>;
 }
 
-/** `content`: whose content the store keeps; `descriptors`: how many the process may have; `listen`: further keys of `listen`. */
+/** `content`: whose content the store keeps; `descriptors`: how many the process may have; `listen`: further keys of `listen`; `isRelative`: the configuration names no folder of this machine. */
 export function serviceFolder({
   content = 'all',
   descriptors,
   listen,
-}: { readonly content?: 'all' | 'none'; readonly descriptors?: number; readonly listen?: string } = {}): ServiceFolder {
+  isRelative = false,
+}: {
+  readonly content?: 'all' | 'none';
+  readonly descriptors?: number;
+  readonly listen?: string;
+  readonly isRelative?: boolean;
+} = {}): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
   const file = join(folder, 'tracejury.yaml');
+  const at = (name: string): string => (isRelative ? `./${name}` : join(folder, name));
   const configure = (yaml: string): void =>
     writeFileSync(
       file,
       `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0"${listen === undefined ? '' : `, ${listen}`} }
 closing: { settle: 10ms, quiet: 1s }
-store: { url: "sqlite:${join(folder, 'store.db')}", content: ${content} }
-journal: { url: "disk:${join(folder, 'journal')}" }
+store: { url: "sqlite:${at('store.db')}", content: ${content} }
+journal: { url: "disk:${at('journal')}" }
 limits: { journal_bytes: 256MiB }
 ${yaml}
 `,
@@ -61,9 +68,18 @@ ${yaml}
     path: folder,
     configure,
     async start(meanwhile) {
-      const words = [process.execPath, join(import.meta.dirname, '../../src/cli/main.ts'), 'serve', '-c', file];
+      const words = [
+        process.execPath,
+        join(import.meta.dirname, '../../src/cli/main.ts'),
+        'serve',
+        '-c',
+        isRelative ? basename(file) : file,
+      ];
       const limited = descriptors === undefined ? words : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', ...words];
-      const child = spawn(limited[0] ?? '', limited.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(limited[0] ?? '', limited.slice(1), {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        ...(isRelative ? { cwd: folder } : {}),
+      });
       children.push(child);
       const said = saidBy(child);
       await meanwhile?.(() => void child.kill('SIGHUP'));

@@ -1,12 +1,12 @@
 /** Agents with their versions. The page of an agent compares them. */
+import { AnswerState } from '../parts/answer-state.tsx';
 import type { Schemas } from '../api/client.ts';
 import { useGet } from '../api/use-api.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
 import { type Filter, FilterBar } from '../parts/filter-bar.tsx';
 import { agoText, costText, countText, durationText, unknownText } from '../parts/format.ts';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 import { agentAddress } from '../parts/page-links.ts';
 import { useAddress } from '../parts/use-address.ts';
 import { agentsOf, type AgentVersions } from './versions/agent-versions.ts';
@@ -22,8 +22,7 @@ export function Agents() {
   return (
     <PageFrame title="Agents">
       {all.length === 0 ? null : <FilterBar filters={filters} />}
-      {versions.error === undefined ? null : <ErrorBox error={versions.error} onRetry={versions.reload} />}
-      {versions.value === undefined && versions.isLoading ? <Loading what="the agents" /> : null}
+      <AnswerState of={versions} what="the agents" />
       {versions.value !== undefined && !versions.value.whole ? <NotWhole /> : null}
       {rows.length > 0 ? (
         <DataTable

@@ -2,13 +2,14 @@
 import type { Schemas } from '../api/client.ts';
 import { useGet } from '../api/use-api.ts';
 import { changedQuery, pageAddress, type Query } from '../parts/address.ts';
+import { AnswerState } from '../parts/answer-state.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ErrorBox } from '../parts/error-box.tsx';
 import { type Filter, FilterBar } from '../parts/filter-bar.tsx';
 import { countText, percentText, scoreText, unknownText } from '../parts/format.ts';
 import { type EvaluabilityRow, evaluableOf } from '../parts/missing-data.ts';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 import { runsAddress } from '../parts/page-links.ts';
 import { RateCell } from '../parts/rate-cell.tsx';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
@@ -38,10 +39,10 @@ export function Evaluators() {
   return (
     <PageFrame title="Evaluators">
       <FilterBar filters={filters} />
-      {[evaluators, rates, evaluability].map(({ error, reload }, at) =>
+      <AnswerState of={evaluators} what="the evaluators" />
+      {[rates, evaluability].map(({ error, reload }, at) =>
         error === undefined ? null : <ErrorBox key={at} error={error} onRetry={reload} />,
       )}
-      {evaluators.value === undefined && evaluators.isLoading ? <Loading what="the evaluators" /> : null}
       {chosen === undefined || evaluators.value === undefined ? null : one === undefined ? (
         <EmptyState title="No evaluator of this name">
           <p>

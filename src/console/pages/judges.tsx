@@ -1,10 +1,10 @@
 /** Judges: agreement with people, cost against budgets, requests and queue, and drift on the fixed sets. */
+import { AnswerState } from '../parts/answer-state.tsx';
 import { useMemo } from 'preact/hooks';
 import { useGet } from '../api/use-api.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
 import { type Filter, FilterBar } from '../parts/filter-bar.tsx';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { AgreementSection } from './judges/agreement.tsx';
 import { BudgetSection } from './judges/budgets.tsx';
@@ -45,7 +45,7 @@ export function Judges() {
   );
   const annotator = kinds.find((kind) => kind === query['annotator']);
   const judges = useGet('/judges', { query: { from, evaluator, agent, annotator } }, { everyMs: 30_000 });
-  const { value, error, isLoading, reload } = judges;
+  const { value } = judges;
   const isEmpty =
     value !== undefined &&
     value.judges.length === 0 &&
@@ -55,8 +55,7 @@ export function Judges() {
   return (
     <PageFrame title="Judges">
       <FilterBar filters={filters} />
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined && isLoading ? <Loading what="the judges" /> : null}
+      <AnswerState of={judges} what="the judges" />
       {isEmpty ? (
         <EmptyState title="No judge is configured">
           <p>

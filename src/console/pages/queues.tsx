@@ -1,11 +1,11 @@
 /** Annotation queues: what waits for people, and what they have answered. */
+import { AnswerState } from '../parts/answer-state.tsx';
 import type { Schemas } from '../api/client.ts';
 import { useGet } from '../api/use-api.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
 import { countText, timeText, unknownText } from '../parts/format.ts';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 
 type Queue = Schemas['Queue'];
 
@@ -29,11 +29,11 @@ const columns: readonly Column<Queue>[] = [
 ];
 
 export function Queues() {
-  const { value, isLoading, error, reload } = useGet('/queues', {}, { everyMs });
+  const queues = useGet('/queues', {}, { everyMs });
+  const { value } = queues;
   return (
     <PageFrame title="Queues">
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined && isLoading ? <Loading what="the queues" /> : null}
+      <AnswerState of={queues} what="the queues" />
       {value?.queues.length === 0 ? (
         <EmptyState title="There is no queue">
           <p>A queue holds runs that people answer questions about. Their answers validate judges. Add one to the configuration:</p>

@@ -2,14 +2,14 @@
 import type { Schemas } from '../api/client.ts';
 import { useGet } from '../api/use-api.ts';
 import type { Query } from '../parts/address.ts';
+import { AnswerState } from '../parts/answer-state.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
 import { type Filter, FilterBar } from '../parts/filter-bar.tsx';
 import { countText, durationText, unknownText } from '../parts/format.ts';
 import { skipReasons } from '../parts/missing-data.ts';
 import { MissingDataList } from '../parts/missing-data-list.tsx';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 import { runsAddress } from '../parts/page-links.ts';
 import { RateCell } from '../parts/rate-cell.tsx';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
@@ -41,8 +41,7 @@ export function Tools() {
   return (
     <PageFrame title="Tools">
       <FilterBar filters={filters} />
-      {tools.error === undefined ? null : <ErrorBox error={tools.error} onRetry={tools.reload} />}
-      {tools.value === undefined && tools.isLoading ? <Loading what="the tools" /> : null}
+      <AnswerState of={tools} what="the tools" />
       {rows.length > 0 ? (
         <DataTable
           caption="Tools by agent, the highest error rate first"

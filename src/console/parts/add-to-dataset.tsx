@@ -4,13 +4,13 @@ import type { GetAnswer } from '../api/client.ts';
 import { useApi, useGet } from '../api/use-api.ts';
 import { useSend } from '../api/use-send.ts';
 import { pageAddress } from './address.ts';
+import { AnswerState } from './answer-state.tsx';
 import { AppContext } from './app-context.ts';
 import { type Addition, additionTexts, datasetNameFault, leftOutText, placeOf } from './dataset-additions.ts';
 import { DatasetField, SplitAndTags } from './dataset-fields.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 import { CheckField, TextField } from './fields.tsx';
-import { Loading } from './page-frame.tsx';
 import { draftOf, type ExampleDraft, exampleOf } from './run/example-draft.ts';
 import { type RunReference, runRequests, runsText } from './run-requests.ts';
 import { useOwnName } from './session.tsx';
@@ -37,12 +37,12 @@ export function AddToDataset({ runs, isOpen, onClose }: AddToDatasetProps) {
 }
 
 function OneRun({ run, onClose }: { readonly run: RunReference; readonly onClose: () => void }) {
-  const { value, error, reload } = useGet('/runs/{trace}/{span}/example', {
+  const found = useGet('/runs/{trace}/{span}/example', {
     path: { trace: run.trace_id, span: run.span_id },
     query: { tenant: run.tenant },
   });
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined) return <Loading what="the draft" />;
+  const { value } = found;
+  if (value === undefined || found.error !== undefined) return <AnswerState of={found} what="the draft" />;
   if (value.example === null) return <p>The run makes no example: {leftOutText(value.reason ?? 'no_content')}.</p>;
   return <AdditionForm runs={[run]} example={value.example} onClose={onClose} />;
 }

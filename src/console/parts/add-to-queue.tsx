@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import type { Schemas } from '../api/client.ts';
 import { useApi, useGet } from '../api/use-api.ts';
 import { useSend } from '../api/use-send.ts';
+import { AnswerState } from './answer-state.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 import { ChoiceField, TextField } from './fields.tsx';
 import { countText } from './format.ts';
-import { Loading } from './page-frame.tsx';
 import { type QueueAddition, queueAdditionTexts } from './queue/queue-additions.ts';
 import { type RunReference, runRequests, runsText } from './run-requests.ts';
 import { useOwnName } from './session.tsx';
@@ -27,9 +27,9 @@ export function AddToQueue({ runs, isOpen, onClose }: AddToQueueProps) {
 }
 
 function Queues({ runs, onClose }: Pick<AddToQueueProps, 'runs' | 'onClose'>) {
-  const { value, error, reload } = useGet('/queues', {});
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined) return <Loading what="the queues" />;
+  const found = useGet('/queues', {});
+  const { value } = found;
+  if (value === undefined || found.error !== undefined) return <AnswerState of={found} what="the queues" />;
   const queues = value.queues.filter(({ configured }) => configured);
   if (queues.length === 0)
     return (

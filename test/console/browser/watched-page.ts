@@ -118,7 +118,7 @@ function pendingRequests(page: Page): ReadonlySet<Request> {
 }
 
 /** Looks at the page that must all find it quiet: code, data and drawing come one after the other. */
-const quietLooks = 3;
+const quietLooks = 2;
 const looksMax = 3_000;
 const twoFrames =
   'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector(".loading") === null))))';

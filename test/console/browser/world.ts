@@ -46,11 +46,13 @@ export interface WorldOptions {
   readonly large: boolean;
   /** With two experiments on one dataset. */
   readonly experiments: boolean;
+  /** The configuration names no folder of this machine. */
+  readonly isRelative?: boolean;
 }
 
-export async function filledWorld({ demo, large, experiments }: WorldOptions): Promise<World> {
+export async function filledWorld({ demo, large, experiments, isRelative = false }: WorldOptions): Promise<World> {
   builtConsole();
-  const [folder, judge] = [serviceFolder(), await answeringJudge()];
+  const [folder, judge] = [serviceFolder({ isRelative }), await answeringJudge()];
   const close = async (): Promise<void> => {
     await folder.remove();
     await judge.close();

@@ -1,9 +1,8 @@
 /** Export of one version: each form, and what it leaves out. */
 import { useGet } from '../../api/use-api.ts';
 import { addressOf } from '../../api/client.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
-import { Loading } from '../../parts/page-frame.tsx';
 
 export interface ExportDialogProps {
   readonly name: string;
@@ -26,9 +25,9 @@ export function ExportDialog({ isOpen, onClose, ...of }: ExportDialogProps) {
 
 function Forms({ name, tenant, version, split, tag }: Omit<ExportDialogProps, 'isOpen' | 'onClose'>) {
   const query = { tenant, version, split, tag };
-  const { value, error, reload } = useGet('/datasets/{name}/forms', { path: { name }, query });
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined) return <Loading what="the forms" />;
+  const found = useGet('/datasets/{name}/forms', { path: { name }, query });
+  const { value } = found;
+  if (value === undefined || found.error !== undefined) return <AnswerState of={found} what="the forms" />;
   const parts = [
     `${value.examples} ${value.examples === 1 ? 'example' : 'examples'}`,
     ...(split === undefined ? [] : [`split ${split}`]),

@@ -2,12 +2,11 @@
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
 import { Figure } from '../../parts/figure.tsx';
 import { lineText, percentText, timeText, unknownText } from '../../parts/format.ts';
 import { LineChart, type LineSeries } from '../../parts/line-chart.tsx';
-import { Loading } from '../../parts/page-frame.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { NoExperiments } from './no-experiments.tsx';
 import { evaluatorNames, rateOf, rateSeries } from './rate-series.ts';
@@ -21,9 +20,9 @@ const colours: readonly NonNullable<LineSeries['colour']>[] = ['--accent', '--fa
 export function ExperimentHistory() {
   const { query } = useAddress();
   const { name, dataset, agent } = query;
-  const { value, isLoading, error, reload } = useGet('/experiments/history', { query: { name, dataset, agent, limit: 50 } });
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined) return isLoading ? <Loading what="the rates" /> : null;
+  const found = useGet('/experiments/history', { query: { name, dataset, agent, limit: 50 } });
+  const { value } = found;
+  if (value === undefined || found.error !== undefined) return <AnswerState of={found} what="the rates" />;
   if (value.agents.length === 0) return <NoExperiments isFiltered={[name, dataset, agent].some((one) => (one ?? '') !== '')} />;
   return (
     <>

@@ -1,4 +1,5 @@
 /** One queue: one run at a time, what to answer, and how far people agree. Keys do everything. */
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
@@ -22,8 +23,7 @@ export function QueuePage({ params }: PageProps) {
   const figures = useGet('/queues/{name}', { path: { name } }, { everyMs });
   return (
     <PageFrame title={`Queue ${name}`} actions={figures.value === undefined ? null : <Progress queue={figures.value} />}>
-      {figures.error === undefined ? null : <ErrorBox error={figures.error} onRetry={figures.reload} />}
-      {figures.value === undefined && figures.isLoading ? <Loading what="the queue" /> : null}
+      <AnswerState of={figures} what="the queue" />
       {figures.value === undefined ? null : <Review name={name} queue={figures.value} onChange={figures.reload} />}
     </PageFrame>
   );

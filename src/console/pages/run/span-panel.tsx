@@ -2,9 +2,8 @@
 import { useMemo } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
-import { ErrorBox } from '../../parts/error-box.tsx';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { countText, timeText } from '../../parts/format.ts';
-import { Loading } from '../../parts/page-frame.tsx';
 import { conversationEntries, plainText } from '../../parts/run/conversation.ts';
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
 import { JsonView } from '../../parts/run/json-view.tsx';
@@ -49,12 +48,12 @@ function StoredSpan({
   readonly verdicts: SpanVerdicts | undefined;
   readonly onOpen: SpanPanelProps['onOpen'];
 }) {
-  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}/spans/{id}', {
+  const found = useGet('/runs/{trace}/{span}/spans/{id}', {
     path: { trace: run.trace_id, span: run.span_id, id: spanId },
     query: { tenant: run.tenant },
   });
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined) return isLoading ? <Loading what="the span" /> : null;
+  const { value } = found;
+  if (value === undefined || found.error !== undefined) return <AnswerState of={found} what="the span" />;
   const { span } = value;
   const took = microsOf(span.ended_at) - microsOf(span.started_at);
   const since = microsOf(span.started_at) - microsOf(run.started_at);

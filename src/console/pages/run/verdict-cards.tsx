@@ -2,9 +2,8 @@
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
-import { ErrorBox } from '../../parts/error-box.tsx';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { costText, countText, percentText, scoreText } from '../../parts/format.ts';
-import { Loading } from '../../parts/page-frame.tsx';
 import { evidenceLinks } from '../../parts/run/evidence.ts';
 import { JsonView } from '../../parts/run/json-view.tsx';
 import { LongText } from '../../parts/run/long-text.tsx';
@@ -185,12 +184,12 @@ const noQuestion: { readonly [reason: string]: string } = {
 };
 
 function QuestionText({ run, name }: { readonly run: Run; readonly name: string }) {
-  const { value, error, reload } = useGet('/runs/{trace}/{span}/questions/{name}', {
+  const found = useGet('/runs/{trace}/{span}/questions/{name}', {
     path: { trace: run.trace_id, span: run.span_id, name },
     query: { tenant: run.tenant },
   });
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined) return <Loading what="the question" />;
+  const { value } = found;
+  if (value === undefined || found.error !== undefined) return <AnswerState of={found} what="the question" />;
   const { question, reason } = value;
   if (question === null) return <p class="dim">{noQuestion[reason ?? ''] ?? 'There is no question.'}</p>;
   return (

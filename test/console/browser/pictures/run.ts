@@ -14,8 +14,8 @@ import { filledWorld, queue } from '../world.ts';
 const { values } = runnerArguments({
   options: { output: { type: 'string', default: join(import.meta.dirname, '../../../../docs/guides/console') } },
 });
-/** The first shows a form, the others a person's part or a folder of this machine. */
-const unpictured: ReadonlySet<string> = new Set(['sign-in', 'queue', 'settings']);
+/** The first shows a form, the other a person's part. */
+const unpictured: ReadonlySet<string> = new Set(['sign-in', 'queue']);
 const folder = resolve(values.output);
 const path = chromiumPath(process.env);
 if (path === undefined) {
@@ -26,7 +26,7 @@ if (path === undefined) {
 async function taken(chromium: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const browser = await launched(chromium);
-  const world = await filledWorld({ demo: false, large: false, experiments: true });
+  const world = await filledWorld({ demo: false, large: false, experiments: true, isRelative: true });
   try {
     const pages = [
       ...pageAddresses(world.places).filter(({ name }) => !unpictured.has(name)),

@@ -32,6 +32,9 @@ const filterCharsMax = 100;
 const quickRuns = 4;
 const queuePerson = '<b>ann</b>';
 const minuteMs = 60_000;
+/** For texts that come after the page has its data. */
+const looksMax = 40;
+const lookMs = 50;
 const patience = { everyMs: 100, looksMax: 900 } as const;
 
 export const hostileSuite: Suite = {
@@ -75,8 +78,10 @@ interface Opening {
 /** Lists are read in a window that has all their rows on screen. The pages of runs are divided between two windows. */
 async function opened({ visited, ...opening }: Opening): Promise<void> {
   await listsOpened(opening);
-  await Promise.all([0, 1].map((half) => runsOpened({ ...opening, visited: visited.filter((_, at) => at % 2 === half) })));
-  await itemsAnswered({ ...opening, visited });
+  await Promise.all([
+    ...[0, 1].map((half) => runsOpened({ ...opening, visited: visited.filter((_, at) => at % 2 === half) })),
+    itemsAnswered({ ...opening, visited }),
+  ]);
 }
 
 async function listsOpened({ browser, tally, console }: Omit<Opening, 'visited'>): Promise<void> {
@@ -152,7 +157,7 @@ async function itemsAnswered({ browser, tally, console, visited }: Opening): Pro
       await watched.page.getByRole('group').first().waitFor();
       const faults = await harmFaults(watched, console, at, [payloads[13]?.text ?? '', payloads[0]?.text ?? '']);
       await watched.page.keyboard.press('s');
-      await watched.page.getByLabel('Why nobody can tell from this run').fill(saidText(nth, 'skip_reason').replaceAll('\n', ' '));
+      await watched.page.getByLabel('Why nobody can tell from this run').fill(skipReason(nth));
       await watched.page.keyboard.press('Enter');
       await watched.page.getByRole('dialog').waitFor({ state: 'hidden' });
       return [...faults, ...watched.faults()];
@@ -160,15 +165,21 @@ async function itemsAnswered({ browser, tally, console, visited }: Opening): Pro
   await watched.close();
 }
 
+/** In one line. A reason of spaces alone is none. */
+function skipReason(nth: number): string {
+  const text = saidText(nth, 'skip_reason').replaceAll(/\s+/g, ' ').trim();
+  return text === '' ? 'only spaces' : text;
+}
+
 /** What a text has done to the page, whatever the page shows. */
 async function harmFaults(watched: WatchedPage, console: string, path: string, shown: readonly string[] = []): Promise<readonly string[]> {
   await hovered(watched);
-  const faults = [
-    ...(await usable(watched.page, { mayFail: true })),
-    ...(await moved(watched, console, path)),
-    ...(isRegistered(path) ? await unshown(watched, shown) : []),
-  ];
-  return [...faults, ...watched.faults()];
+  const faults = await Promise.all([
+    usable(watched.page, { mayFail: true }),
+    moved(watched, console, path),
+    isRegistered(path) ? unshown(watched, shown) : [],
+  ]);
+  return [...faults.flat(), ...watched.faults()];
 }
 
 function everyNth<Item>(items: readonly Item[], count: number): readonly Item[] {
@@ -236,13 +247,17 @@ function segment(text: string): string {
 
 /** Event handlers that wait for the pointer. */
 async function hovered({ page }: WatchedPage): Promise<void> {
-  for (const [x, y] of [
-    [300, 200],
-    [640, 300],
-    [640, 450],
-    [900, 600],
-  ] as const)
-    await page.mouse.move(x, y);
+  // One after the other, without waiting for each to be drawn.
+  await Promise.all(
+    (
+      [
+        [300, 200],
+        [640, 300],
+        [640, 450],
+        [900, 600],
+      ] as const
+    ).map(([x, y]) => page.mouse.move(x, y)),
+  );
 }
 
 async function moved({ page }: WatchedPage, console: string, path: string): Promise<readonly string[]> {
@@ -257,9 +272,13 @@ async function moved({ page }: WatchedPage, console: string, path: string): Prom
 
 /** Texts of which no part stands on the page as text. */
 async function unshown({ page }: WatchedPage, texts: readonly string[]): Promise<readonly string[]> {
-  if (texts.length === 0) return [];
-  const found = plain(await page.evaluate<string>("document.querySelector('main').textContent"));
-  return texts.filter((text) => !found.includes(plain(text).slice(0, 60))).map((text) => `not shown as text: ${text.slice(0, 100)}`);
+  let missing = texts;
+  for (let look = 0; look < looksMax && missing.length > 0; look++) {
+    if (look > 0) await page.waitForTimeout(lookMs);
+    const found = plain(await page.evaluate<string>("document.querySelector('main').textContent"));
+    missing = texts.filter((text) => !found.includes(plain(text).slice(0, 60)));
+  }
+  return missing.map((text) => `not shown as text: ${text.slice(0, 100)}`);
 }
 
 /** Pages may mark control characters, and fold spaces. */

@@ -1,0 +1,21 @@
+/** What stands beside an answer of the API: that it is being loaded, or what failed and another try. Nothing once it is there. */
+import type { Loaded, LoadedList } from '../api/use-api.ts';
+import { ErrorBox } from './error-box.tsx';
+import { Loading } from './page-frame.tsx';
+
+export interface AnswerStateProps {
+  readonly of: Pick<Loaded<unknown>, 'value' | 'isLoading' | 'error' | 'reload'> | LoadedList<unknown>;
+  /** As in "the runs". */
+  readonly what: string;
+}
+
+export function AnswerState({ of, what }: AnswerStateProps) {
+  const { error, isLoading, reload } = of;
+  const isThere = 'rows' in of ? of.rows.length > 0 : of.value !== undefined;
+  return (
+    <>
+      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
+      {isLoading && !isThere ? <Loading what={what} /> : null}
+    </>
+  );
+}
