@@ -41,7 +41,13 @@ export function App() {
   const session = useSessionState(api, keep);
   signedOut.current = session.reload;
   const keys = useMemo(keyRegistry, []);
-  const parts = useMemo(() => ({ api, keys, session, toast: add }), [api, keys, session.value, session.error, add]);
+  const runList = useRef<readonly string[]>([]);
+  const labelName = useRef<string | undefined>(undefined);
+  const datasetName = useRef<string | undefined>(undefined);
+  const parts = useMemo(
+    () => ({ api, keys, session, runList, labelName, datasetName, toast: add }),
+    [api, keys, session.value, session.error, add],
+  );
   return (
     <LocationProvider scope={pageLinks}>
       <AppContext.Provider value={parts}>

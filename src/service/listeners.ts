@@ -20,6 +20,9 @@ import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
 import { clock, type ConnectionShares } from './node-runtime.ts';
 import { grpcReserveShare } from './overload.ts';
 import { keptSpans } from '../stores/span-archiver.ts';
+import { runReader, type TraceSource } from '../web/run-reader.ts';
+import type { RunKey } from '../model/agent-trace.ts';
+import type { Store } from '../model/store/store.ts';
 import { openMetricsContentType, openMetricsPieces } from '../telemetry/openmetrics.ts';
 import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -93,7 +96,7 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
 }
 
 interface ConsoleParts
-  extends Omit<ApiDeps, 'clock' | 'spans' | 'metrics' | 'evaluability' | 'isIngestTokenNeeded'>, Pick<ConsoleOptions, 'refresh'> {
+  extends Omit<ApiDeps, 'clock' | 'spans' | 'runs' | 'metrics' | 'evaluability' | 'isIngestTokenNeeded'>, Pick<ConsoleOptions, 'refresh'> {
   readonly connectionsMax: number;
   readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
@@ -136,6 +139,7 @@ export function consoleOf(
       clock,
       isIngestTokenNeeded: config.listen.tokens.some(({ may }) => may.includes('ingest')),
       spans: async ({ tenant, traceId }) => await keptSpans(await api.store.spans(tenant, traceId)),
+      runs: runReader({ source: storedSpans(api.store), telemetry }),
       metrics: snapshot,
       evaluability: () => evaluabilityRows(snapshot()),
     },
@@ -143,6 +147,19 @@ export function consoleOf(
     files: consoleFiles,
     ...(config.listen.oidc === undefined ? {} : { people: config.listen.oidc }),
   });
+}
+
+function storedSpans(store: Pick<Store, 'spans'>): (run: RunKey) => Promise<TraceSource | undefined> {
+  return async ({ tenant, traceId }) => {
+    const pieces = await store.spans(tenant, traceId);
+    if (pieces.length === 0) return undefined;
+    return {
+      mark: pieces.map(({ digest, storedAt }) => `${digest} ${storedAt}`).join(),
+      spans: pieces.reduce((sum, { spans }) => sum + spans, 0),
+      bytes: pieces.reduce((sum, { body }) => sum + body.length, 0),
+      load: () => keptSpans(pieces),
+    };
+  };
 }
 
 /** Reads bodies of console requests within the byte budget of all requests in flight. Rejects with an error that has the status of the answer. */

@@ -42,6 +42,7 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
   const versions = versionUpkeep({
     ...shared,
     keepMs: () => settings.config().store.keep.runsMs,
+    mayWork: () => !writer.isBehind() && parts.overload.isCalm(),
     onFault: faultLog(parts, 'the figures of versions could not be summed'),
   });
   const writer = runWriter({

@@ -224,6 +224,10 @@ export const metrics = {
     ...counter('{request}'),
     meaning: 'Requests to the console that got 503 because other answers took all room.',
   },
+  'tracejury.console.runs_read': {
+    ...counter('{request}', 'tracejury.outcome'),
+    meaning: 'Requests for the spans of one run: cached (they were in memory), or read from the store.',
+  },
   'tracejury.console.streams': { ...gauge('{stream}'), meaning: 'Open streams of live runs at the console, of at most 16.' },
   'tracejury.console.sign_ins.refused': {
     ...counter('{sign-in}'),

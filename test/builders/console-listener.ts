@@ -1,4 +1,5 @@
 /** A console listener over an empty store, on a free port of loopback. */
+import { runReader } from '../../src/web/run-reader.ts';
 import { randomBytes } from 'node:crypto';
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
@@ -44,6 +45,7 @@ export async function emptyApi(): Promise<ApiDeps> {
     store,
     clock,
     spans: async () => undefined,
+    runs: runReader({ source: async () => undefined, telemetry: noTelemetry }),
     exporters: { statuses: () => [], recount: async () => undefined },
     annotate: async () => [],
     unannotate: async () => false,

@@ -1,6 +1,7 @@
 /** Figures by version, in every kind of store. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { RunFigures } from '../../src/model/scored-run.ts';
@@ -211,6 +212,54 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     await store.versions.keepAlertStates([{ alert: 'x', agent: 'a', state: '{"a":2}' }]);
     expect(await store.versions.alertStates()).toEqual([{ alert: 'x', agent: 'a', state: '{"a":2}' }]);
   });
+});
+
+test.each([
+  ['however late runs come', { oldestHours: 12 * 24, byTask: false }],
+  ['also by task, for runs that come within two days', { oldestHours: 46, byTask: true }],
+])('versions: the same as the runs say, however far older sums have become days and totals, %s', async (_, { oldestHours, byTask }) => {
+  const stepOf = fc.record({
+    runs: fc.array(
+      fc.record({
+        hours: fc.integer({ min: -2, max: oldestHours }),
+        version: fc.constantFrom('1', '2'),
+        passed: fc.integer({ min: 0, max: 1 }),
+      }),
+      { maxLength: 6 },
+    ),
+    laterHours: fc.integer({ min: 0, max: 40 }),
+    /** Further steps of the upkeep behind the last change. */
+    steps: fc.integer({ min: 0, max: 12 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(stepOf, { minLength: 1, maxLength: 8 }), async (given) => {
+      const store = await sqliteStore(':memory:', { inThread: false });
+      const written: { readonly version: string; readonly passed: number }[] = [];
+      let now = start + 20 * day;
+      for (const { runs, laterHours, steps } of given) {
+        now += laterHours * hour;
+        written.push(...runs);
+        await store.write(
+          runs.map(({ version, hours, passed }) =>
+            item({ version, at: now - hours * hour, verdicts: { e: scored(passed) }, figures: { task: `t${passed}` } }),
+          ),
+        );
+        const options = { now, keepFrom: start - day };
+        while ((await store.versions.changedTimes(1)) > 0) await store.versions.refresh(options);
+        for (let step = 0; step < steps; step++) await store.versions.refresh(options);
+        const expected = ['1', '2'].flatMap((version) =>
+          ['', ...(byTask ? ['t0', 't1'] : [])].flatMap((task) => {
+            const own = written.filter((one) => one.version === version && (task === '' || task === `t${one.passed}`));
+            return own.length === 0 ? [] : [[version, task, own.length, own.filter(({ passed }) => passed === 1).length]];
+          }),
+        );
+        const told = await store.versions.figures({ agent: 'a', kinds: ['pass'], byTask });
+        expect(told.map(({ version, task, runs: counted, value }) => [version, task, counted, value])).toEqual(expected);
+      }
+      await store.stop();
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test('versions: what a file held before there were such figures is summed after the next start', async () => {

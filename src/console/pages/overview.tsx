@@ -8,6 +8,7 @@ import { Figure } from '../parts/figure.tsx';
 import { costText, countText, durationText, percentText, shortCountText, unknownText } from '../parts/format.ts';
 import { Loading, PageFrame } from '../parts/page-frame.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
+import { TableFrame } from '../parts/table-frame.tsx';
 import { rangeParameters } from '../parts/time-range.ts';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -57,6 +58,7 @@ export function Overview() {
 function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Query }) {
   const name = agent.agent ?? 'runs without an agent';
   const runs = (more: Query = {}): string => pageAddress('/runs', { ...kept, agent: agent.agent ?? undefined, ...more });
+  const tools = pageAddress('/tools', { ...kept, agent: agent.agent ?? undefined });
   return (
     <section class="card stack agent" aria-label={name}>
       <header class="row spread">
@@ -87,14 +89,14 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
         />
         <Fact
           name="Tool calls with an error"
-          value={agent.tool_calls === 0 ? unknownText : percentText(agent.tool_errors / agent.tool_calls)}
+          value={agent.tool_calls === 0 ? unknownText : <a href={tools}>{percentText(agent.tool_errors / agent.tool_calls)}</a>}
           note={agent.tool_calls === 0 ? 'no tool calls' : `${countText(agent.tool_errors)} of ${countText(agent.tool_calls)}`}
         />
       </dl>
       {agent.evaluators.length === 0 ? (
         <p class="dim">No evaluator passed or failed a run in this time.</p>
       ) : (
-        <div class="table-frame" role="region" aria-label={`Pass rates of ${name}`} tabIndex={0}>
+        <TableFrame label={`Pass rates of ${name}`}>
           <table class="data">
             <caption class="visually-hidden">Pass rates of {name}</caption>
             <thead>
@@ -115,21 +117,32 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
                   key={evaluator.evaluator}
                   evaluator={evaluator}
                   href={runs({ evaluator: evaluator.evaluator, verdict: 'fail' })}
+                  over={pageAddress('/evaluators', { ...kept, agent: agent.agent ?? undefined, evaluator: evaluator.evaluator })}
                 />
               ))}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       )}
     </section>
   );
 }
 
-function EvaluatorRow({ evaluator, href }: { readonly evaluator: AgentEvaluator; readonly href: string }) {
+interface EvaluatorRowProps {
+  readonly evaluator: AgentEvaluator;
+  /** Of the runs that failed. */
+  readonly href: string;
+  /** Of its rate over time. */
+  readonly over: string;
+}
+
+function EvaluatorRow({ evaluator, href, over }: EvaluatorRowProps) {
   const { rate, low, high, passed, failed, before, change } = evaluator;
   return (
     <tr>
-      <td>{evaluator.evaluator}</td>
+      <td>
+        <a href={over}>{evaluator.evaluator}</a>
+      </td>
       <td class="number">
         <Figure value={rate} low={low} high={high} n={passed + failed} why="One run alone has no rate." />
       </td>

@@ -8,6 +8,7 @@ import { ErrorBox } from '../parts/error-box.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';
 import { countText } from '../parts/format.ts';
 import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { useRunList } from '../parts/run-list.tsx';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { runColumns } from './runs/columns.tsx';
@@ -25,6 +26,7 @@ export function Runs() {
   const live = useLiveRuns(filter, isLive);
   const rows = useMemo(() => merged(live.rows, stored), [live.rows, stored]);
   const { selection, selected, clear } = useSelection(rows);
+  useRunList(useMemo(() => rows.map(runAddress), [rows]));
   const isFirst = isFirstSteps({ query, isLoading, rows });
 
   return (

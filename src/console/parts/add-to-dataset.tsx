@@ -1,21 +1,21 @@
-/** The dialog that makes examples of runs. The Runs page uses it for many runs, the Run page for one. */
-import { useEffect, useState } from 'preact/hooks';
-import type { ApiFailure } from '../api/client.ts';
-import { failureOf, useApi, useGet } from '../api/use-api.ts';
+/** The dialog that makes examples of runs. Of one run, its input and expectation can be edited; of many, each becomes a draft. */
+import { useContext, useEffect, useState } from 'preact/hooks';
+import type { GetAnswer } from '../api/client.ts';
+import { useApi, useGet } from '../api/use-api.ts';
+import { useSend } from '../api/use-send.ts';
 import { pageAddress } from './address.ts';
-import {
-  type Addition,
-  additionRequests,
-  additionTexts,
-  datasetNameFault,
-  type RunReference,
-  runsText,
-  tagsOf,
-} from './dataset-additions.ts';
+import { AppContext } from './app-context.ts';
+import { type Addition, additionTexts, datasetNameFault, leftOutText, placeOf } from './dataset-additions.ts';
+import { DatasetField, SplitAndTags } from './dataset-fields.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 import { CheckField, TextField } from './fields.tsx';
+import { Loading } from './page-frame.tsx';
+import { draftOf, type ExampleDraft, exampleOf } from './run/example-draft.ts';
+import { type RunReference, runRequests, runsText } from './run-requests.ts';
 import { useOwnName } from './session.tsx';
+
+type Example = NonNullable<GetAnswer<'/runs/{trace}/{span}/example'>['example']>;
 
 export interface AddToDatasetProps {
   readonly runs: readonly RunReference[];
@@ -24,11 +24,32 @@ export interface AddToDatasetProps {
 }
 
 export function AddToDataset({ runs, isOpen, onClose }: AddToDatasetProps) {
+  const [only, ...more] = runs;
   return (
     <Dialog title={`Add ${runsText(runs.length)} to a dataset`} isOpen={isOpen} onClose={onClose}>
-      <AdditionForm runs={runs} onClose={onClose} />
+      {only !== undefined && more.length === 0 ? (
+        <OneRun run={only} onClose={onClose} />
+      ) : (
+        <AdditionForm runs={runs} example={undefined} onClose={onClose} />
+      )}
     </Dialog>
   );
+}
+
+function OneRun({ run, onClose }: { readonly run: RunReference; readonly onClose: () => void }) {
+  const { value, error, reload } = useGet('/runs/{trace}/{span}/example', {
+    path: { trace: run.trace_id, span: run.span_id },
+    query: { tenant: run.tenant },
+  });
+  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
+  if (value === undefined) return <Loading what="the draft" />;
+  if (value.example === null) return <p>The run makes no example: {leftOutText(value.reason ?? 'no_content')}.</p>;
+  return <AdditionForm runs={[run]} example={value.example} onClose={onClose} />;
+}
+
+interface AdditionFormProps extends Pick<AddToDatasetProps, 'runs' | 'onClose'> {
+  /** What one run makes; `undefined` for many runs. */
+  readonly example: Example | undefined;
 }
 
 interface Fields {
@@ -39,106 +60,105 @@ interface Fields {
   readonly replaces: boolean;
 }
 
-interface Done {
-  readonly name: string;
-  readonly additions: readonly Addition[];
-}
-
-function AdditionForm({ runs, onClose }: Pick<AddToDatasetProps, 'runs' | 'onClose'>) {
+function AdditionForm({ runs, example, onClose }: AdditionFormProps) {
   const api = useApi();
   const by = useOwnName();
   const { value: list } = useGet('/datasets', {});
   const known = list?.datasets ?? [];
-  const [fields, setFields] = useState<Fields>({ name: '', split: '', tags: '', isDistinct: runs.length > 1, replaces: false });
+  const names = [...new Set(known.map(({ name }) => name))];
+  const { datasetName } = useContext(AppContext);
+  const [fields, setFields] = useState<Fields>({
+    name: datasetName.current ?? '',
+    split: '',
+    tags: example?.tags?.join(', ') ?? '',
+    isDistinct: true,
+    replaces: false,
+  });
+  const [draft, setDraft] = useState<ExampleDraft>(() => draftOf(example ?? {}));
   const [fault, setFault] = useState<string>();
-  const [error, setError] = useState<ApiFailure>();
-  const [isSending, setSending] = useState(false);
-  const [done, setDone] = useState<Done>();
+  const [additions, setAdditions] = useState<readonly Addition[]>();
+  const { isSending, error, send } = useSend();
   const change = (changes: Partial<Fields>): void => setFields((before) => ({ ...before, ...changes }));
   // With a single dataset there is nothing to choose.
   useEffect(() => {
-    const names = [...new Set(known.map(({ name }) => name))];
     if (names.length === 1) setFields((before) => (before.name === '' ? { ...before, name: names[0] ?? '' } : before));
   }, [list]);
+  const name = fields.name.trim();
+  const made = example === undefined ? undefined : exampleOf(example, draft);
 
-  async function send(): Promise<void> {
-    const name = fields.name.trim();
+  async function add(): Promise<void> {
     const wrong = datasetNameFault(name);
     setFault(wrong);
-    if (wrong !== undefined) return;
-    setSending(true);
-    setError(undefined);
-    const split = fields.split.trim();
-    const additions: Addition[] = [];
-    try {
-      for (const { tenant, runs: own } of additionRequests(runs))
-        additions.push(
+    if (wrong !== undefined || (made !== undefined && 'faults' in made)) return;
+    const place = placeOf(fields);
+    const path = { name };
+    await send(async () => {
+      const answers: Addition[] = [];
+      for (const { tenant, runs: own } of runRequests(runs))
+        answers.push(
           await api.send('POST /datasets/{name}/examples', {
-            path: { name },
+            path,
             query: { tenant },
-            body: {
-              runs: own,
-              tags: tagsOf(fields.tags),
-              ...(split === '' ? {} : { split }),
-              distinct: fields.isDistinct,
-              replace: fields.replaces,
-              by,
-            },
+            body:
+              made === undefined
+                ? { runs: own, ...place, distinct: fields.isDistinct, replace: fields.replaces, by }
+                : { examples: [{ ...untagged(made.example), ...place }], by },
           }),
         );
-      setDone({ name, additions });
-    } catch (failure) {
-      setError(failureOf(failure));
-    }
-    setSending(false);
+      datasetName.current = name;
+      setAdditions(answers);
+    });
   }
 
-  if (done !== undefined) return <AdditionDone done={done} runs={runs} onClose={onClose} />;
-  const found = known.find(({ name }) => name === fields.name.trim());
+  if (additions !== undefined) return <AdditionDone name={name} additions={additions} runs={runs} onClose={onClose} />;
   return (
     <form
       class="stack"
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        void add();
       }}
     >
-      <p class="dim">
-        Each example is a draft: its expectation repeats what the run did. Edit it to what the run should have done, then mark it as
-        reviewed.
-      </p>
-      <TextField
-        label="Dataset"
-        hint={datasetHint(fields.name, found)}
+      {example === undefined ? (
+        <p class="dim">
+          Each example is a draft: its expectation repeats what the run did. Edit it to what the run should have done, then mark it as
+          reviewed.
+        </p>
+      ) : null}
+      <DatasetField
+        hint={datasetHint(
+          name,
+          known.find((one) => one.name === name),
+        )}
         fault={fault}
         value={fields.name}
-        charsMax={100}
-        options={[...new Set(known.map(({ name }) => name))]}
-        onChange={(name) => change({ name })}
+        options={names}
+        onChange={(given) => change({ name: given })}
       />
-      <TextField
-        label="Split"
-        hint="Part of the dataset, as train or test. May stay empty."
-        value={fields.split}
-        charsMax={200}
-        onChange={(split) => change({ split })}
-      />
-      <TextField
-        label="Tags"
-        hint="Separated by commas. May stay empty."
-        value={fields.tags}
-        charsMax={1_000}
-        onChange={(tags) => change({ tags })}
-      />
-      <CheckField
-        label="Leave out runs whose input another example has"
-        isChecked={fields.isDistinct}
-        onChange={(isDistinct) => change({ isDistinct })}
-      />
-      <CheckField label="Replace examples that are reviewed" isChecked={fields.replaces} onChange={(replaces) => change({ replaces })} />
+      <SplitAndTags split={fields.split} tags={fields.tags} onChange={change} />
+      {made === undefined ? (
+        <>
+          <CheckField
+            label="Leave out runs whose input another example has"
+            isChecked={fields.isDistinct}
+            onChange={(isDistinct) => change({ isDistinct })}
+          />
+          <CheckField
+            label="Replace examples that are reviewed"
+            isChecked={fields.replaces}
+            onChange={(replaces) => change({ replaces })}
+          />
+        </>
+      ) : (
+        <DraftFields
+          draft={draft}
+          faults={'faults' in made ? made.faults : {}}
+          onChange={(changes) => setDraft((before) => ({ ...before, ...changes }))}
+        />
+      )}
       {error === undefined ? null : <ErrorBox error={error} />}
       <div class="row">
-        <button type="submit" class="primary" disabled={isSending || runs.length === 0}>
+        <button type="submit" class="primary" disabled={isSending || runs.length === 0 || (made !== undefined && 'faults' in made)}>
           {isSending ? 'Adding …' : `Add ${runsText(runs.length)}`}
         </button>
         <button type="button" onClick={onClose}>
@@ -149,13 +169,58 @@ function AdditionForm({ runs, onClose }: Pick<AddToDatasetProps, 'runs' | 'onClo
   );
 }
 
+interface DraftFieldsProps {
+  readonly draft: ExampleDraft;
+  readonly faults: { readonly input?: string; readonly expect?: string };
+  readonly onChange: (changes: Partial<ExampleDraft>) => void;
+}
+
+function DraftFields({ draft, faults, onChange }: DraftFieldsProps) {
+  return (
+    <>
+      <TextField
+        label={draft.isInputJson ? 'Input (JSON)' : 'Input'}
+        fault={faults.input}
+        rows={4}
+        isCode={draft.isInputJson}
+        value={draft.input}
+        onChange={(input) => onChange({ input })}
+      />
+      <TextField
+        label="Expected (JSON)"
+        hint="It repeats what the run did: correct what was wrong."
+        fault={faults.expect}
+        rows={12}
+        isCode
+        value={draft.expect}
+        onChange={(expect) => onChange({ expect })}
+      />
+      <CheckField
+        label="What is expected is right; without this the example stays a draft"
+        isChecked={draft.isReviewed}
+        onChange={(isReviewed) => onChange({ isReviewed })}
+      />
+    </>
+  );
+}
+
+/** The fields of the form hold the tags. */
+function untagged({ tags: _tags, ...rest }: Example): Omit<Example, 'tags'> {
+  return rest;
+}
+
 function datasetHint(name: string, found: { readonly examples: number; readonly drafts: number } | undefined): string {
   if (found !== undefined)
     return `It has ${found.examples} ${found.examples === 1 ? 'example' : 'examples'}, and ${found.drafts} of them ${found.drafts === 1 ? 'is a draft' : 'are drafts'}.`;
-  return name.trim() === '' ? 'A dataset that is there, or the name of a new one.' : 'A new dataset: there is none of this name yet.';
+  return name === '' ? 'A dataset that is there, or the name of a new one.' : 'A new dataset: there is none of this name yet.';
 }
 
-function AdditionDone({ done: { name, additions }, runs, onClose }: { readonly done: Done } & Pick<AddToDatasetProps, 'runs' | 'onClose'>) {
+interface AdditionDoneProps extends Pick<AddToDatasetProps, 'runs' | 'onClose'> {
+  readonly name: string;
+  readonly additions: readonly Addition[];
+}
+
+function AdditionDone({ name, additions, runs, onClose }: AdditionDoneProps) {
   const [only, ...more] = runs;
   const hasExample = additions.some(({ added, changed, unchanged }) => added + changed + unchanged > 0);
   const example = only === undefined || more.length > 0 || !hasExample ? undefined : `${only.trace_id}-${only.span_id}`;
@@ -166,7 +231,7 @@ function AdditionDone({ done: { name, additions }, runs, onClose }: { readonly d
       ))}
       <div class="row">
         <a class="button primary" href={pageAddress(`/datasets/${name}`, { tenant: only?.tenant, example })}>
-          {example === undefined ? `Open ${name}` : 'Edit the example'}
+          {example === undefined ? `Open ${name}` : 'Open the example'}
         </a>
         <button type="button" onClick={onClose}>
           Close

@@ -9,6 +9,12 @@ export interface AppParts {
   readonly api: ApiClient;
   readonly keys: KeyRegistry;
   readonly session: SessionState;
+  /** Addresses of the runs that the newest list has shown, in its order. */
+  readonly runList: { current: readonly string[] };
+  /** What the person has chosen to label runs about, for the next run too. */
+  readonly labelName: { current: string | undefined };
+  /** The dataset that took the last examples. */
+  readonly datasetName: { current: string | undefined };
   /** Shows a short message, and reads it out. */
   readonly toast: (text: string, kind?: 'done' | 'failed') => void;
 }

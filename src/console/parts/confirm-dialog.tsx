@@ -1,7 +1,6 @@
 /** Asks before something that cannot be undone. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
-import type { ApiFailure } from '../api/client.ts';
+import { useSend } from '../api/use-send.ts';
 import { Dialog } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 
@@ -11,20 +10,15 @@ export interface ConfirmDialogProps {
   readonly action: string;
   readonly isOpen: boolean;
   readonly onClose: () => void;
-  /** Resolves with the failure that the dialog shows; `undefined` closes it. */
-  readonly onConfirm: () => Promise<ApiFailure | undefined>;
+  /** The dialog closes when it resolves, and shows the failure when it rejects. */
+  readonly onConfirm: () => Promise<void>;
   readonly children: ComponentChildren;
 }
 
 export function ConfirmDialog({ title, action, isOpen, onClose, onConfirm, children }: ConfirmDialogProps) {
-  const [error, setError] = useState<ApiFailure>();
-  const [isSending, setSending] = useState(false);
+  const { isSending, error, send } = useSend();
   async function confirm(): Promise<void> {
-    setSending(true);
-    const failure = await onConfirm();
-    setSending(false);
-    setError(failure);
-    if (failure === undefined) onClose();
+    if (await send(onConfirm)) onClose();
   }
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose}>

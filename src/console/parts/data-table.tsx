@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from './keyboard.tsx';
+import { TableFrame } from './table-frame.tsx';
 import { useAddress } from './use-address.ts';
 import { useVirtualRows } from './virtual-rows.ts';
 
@@ -78,15 +79,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
   const width = columns.length + (selection === undefined ? 0 : 1);
   return (
-    <div
-      ref={frame}
-      class={isLong ? 'table-frame scrolls' : 'table-frame'}
-      role="region"
-      aria-label={caption}
-      tabIndex={0}
-      onMouseEnter={() => onHover?.(true)}
-      onMouseLeave={() => onHover?.(false)}
-    >
+    <TableFrame label={caption} isLong={isLong} frame={frame} onHover={onHover}>
       <table class="data" aria-rowcount={rows.length + 1}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
@@ -130,7 +123,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <Gap height={virtual.after} width={width} />
         </tbody>
       </table>
-    </div>
+    </TableFrame>
   );
 }
 

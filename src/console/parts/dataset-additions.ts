@@ -1,29 +1,5 @@
-/** What "Add to dataset" sends, and what it says afterwards. */
-
-/** A run as the API names it. */
-export interface RunReference {
-  readonly tenant: string;
-  readonly trace_id: string;
-  readonly span_id: string;
-}
-
-export interface AdditionRequest {
-  readonly tenant: string;
-  readonly runs: readonly { readonly trace_id: string; readonly span_id: string }[];
-}
-
-/** Runs that the API takes in one request. */
-const runsAtOnceMax = 200;
-
-/** A dataset belongs to one tenant, so each tenant has requests of its own. */
-export function additionRequests(runs: readonly RunReference[]): readonly AdditionRequest[] {
-  return [...Map.groupBy(runs, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
-    Array.from({ length: Math.ceil(own.length / runsAtOnceMax) }, (_, at) => ({
-      tenant,
-      runs: own.slice(at * runsAtOnceMax, (at + 1) * runsAtOnceMax).map(({ trace_id, span_id }) => ({ trace_id, span_id })),
-    })),
-  );
-}
+/** Fields of "Add to dataset", and what it says afterwards. */
+import { runsText } from './run-requests.ts';
 
 /** Tags are separated by commas; each counts once. */
 export function tagsOf(text: string): readonly string[] {
@@ -36,6 +12,15 @@ export function datasetNameFault(name: string): string | undefined {
   if (name.length > 100) return 'A name has at most 100 characters.';
   if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'A name has letters, digits, dots, underscores and hyphens.';
   return /^\.+$/.test(name) ? 'A name needs more than dots.' : undefined;
+}
+
+/** Where new examples go, as members of a request; empty ones are absent. */
+export function placeOf({ split, tags }: { readonly split: string; readonly tags: string }): {
+  readonly tags?: readonly string[];
+  readonly split?: string;
+} {
+  const [part, given] = [split.trim(), tagsOf(tags)];
+  return { ...(given.length === 0 ? {} : { tags: given }), ...(part === '' ? {} : { split: part }) };
 }
 
 /** Of one request, as the API answers. */
@@ -71,9 +56,7 @@ export function additionTexts(additions: readonly Addition[]): readonly string[]
   const reasons = additions.flatMap(({ left_out: left, no_example: none = [] }) => [...left, ...none].map(({ reason }) => reason));
   return [
     ...counts.flatMap(([what, count]) => (count === 0 ? [] : [`${examplesText(count)} ${count === 1 ? 'is' : 'are'} ${what}.`])),
-    ...[...Map.groupBy(reasons, (reason) => reason)].map(
-      ([reason, all]) => `${runsText(all.length)} left out: ${leftOutTexts[reason] ?? reason.replaceAll('_', ' ')}.`,
-    ),
+    ...[...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => `${runsText(all.length)} left out: ${leftOutText(reason)}.`),
   ];
 }
 
@@ -81,6 +64,7 @@ function examplesText(count: number): string {
   return `${count} ${count === 1 ? 'example' : 'examples'}`;
 }
 
-export function runsText(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`;
+/** Why a run or an example is left out, as the end of a sentence. */
+export function leftOutText(reason: string): string {
+  return leftOutTexts[reason] ?? reason.replaceAll('_', ' ');
 }

@@ -1,6 +1,7 @@
-/** Lines over time, drawn by uPlot. The legend names the value under the pointer. */
+/** Lines over time, drawn by uPlot. The legend names the value under the pointer; a table under the chart has all of them. */
 import { useEffect, useRef } from 'preact/hooks';
 import type uPlot from 'uplot';
+import { timeText, unknownText } from './format.ts';
 
 export interface LineSeries {
   readonly title: string;
@@ -44,9 +45,7 @@ export function LineChart({ title, times, series, height = 180, range }: LineCha
               label: one.title,
               stroke: colourOf(place, one.colour ?? '--accent'),
               width: 2,
-              ...(one.text === undefined
-                ? {}
-                : { value: (_: uPlot, value: number | null) => (value === null ? '–' : (one.text?.(value) ?? '')) }),
+              ...(one.text === undefined ? {} : { value: (_: uPlot, value: number | null) => valueText(one, value) }),
             })),
           ],
           axes: [
@@ -71,8 +70,41 @@ export function LineChart({ title, times, series, height = 180, range }: LineCha
     <figure class="line-chart">
       <figcaption>{title}</figcaption>
       <div ref={element} />
+      <details>
+        <summary class="small">Values</summary>
+        <table class="data">
+          <caption class="visually-hidden">{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {series.map((one) => (
+                <th key={one.title} scope="col" class="number">
+                  {one.title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.map((time, at) => (
+              <tr key={time}>
+                <td>{timeText(time)}</td>
+                {series.map((one) => (
+                  <td key={one.title} class="number">
+                    {valueText(one, one.values[at])}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
     </figure>
   );
+}
+
+function valueText({ text }: LineSeries, value: number | null | undefined): string {
+  if (value === null || value === undefined) return unknownText;
+  return text === undefined ? String(value) : text(value);
 }
 
 /** A canvas does not know custom properties. */

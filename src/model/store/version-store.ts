@@ -8,6 +8,8 @@ import type { Micros } from '../timestamp.ts';
 export interface VersionStore {
   /** Sums again the times whose runs have changed, the newest first. Resolves with `true` when more are left. */
   refresh(options: RefreshOptions): Promise<boolean>;
+  /** Number of times that are to be summed again, at most `limit`. */
+  changedTimes(limit: number): Promise<number>;
   /** Sums over the given runs, by what `by` names. */
   figures(query: VersionQuery): Promise<readonly VersionFigure[]>;
   /** The latest states of alerts. */
@@ -22,6 +24,8 @@ export interface RefreshOptions {
   readonly keepFrom: Micros;
   /** True: leaves out the time that has not ended, to which runs still come. */
   readonly endedOnly?: boolean;
+  /** Sums times from this one on alone, and does nothing else. Absent: all. */
+  readonly changedFrom?: Micros;
 }
 
 /**

@@ -51,12 +51,6 @@ export function ownSpans(spans: readonly Span[], root: SpanId): ReadonlySet<Span
   return own;
 }
 
-/** The own spans of a run by start; all spans of the trace when it lacks the run's span. */
-export function spansOfRun(spans: readonly Span[], root: SpanId): readonly Span[] {
-  const own = ownSpans(spans, root);
-  return inOrderOfStart(own.size === 0 ? spans : [...own]);
-}
-
 /** Of equal starts the first to arrive comes first. */
 export function inOrderOfStart(spans: readonly Span[]): readonly Span[] {
   return spans.toSorted((one, other) => compare(one.startUnixNano, other.startUnixNano));

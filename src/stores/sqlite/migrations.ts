@@ -5,7 +5,7 @@ import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
 import { oneRowARun } from './one-row-a-run.ts';
 import { textTables } from './run-texts.ts';
-import { fineWidthMicros } from './version-sums.ts';
+import { fineWidthMicros } from './version-totals.ts';
 import type { Tables } from './tables.ts';
 
 const annotationColumns =
@@ -280,6 +280,22 @@ const migrations: { readonly [name: string]: Migration } = {
     'create table version_pruned (until_us integer not null) strict',
     'insert into version_pruned values (0)',
     'create table alert_states (alert text not null, agent text not null, state text not null, primary key (alert, agent)) strict, without rowid',
+  ]),
+
+  // Sums by version over all time, and over days. They are made of the others.
+  '027_version_totals': steps([
+    `create table version_totals (
+       agent text not null, tenant text not null, version text not null, task text not null, kind text not null, name text not null,
+       runs integer not null, weight real not null, value real not null, weight_max real not null, first_us integer not null, last_us integer not null,
+       primary key (agent, tenant, version, task, kind, name)) strict, without rowid`,
+    // The total is about times before it; 0: there is none.
+    'create table version_total_until (until_us integer not null) strict',
+    'insert into version_total_until values (0)',
+    `create table version_days (
+       at_us integer not null, agent text not null, tenant text not null, version text not null, kind text not null, name text not null,
+       runs integer not null, weight real not null, value real not null, weight_max real not null, first_us integer not null, last_us integer not null,
+       primary key (at_us, agent, tenant, version, kind, name)) strict, without rowid`,
+    'create table version_days_made (at_us integer primary key) strict',
   ]),
 
   // What lists of runs show and filter by: the beginning of the input, and labels of annotations.

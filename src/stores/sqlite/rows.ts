@@ -10,7 +10,8 @@ import { withoutLabel } from '../run-record.ts';
 import type { BlockRow } from './blocks.ts';
 import { addMark, linesOf, markChar } from './marks.ts';
 import type { Tables } from './tables.ts';
-import { fineTime, noteChange } from './version-sums.ts';
+import { noteChange } from './version-sums.ts';
+import { fineTime } from './version-totals.ts';
 import { chunks as chunksOf } from '../../model/chunks.ts';
 
 export type RunRow = Insertable<Tables['runs']>;

@@ -3,7 +3,9 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { otherSplit, splitValuesMax, type RunPeriod, type DecidedRuns } from '../../model/store/verdict-rows.ts';
 import type { ArgumentFailures, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import type { RollupKind, RollupQuery, Rollups } from '../../model/store/rollup-store.ts';
+import type { VersionFigure, VersionQuery } from '../../model/store/version-store.ts';
 import { rollups } from './rollup-sums.ts';
+import { versionFigures } from './version-totals.ts';
 import type { Decision, VerdictWord } from '../../model/verdict.ts';
 import type { SessionRow } from '../../model/store/session-list.ts';
 import { runsWithWords, type TextsQuery } from './run-texts.ts';
@@ -19,6 +21,7 @@ export type Scan =
   | { readonly of: 'decided'; readonly query: RunPeriod & { readonly name: string; readonly weightMax: number } }
   | { readonly of: 'sessions'; readonly query: SessionsQuery }
   | { readonly of: 'rollups'; readonly query: RollupQuery & { readonly kind: RollupKind } }
+  | { readonly of: 'versions'; readonly query: VersionQuery }
   | { readonly of: 'texts'; readonly query: TextsQuery };
 
 /** Unordered, unless it says otherwise. */
@@ -27,6 +30,8 @@ export interface Scanned {
   readonly tools: readonly ToolRow[];
   readonly rollups: Rollups<RollupKind>;
   readonly decided: readonly DecidedRuns[];
+  /** By agent, kind, name, version and task. */
+  readonly versions: readonly VersionFigure[];
   /** In the order of the question. */
   readonly sessions: readonly SessionRow[];
   /** Ids of runs, likewise. */
@@ -43,6 +48,8 @@ export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']]
       return rollups(database, scan.query.kind, scan.query);
     case 'decided':
       return decided(database, scan.query);
+    case 'versions':
+      return versionFigures(database, scan.query);
     case 'texts':
       return runsWithWords(database, scan.query);
     case 'sessions':

@@ -8,13 +8,18 @@ import { durationBin, type RefreshOptions, type VersionFigureKind } from '../../
 import { parsedMark } from '../run-record.ts';
 import { eachMark, markChar, marksByChar, type KnownMark } from './marks.ts';
 import { isRollupLeft, rollUpRest, rollUpStep } from './rollup-sums.ts';
+import {
+  aboutToFold,
+  dropIdle,
+  fineTime,
+  fineWidthMicros,
+  hourMicros,
+  isTotalLeft,
+  totalsChanged,
+  totalsStep,
+  wholeWidthMicros,
+} from './version-totals.ts';
 
-export const fineWidthMicros = 5 * 60_000_000;
-const hourMicros = 3_600_000_000;
-/** Widths of sums that lie in a window of time. */
-export const windowWidths: readonly number[] = [fineWidthMicros, hourMicros];
-/** The width of what the runs before the retention have become. */
-const wholeWidthMicros = Number.MAX_SAFE_INTEGER;
 const fineForMicros = 48 * hourMicros;
 
 /** Pairs of agent and version of one time, of each tenant; further versions count as `other`, further agents as one agent `other`. */
@@ -26,11 +31,6 @@ const tasksMax = 20;
 const namesMax = 200;
 const other = 'other';
 
-/** Start of the time of a run. */
-export function fineTime(startedAt: number): number {
-  return startedAt - (startedAt % fineWidthMicros);
-}
-
 function hourOf(time: number): number {
   return time - (time % hourMicros);
 }
@@ -39,19 +39,28 @@ function hourOf(time: number): number {
 export const noteChange = 'insert into version_changes (at_us) values (?) on conflict (at_us) do nothing';
 
 /** One step, within a transaction: at most one time is summed again. `true`: more are left. */
-export function refreshed(database: DatabaseSync, { now, keepFrom, endedOnly = false }: RefreshOptions): boolean {
+export function refreshed(database: DatabaseSync, { now, keepFrom, endedOnly = false, changedFrom }: RefreshOptions): boolean {
   const before = endedOnly ? fineTime(now) : Number.MAX_SAFE_INTEGER;
-  const next = database.prepare('select max(at_us) as at from version_changes where at_us < ?').get(before)?.['at'];
+  const from = changedFrom === undefined ? 0 : fineTime(changedFrom);
+  const nextChange = (): unknown =>
+    database.prepare('select max(at_us) as at from version_changes where at_us >= ? and at_us < ?').get(from, before)?.['at'];
+  const next = nextChange();
   if (typeof next === 'number') {
     sumAgain(database, next, { now, keepFrom });
-    return isRollupLeft(database) || database.prepare('select 1 from version_changes where at_us < ? limit 1').get(before) !== undefined;
+    if (typeof nextChange() === 'number') return true;
+    return (
+      changedFrom === undefined &&
+      (isRollupLeft(database) || foldBefore(database, { now, keepFrom }) !== undefined || isTotalLeft(database, { now, keepFrom }))
+    );
   }
+  if (changedFrom !== undefined) return false;
   const rest = {
     marks: () => marksByChar(knownMarks(database)),
     isGone: (hour: number) => isPruned(database, hour),
   };
   if (rollUpRest(database, { now, keepFrom }, rest)) return true;
-  fold(database, { now, keepFrom });
+  if (folded(database, { now, keepFrom }) || totalsStep(database, { now, keepFrom })) return true;
+  dropIdle(database, hourOf(keepFrom));
   return false;
 }
 
@@ -76,20 +85,40 @@ function sumAgain(database: DatabaseSync, at: number, { now, keepFrom }: Pick<Re
   // Sums by task of older times are in the one sum already.
   const marks = marksByChar(knownMarks(database));
   write(database, { at: from, width, byTask: isFine }, sumsOf(database, { from, to: from + width }, marks));
+  totalsChanged(database, { from, to: from + width });
   rollUpStep(database, from, { now, marks });
 }
 
-/** Makes sums wider that are old enough, and lets versions go that have had no run for longer than runs are kept. */
-function fold(database: DatabaseSync, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): void {
-  widen(database, { from: fineWidthMicros, to: wholeWidthMicros, before: hourOf(now - fineForMicros), tasks: true });
-  widen(database, { from: fineWidthMicros, to: hourMicros, before: hourOf(now - fineForMicros) });
-  widen(database, { from: hourMicros, to: wholeWidthMicros, before: hourOf(keepFrom) });
-  database
-    .prepare(
-      `delete from version_figures where width_us = ? and (agent, tenant, version) in (
-         select agent, tenant, version from version_figures group by agent, tenant, version having max(last_us) < ?)`,
-    )
-    .run(wholeWidthMicros, keepFrom);
+interface Fold {
+  readonly of: number;
+  readonly before: number;
+}
+
+/** The oldest hour that is to be made wider. */
+function foldBefore(database: DatabaseSync, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): Fold | undefined {
+  const due = [
+    { of: fineWidthMicros, before: hourOf(now - fineForMicros) },
+    { of: hourMicros, before: hourOf(keepFrom) },
+  ];
+  for (const { of, before } of due) {
+    const first = database.prepare('select min(at_us) as at from version_figures where width_us = ? and at_us < ?').get(of, before)?.['at'];
+    if (typeof first === 'number') return { of, before: hourOf(first) + hourMicros };
+  }
+  return undefined;
+}
+
+/** Makes the sums of one hour wider that are old enough. `false`: there are none. */
+function folded(database: DatabaseSync, options: Pick<RefreshOptions, 'now' | 'keepFrom'>): boolean {
+  const fold = foldBefore(database, options);
+  if (fold === undefined) return false;
+  const { of, before } = fold;
+  aboutToFold(database, before, { hours: of === hourMicros });
+  if (of === hourMicros) widen(database, { from: hourMicros, to: wholeWidthMicros, before });
+  else {
+    widen(database, { from: fineWidthMicros, to: wholeWidthMicros, before, tasks: true });
+    widen(database, { from: fineWidthMicros, to: hourMicros, before });
+  }
+  return true;
 }
 
 interface Widening {
@@ -103,8 +132,6 @@ interface Widening {
 /** Sums of one width become sums of a larger one. */
 function widen(database: DatabaseSync, { from, to, before, tasks = false }: Widening): void {
   const which = `width_us = ? and at_us < ?${tasks ? " and task <> ''" : ''}`;
-  const due = database.prepare(`select 1 from version_figures where ${which} limit 1`).get(from, before);
-  if (due === undefined) return;
   const time = to === wholeWidthMicros ? '0' : `at_us / ${to} * ${to}`;
   database
     .prepare(

@@ -15,7 +15,7 @@ import { writeMatches } from './rule-matches.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './outbox.ts';
-import { fineTime } from './version-sums.ts';
+import { fineTime } from './version-totals.ts';
 
 type Tx = Transaction<Tables>;
 

@@ -10,6 +10,7 @@ import type { Tenant } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
 import type { ProcessKey } from '../../model/store/process-store.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
+import type { RunReader } from '../run-reader.ts';
 import type { KeptSpans, RunPlace, Store, StoredRun } from '../../model/store/store.ts';
 import type { ServiceStatus } from '../../model/service-status.ts';
 import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
@@ -30,6 +31,8 @@ export interface ApiDeps {
   readonly store: Store;
   /** Resolves with `undefined` when the store has no spans of the run's trace. */
   readonly spans: (key: RunKey) => Promise<KeptSpans | undefined>;
+  /** Reads the spans of runs for pages, and keeps the last runs in memory. */
+  readonly runs: RunReader;
   readonly exporters: ExporterQueues;
   /** Stores annotations and resolves with the outcome of each. */
   readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly TakenAnnotation[]>;

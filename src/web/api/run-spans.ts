@@ -1,19 +1,16 @@
 /** Routes on the spans of one run as its collectors read them: the timeline, one span, and the conversation with the models. */
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Message, ReportedResult, RequestedCall, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
 import { type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
-import type { KeptSpans } from '../../model/store/store.ts';
+import type { Span } from '../../model/span.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { type ConversationMessage, conversationOf, repeatedMessages } from '../../pipeline/reporting/conversation.ts';
-import { inOrderOfStart, ownSpans, type ReadSpan, spanReadings, spansOfRun } from '../../pipeline/reporting/span-readings.ts';
-import { runInTurns } from '../../runtime/cooperative.ts';
+import type { ReadSpan } from '../../pipeline/reporting/span-readings.ts';
 import { spanJson, spanKinds, spansGoneJson } from './json.ts';
-import { collectorsOf, runWithSpans, spanId } from './one-run.ts';
+import { type ReadRun, readSpans, readSpansMax } from '../run-reader.ts';
+import { collectorsOf, runKeyOf, spanId } from './one-run.ts';
 import { tenant, traceId } from './run-list.ts';
 import { type ApiDeps, count, object, type Parameters, type Route, text, time } from './route.ts';
 
-/** Spans of one timeline: the run's own come first. */
-const timelineSpansMax = 10_000;
 /** Messages of one answer, and characters of all of them. */
 const messagesMax = 2_000;
 const answerCharsMax = 4_000_000;
@@ -125,7 +122,7 @@ export const runSpanRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/{trace}/{span}/timeline',
-    summary: `At most ${timelineSpansMax} stored spans of the run’s trace, without attributes, with what each stands for. Spans of the run come first, by start.`,
+    summary: `At most ${readSpansMax} stored spans of the run’s trace, without attributes, with what each stands for. Spans of the run come first, by start.`,
     path_parameters: path,
     query_parameters: { tenant },
     answer: {
@@ -134,24 +131,21 @@ export const runSpanRoutes: readonly Route[] = [
       properties: {
         spans: { type: 'array', items: { $ref: '#/components/schemas/TimelineSpan' } },
         next: { type: 'null' },
-        left_out: { ...count, description: `Spans beyond ${timelineSpansMax}.` },
+        left_out: { ...count, description: `Spans beyond ${readSpansMax}.` },
         whole: { type: ['boolean', 'null'], description: 'False: some spans of the trace are not stored.' },
         spans_gone: gone,
       },
     },
     async handle(deps, query) {
-      const found = await runWithSpans(deps, query);
+      const found = await foundRun(deps, query);
       if (found === undefined) return undefined;
-      const { run, kept } = found;
-      if (kept === undefined) return { spans: [], next: null, left_out: 0, whole: null, spans_gone: spansGoneJson(run) };
-      const own = ownSpans(kept.spans, run.spanId);
-      const ordered = [...inOrderOfStart([...own]), ...inOrderOfStart(kept.spans.filter((span) => !own.has(span)))];
-      const listed = ordered.slice(0, timelineSpansMax);
-      const read = await readingsOf(deps, { ...kept, spans: listed });
+      const { spans, gone: whyGone } = found;
+      if (spans === undefined) return { spans: [], next: null, left_out: 0, whole: null, spans_gone: await whyGone() };
+      const { kept, read, own } = spans;
       return {
         spans: read.map((one) => timelineJson(one, own.has(one.span))),
         next: null,
-        left_out: ordered.length - listed.length,
+        left_out: kept.spans.length - read.length,
         whole: kept.isWhole,
         spans_gone: null,
       };
@@ -166,19 +160,17 @@ export const runSpanRoutes: readonly Route[] = [
     answer: { $ref: '#/components/schemas/ReadSpan' },
     missing: { message: 'The store has no such span.', todo: 'Read spans_gone of the run, and the ids of its timeline.' },
     async handle(deps, query) {
-      const found = await runWithSpans(deps, query);
-      const span = found?.kept?.spans.find(({ spanId: id }) => id === query['id']);
-      if (found?.kept === undefined || span === undefined) return undefined;
-      const { kept, run } = found;
-      const own = ownSpans(kept.spans, run.spanId);
+      const spans = (await foundRun(deps, query))?.spans;
+      if (spans === undefined) return undefined;
+      const { kept, read, own } = spans;
+      const isWanted = ({ spanId: id }: Span): boolean => id === query['id'];
+      const at = read.findIndex(({ span }) => isWanted(span));
+      const unread = at < 0 ? kept.spans.find(isWanted) : undefined;
+      const one = read[at] ?? (unread === undefined ? undefined : (await readSpans({ ...kept, spans: [unread] }, collectorsOf(deps)))[0]);
+      if (one === undefined) return undefined;
+      const isOwn = own.has(one.span);
       // The model call before it says which messages are new.
-      const among = inOrderOfStart(own.has(span) ? [...own] : [span]).slice(0, timelineSpansMax);
-      const read = await readingsOf(deps, { ...kept, spans: among.includes(span) ? among : [...among, span] });
-      const at = read.findIndex((one) => one.span === span);
-      const one = read[at];
-      return one === undefined
-        ? undefined
-        : readSpanJson(one, { before: read.slice(0, at), isOwn: own.has(span), charsMax: charsOf(query) });
+      return readSpanJson(one, { before: isOwn ? read.slice(0, Math.max(0, at)) : [], isOwn, charsMax: charsOf(query) });
     },
   },
   {
@@ -199,12 +191,14 @@ export const runSpanRoutes: readonly Route[] = [
       },
     },
     async handle(deps, query) {
-      const found = await runWithSpans(deps, query);
+      const found = await foundRun(deps, query);
       if (found === undefined) return undefined;
-      const { run, kept } = found;
-      if (kept === undefined) return { messages: [], next: null, left_out: 0, whole: null, spans_gone: spansGoneJson(run) };
-      const read = await readingsOf(deps, { ...kept, spans: spansOfRun(kept.spans, run.spanId).slice(0, timelineSpansMax) });
-      const calls = read.filter(({ reading }) => reading.facts.role === 'model');
+      const { spans, gone: whyGone } = found;
+      if (spans === undefined) return { messages: [], next: null, left_out: 0, whole: null, spans_gone: await whyGone() };
+      const { kept, read, own } = spans;
+      // A trace that lacks the run's span says nothing about what is the run's.
+      const ofRun = own.size === 0 ? read : read.filter(({ span }) => own.has(span));
+      const calls = ofRun.filter(({ reading }) => reading.facts.role === 'model');
       const models = new Map(calls.map(({ span, reading }) => [span, reading.facts.model]));
       const { messages, leftOut } = boundedMessages(conversationOf(calls), charsOf(query), ({ span }) => models.get(span));
       return { messages, next: null, left_out: leftOut, whole: kept.isWhole, spans_gone: null };
@@ -212,8 +206,26 @@ export const runSpanRoutes: readonly Route[] = [
   },
 ];
 
-async function readingsOf(deps: ApiDeps, kept: KeptSpans): Promise<readonly ReadSpan[]> {
-  return await runInTurns(spanReadings(kept, collectorsOf(deps)), () => turn());
+interface FoundRun {
+  /** `undefined` when the store has none. */
+  readonly spans: ReadRun | undefined;
+  /** Why there are none. */
+  readonly gone: () => Promise<JsonValue>;
+}
+
+/** Without the content and the verdicts of the run: a large one has megabytes. */
+async function foundRun(deps: ApiDeps, query: Parameters): Promise<FoundRun | undefined> {
+  const { store, runs } = deps;
+  const key = runKeyOf(query);
+  const [known] = await store.known([key]);
+  if (known?.runs.some(({ spanId: id }) => id === key.spanId) !== true) return undefined;
+  return {
+    spans: await runs.read(key, collectorsOf(deps)),
+    async gone() {
+      const run = await store.run(key);
+      return run === undefined ? null : spansGoneJson(run);
+    },
+  };
 }
 
 function charsOf({ text_max: given }: Parameters): number {

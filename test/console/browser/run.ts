@@ -19,8 +19,10 @@ import { liveSuite } from './suites/live.ts';
 import { loopSuite } from './suites/loop.ts';
 import { pagesSuite } from './suites/pages.ts';
 import { queueSuite } from './suites/queue.ts';
+import { selectionSuite } from './suites/selection.ts';
 import { signingInSuite } from './suites/signing-in.ts';
 import type { Setting, Suite } from './suites/suite.ts';
+import { tasksSuite } from './suites/tasks.ts';
 import { tally } from './tally.ts';
 import { filledWorld } from './world.ts';
 
@@ -35,9 +37,11 @@ const suites: readonly Suite[] = [
   liveSuite,
   loopSuite,
   queueSuite,
+  selectionSuite,
   datasetsSuite,
   experimentsSuite,
   firstRunSuite,
+  tasksSuite,
 ];
 
 const { values } = runnerArguments({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });

@@ -1,35 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { additionRequests, additionTexts, datasetNameFault, tagsOf } from '../../../src/console/parts/dataset-additions.ts';
+import { additionTexts, datasetNameFault, placeOf, tagsOf } from '../../../src/console/parts/dataset-additions.ts';
 
-const run = (number: number, tenant = '') => ({ tenant, trace_id: `t${number}`, span_id: `s${number}` });
 const nothing = { version: 1, added: 0, changed: 0, unchanged: 0, left_out: [] };
-
-describe('additionRequests', () => {
-  test('has no request for no run', () => expect(additionRequests([])).toEqual([]));
-
-  test('sends the runs of each tenant apart, and keeps their order', () => {
-    expect(additionRequests([run(1), run(2, 'b'), run(3)])).toEqual([
-      {
-        tenant: '',
-        runs: [
-          { trace_id: 't1', span_id: 's1' },
-          { trace_id: 't3', span_id: 's3' },
-        ],
-      },
-      { tenant: 'b', runs: [{ trace_id: 't2', span_id: 's2' }] },
-    ]);
-  });
-
-  test.each([
-    [200, [200]],
-    [201, [200, 1]],
-    [450, [200, 200, 50]],
-  ])('divides %i runs into requests of %j', (count, sizes) => {
-    const requests = additionRequests(Array.from({ length: count }, (_, at) => run(at)));
-    expect(requests.map(({ runs }) => runs.length)).toEqual(sizes);
-    expect(new Set(requests.flatMap(({ runs }) => runs.map(({ trace_id: id }) => id))).size).toBe(count);
-  });
-});
 
 test.each([
   ['', []],
@@ -37,6 +9,12 @@ test.each([
   ['refund', ['refund']],
   ['refund,  two words ,refund', ['refund', 'two words']],
 ])('tagsOf(%j) is %j', (text, want) => expect(tagsOf(text)).toEqual(want));
+
+test.each([
+  [{ split: ' ', tags: ',' }, {}],
+  [{ split: ' test ', tags: '' }, { split: 'test' }],
+  [{ split: '', tags: 'a, b' }, { tags: ['a', 'b'] }],
+])('placeOf(%j) is %j', (fields, want) => expect(placeOf(fields)).toEqual(want));
 
 test.each([
   ['failures', undefined],

@@ -2,7 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { collectors } from '../../../collectors/index.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../../../src/model/json.ts';
+import type { RunKey } from '../../../src/model/agent-trace.ts';
 import type { Span } from '../../../src/model/span.ts';
+import { runReader, type TraceSource } from '../../../src/web/run-reader.ts';
 import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
 import { regatheredRuns } from '../../../src/pipeline/gathering/regathered-runs.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
@@ -84,7 +86,13 @@ async function opened(): Promise<void> {
   });
   await api.store.write(items);
   const kept = new Map(traces.map((spans) => [spans[0]?.traceId, { spans, records: [], isWhole: true }]));
-  const console_ = await openConsole({ api: { ...api, spans: async ({ traceId }) => kept.get(traceId) } });
+  const source = async ({ traceId }: RunKey): Promise<TraceSource | undefined> => {
+    const spans = kept.get(traceId);
+    return spans === undefined ? undefined : { mark: traceId, spans: spans.spans.length, bytes: 1_000, load: async () => spans };
+  };
+  const console_ = await openConsole({
+    api: { ...api, spans: async ({ traceId }) => kept.get(traceId), runs: runReader({ source, telemetry: noTelemetry }) },
+  });
   onTestFinished(() => console_.listener.stop());
   url = console_.url;
   runs = objects(await get('/runs'), 'runs');

@@ -1,7 +1,7 @@
 /** One dataset: its examples, one example in the editor, and its versions. The address says which. */
 import { useMemo, useState } from 'preact/hooks';
 import '../../styles/datasets.css';
-import { failureOf, useApi, useGet } from '../../api/use-api.ts';
+import { useApi, useGet } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -168,14 +168,9 @@ function DeleteDialog({ datasetKey: { name, tenant }, newest, isOpen, onClose }:
       isOpen={isOpen}
       onClose={onClose}
       onConfirm={async () => {
-        try {
-          await api.send('DELETE /datasets/{name}', { path: { name }, query: { tenant } });
-          toast(`${name} is deleted.`);
-          go('/datasets');
-          return undefined;
-        } catch (error) {
-          return failureOf(error);
-        }
+        await api.send('DELETE /datasets/{name}', { path: { name }, query: { tenant } });
+        toast(`${name} is deleted.`);
+        go('/datasets');
       }}
     >
       <p>

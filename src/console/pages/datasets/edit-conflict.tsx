@@ -1,4 +1,5 @@
 /** Two people have edited one example: what the other one did, beside one's own text, which stays in the fields. */
+import { TableFrame } from '../../parts/table-frame.tsx';
 import { type ExampleBody, memberDifferences, membersOf } from './example-members.ts';
 
 /** The stored example. It has no body when another person has removed it. */
@@ -31,7 +32,7 @@ export function EditConflict({ base, theirs, mine, onOverwrite, onTake }: EditCo
           since it was opened here. Nothing is saved, and your text stays in the fields.
         </p>
         {changed.length === 0 ? null : (
-          <div class="table-frame" role="region" aria-label="What somebody else changed" tabIndex={0}>
+          <TableFrame label="What somebody else changed">
             <table class="data">
               <thead>
                 <tr>
@@ -58,7 +59,7 @@ export function EditConflict({ base, theirs, mine, onOverwrite, onTake }: EditCo
                 ))}
               </tbody>
             </table>
-          </div>
+          </TableFrame>
         )}
         <div class="row">
           <button type="button" class="primary" onClick={onOverwrite}>

@@ -1,7 +1,8 @@
 /** The examples of one version: filters, the table, and changes of many at once. */
 import { useMemo, useState } from 'preact/hooks';
-import type { ApiFailure, Schemas } from '../../api/client.ts';
-import { failureOf, useApi, useList } from '../../api/use-api.ts';
+import type { Schemas } from '../../api/client.ts';
+import { useApi, useList } from '../../api/use-api.ts';
+import { useSend } from '../../api/use-send.ts';
 import { pageAddress } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { tagsOf } from '../../parts/dataset-additions.ts';
@@ -160,13 +161,12 @@ function ManyExamples({ datasetKey: { name, tenant }, version, examples, onDone 
   const api = useApi();
   const by = useOwnName();
   const toast = useToast();
-  const [error, setError] = useState<ApiFailure>();
+  const { error, send } = useSend();
   const [text, setText] = useState('');
   const inexact = examples.filter(hasInexactNumber).length;
 
   async function change(note: string, of: (example: Example) => object): Promise<void> {
-    setError(undefined);
-    try {
+    await send(async () => {
       const changed = examples.map((example) => {
         const { since: _since, ...own } = { ...example, ...of(example) } as Example;
         return own;
@@ -178,9 +178,7 @@ function ManyExamples({ datasetKey: { name, tenant }, version, examples, onDone 
       });
       toast(`Version ${answer.version}: ${answer.changed} of ${examples.length} examples are changed.`);
       onDone();
-    } catch (failure) {
-      setError(failureOf(failure));
-    }
+    });
   }
 
   const value = text.trim();

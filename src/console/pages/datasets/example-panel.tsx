@@ -1,6 +1,6 @@
 /** One example: where it comes from, the editor, and its history. */
 import { useCallback, useState } from 'preact/hooks';
-import { failureOf, useApi, useGet } from '../../api/use-api.ts';
+import { useApi, useGet } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -147,15 +147,10 @@ function RemoveDialog({ datasetKey: { name, tenant }, id, list, isOpen, onClose,
       isOpen={isOpen}
       onClose={onClose}
       onConfirm={async () => {
-        try {
-          const { version } = await api.send('DELETE /datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant, by } });
-          toast(`The example is not in version ${version}.`);
-          onChange();
-          go(list);
-          return undefined;
-        } catch (failure) {
-          return failureOf(failure);
-        }
+        const { version } = await api.send('DELETE /datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant, by } });
+        toast(`The example is not in version ${version}.`);
+        onChange();
+        go(list);
       }}
     >
       <p>The next version does not have it. The versions before keep it.</p>

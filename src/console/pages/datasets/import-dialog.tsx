@@ -1,12 +1,14 @@
 /** Import of a file: the API reads it first and says what it found; only then the examples are added. */
 import { useEffect, useId, useState } from 'preact/hooks';
-import type { ApiFailure, SendAnswer, SendOptions } from '../../api/client.ts';
-import { failureOf, useApi } from '../../api/use-api.ts';
+import type { SendAnswer, SendOptions } from '../../api/client.ts';
+import { useApi } from '../../api/use-api.ts';
+import { useSend } from '../../api/use-send.ts';
 import { pageAddress } from '../../parts/address.ts';
-import { additionTexts, datasetNameFault, tagsOf } from '../../parts/dataset-additions.ts';
+import { additionTexts, datasetNameFault, placeOf } from '../../parts/dataset-additions.ts';
+import { DatasetField, SplitAndTags } from '../../parts/dataset-fields.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
-import { CheckField, ChoiceField, TextField } from '../../parts/fields.tsx';
+import { CheckField, ChoiceField } from '../../parts/fields.tsx';
 import { bytesText, lineText } from '../../parts/format.ts';
 import { useOwnName } from '../../parts/session.tsx';
 import { expectationText, inputText } from './example-members.ts';
@@ -71,14 +73,12 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
     keeps: false,
   });
   const [faults, setFaults] = useState<{ readonly name?: string | undefined; readonly file?: string | undefined }>({});
-  const [error, setError] = useState<ApiFailure>();
   const [checked, setChecked] = useState<Answer>();
   const [written, setWritten] = useState<Answer>();
-  const [isSending, setSending] = useState(false);
+  const { isSending, error, send: attempt } = useSend();
   const change = (changes: Partial<Given>): void => {
     setGiven((before) => ({ ...before, ...changes }));
     setChecked(undefined);
-    setError(undefined);
   };
 
   async function send(isCheck: boolean): Promise<void> {
@@ -86,10 +86,7 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
     const wrong = { name: datasetNameFault(name), file: given.text === '' ? 'Choose a file that is not empty.' : undefined };
     setFaults(wrong);
     if (wrong.name !== undefined || wrong.file !== undefined) return;
-    setSending(true);
-    setError(undefined);
-    const split = given.split.trim();
-    try {
+    await attempt(async () => {
       const answer = await api.send('POST /datasets/{name}/import', {
         path: { name },
         query: { tenant: dataset?.tenant },
@@ -97,8 +94,7 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
           text: given.text,
           form: given.form,
           file: given.file,
-          tags: tagsOf(given.tags),
-          ...(split === '' ? {} : { split }),
+          ...placeOf(given),
           check: isCheck,
           distinct: given.isDistinct,
           replace: !given.keeps,
@@ -110,10 +106,7 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
         setWritten(answer);
         onDone();
       }
-    } catch (failure) {
-      setError(failureOf(failure));
-    }
-    setSending(false);
+    });
   }
 
   if (written !== undefined) return <ImportDone name={given.name.trim()} tenant={dataset?.tenant} answer={written} onClose={onClose} />;
@@ -126,30 +119,21 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
       }}
     >
       {dataset === undefined ? (
-        <TextField
-          label="Dataset"
+        <DatasetField
           hint="Letters, digits, dots, underscores and hyphens. A new name makes a dataset."
           fault={faults.name}
           value={given.name}
-          charsMax={100}
           onChange={(name) => change({ name })}
         />
       ) : null}
       <FileField fault={faults.file} onFile={(file, text) => change({ file, text })} onFault={(file) => setFaults({ file })} />
       <ChoiceField label="Form of the file" value={given.form} options={forms} onChange={(form) => change({ form: form as Form })} />
-      <TextField
-        label="Split"
-        hint="For examples that name none. May stay empty."
-        value={given.split}
-        charsMax={200}
-        onChange={(split) => change({ split })}
-      />
-      <TextField
-        label="Tags"
-        hint="Separated by commas; they come beside the tags in the file."
-        value={given.tags}
-        charsMax={1_000}
-        onChange={(tags) => change({ tags })}
+      <SplitAndTags
+        split={given.split}
+        tags={given.tags}
+        splitHint="For examples that name none. May stay empty."
+        tagsHint="Separated by commas; they come beside the tags in the file."
+        onChange={change}
       />
       <CheckField label="Keep examples whose id the dataset has" isChecked={given.keeps} onChange={(keeps) => change({ keeps })} />
       <CheckField

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import '../../styles/experiments.css';
 import { addressOf, type Schemas } from '../../api/client.ts';
-import { failureOf, useApi, useGet } from '../../api/use-api.ts';
+import { useApi, useGet } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
@@ -170,14 +170,9 @@ function DeleteDialog({
       isOpen={isOpen}
       onClose={onClose}
       onConfirm={async () => {
-        try {
-          await api.send('DELETE /experiments/{id}', { path: { id }, query: { tenant } });
-          toast(`${lineText(name, 60)} is deleted.`);
-          go('/experiments');
-          return undefined;
-        } catch (failure) {
-          return failureOf(failure);
-        }
+        await api.send('DELETE /experiments/{id}', { path: { id }, query: { tenant } });
+        toast(`${lineText(name, 60)} is deleted.`);
+        go('/experiments');
       }}
     >
       <p>

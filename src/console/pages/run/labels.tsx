@@ -1,7 +1,8 @@
 /** Labels of people on a run: those that are there, and a new one by a key. */
-import { useMemo, useState } from 'preact/hooks';
+import { useContext, useMemo, useState } from 'preact/hooks';
 import { ApiFailure, type Schemas } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
+import { AppContext } from '../../parts/app-context.ts';
 import { scoreText, timeText } from '../../parts/format.ts';
 import { useKeys } from '../../parts/keyboard.tsx';
 import { labelChoices, labelNames } from '../../parts/run/label-choices.ts';
@@ -26,7 +27,8 @@ export function Labels({ run, by, target, onChanged }: LabelsProps) {
   const api = useApi();
   const toast = useToast();
   const names = useMemo(() => labelNames(run), [run]);
-  const [name, setName] = useState(names[0] ?? 'quality');
+  const { labelName } = useContext(AppContext);
+  const [name, setName] = useState(labelName.current ?? names[0] ?? 'quality');
   const [comment, setComment] = useState('');
   const [isOfCall, setOfCall] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -69,6 +71,10 @@ export function Labels({ run, by, target, onChanged }: LabelsProps) {
       setComment('');
       return `${name}: ${label}.`;
     });
+  const choose = (chosen: string): void => {
+    labelName.current = chosen.trim() === '' ? undefined : chosen;
+    setName(chosen);
+  };
   const remove = (id: string): void =>
     void done(async () => {
       await api.send('DELETE /annotations/{id}', { path: { id } });
@@ -86,8 +92,7 @@ export function Labels({ run, by, target, onChanged }: LabelsProps) {
       {mayLabel ? null : <p class="dim small">Labels need a token that may annotate.</p>}
       <div class="row label-form" hidden={!mayLabel}>
         <label>
-          About{' '}
-          <input type="text" list="label-names" value={name} maxLength={200} onInput={(event) => setName(event.currentTarget.value)} />
+          About <input type="text" list="label-names" value={name} maxLength={200} onInput={(event) => choose(event.currentTarget.value)} />
         </label>
         <datalist id="label-names">
           {names.map((one) => (

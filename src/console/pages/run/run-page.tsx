@@ -1,21 +1,22 @@
 /** One run: what it was about, the verdicts and why, what happened in it, and what to do about it. */
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { addressOf } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
+import { useCopy } from '../../parts/copy.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
+import { KeepRuns } from '../../parts/keep-runs.tsx';
 import { useKeys } from '../../parts/keyboard.tsx';
 import { Loading, PageFrame } from '../../parts/page-frame.tsx';
 import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.ts';
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
+import { RunListSteps } from '../../parts/run-list.tsx';
 import { evalCommand } from '../../parts/run/eval-command.ts';
 import { failedCallsOf, partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
 import { changeText } from '../../parts/run/revision-text.ts';
 import { InputAndAnswer, RunFacts } from '../../parts/run/run-summary.tsx';
-import { useMay, useOwnName } from '../../parts/session.tsx';
-import { useToast } from '../../parts/toast.tsx';
+import { useOwnName } from '../../parts/session.tsx';
 import { useAddress } from '../../parts/use-address.ts';
-import { ExampleDialog } from './example-dialog.tsx';
 import { Labels } from './labels.tsx';
 import { Related } from './related.tsx';
 import { SpanPanel } from './span-panel.tsx';
@@ -40,31 +41,12 @@ export function RunPage({ params: { trace = '', span = '' } }: { readonly params
 }
 
 function Actions({ run }: { readonly run: Run }) {
-  const toast = useToast();
-  const by = useOwnName();
-  const mayKeep = useMay('annotate');
-  const [isExampleOpen, setExampleOpen] = useState(false);
+  const copy = useCopy();
   const file = addressOf('/runs/{trace}/{span}/otlp', { path: { trace: run.trace_id, span: run.span_id }, query: { tenant: run.tenant } });
-  const copy = (text: string, what: string): void => {
-    navigator.clipboard.writeText(text).then(
-      () => toast(`${what} is in the clipboard.`),
-      () => toast('The browser does not let the page write to the clipboard.', 'failed'),
-    );
-  };
-  useKeys([
-    {
-      key: 'a',
-      does: 'Adds the run as an example',
-      run: () => (mayKeep ? setExampleOpen(true) : false),
-    },
-  ]);
   return (
     <>
-      {mayKeep ? (
-        <button type="button" onClick={() => setExampleOpen(true)}>
-          Add as example
-        </button>
-      ) : null}
+      <RunListSteps />
+      <KeepRuns runs={[run]} />
       <button type="button" onClick={() => copy(location.href, 'The link')}>
         Copy link
       </button>
@@ -80,7 +62,6 @@ function Actions({ run }: { readonly run: Run }) {
           Download OTLP
         </a>
       )}
-      <ExampleDialog run={run} by={by} isOpen={isExampleOpen} onClose={() => setExampleOpen(false)} />
     </>
   );
 }

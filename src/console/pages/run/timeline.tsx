@@ -2,6 +2,7 @@
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
+import { countText } from '../../parts/format.ts';
 import { durationText } from '../../parts/run/times.ts';
 import { isEssential, spanTree, treeRows, type WaterfallRow } from '../../parts/run/waterfall.ts';
 import { useVirtualRows } from '../../parts/virtual-rows.ts';
@@ -25,6 +26,29 @@ export interface TimelineProps {
 }
 
 const rowHeight = 28;
+/** Fewer spans are seen without a search. */
+const searchFrom = 12;
+
+/** All words of the search stand in what a row shows, or in the name or error of its span. */
+function filterOf({
+  search,
+  isFailedOnly,
+  verdicts,
+}: {
+  readonly search: string;
+  readonly isFailedOnly: boolean;
+  readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
+}): (span: Span) => boolean {
+  const sought = search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  return (span) => {
+    if (isFailedOnly && span.status !== 'error' && (verdicts.get(span.span_id)?.failed.length ?? 0) === 0) return false;
+    const text = `${labelOf(span)} ${span.name} ${span.status_message}`.toLowerCase();
+    return sought.every((word) => text.includes(word));
+  };
+}
 
 export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: TimelineProps) {
   const [isWhole, setWhole] = useState(false);
@@ -33,10 +57,14 @@ export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: Timel
   const frame = useRef<HTMLDivElement>(null);
   /** A selected step has a row, too. */
   const step = useMemo(() => spans.find((span) => span.span_id === selected && !isEssential(span))?.span_id, [spans, selected]);
-  const tree = useMemo(
-    () => spanTree(spans, isWhole ? undefined : (span) => isEssential(span) || verdicts.has(span.span_id) || span.span_id === step),
-    [spans, isWhole, verdicts, step],
-  );
+  const [search, setSearch] = useState('');
+  const [isFailedOnly, setFailedOnly] = useState(false);
+  const isFiltered = isFailedOnly || search.trim() !== '';
+  const shown = useMemo(() => {
+    if (isFiltered) return filterOf({ search, isFailedOnly, verdicts });
+    return isWhole ? undefined : (span: Span) => isEssential(span) || verdicts.has(span.span_id) || span.span_id === step;
+  }, [isFiltered, search, isFailedOnly, isWhole, verdicts, step]);
+  const tree = useMemo(() => spanTree(spans, shown), [spans, shown]);
   const rows = useMemo(() => treeRows(tree, { closed, openGroups }), [tree, closed, openGroups]);
   const { hidden, fromMicros, toMicros } = tree;
   const { items, before, after, scrollTo } = useVirtualRows(rows.length, frame, rowHeight);
@@ -79,15 +107,34 @@ export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: Timel
     <div class="timeline">
       <div class="row spread timeline-head">
         <span class="dim small">
-          {rows.length} {rows.length === 1 ? 'row' : 'rows'}, {durationText(toMicros - fromMicros)}
+          {rows.length} {rows.length === 1 ? 'row' : 'rows'}
+          {isFiltered ? ` of ${countText(spans.length)} spans` : `, ${durationText(toMicros - fromMicros)}`}
         </span>
-        {hidden > 0 || isWhole ? (
+        {spans.length < searchFrom ? null : (
+          <>
+            <input
+              type="search"
+              data-search
+              value={search}
+              maxLength={200}
+              placeholder="Name, tool, model or error"
+              aria-label="Search the spans"
+              onInput={(event) => setSearch(event.currentTarget.value)}
+            />
+            <label class="row">
+              <input type="checkbox" checked={isFailedOnly} onChange={() => setFailedOnly(!isFailedOnly)} />
+              Failed only
+            </label>
+          </>
+        )}
+        {!isFiltered && (hidden > 0 || isWhole) ? (
           <label class="row">
             <input type="checkbox" checked={isWhole} onChange={() => setWhole(!isWhole)} />
             Show steps of the framework{hidden > 0 ? ` (${hidden})` : ''}
           </label>
         ) : null}
       </div>
+      {isFiltered && rows.length === 0 ? <p class="dim">No span matches.</p> : null}
       <div
         ref={frame}
         class="timeline-rows"

@@ -106,7 +106,7 @@ function VerdictCard({ verdict, run, nameOf, onOpen }: Omit<VerdictCardsProps, '
       ) : null}
       <details>
         <summary class="dim small">
-          {evaluator} {version}
+          Evaluator {evaluator}, version {version}
           {probability === undefined || probability === 1 ? '' : `, sampled with ${percentText(probability)}`}
         </summary>
         <JsonView value={verdict.details ?? {}} label={`Details of ${name}`} />

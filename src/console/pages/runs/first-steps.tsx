@@ -1,11 +1,12 @@
 /** What a fresh service shows: how to point an agent at it, and a demonstration. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { failureOf, useApi, useGet } from '../../api/use-api.ts';
 import type { Query } from '../../parts/address.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { useMay } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { rangeParameters } from '../../parts/time-range.ts';
+import { useTimeRange } from '../../parts/time-range-picker.tsx';
 
 /** True: no filter is set, and there is still nothing. */
 export function isFirstSteps({
@@ -20,13 +21,26 @@ export function isFirstSteps({
   return !isLoading && rows.length === 0 && Object.keys(query).every((name) => rangeParameters.includes(name) || name === 'live');
 }
 
+/** A newcomer waits for the first run. */
+const everyMs = 2_000;
+
+/** `onLoaded`: there are runs, which the page reads again. */
 export function FirstSteps({ onLoaded }: { readonly onLoaded: () => void }) {
   const { value } = useGet('/addresses', {});
-  const any = useGet('/runs', { query: { limit: 1 } });
-  if (any.value !== undefined && any.value.runs.length > 0)
-    return (
+  const { from } = useTimeRange();
+  const newest = useGet('/runs', { query: { limit: 1 } }, { everyMs }).value;
+  const newestAt = newest?.runs[0]?.started_at;
+  useEffect(() => {
+    if (newestAt !== undefined) onLoaded();
+  }, [newest]);
+  if (newestAt !== undefined)
+    return Date.parse(newestAt) < Date.parse(from) ? (
       <EmptyState title="No runs in this time">
         <p>The service has runs of another time: choose a longer one.</p>
+      </EmptyState>
+    ) : (
+      <EmptyState title="The first runs are here">
+        <p>The service counts them.</p>
       </EmptyState>
     );
   const http = value?.otlp_http ?? 'http://127.0.0.1:4318';
@@ -46,6 +60,7 @@ export function FirstSteps({ onLoaded }: { readonly onLoaded: () => void }) {
           An SDK that sends gRPC uses <code>{value.otlp_grpc}</code>. A run is here six seconds after its last span.
         </p>
       )}
+      <p class="small dim">The first run comes to this page by itself.</p>
       <DemoButton onLoaded={onLoaded} />
     </EmptyState>
   );

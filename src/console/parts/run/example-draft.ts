@@ -1,58 +1,55 @@
-/** An example as a form edits it, and back. */
+/** An example of a run as a form edits it, and back. */
 
 export interface ExampleDraft {
   readonly input: string;
   /** True: the input is no text but JSON: a conversation, or named inputs. */
   readonly isInputJson: boolean;
   readonly expect: string;
-  /** Apart by commas. */
-  readonly tags: string;
   readonly isReviewed: boolean;
 }
 
 interface ExampleLike {
   readonly input?: unknown;
   readonly expect?: unknown;
-  readonly tags?: readonly string[];
-  readonly review?: unknown;
 }
 
-const tagsMax = 100;
-
-export function draftOf({ input, expect, tags = [] }: ExampleLike): ExampleDraft {
+export function draftOf({ input, expect }: ExampleLike): ExampleDraft {
   const isInputJson = typeof input !== 'string';
   return {
     input: isInputJson ? written(input ?? null) : input,
     isInputJson,
     expect: written(expect ?? {}),
-    tags: tags.join(', '),
     isReviewed: false,
   };
 }
 
-/** The edited example, or what is wrong with the texts. */
+/** What is wrong with the texts of a draft, by field. */
+export interface DraftFaults {
+  readonly input?: string;
+  readonly expect?: string;
+}
+
+/** The edited example, or what is wrong with its texts. */
 export function exampleOf<Example extends ExampleLike>(
   example: Example,
-  { input, isInputJson, expect, tags, isReviewed }: ExampleDraft,
-): { readonly example: Example } | { readonly fault: string } {
+  { input, isInputJson, expect, isReviewed }: ExampleDraft,
+): { readonly example: Example } | { readonly faults: DraftFaults } {
   const parsedInput = isInputJson ? parsed(input) : { value: input };
-  if (parsedInput === undefined) return { fault: 'The input is no JSON.' };
   const expected = parsed(expect.trim() === '' ? '{}' : expect);
-  if (expected === undefined) return { fault: 'What is expected is no JSON.' };
-  if (typeof expected.value !== 'object' || expected.value === null || Array.isArray(expected.value))
-    return { fault: 'What is expected is no JSON object.' };
-  const given = tags
-    .split(',')
-    .map((tag) => tag.trim())
-    .filter((tag) => tag !== '')
-    .slice(0, tagsMax);
-  const { tags: _before, ...rest } = example;
+  const faults: DraftFaults = {
+    ...(parsedInput === undefined ? { input: 'The input is no JSON.' } : {}),
+    ...(expected === undefined
+      ? { expect: 'What is expected is no JSON.' }
+      : typeof expected.value !== 'object' || expected.value === null || Array.isArray(expected.value)
+        ? { expect: 'What is expected is no JSON object.' }
+        : {}),
+  };
+  if (Object.keys(faults).length > 0) return { faults };
   return {
     example: {
-      ...rest,
-      input: parsedInput.value,
-      expect: expected.value,
-      ...(given.length === 0 ? {} : { tags: given }),
+      ...example,
+      input: parsedInput?.value,
+      expect: expected?.value,
       review: isReviewed ? 'reviewed' : 'draft',
     } as unknown as Example,
   };

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Schemas } from '../../api/client.ts';
 import { pageAddress } from '../address.ts';
+import { CopyButton } from '../copy.tsx';
 import { costText, countText, timeText, unknownText } from '../format.ts';
 import { plainText } from './conversation.ts';
 import { LongText } from './long-text.tsx';
@@ -9,6 +10,9 @@ import { durationText, microsOf } from './times.ts';
 import './run.css';
 
 export type Run = Schemas['Run'];
+
+/** Of a trace id, to tell two apart; the button copies all of it. */
+const idChars = 8;
 
 export function RunFacts({ run }: { readonly run: Run }) {
   const { agent, version, service, model, session_id: session, started_at: started, ended_at: ended, completeness, status } = run;
@@ -25,6 +29,12 @@ export function RunFacts({ run }: { readonly run: Run }) {
     ...(session === null || session === ''
       ? []
       : [['Session', <a href={pageAddress(`/sessions/${encodeURIComponent(session)}`, { tenant: run.tenant })}>{session}</a>] as const]),
+    [
+      'Trace',
+      <>
+        <code title={run.trace_id}>{run.trace_id.slice(0, idChars)}…</code> <CopyButton value={run.trace_id} what="The id of the trace" />
+      </>,
+    ],
   ];
   return (
     <div class="row run-facts">
@@ -88,7 +98,10 @@ export function InputAndAnswer({ run }: { readonly run: Run }) {
   return (
     <div class="run-texts">
       <section>
-        <h2>Input</h2>
+        <header class="row spread">
+          <h2>Input</h2>
+          {typeof input === 'string' ? <CopyButton value={input} what="The input" /> : null}
+        </header>
         {input === null || input === undefined ? (
           <p class="dim">The spans carry no input.</p>
         ) : (
@@ -96,7 +109,10 @@ export function InputAndAnswer({ run }: { readonly run: Run }) {
         )}
       </section>
       <section>
-        <h2>Final answer</h2>
+        <header class="row spread">
+          <h2>Final answer</h2>
+          {answer === null || answer === undefined ? null : <CopyButton value={plainText(answer)} what="The answer" />}
+        </header>
         {answer === null || answer === undefined ? (
           <p class="dim">The spans carry no final answer.</p>
         ) : (

@@ -1,6 +1,7 @@
 /** A tool call: its arguments against the schema of the tool, with the members at fault marked, and its result beside it. */
 import { useMemo } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
+import { CopyButton } from '../copy.tsx';
 import { argumentMarks, type VerdictDetails } from './argument-marks.ts';
 import { JsonView } from './json-view.tsx';
 import { LongText } from './long-text.tsx';
@@ -32,12 +33,18 @@ export function ToolCallView({ call, index, verdicts, definition, isSaid = false
         </ul>
       )}
       <section>
-        <h3>Arguments</h3>
+        <header class="row spread">
+          <h3>Arguments</h3>
+          {call.arguments === null || call.arguments === undefined ? null : <CopyButton value={call.arguments} what="The arguments" />}
+        </header>
         <ArgumentsOf call={call} marks={marks} />
       </section>
       <ToolSchema definition={definition} />
       <section>
-        <h3>Result</h3>
+        <header class="row spread">
+          <h3>Result</h3>
+          {call.result === null || call.result === undefined ? null : <CopyButton value={call.result} what="The result" />}
+        </header>
         <ResultOf call={call} />
       </section>
     </div>

@@ -1,6 +1,7 @@
 /** Datasets: figures as the API has them, edits that make versions, two editors, hostile texts, files, and runs that become examples. */
 import type { Locator } from 'playwright-core';
 import { isJsonArray, isJsonObject, type JsonObject } from '../../../../src/model/json.ts';
+import { refundAgent } from '../runs/stories.ts';
 import { sentinel, settled, usable, watchedPage, type WatchedPage } from '../watched-page.ts';
 import { posted } from '../world.ts';
 import { axeFaults } from './accessible.ts';
@@ -77,16 +78,12 @@ export const datasetsSuite: Suite = {
       await page.getByText('More members').click();
       await page.getByLabel('Other expectations (JSON)').fill('{ "nonsense": 1 }');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      const field = page.getByLabel('Other expectations (JSON)');
-      await main
-        .getByText(/nonsense/)
-        .first()
-        .waitFor();
-      const isMarked = (await field.getAttribute('aria-invalid')) === 'true';
+      await page.getByLabel('Other expectations (JSON)').and(page.locator('[aria-invalid="true"]')).waitFor();
+      const said = await main.getByRole('alert').allInnerTexts();
       // The browser asks before it leaves a page with edits.
       await page.getByRole('button', { name: 'Undo all edits' }).click();
       return [
-        ...(isMarked ? [] : ['the field is not marked']),
+        ...(said.some((text) => text.includes('nonsense')) ? [] : [`the alerts say ${said.join(' | ')}`]),
         ...((await example())['since'] === 2 ? [] : ['it was saved']),
         ...watched.faults(),
       ];
@@ -161,9 +158,38 @@ export const datasetsSuite: Suite = {
     });
 
     await tally.attempt('datasets: selected runs become drafts', () => runsBecomeDrafts(watched, api));
+    await tally.attempt('datasets: the example of one selected run is edited before it is added', () => oneRunIsEdited(watched, api));
     await watched.close();
   },
 };
+
+async function oneRunIsEdited(watched: WatchedPage, api: Api): Promise<readonly string[]> {
+  const { page } = watched;
+  await watched.open(`/runs?range=7d&agent=${refundAgent}`);
+  await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).check();
+  await page.keyboard.press('a');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Dataset', { exact: true }).fill('from-one-run');
+  await dialog.getByLabel('Tags', { exact: true }).fill('a, b');
+  await dialog.getByLabel('Expected (JSON)').fill('[]');
+  const isRefused = await dialog.getByRole('button', { name: 'Add 1 run' }).isDisabled();
+  await dialog.getByLabel('Input', { exact: true }).fill('Refund nothing.');
+  await dialog.getByLabel('Expected (JSON)').fill('{ "output": "Nothing is refunded." }');
+  await dialog.getByRole('checkbox', { name: /What is expected is right/ }).check();
+  await dialog.getByRole('button', { name: 'Add 1 run' }).click();
+  await dialog.getByRole('link', { name: 'Open the example' }).click();
+  await page.getByLabel('What the agent gets').waitFor();
+  const [example, ...more] = listIn(await api('/datasets/from-one-run/examples'), 'examples');
+  const { input, expect, tags, review } = example ?? {};
+  const want = { input: 'Refund nothing.', expect: { output: 'Nothing is refunded.' }, tags: ['a', 'b'], review: 'reviewed' };
+  return [
+    ...(isRefused ? [] : ['an expectation that is no object is not refused']),
+    ...(more.length === 0 && JSON.stringify({ input, expect, tags, review }) === JSON.stringify(want)
+      ? []
+      : [`the API has ${JSON.stringify(example)} and ${more.length} more`]),
+    ...watched.faults(),
+  ];
+}
 
 async function runsBecomeDrafts(watched: WatchedPage, api: Api): Promise<readonly string[]> {
   const { page } = watched;

@@ -55,9 +55,9 @@ export const loopSuite: Suite = {
       await watched.page.keyboard.press('a');
       const dialog = watched.page.getByRole('dialog');
       await dialog.getByLabel(/^Dataset/).fill(kept);
-      await dialog.getByRole('checkbox').check();
-      await dialog.getByRole('button', { name: 'Add the example' }).click();
-      await dialog.waitFor({ state: 'hidden' });
+      await dialog.getByRole('checkbox', { name: /What is expected is right/ }).check();
+      await dialog.getByRole('button', { name: 'Add 1 run' }).click();
+      await dialog.getByText('1 example is added.').waitFor();
       const { examples } = await api<{ readonly examples: readonly object[] }>(world, `/datasets/${kept}/examples`);
       await watched.open(`/datasets/${kept}`);
       const text = await watched.page.locator('main').innerText();

@@ -7,10 +7,10 @@ test('an example that nobody changed stays what it is', () => {
   expect(exampleOf(example, draftOf(example))).toEqual({ example });
 });
 
-test('the form changes input, expectation, tags and review', () => {
-  const draft = { ...draftOf(example), input: 'Bye', expect: '{"output":"See you"}', tags: ' x, ,y', isReviewed: true };
+test('the form changes input, expectation and review', () => {
+  const draft = { ...draftOf(example), input: 'Bye', expect: '{"output":"See you"}', isReviewed: true };
   expect(exampleOf(example, draft)).toEqual({
-    example: { ...example, input: 'Bye', expect: { output: 'See you' }, tags: ['x', 'y'], review: 'reviewed' },
+    example: { ...example, input: 'Bye', expect: { output: 'See you' }, review: 'reviewed' },
   });
 });
 
@@ -18,10 +18,12 @@ test('an input of messages is edited as JSON', () => {
   const messages = [{ role: 'user', content: 'Hello' }];
   const draft = draftOf({ ...example, input: messages });
   expect([draft.isInputJson, exampleOf(example, draft)]).toMatchObject([true, { example: { input: messages } }]);
-  expect(exampleOf(example, { ...draft, input: '[' })).toEqual({ fault: 'The input is no JSON.' });
+  expect(exampleOf(example, { ...draft, input: '[' })).toEqual({ faults: { input: 'The input is no JSON.' } });
 });
 
 for (const expect_ of ['{', '[]', '"text"', 'null'])
   test(`what is expected must be an object: ${expect_}`, () => {
-    expect(exampleOf(example, { ...draftOf(example), expect: expect_ })).toMatchObject({ fault: expect.stringContaining('expected') });
+    expect(exampleOf(example, { ...draftOf(example), expect: expect_ })).toEqual({
+      faults: { expect: expect.stringContaining('expected') },
+    });
   });

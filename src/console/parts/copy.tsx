@@ -1,0 +1,32 @@
+/** Texts to the clipboard. */
+import { useToast } from './toast.tsx';
+
+/** Writes a text to the clipboard, and says so. `what` begins the sentence: "The link". */
+export function useCopy(): (text: string, what: string) => void {
+  const toast = useToast();
+  return (text, what) =>
+    void navigator.clipboard.writeText(text).then(
+      () => toast(`${what} is in the clipboard.`),
+      () => toast('The browser does not let the page write to the clipboard.', 'failed'),
+    );
+}
+
+export interface CopyButtonProps {
+  /** A text as it is, any other value as JSON. */
+  readonly value: unknown;
+  /** Begins a sentence: "The result". */
+  readonly what: string;
+}
+
+export function CopyButton({ value, what }: CopyButtonProps) {
+  const copy = useCopy();
+  return (
+    <button
+      type="button"
+      class="plain small copy"
+      onClick={() => copy(typeof value === 'string' ? value : JSON.stringify(value, undefined, 2), what)}
+    >
+      Copy<span class="visually-hidden"> {what.toLowerCase()}</span>
+    </button>
+  );
+}

@@ -1,0 +1,285 @@
+/**
+ * Sums by version that are made of narrower ones, so that figures over all time read few rows: days, and one total for each version of all that
+ * began before a time. Both follow from `version_figures` and may be dropped at any time. A change of an older time drops the total, and the next
+ * steps build it again out of days. A question in between reads what there is and the narrower sums behind it.
+ */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { type VersionFigure, type VersionFigureKind, versionFiguresMax, type VersionQuery } from '../../model/store/version-store.ts';
+
+export const fineWidthMicros = 5 * 60_000_000;
+export const hourMicros = 3_600_000_000;
+const dayMicros = 24 * hourMicros;
+/** The width of what the runs before the retention have become. */
+export const wholeWidthMicros = Number.MAX_SAFE_INTEGER;
+/** Widths of sums that lie in a window of time. */
+const windowWidths: readonly number[] = [fineWidthMicros, hourMicros];
+
+/** Late spans and verdicts mostly come within this time, so the total ends before it. */
+const totalAgeMicros = 3 * hourMicros;
+/** Days end before the times of five minutes begin. */
+const dayAgeMicros = 48 * hourMicros;
+/** Stretches of days that one question reads. Others are read as hours. */
+const stretchesMax = 20;
+
+const key = 'agent, tenant, version, task, kind, name';
+const sums =
+  'sum(runs) as runs, sum(weight) as weight, sum(value) as value, max(weight_max) as weight_max, min(first_us) as first_us, max(last_us) as last_us';
+const columns = `${key}, runs, weight, value, weight_max, first_us, last_us`;
+const inWindow = `width_us in (${windowWidths.join(', ')})`;
+const added = `on conflict (${key}) do update set
+  runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, weight_max = max(weight_max, excluded.weight_max),
+  first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)`;
+
+function startOf(at: number, width: number): number {
+  return at - (at % width);
+}
+
+/** The start of a sum in a window of time, whose runs have been summed. */
+export function fineTime(at: number): number {
+  return startOf(at, fineWidthMicros);
+}
+
+/** 0: there is no total. */
+function totalUntil(database: DatabaseSync): number {
+  return Number(database.prepare('select until_us as until from version_total_until').get()?.['until'] ?? 0);
+}
+
+function setUntil(database: DatabaseSync, until: number): void {
+  database.prepare('update version_total_until set until_us = ?').run(until);
+}
+
+/** The first sum in a window of time from this one on. */
+function firstFrom(database: DatabaseSync, from: number): number | undefined {
+  const firsts = windowWidths.flatMap((width) => {
+    const at = database.prepare('select min(at_us) as at from version_figures where width_us = ? and at_us >= ?').get(width, from)?.['at'];
+    return typeof at === 'number' ? [at] : [];
+  });
+  return firsts.length === 0 ? undefined : Math.min(...firsts);
+}
+
+/** Runs that began within this time were summed again. */
+export function totalsChanged(database: DatabaseSync, { from, to }: { readonly from: number; readonly to: number }): void {
+  for (let day = startOf(from, dayMicros); day < to; day += dayMicros) dropDay(database, day);
+  if (from < totalUntil(database)) dropTotal(database);
+}
+
+function dropDay(database: DatabaseSync, day: number): void {
+  if (database.prepare('delete from version_days_made where at_us = ?').run(day).changes === 0) return;
+  database.prepare('delete from version_days where at_us = ?').run(day);
+}
+
+function dropTotal(database: DatabaseSync): void {
+  database.exec('delete from version_totals');
+  setUntil(database, 0);
+}
+
+/** Sums before this time, or those by task, are about to become part of the sum of all older runs. The total has them already, or is dropped. */
+export function aboutToFold(database: DatabaseSync, before: number, { hours }: { readonly hours: boolean }): void {
+  const until = totalUntil(database);
+  if (until > 0 && until < before) dropTotal(database);
+  if (!hours) return;
+  database.prepare('delete from version_days where at_us < ?').run(before);
+  database.prepare('delete from version_days_made where at_us < ?').run(before);
+}
+
+/** Versions without a run since this time go from the sum of all older runs. */
+export function dropIdle(database: DatabaseSync, before: number): void {
+  const until = totalUntil(database);
+  if (until < before) return;
+  const old = "select agent, tenant, version from version_totals where kind = 'run' and task = '' and last_us < ?";
+  if (database.prepare(`${old} limit 1`).get(before) === undefined) return;
+  const late = `select agent, tenant, version from version_figures where ${inWindow} and at_us >= ?`;
+  const rows = database.prepare(`${old} except ${late}`).all(before, until);
+  const statements = [
+    database.prepare(`delete from version_figures where width_us = ${wholeWidthMicros} and agent = ? and tenant = ? and version = ?`),
+    database.prepare('delete from version_totals where agent = ? and tenant = ? and version = ?'),
+  ];
+  for (const { agent = null, tenant = null, version = null } of rows)
+    for (const statement of statements) statement.run(agent, tenant, version);
+}
+
+interface TotalOptions {
+  readonly now: number;
+  /** Sums of runs before it are one sum for each version. */
+  readonly keepFrom: number;
+}
+
+function targetOf({ now, keepFrom }: TotalOptions): number {
+  return startOf(Math.max(now - totalAgeMicros, Math.min(keepFrom, now)), hourMicros);
+}
+
+/** The total is to begin, or to grow. */
+export function isTotalLeft(database: DatabaseSync, options: TotalOptions): boolean {
+  const [until, target] = [totalUntil(database), targetOf(options)];
+  return until < target && (firstFrom(database, until) ?? target) < target;
+}
+
+/** One step towards a total of all that is older than a few hours: at most a day is added. `true`: it took a step. */
+export function totalsStep(database: DatabaseSync, options: TotalOptions): boolean {
+  const [until, target] = [totalUntil(database), targetOf(options)];
+  const dayTarget = startOf(options.now - dayAgeMicros, dayMicros);
+  if (until === 0) return beginTotal(database, target);
+  const first = until < target ? firstFrom(database, until) : undefined;
+  if (first === undefined || first >= target) {
+    if (until < target) setUntil(database, target);
+    return madeLastDay(database, dayTarget - dayMicros);
+  }
+  const day = startOf(first, dayMicros);
+  if (day >= until && day < dayTarget) {
+    makeDay(database, day);
+    database
+      .prepare(
+        `insert into version_totals (${columns}) select agent, tenant, version, '', kind, name, runs, weight, value, weight_max, first_us, last_us
+         from version_days where at_us = ? ${added}`,
+      )
+      .run(day);
+    setUntil(database, day + dayMicros);
+  } else {
+    const hour = startOf(first, hourMicros);
+    database
+      .prepare(
+        `insert into version_totals (${columns}) select ${key}, ${sums} from version_figures
+         where ${inWindow} and at_us >= ? and at_us < ? group by ${key} ${added}`,
+      )
+      .run(hour, hour + hourMicros);
+    setUntil(database, hour + hourMicros);
+  }
+  return true;
+}
+
+/** It begins with the sum of all runs that are older than the others. */
+function beginTotal(database: DatabaseSync, target: number): boolean {
+  const first = firstFrom(database, 0);
+  const hasWhole = database.prepare('select 1 from version_figures where width_us = ? limit 1').get(wholeWidthMicros) !== undefined;
+  if ((first === undefined || first >= target) && !hasWhole) return false;
+  database
+    .prepare(`insert into version_totals (${columns}) select ${columns} from version_figures where width_us = ? and at_us = 0`)
+    .run(wholeWidthMicros);
+  setUntil(database, Math.max(1, Math.min(target, startOf(first ?? target, dayMicros))));
+  return true;
+}
+
+/** The total passed over it hour by hour. It is there for the next total. */
+function madeLastDay(database: DatabaseSync, day: number): boolean {
+  if (database.prepare('select 1 from version_days_made where at_us = ?').get(day) !== undefined) return false;
+  const first = firstFrom(database, day);
+  if (first === undefined || first >= day + dayMicros) return false;
+  return makeDay(database, day);
+}
+
+/** `false`: it is there already. */
+function makeDay(database: DatabaseSync, day: number): boolean {
+  if (database.prepare('insert into version_days_made (at_us) values (?) on conflict (at_us) do nothing').run(day).changes === 0)
+    return false;
+  database
+    .prepare(
+      `insert into version_days (at_us, agent, tenant, version, kind, name, runs, weight, value, weight_max, first_us, last_us)
+       select ?, agent, tenant, version, kind, name, ${sums} from version_figures
+       where ${inWindow} and at_us >= ? and at_us < ? and task = '' group by agent, tenant, version, kind, name`,
+    )
+    .run(day, day, day + dayMicros);
+  return true;
+}
+
+// Answers.
+
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Days one behind the other that are made, from this time on. */
+function madeStretches(database: DatabaseSync, until: number): readonly Stretch[] {
+  const stretches: { from: number; to: number }[] = [];
+  for (const { at } of database.prepare('select at_us as at from version_days_made where at_us >= ? order by at_us').all(until)) {
+    const [day, last] = [Number(at), stretches.at(-1)];
+    if (last?.to === day) last.to += dayMicros;
+    else if (stretches.length === stretchesMax) break;
+    else stretches.push({ from: day, to: day + dayMicros });
+  }
+  return stretches;
+}
+
+/** The times between these. */
+function gapsOf(stretches: readonly Stretch[], from: number): readonly Stretch[] {
+  const edges = [from, ...stretches.flatMap((one) => [one.from, one.to]), Number.MAX_SAFE_INTEGER];
+  return edges.flatMap((edge, at) => (at % 2 === 0 && edge < (edges[at + 1] ?? 0) ? [{ from: edge, to: edges[at + 1] ?? 0 }] : []));
+}
+
+interface Source {
+  readonly table: string;
+  readonly where: string;
+  readonly values: readonly number[];
+}
+
+/** Where the sums of a question lie: each run is in one of them. */
+function sourcesOf(database: DatabaseSync, from: number | undefined): readonly Source[] {
+  const windows = ({ from: begin, to }: Stretch): Source => ({
+    table: 'version_figures',
+    where: `${inWindow} and at_us >= ? and at_us < ?`,
+    values: [begin, to],
+  });
+  if (from !== undefined) return [windows({ from: fineTime(from), to: Number.MAX_SAFE_INTEGER })];
+  const until = totalUntil(database);
+  const days = madeStretches(database, until);
+  return [
+    until > 0
+      ? { table: 'version_totals', where: 'true', values: [] }
+      : { table: 'version_figures', where: 'width_us = ? and at_us = 0', values: [wholeWidthMicros] },
+    ...days.map((stretch) => ({ table: 'version_days', where: 'at_us >= ? and at_us < ?', values: [stretch.from, stretch.to] })),
+    ...gapsOf(days, until).map(windows),
+  ];
+}
+
+interface FigureRow {
+  readonly agent: string;
+  readonly of_version: string;
+  readonly task: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly runs: number;
+  readonly weight: number;
+  readonly value: number;
+  readonly weight_max: number;
+  readonly first_us: number;
+  readonly last_us: number;
+}
+
+export function versionFigures(database: DatabaseSync, query: VersionQuery): readonly VersionFigure[] {
+  const { agent, version, tenant, from, kinds, name, byTask = false, allVersions = false } = query;
+  const filters = Object.entries({ agent, version, tenant, name }).filter((one): one is [string, string] => one[1] !== undefined);
+  const where = [
+    // No index by kind: the times lead to the rows.
+    `+kind in (${kinds.map(() => '?').join(', ')})`,
+    ...filters.map(([column]) => `${column} = ?`),
+    ...(byTask ? [] : ["task = ''"]),
+  ].join(' and ');
+  const values: readonly SQLInputValue[] = [...kinds, ...filters.map(([, value]) => value)];
+  const ofTask = (table: string): string => (table === 'version_days' ? "'' as task" : 'task');
+  const whereOf = (table: string): string => (table === 'version_days' ? where.replace(" and task = ''", '') : where);
+  const sources = sourcesOf(database, from);
+  const rows = database
+    .prepare(
+      `select agent, ${allVersions ? "''" : 'version'} as of_version, task, kind, name, ${sums} from (${sources
+        .map(
+          (one) =>
+            `select agent, version, ${ofTask(one.table)}, kind, name, runs, weight, value, weight_max, first_us, last_us from ${one.table} where ${one.where} and ${whereOf(one.table)}`,
+        )
+        .join(' union all ')})
+       group by agent, of_version, task, kind, name order by agent, kind, name, of_version, task limit ${versionFiguresMax}`,
+    )
+    .all(...sources.flatMap((one) => [...one.values, ...values])) as unknown as readonly FigureRow[];
+  return rows.map((row) => ({
+    agent: row.agent,
+    version: row.of_version,
+    task: row.task,
+    kind: row.kind as VersionFigureKind,
+    name: row.name,
+    runs: row.runs,
+    weight: row.weight,
+    value: row.value,
+    weightMax: row.weight_max,
+    firstAt: row.first_us,
+    lastAt: row.last_us,
+  }));
+}
