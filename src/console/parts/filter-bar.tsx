@@ -1,5 +1,5 @@
 /** Filters of a page, bound to its address. A text counts when the field is left, or with Enter. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Filter } from './filter.ts';
 import { useAddress } from './use-address.ts';
 
@@ -49,6 +49,9 @@ interface FieldProps {
 
 function Field({ filter: { name, title, kind, options = [], placeholder = '' }, value, onChange }: FieldProps) {
   const id = `filter-${name}`;
+  // What is typed stays while the page draws itself anew, until the address has it.
+  const [typed, setTyped] = useState<string>();
+  useEffect(() => setTyped(undefined), [value]);
   return (
     <div class="field">
       <label for={id}>{title}</label>
@@ -66,12 +69,13 @@ function Field({ filter: { name, title, kind, options = [], placeholder = '' }, 
           id={id}
           name={name}
           type={kind}
-          value={value}
+          value={typed ?? value}
           placeholder={placeholder}
           autocomplete="off"
           {...(kind === 'number' ? { min: 0, step: 'any' } : { maxLength: 1_000 })}
           {...(kind === 'search' ? { 'data-search': '' } : {})}
           {...(options.length > 0 ? { list: `${id}-list` } : {})}
+          onInput={(event) => setTyped(event.currentTarget.value)}
           onChange={(event) => onChange(event.currentTarget.value.trim())}
         />
       )}

@@ -12,6 +12,7 @@ import { controlSuite } from './suites/control.ts';
 import { datasetsSuite } from './suites/datasets.ts';
 import { experimentsSuite } from './suites/experiments.ts';
 import { figuresSuite } from './suites/figures.ts';
+import { filtersSuite } from './suites/filters.ts';
 import { firstRunSuite } from './suites/first-run.ts';
 import { hostileSuite } from './suites/hostile.ts';
 import { keyboardSuite } from './suites/keyboard.ts';
@@ -30,6 +31,7 @@ const suites: readonly Suite[] = [
   controlSuite,
   pagesSuite,
   figuresSuite,
+  filtersSuite,
   accessibleSuite,
   hostileSuite,
   signingInSuite,

@@ -9,18 +9,7 @@ import { eventually, sample } from '../../service/running.ts';
 import { serviceFolder, type ServiceProcess } from '../../service/process.ts';
 import type { Places, RunAddress } from './addresses.ts';
 import { spansOfStory } from './runs/agent-run.ts';
-import {
-  hourMs,
-  largeAgent,
-  largeSpans,
-  largeStory,
-  minuteMs,
-  plannerStory,
-  refundAgent,
-  refundStories,
-  session,
-  sessionStories,
-} from './runs/stories.ts';
+import { hourMs, largeAgent, largeSpans, largeStory, refundAgent, sentStories, session } from './runs/stories.ts';
 
 export interface World {
   readonly service: ServiceProcess;
@@ -70,11 +59,7 @@ export async function filledWorld({ demo, large, experiments }: WorldOptions): P
     folder.configure(configuration(judge.baseUrl));
     const service = await folder.start();
     const startMs = Date.now();
-    const stories = [
-      ...refundStories(),
-      { story: plannerStory, agoMs: 5 * minuteMs },
-      ...sessionStories.map((story, nth) => ({ story, agoMs: hourMs - nth * 3 * minuteMs })),
-    ];
+    const stories = sentStories();
     const spans = stories.map(({ story, agoMs }, nth) => spansOfStory(story, { trace: nth + 1, startMs: startMs - agoMs }));
     await sent(service, spans);
     if (large)

@@ -35,10 +35,10 @@ export const runFilters: readonly Filter[] = [
       { value: 'false', title: 'no' },
     ],
   },
-  { name: 'min_duration', title: 'Seconds from', kind: 'number', isMore: true },
-  { name: 'max_duration', title: 'to', kind: 'number', isMore: true },
-  { name: 'min_cost', title: 'US dollars from', kind: 'number', isMore: true },
-  { name: 'max_cost', title: 'to', kind: 'number', isMore: true },
+  { name: 'min_duration', title: 'Seconds at least', kind: 'number', isMore: true },
+  { name: 'max_duration', title: 'Seconds at most', kind: 'number', isMore: true },
+  { name: 'min_cost', title: 'US dollars at least', kind: 'number', isMore: true },
+  { name: 'max_cost', title: 'US dollars at most', kind: 'number', isMore: true },
 ];
 
 /** Parameters that an address of runs may have beside its time. */

@@ -115,7 +115,7 @@ export const plannerStory: RunStory = {
 
 export const session = 'conversation-7';
 /** The third turn has no final answer. */
-export const sessionStories: readonly RunStory[] = [
+const sessionStories: readonly RunStory[] = [
   { input: 'Hello, is my parcel on its way?', answer: 'Which order is it?' },
   { input: 'A-2000.', answer: 'It left the warehouse this morning.' },
   { input: 'And when does it come?' },
@@ -127,6 +127,15 @@ export const sessionStories: readonly RunStory[] = [
   turns: [[{ tool: 'track', arguments: { order_id: 'A-2000' }, result: { state: 'sent' } }]],
   ...turn,
 }));
+
+/** Everything that a world has at least: story `n` has the trace of the number `n + 1`. */
+export function sentStories(): readonly PlacedStory[] {
+  return [
+    ...refundStories(),
+    { story: plannerStory, agoMs: 5 * minuteMs },
+    ...sessionStories.map((story, nth) => ({ story, agoMs: hourMs - nth * 3 * minuteMs })),
+  ];
+}
 
 /** One run of about this many spans. */
 export const largeAgent = 'bulk-importer';

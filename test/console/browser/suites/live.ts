@@ -30,6 +30,15 @@ export const liveSuite: Suite = {
       const counts = await Promise.all([1, 2, 3, 4].map((nth) => row(nth).count()));
       return counts.flatMap((count, at) => (count === 1 ? [] : [`run ${at + 1} stands there ${count} times`]));
     });
+    await tally.attempt('what somebody types stays while a run comes in', async () => {
+      const field = watched.page.getByLabel('Agent', { exact: true });
+      await field.pressSequentially('live-a');
+      await send(6);
+      await row(6).waitFor({ timeout: withinMs });
+      const typed = await field.inputValue();
+      await field.press('Escape');
+      return [...(typed === 'live-a' ? [] : [`the field has “${typed}”`]), ...watched.faults()];
+    });
     await tally.attempt('a filter holds for what comes in', async () => {
       await watched.open('/runs?live=on&agent=somebody-else');
       await send(5);
