@@ -1,8 +1,8 @@
 /** One run: what it was about, the verdicts and why, what happened in it, and what to do about it. */
 import { useCallback, useMemo, useRef } from 'preact/hooks';
-import type { Schemas } from '../../api/client.ts';
+import type { GetAnswer, Schemas } from '../../api/client.ts';
 import { addressOf } from '../../api/client.ts';
-import { useGet } from '../../api/use-api.ts';
+import { type Loaded, useGet } from '../../api/use-api.ts';
 import { useCopy } from '../../parts/copy.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { KeepRuns } from '../../parts/keep-runs.tsx';
@@ -25,14 +25,17 @@ type Run = Schemas['Run'];
 
 export function RunPage({ params: { trace = '', span = '' } }: { readonly params: { readonly [name: string]: string } }) {
   const { query } = useAddress();
-  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', { path: { trace, span }, query: { tenant: query['tenant'] } });
+  const of = { path: { trace, span }, query: { tenant: query['tenant'] } };
+  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', of);
+  // Both are large where a run has many spans, so they come side by side.
+  const timeline = useGet('/runs/{trace}/{span}/timeline', of);
   return (
     <PageFrame
       title={value === undefined ? 'Run' : `Run of ${value.agent ?? 'an agent without a name'}`}
       actions={value === undefined ? undefined : <Actions run={value} />}
     >
       {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined ? isLoading ? <Loading what="the run" /> : null : <RunView run={value} onChanged={reload} />}
+      {value === undefined ? isLoading ? <Loading what="the run" /> : null : <RunView run={value} timeline={timeline} onChanged={reload} />}
     </PageFrame>
   );
 }
@@ -63,16 +66,18 @@ function Actions({ run }: { readonly run: Run }) {
   );
 }
 
-function RunView({ run, onChanged }: { readonly run: Run; readonly onChanged: () => void }) {
+interface RunViewProps {
+  readonly run: Run;
+  readonly timeline: Loaded<GetAnswer<'/runs/{trace}/{span}/timeline'>>;
+  readonly onChanged: () => void;
+}
+
+function RunView({ run, timeline, onChanged }: RunViewProps) {
   const { query, change } = useAddress();
   const by = useOwnName();
   const panel = useRef<HTMLDivElement>(null);
   const { selected, call } = query;
   const target = useMemo(() => targetOf({ selected, call }, run), [selected, call, run]);
-  const timeline = useGet('/runs/{trace}/{span}/timeline', {
-    path: { trace: run.trace_id, span: run.span_id },
-    query: { tenant: run.tenant },
-  });
   const spans = timeline.value?.spans ?? noSpans;
   const verdicts = useMemo(() => verdictsBySpan(run.verdicts), [run]);
   const open = useCallback(
