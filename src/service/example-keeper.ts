@@ -17,6 +17,8 @@ import { type RuleMatcher, ruleMatcher, type RuleOutcomes } from './rule-matcher
 
 export interface ExampleKeeperOptions {
   readonly store: Store;
+  /** Whether this keeper handles what other processes and shards have left in the store. */
+  readonly takesLeft: boolean;
   /** The rules in force. */
   readonly rules: () => readonly DatasetRule[];
   /** Whether `redact` may have changed the text. */
@@ -38,6 +40,7 @@ type RuleOutcome = LeftOutReason | 'added' | 'changed' | 'unchanged' | 'no_examp
 export function exampleKeeper(options: ExampleKeeperOptions): RuleMatcher {
   return ruleMatcher({
     ...options,
+    kind: 'dataset',
     keep: (rule, runs) => keptOf(options, rule, runs),
     count: (rule, outcome, runs) =>
       options.telemetry.add('tracejury.datasets.runs', runs, { 'tracejury.dataset': rule, 'tracejury.outcome': outcome }),
@@ -60,7 +63,7 @@ export function examplesOfRules({
   settings,
   writer,
   ...deps
-}: Pick<ExampleKeeperOptions, 'store' | 'telemetry' | 'clock' | 'sleep' | 'onFault'> & {
+}: Pick<ExampleKeeperOptions, 'store' | 'takesLeft' | 'telemetry' | 'clock' | 'sleep' | 'onFault'> & {
   readonly settings: Pick<SettingsInForce, 'config'>;
   readonly writer: Pick<RunWriter, 'settled' | 'isBehind'>;
 }): RuleMatcher {

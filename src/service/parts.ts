@@ -204,9 +204,8 @@ function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item:
     const bytes = itemBytes(stored);
     exporters.offer(stored, bytes, forward.scored(item) ? 'forward' : undefined);
     if (without === undefined) parts.stored?.spanArchiver.want(item);
-    parts.stored?.runWriter.offer(stored, bytes);
-    parts.stored?.examples.offer(item, stored.id);
-    parts.stored?.queueFiller.offer(item, stored.id);
+    const matches = [parts.stored?.examples, parts.stored?.queueFiller].flatMap((matcher) => matcher?.offer(item, stored.id) ?? []);
+    parts.stored?.runWriter.offer(matches.length === 0 ? stored : { ...stored, matches }, bytes);
   };
 }
 

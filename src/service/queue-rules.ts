@@ -12,16 +12,16 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { SettingsInForce } from './reloading.ts';
 import { type RuleMatcher, ruleMatcher, type RuleMatcherOptions } from './rule-matcher.ts';
 
-type QueueFillerOptions = Omit<RuleMatcherOptions<QueueRule>, 'keep' | 'count' | 'store'> & {
-  readonly store: Pick<Store, 'run' | 'queues'>;
+type QueueFillerOptions = Omit<RuleMatcherOptions<QueueRule>, 'keep' | 'count' | 'kind' | 'store'> & {
+  readonly store: Pick<Store, 'run' | 'queues' | 'isDurable' | 'ruleMatches'>;
   readonly telemetry: Pick<Telemetry, 'add'>;
-  readonly clock: Clock;
 };
 
 export function queueFiller(options: QueueFillerOptions): RuleMatcher {
   const { store, telemetry, clock } = options;
   return ruleMatcher({
     ...options,
+    kind: 'queue',
     async keep(rule, runs) {
       const outcomes = await store.queues.add({
         ...enteringOf(rule, Math.floor(clock.nowMs() * 1_000)),
@@ -45,7 +45,7 @@ export function queuesOfRules({
   settings,
   writer,
   ...deps
-}: Pick<QueueFillerOptions, 'store' | 'telemetry' | 'clock' | 'sleep' | 'onFault'> & {
+}: Pick<QueueFillerOptions, 'store' | 'takesLeft' | 'telemetry' | 'clock' | 'sleep' | 'onFault'> & {
   readonly settings: Pick<SettingsInForce, 'config'>;
   readonly writer: Pick<RunWriter, 'settled' | 'isBehind'>;
 }): RuleMatcher {

@@ -1,10 +1,12 @@
 /**
  * Finds the runs that rules of the configuration choose. It tests each scored run where the run is at hand, and hands those that match on in
- * batches, after the store has them. It never slows the pipeline: what has no room is dropped and counted.
+ * batches, after the store has them. It never slows the pipeline: what has no room is dropped and counted. The store keeps each match from the
+ * transaction that writes the run until it is handled, so a process that dies leaves it to another one.
  */
 import type { RunKey } from '../model/agent-trace.ts';
-import type { Sleep } from '../model/clock.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
+import type { NewRuleMatch, RuleKind } from '../model/store/rule-match-store.ts';
 import type { Store } from '../model/store/store.ts';
 import { type ItemId, upTo, type Watermark } from '../model/watermark.ts';
 import { residualOf } from '../pipeline/evaluation/residual.ts';
@@ -25,7 +27,10 @@ export interface ChoosingRule {
 export type RuleOutcomes = ReadonlyMap<string, number>;
 
 export interface RuleMatcherOptions<Rule extends ChoosingRule> {
-  readonly store: Pick<Store, 'run'>;
+  readonly kind: RuleKind;
+  readonly store: Pick<Store, 'run' | 'isDurable' | 'ruleMatches'>;
+  /** Whether this matcher handles what other processes and shards have left in the store. */
+  readonly takesLeft: boolean;
   /** The rules in force. */
   readonly rules: () => readonly Rule[];
   /** The store has the runs up to here. */
@@ -36,6 +41,7 @@ export interface RuleMatcherOptions<Rule extends ChoosingRule> {
   readonly keep: (rule: Rule, runs: readonly RunKey[]) => Promise<RuleOutcomes>;
   /** Counts runs of a rule: those of `keep`, dropped ones and failed ones. */
   readonly count: (rule: string, outcome: string, runs: number) => void;
+  readonly clock: Clock;
   readonly sleep: Sleep;
   readonly onFault: (error: unknown) => void;
   /** Runs that wait. Default: `waitingMax`. */
@@ -43,9 +49,12 @@ export interface RuleMatcherOptions<Rule extends ChoosingRule> {
 }
 
 export interface RuleMatcher {
-  /** Never waits, never throws. `id`: of the item in the order of delivery. */
-  offer(item: ScoredRun, id: ItemId): void;
-  /** Handles what the store has until the deadline, and drops the rest. May be called twice. */
+  /**
+   * Never waits, never throws. `id`: of the item in the order of delivery. Gives the matches that wait for the store; the transaction that
+   * writes the run writes them.
+   */
+  offer(item: ScoredRun, id: ItemId): readonly NewRuleMatch[];
+  /** Handles what the store has until the deadline. A durable store keeps the rest, otherwise it is dropped. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -54,6 +63,10 @@ const everyMs = 1_000;
 /** Runs of one batch: the store answers other questions between two of its runs. */
 const batchRuns = 100;
 const restAtStopMs = 20;
+/** Rounds between two looks for matches that others have left. */
+const roundsPerLook = 15;
+/** A match that is older than this is left: its process or shard has died, or is far behind. To handle it twice changes nothing. */
+const leftAfterMs = 60_000;
 
 interface WaitingRun {
   readonly rule: string;
@@ -63,8 +76,12 @@ interface WaitingRun {
   readonly id: ItemId;
 }
 
+type Match = Omit<WaitingRun, 'id'>;
+
 export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptions<Rule>): RuleMatcher {
-  const { rules, settled, isBehind, keep, sleep, onFault, runsMax = waitingMax } = options;
+  const { kind, store, rules, settled, isBehind, keep, clock, sleep, onFault, runsMax = waitingMax } = options;
+  const beganMs = clock.nowMs();
+  let rounds = 0;
   /** Oldest first. */
   const waiting = new Map<string, WaitingRun>();
   let stopped: Promise<void> | undefined;
@@ -73,14 +90,19 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
     if (runs > 0) options.count(rule, outcome, runs);
   }
 
-  function put(one: WaitingRun, isSure: boolean): void {
-    const key = JSON.stringify([one.rule, one.run.tenant, one.run.traceId, one.run.spanId]);
+  /** False: it has no room. */
+  function put(one: WaitingRun, isSure: boolean): boolean {
+    const key = keyOf(one);
     const before = waiting.get(key);
     // A run that has matched stays matched, whatever a later verdict leaves open.
     const kept = before !== undefined && !isSure ? { ...before, id: one.id } : one;
-    if (before === undefined && (waiting.size >= runsMax || stopped !== undefined)) return count(one.rule, 'dropped');
+    if (before === undefined && (waiting.size >= runsMax || stopped !== undefined)) {
+      count(one.rule, 'dropped');
+      return false;
+    }
     waiting.delete(key);
     waiting.set(key, kept);
+    return true;
   }
 
   /** The next batch that the store has, without what no rule in force keeps any more. */
@@ -98,21 +120,37 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
 
   async function work(): Promise<void> {
     if (isBehind()) return;
-    for (let batch = due(); batch.length > 0; batch = due()) {
-      const inForce = new Map(rules().map((rule) => [rule.name, rule]));
-      for (const [name, runs] of Map.groupBy(batch, ({ rule }) => rule)) {
-        const rule = inForce.get(name);
-        if (rule === undefined) continue;
-        for (const of of Map.groupBy(runs, ({ run }) => run.tenant).values()) {
-          try {
-            const matching = await matchingOf(options.store, of);
-            if (matching.length > 0) for (const [outcome, number] of await keep(rule, matching)) count(name, outcome, number);
-          } catch (error) {
-            count(name, 'failed', of.length);
-            onFault(error);
-          }
+    for (let batch = due(); batch.length > 0; batch = due()) await handle(batch);
+    if (options.takesLeft && store.isDurable && stopped === undefined && rounds++ % roundsPerLook === 0) await takeLeft();
+  }
+
+  async function handle(batch: readonly Match[]): Promise<void> {
+    const inForce = new Map(rules().map((rule) => [rule.name, rule]));
+    for (const [name, runs] of Map.groupBy(batch, ({ rule }) => rule)) {
+      const rule = inForce.get(name);
+      if (rule === undefined) continue;
+      for (const of of Map.groupBy(runs, ({ run }) => run.tenant).values()) {
+        try {
+          const matching = await matchingOf(store, of);
+          if (matching.length > 0) for (const [outcome, number] of await keep(rule, matching)) count(name, outcome, number);
+        } catch (error) {
+          count(name, 'failed', of.length);
+          onFault(error);
         }
       }
+    }
+    await store.ruleMatches.handled(kind, batch);
+  }
+
+  /** At first all of former processes, then those that are old. */
+  async function takeLeft(): Promise<void> {
+    const before = Math.floor((rounds === 1 ? beganMs : clock.nowMs() - leftAfterMs) * 1_000);
+    for (let isMore = true; isMore && stopped === undefined && !isBehind();) {
+      const left = await store.ruleMatches.left({ kind, before, limit: batchRuns });
+      const own = left.map(({ rule, run, residual }) => ({ rule, run, residual: readResidual(residual) }));
+      for (const one of own) waiting.delete(keyOf(one));
+      await handle(own);
+      isMore = left.length === batchRuns;
     }
   }
 
@@ -124,7 +162,7 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
       await work().catch(onFault);
       if (waiting.size > 0) await sleep(restAtStopMs);
     }
-    for (const { rule } of waiting.values()) count(rule, 'dropped');
+    if (!store.isDurable) for (const { rule } of waiting.values()) count(rule, 'dropped');
     waiting.clear();
   }
 
@@ -132,21 +170,33 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
     offer(item, id) {
       const { run, evaluations } = item;
       const inForce = rules();
-      if (inForce.length === 0 || run.partOf !== undefined) return;
+      if (inForce.length === 0 || run.partOf !== undefined) return [];
       const { tenant, traceId, spanId, traceState } = run;
       const verdicts = new Map(evaluations.map(({ key, verdict }) => [key.name, verdict]));
       // A verdict of a judge comes alone: the store knows the others.
       const facts = factsOf(run, item.answered === true ? new Map() : verdicts);
-      for (const { name, when, sample } of inForce) {
-        if (!sampleDecision({ traceId, traceState, rate: sample }).sampled) continue;
+      const at = Math.floor(clock.nowMs() * 1_000);
+      return inForce.flatMap(({ name, when, sample }): readonly NewRuleMatch[] => {
+        if (!sampleDecision({ traceId, traceState, rate: sample }).sampled) return [];
         const residual = residualOf(when, facts);
         const isSure = holds(residual, facts);
-        if (item.answered === true ? !isSure && looksAt(residual, verdicts) : isSure)
+        const waits =
+          (item.answered === true ? !isSure && looksAt(residual, verdicts) : isSure) &&
           put({ rule: name, run: { tenant, traceId, spanId }, residual, id }, isSure);
-      }
+        return waits ? [{ kind, rule: name, at, residual: isSure ? null : JSON.stringify(residual) }] : [];
+      });
     },
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
   };
+}
+
+function keyOf({ rule, run: { tenant, traceId, spanId } }: Pick<Match, 'rule' | 'run'>): string {
+  return JSON.stringify([rule, tenant, traceId, spanId]);
+}
+
+/** As `offer` has written it. */
+function readResidual(text: string | null): RunExpression {
+  return text === null ? { kind: 'and', terms: [] } : (JSON.parse(text) as RunExpression);
 }
 
 /** Whether one of these verdicts may decide what is left. */
@@ -155,7 +205,7 @@ function looksAt(residual: RunExpression, verdicts: ReadonlyMap<string, unknown>
   return (judges && verdicts.size > 0) || names.some((name) => verdicts.has(name));
 }
 
-async function matchingOf(store: Pick<Store, 'run'>, waiting: readonly WaitingRun[]): Promise<readonly RunKey[]> {
+async function matchingOf(store: Pick<Store, 'run'>, waiting: readonly Match[]): Promise<readonly RunKey[]> {
   const matching: RunKey[] = [];
   for (const { run, residual } of waiting) {
     const stored = await store.run(run);

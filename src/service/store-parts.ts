@@ -38,6 +38,7 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
   const { telemetry, settings, exporters, tracing } = parts;
   const store = tracing.store(opened);
   const shared = { store, telemetry, clock, sleep };
+  const takesLeft = shard === undefined;
   const versions = versionUpkeep({
     ...shared,
     keepMs: () => settings.config().store.keep.runsMs,
@@ -82,9 +83,9 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
       prices: () => settings.config().prices,
       onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),
-    examples: examplesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
+    examples: examplesOfRules({ ...shared, takesLeft, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
     queues: queuesInForce({ ...shared, settings }),
-    queueFiller: queuesOfRules({ ...shared, settings, writer, onFault: faultLog(parts, 'runs could not be put into queues') }),
+    queueFiller: queuesOfRules({ ...shared, takesLeft, settings, writer, onFault: faultLog(parts, 'runs could not be put into queues') }),
   };
 }
 

@@ -95,6 +95,6 @@ export function traceId(number: number): TraceId {
   return id;
 }
 
-function nanos(ms: number): bigint {
+export function nanos(ms: number): bigint {
   return BigInt(Math.round(ms * 1_000_000));
 }

@@ -58,6 +58,7 @@ async function bench(
     faults,
     keeper: exampleKeeper({
       store: { ...store, ...broken },
+      takesLeft: true,
       rules: () => made.rules,
       mayBeRedacted: () => false,
       settled: () => made.mark,

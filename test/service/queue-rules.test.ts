@@ -49,6 +49,7 @@ async function filled(rules: readonly QueueRule[], items: readonly ScoredRun[]):
   let mark: Watermark = noItems;
   const filler = queueFiller({
     store,
+    takesLeft: true,
     rules: () => rules,
     settled: () => mark,
     isBehind: () => false,
@@ -118,6 +119,44 @@ test.each<{
   expect(page.items.map((one) => one.traceId)).toEqual(want.map((at) => traceId(at + 1)));
   expect(made.counted).toEqual(counted);
   for (const one of page.items) expect(one).toMatchObject({ why: rules[0]?.whenText, addedBy: 'rule refunds' });
+});
+
+test('rules: what a process has left in the store enters when the next one starts, once, and with the rest of its condition', async () => {
+  const store = { ...(await open('sqlite in memory')), isDurable: true };
+  const clock = manualClock();
+  const { sleep, wakeOf } = manualSleep();
+  const begun = (takesLeft: boolean) =>
+    queueFiller({
+      store,
+      takesLeft,
+      rules: () => [rule('tool_error < 1 and goal < 0.5'), rule('tool_error < 1', { name: 'errors' })],
+      settled: () => noItems,
+      isBehind: () => false,
+      telemetry: { add: () => undefined },
+      clock,
+      sleep,
+      onFault(error) {
+        throw error;
+      },
+    });
+  const killed = begun(false);
+  for (const [at, one] of [
+    item(0, { tool_error: scored(0) }),
+    item(1, { tool_error: scored(0) }),
+    judged(0, 'goal', 0),
+    judged(1, 'goal', 1),
+    item(2, { tool_error: scored(1) }),
+  ].entries())
+    await store.write([{ ...one, matches: killed.offer(one, (at + 1) as ItemId) }]);
+  const names = async (queue: string): Promise<unknown> => (await store.queues.items({ queue, limit: 10 })).items.map((one) => one.traceId);
+  expect(await names('errors')).toEqual([]);
+  clock.advance(1);
+  const next = begun(true);
+  for (let round = 0; round < 200; round++) await wakeOf(1_000);
+  await next.stop(0);
+  expect([await names('refunds'), await names('errors')]).toEqual([[traceId(1)], [traceId(1), traceId(2)]]);
+  const left = { kind: 'queue', before: clock.nowMs() * 1_000, limit: 10 } as const;
+  expect(await store.ruleMatches.left(left)).toEqual([]);
 });
 
 test('rules: an item has the due time of its queue', async () => {

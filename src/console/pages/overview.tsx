@@ -164,8 +164,11 @@ function Change({ difference, low, high }: { readonly difference: number; readon
     <span class={`chip ${isWorse ? 'fail' : 'pass'}`}>
       <span aria-hidden="true">{isWorse ? '▼' : '▲'}</span>
       <span>
-        {isWorse ? 'worse' : 'better'} by {pointsText(Math.abs(difference))} ({pointsText(isWorse ? -high : low)} to{' '}
-        {pointsText(isWorse ? -low : high)})
+        {isWorse ? 'worse' : 'better'} by {pointsText(Math.abs(difference))}
+        <span class="change-interval">
+          {' '}
+          ({pointsText(isWorse ? -high : low)} to {pointsText(isWorse ? -low : high)})
+        </span>
       </span>
     </span>
   );

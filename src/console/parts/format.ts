@@ -10,9 +10,18 @@ export function percentText(share: number | null | undefined): string {
   return `${isNearEnd ? Math.min(Math.max(percent, 0.1), 99.9).toFixed(1) : Math.round(percent)} %`;
 }
 
-/** A score, 0 to 1, with two digits. */
-export function scoreText(score: number | null | undefined): string {
-  return score === null || score === undefined ? unknownText : String(Math.round(score * 100) / 100);
+const scoreDigitsMax = 8;
+
+/**
+ * A score with two digits, or as many as it takes: 0.997 does not stand as 1, and 0.4996 does not stand as the threshold 0.5 that it missed.
+ */
+export function scoreText(score: number | null | undefined, threshold?: number | null): string {
+  if (score === null || score === undefined) return unknownText;
+  for (let digits = 2; digits <= scoreDigitsMax; digits++) {
+    const rounded: number = Number(score.toFixed(digits));
+    if (rounded === score || (!Number.isInteger(rounded) && rounded !== threshold)) return String(rounded);
+  }
+  return String(score);
 }
 
 export function durationText(seconds: number | null | undefined): string {

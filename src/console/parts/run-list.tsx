@@ -1,5 +1,5 @@
 /** The list that a person came from: on the page of a run, keys lead to its neighbours, so that twenty runs need no way back. */
-import { useContext, useEffect } from 'preact/hooks';
+import { useContext, useEffect, useMemo } from 'preact/hooks';
 import { AppContext } from './app-context.ts';
 import { countText } from './format.ts';
 import { useKeys } from './keyboard.tsx';
@@ -18,7 +18,9 @@ export function useRunList(addresses: readonly string[]): void {
 export function RunListSteps() {
   const { runList } = useContext(AppContext);
   const { path, query, go } = useAddress();
-  const found = neighboursOf(runList.current, { path, tenant: query['tenant'] });
+  const { tenant } = query;
+  // A list may have many thousand runs, and the selection on the page changes with each key.
+  const found = useMemo(() => neighboursOf(runList.current, { path, tenant }), [runList.current, path, tenant]);
   const open = (address: string | undefined): void | false => (address === undefined ? false : go(address));
   useKeys(
     found === undefined

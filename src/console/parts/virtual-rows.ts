@@ -39,6 +39,13 @@ export function useVirtualRows(count: number, frame: RefObject<HTMLElement | nul
     items,
     before: first?.start ?? 0,
     after: last === undefined ? 0 : virtualizer.getTotalSize() - last.end,
-    scrollTo: (index) => virtualizer.scrollToIndex(index),
+    scrollTo(index) {
+      // By what is known of the frame: measuring it lays the page out.
+      const { scrollOffset, scrollRect } = virtualizer;
+      const [top, bottom] = [index * rowHeight, (index + 1) * rowHeight];
+      const isInSight =
+        scrollOffset !== null && scrollRect !== null && top >= scrollOffset + rowHeight && bottom <= scrollOffset + scrollRect.height;
+      if (!isInSight) virtualizer.scrollToIndex(index);
+    },
   };
 }

@@ -21,6 +21,7 @@ import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore 
 import type { DriftStore } from './drift-store.ts';
 import type { ProcessStore } from './process-store.ts';
 import type { QueueStore } from './queue-store.ts';
+import type { NewRuleMatch, RuleMatchStore } from './rule-match-store.ts';
 import type { SessionRow } from './session-list.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
@@ -60,6 +61,8 @@ export interface Store {
   readonly experiments: ExperimentStore;
   /** Runs that people are to answer questions about. */
   readonly queues: QueueStore;
+  /** Runs that wait for a rule of the configuration. */
+  readonly ruleMatches: RuleMatchStore;
   /**
    * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
    * dropped.
@@ -150,6 +153,8 @@ export interface StoreItem extends ScoredRun {
   readonly content?: RunContent;
   /** Encoded verdicts and decisions. When present, the store reads no others. */
   readonly record?: RunRecord;
+  /** Rules that wait for the run. */
+  readonly matches?: readonly NewRuleMatch[];
 }
 
 /** Pieces per trace. The spans of a trace come together when it is done; late spans are a piece of their own. */

@@ -17,7 +17,7 @@ export interface Batch {
   readonly exports: readonly BatchExport[];
 }
 
-export interface BatchItem extends Pick<ScoredRun, 'jobs' | 'turn' | 'answered'> {
+export interface BatchItem extends Pick<ScoredRun, 'jobs' | 'turn' | 'answered'>, Pick<StoreItem, 'matches'> {
   readonly run: BatchRun;
   readonly record: RunRecord;
 }
@@ -85,7 +85,16 @@ function batchExport({ item, ...rest }: NewExport): BatchExport {
 }
 
 function batchItem(item: StoreItem): BatchItem {
-  const { run, withoutContent, content = contentOf(run, withoutContent), record = runRecord(item), jobs = [], turn, answered } = item;
+  const {
+    run,
+    withoutContent,
+    content = contentOf(run, withoutContent),
+    record = runRecord(item),
+    jobs = [],
+    turn,
+    answered,
+    matches,
+  } = item;
   const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : jobBody(run);
   return {
     run: {
@@ -100,6 +109,7 @@ function batchItem(item: StoreItem): BatchItem {
     ...(jobs.length === 0 ? {} : { jobs }),
     ...(turn === undefined ? {} : { turn }),
     ...(answered === undefined ? {} : { answered }),
+    ...(matches === undefined ? {} : { matches }),
   };
 }
 

@@ -351,6 +351,15 @@ const migrations: { readonly [name: string]: Migration } = {
     `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs where true on conflict (at_us) do nothing`,
   ]),
 
+  // Runs that rules have matched, until the rules have handled them.
+  '027_rule_matches': steps([
+    `create table rule_matches (
+       kind text not null, rule text not null, run_id integer not null references runs (id) on delete cascade, at_us integer not null, residual text,
+       primary key (kind, rule, run_id)) strict, without rowid`,
+    'create index rule_matches_in_order on rule_matches (kind, at_us, run_id)',
+    'create index rule_matches_by_run on rule_matches (run_id)',
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

@@ -9,7 +9,7 @@ export interface SessionsQuery {
 }
 
 /** Runs of all sessions of one answer. It ends early behind the session that reaches it. */
-const runsMax = 20_000;
+const runsMax = 10_000;
 
 const runsOfSession = `select started_us, ended_us, agent, input_tokens, output_tokens, cost_usd, marks, figures from runs
   where session_id = ? and +tenant = ? and part_of is null order by started_us desc, id desc limit ${sessionRunsMax + 1}`;

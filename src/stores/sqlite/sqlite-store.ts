@@ -18,6 +18,7 @@ import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { replayStore } from './replays.ts';
+import { ruleMatchStore } from './rule-matches.ts';
 import { migrated } from './migrations.ts';
 import { readRecent, readRuns } from './run-list.ts';
 import { readSessions } from './session-list.ts';
@@ -71,6 +72,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     datasets: datasetStore(db),
     experiments: experimentStore(db),
     queues: queueStore(db),
+    ruleMatches: ruleMatchStore(db),
     replays: replayStore(connection),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),

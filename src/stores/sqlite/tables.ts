@@ -39,6 +39,7 @@ export interface Tables {
   readonly replays: ReplaysTable;
   readonly queue_items: QueueItemsTable;
   readonly queue_responses: QueueResponsesTable;
+  readonly rule_matches: RuleMatchesTable;
 }
 
 interface ProcessesTable {
@@ -519,4 +520,14 @@ interface QueueResponsesTable {
   /** Values by question, as JSON. */
   readonly response: string;
   readonly comment: string;
+}
+
+/** Runs that wait for a rule. */
+interface RuleMatchesTable {
+  readonly kind: string;
+  readonly rule: string;
+  readonly run_id: number;
+  readonly at_us: number;
+  /** What must hold on the stored run, as JSON; null: the run matches. */
+  readonly residual: string | null;
 }

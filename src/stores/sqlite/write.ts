@@ -11,6 +11,7 @@ import { type TextPlace, writeBlocks } from './blocks.ts';
 import { type Rows, chunks, oneOf } from './rows.ts';
 import { readEntries, saidColumns } from './run-entries.ts';
 import { columnChanges, type ComparedColumns, comparedColumns, verdictChanges, writeRunRevisions } from './run-revisions.ts';
+import { writeMatches } from './rule-matches.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './outbox.ts';
@@ -51,6 +52,7 @@ async function writeItems(
   writeRuns(to, newest, known, isPlain);
   const others = items.filter(({ run }) => !isPlain(keyText(run)));
   if (others.length > 0) await writeSaid(tx, to, { others, newest, before, known });
+  for (const { run, matches = [] } of items) await writeMatches(tx, idOf(known, run), matches);
   await forgetParts(tx, known);
   await settleAnnotations(tx, tracesOf(newest));
 }

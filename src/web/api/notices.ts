@@ -54,7 +54,7 @@ export const noticeRoutes: readonly Route[] = [
         ...judgeNotices(deps, metrics),
         ...loadNotices(metrics),
         ...evaluatorNotices(deps),
-        ...recognitionNotices(deps),
+        ...recognitionNotices(deps, metrics),
       ];
       return {
         notices: notices
@@ -70,7 +70,10 @@ export const noticeRoutes: readonly Route[] = [
 export const noticeSchemas: { readonly [name: string]: JsonObject } = {
   Notice: object({
     code: { ...text, description: 'A word for programs, such as `exporter_down`.' },
-    severity: { enum: severities, description: '`error`: data is lost or held up. `warning`: figures lack something.' },
+    severity: {
+      enum: severities,
+      description: '`error`: data is lost or held up. `warning`: figures lack something. `info`: it may be meant so.',
+    },
     message: text,
     todo: { ...text, description: 'The way out.' },
     link: {
@@ -274,14 +277,24 @@ function evaluatorNotices({ evaluability }: ApiDeps): readonly Notice[] {
   });
 }
 
-function recognitionNotices({ unrecognised }: ApiDeps): readonly Notice[] {
-  return unrecognised().map(({ service, scope, spans, missing, todo }) => ({
-    code: 'unrecognised_spans',
-    severity: 'warning',
-    message: `No agent is recognised in ${counted(spans, 'span')} of ${service === '' ? 'a service without a name' : service} (scope ${scope === '' ? 'without a name' : scope}). ${missing}`,
-    todo,
-    link: 'docs/guides/troubleshooting.md#no-run-appears',
-  }));
+/** One for each service. Where runs come from other services, shops and databases are expected beside agents: a note, and no warning. */
+function recognitionNotices({ unrecognised }: ApiDeps, metrics: ServiceMetrics): readonly Notice[] {
+  const severity = sum(metrics.values('tracejury.runs')) > 0 ? 'info' : 'warning';
+  return [...Map.groupBy(unrecognised(), ({ service }) => service)].flatMap(([service, rows]): readonly Notice[] => {
+    const [first] = rows;
+    if (first === undefined) return [];
+    const spans = rows.reduce((total, row) => total + row.spans, 0);
+    const scopes = [...new Set(rows.map(({ scope }) => (scope === '' ? 'without a name' : scope)))];
+    return [
+      {
+        code: 'unrecognised_spans',
+        severity,
+        message: `No agent is recognised in ${counted(spans, 'span')} of ${service === '' ? 'a service without a name' : service} (${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.join(', ')}). ${first.missing}`,
+        todo: first.todo,
+        link: 'docs/guides/troubleshooting.md#no-run-appears',
+      },
+    ];
+  });
 }
 
 function sum(values: readonly MetricValue[]): number {

@@ -1,8 +1,12 @@
 /** `tracejury replay` as a person runs it, over SQLite stores and files of its own. */
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect } from 'vitest';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
@@ -156,4 +160,23 @@ export async function judging(...failing: readonly string[]): Promise<ChatServer
   });
   servers.push(server);
   return server;
+}
+
+/** Kills a real process once its checkpoint has this many runs. */
+export async function interrupted(path: string, named: string, runs: number, ...words: readonly string[]): Promise<void> {
+  const main = join(import.meta.dirname, '../../../src/cli/main.ts');
+  const child = spawn(process.execPath, [main, 'replay', '-c', named, '--write', '--rate', '150', ...words], { stdio: 'ignore' });
+  const exited = once(child, 'exit');
+  for (let at = 0; at < 600 && (checkpointsIn(path)[0]?.written ?? 0) < runs; at++) await sleep(50);
+  child.kill('SIGKILL');
+  await exited;
+}
+
+function checkpointsIn(path: string): readonly { readonly written: number }[] {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  try {
+    return database.prepare('select written from replays').all() as unknown as readonly { readonly written: number }[];
+  } finally {
+    database.close();
+  }
 }

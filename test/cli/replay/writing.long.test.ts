@@ -1,15 +1,23 @@
 /** `--write` and `--resume`. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Revision } from '../../../src/model/store/replay-store.ts';
 import { spanId } from '../../builders/agent-trace.ts';
 import { run as exampleRun, scored, scoredRun } from '../../builders/scored-run.ts';
 import { traceId } from '../../builders/spans.ts';
-import { replay, reported, agentRun, lenient, strict, traces, stored, config, opened, allVerdicts, type Report } from './harness.ts';
+import {
+  replay,
+  reported,
+  agentRun,
+  interrupted,
+  lenient,
+  strict,
+  traces,
+  stored,
+  config,
+  opened,
+  allVerdicts,
+  type Report,
+} from './harness.ts';
 
 const entriesOf = async (path: string): Promise<ReadonlyMap<string, readonly [revision: number, verdicts: ReadonlyMap<string, string>]>> =>
   new Map(
@@ -98,25 +106,6 @@ test('replay: --write leaves a run alone that the service may still revise, or h
   });
   expect(late).toEqual([['changed', 'gone', 'written'], expect.objectContaining({ fates: { written: 1, changed: 1, gone: 1 } }), []]);
 });
-
-/** Kills a real process once its checkpoint has this many runs. */
-async function interrupted(path: string, named: string, runs: number, ...words: readonly string[]): Promise<void> {
-  const main = join(import.meta.dirname, '../../../src/cli/main.ts');
-  const child = spawn(process.execPath, [main, 'replay', '-c', named, '--write', '--rate', '150', ...words], { stdio: 'ignore' });
-  const exited = once(child, 'exit');
-  for (let at = 0; at < 600 && (checkpointsIn(path)[0]?.written ?? 0) < runs; at++) await sleep(50);
-  child.kill('SIGKILL');
-  await exited;
-}
-
-function checkpointsIn(path: string): readonly { readonly written: number }[] {
-  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
-  try {
-    return database.prepare('select written from replays').all() as unknown as readonly { readonly written: number }[];
-  } finally {
-    database.close();
-  }
-}
 
 test('replay: --resume goes on where an interrupted one was, with its results, and tells when there is none', async () => {
   const path = await stored(lenient, traces(250));

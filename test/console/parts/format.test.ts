@@ -14,7 +14,7 @@ import {
 
 test.each([
   { of: percentText, values: [null, 0, 0.004, 0.5, 0.934, 0.997, 1], want: ['–', '0 %', '0.4 %', '50 %', '93 %', '99.7 %', '100 %'] },
-  { of: scoreText, values: [null, 0, 0.666, 1], want: ['–', '0', '0.67', '1'] },
+  { of: scoreText, values: [null, 0, 0.666, 1, 0.9972, 0.000_04, 12], want: ['–', '0', '0.67', '1', '0.997', '0.00004', '12'] },
   {
     of: durationText,
     values: [null, 0, 0.25, 1.24, 12.3, 65, 3_600, 5_400],
@@ -26,6 +26,15 @@ test.each([
   { of: bytesText, values: [null, 0, 1_023, 1_536, 5_000_000], want: ['–', '0 B', '1023 B', '1.5 KiB', '4.8 MiB'] },
 ])('format: $of.name', ({ of, values, want }) => {
   expect(values.map((value) => of(value))).toEqual(want);
+});
+
+test('format: a score does not stand as the threshold that it missed', () => {
+  expect([scoreText(0.4996, 0.5), scoreText(0.5, 0.5), scoreText(0.4996, 0.8), scoreText(0.333_33, 0.33)]).toEqual([
+    '0.4996',
+    '0.5',
+    '0.5',
+    '0.333',
+  ]);
 });
 
 test('format: a time that is none is a dash', () => {

@@ -49,6 +49,10 @@ function attempts(outcome: string, need: string | null, count: number): JsonObje
   return { agent: 'support', dialect: 'openinference', name: 'tool_call_validity', outcome, reason: null, need, count };
 }
 
+function unrecognised(scope: string): ReturnType<ApiDeps['unrecognised']>[number] {
+  return { tenant: '' as never, service: 'shop', scope, spans: 7, names: ['GET /'], keys: [], dialects: [], missing: 'No.', todo: 'Do.' };
+}
+
 const cases: readonly {
   readonly title: string;
   readonly given: Partial<ApiDeps>;
@@ -166,23 +170,26 @@ const cases: readonly {
   },
   {
     title: 'spans without an agent',
-    given: {
-      unrecognised: () => [
-        {
-          tenant: '' as never,
-          service: 'shop',
-          scope: 'http',
-          spans: 7,
-          names: ['GET /'],
-          keys: [],
-          dialects: [],
-          missing: 'No.',
-          todo: 'Do.',
-        },
-      ],
-    },
+    given: { unrecognised: () => [unrecognised('http')] },
     code: 'unrecognised_spans',
     severity: 'warning',
+    message: 'No agent is recognised in 7 spans of shop (scope http).',
+  },
+  {
+    title: 'spans without an agent, of several scopes',
+    given: { unrecognised: () => [unrecognised('http'), unrecognised('pg')] },
+    code: 'unrecognised_spans',
+    severity: 'warning',
+    message: 'No agent is recognised in 14 spans of shop (scopes http, pg).',
+  },
+  {
+    title: 'spans without an agent beside agents of other services',
+    given: {
+      unrecognised: () => [unrecognised('http')],
+      status: serviceStatus({ values: { 'tracejury.runs': [{ labels: {}, value: 3 }] } }),
+    },
+    code: 'unrecognised_spans',
+    severity: 'info',
     message: 'No agent is recognised in 7 spans of shop (scope http).',
   },
 ];

@@ -85,7 +85,9 @@ function VerdictLinks({ evaluator: { name, verdicts }, query }: Pick<EvaluatorDe
 
 function RatesByAgent({ evaluator: { name }, query, from, to }: Omit<EvaluatorDetailProps, 'attempts'>) {
   const { agent, version, model } = query;
-  const found = useGet('/rates', { query: { from, to, agent, version, model, evaluator: name, by: 'agent' } });
+  // Of one agent the total is its rate already.
+  const by = agent === undefined || agent === '' ? 'agent' : undefined;
+  const found = useGet('/rates', { query: { from, to, agent, version, model, evaluator: name, by } });
   if (found.error !== undefined) return <ErrorBox error={found.error} onRetry={found.reload} />;
   const rows = (found.value?.rates ?? []).toSorted((one, other) => (one.rate.point ?? 2) - (other.rate.point ?? 2));
   if (rows.length === 0) return null;

@@ -5,6 +5,8 @@ import { ErrorBox } from '../../parts/error-box.tsx';
 const everyMs = 30_000;
 const severityWords = { error: 'Error', warning: 'Warning', info: 'Note' } as const;
 
+const boxes = { error: 'box failed', warning: 'box warning', info: 'box' } as const;
+
 export function Notices() {
   const { value, error, reload } = useGet('/notices', {}, { everyMs });
   // A token that sees one tenant gets none of them.
@@ -13,7 +15,7 @@ export function Notices() {
   return (
     <>
       {notices.map(({ code, severity, message, todo, link }) => (
-        <div key={`${code} ${message}`} class={`box ${severity === 'error' ? 'failed' : 'warning'}`} role="status">
+        <div key={`${code} ${message}`} class={boxes[severity]} role="status">
           <div class="text">
             <strong>
               {severityWords[severity]}: {message}

@@ -1,41 +1,41 @@
 /** One run: what it was about, the verdicts and why, what happened in it, and what to do about it. */
-import { useMemo, useRef } from 'preact/hooks';
-import type { Schemas } from '../../api/client.ts';
+import { useCallback, useMemo, useRef } from 'preact/hooks';
+import type { GetAnswer, Schemas } from '../../api/client.ts';
 import { addressOf } from '../../api/client.ts';
-import { useGet } from '../../api/use-api.ts';
+import { type Loaded, useGet } from '../../api/use-api.ts';
 import { useCopy } from '../../parts/copy.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { KeepRuns } from '../../parts/keep-runs.tsx';
-import { useKeys } from '../../parts/keyboard.tsx';
 import { Loading, PageFrame } from '../../parts/page-frame.tsx';
-import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.ts';
-import { ConversationView } from '../../parts/run/conversation-view.tsx';
 import { RunListSteps } from '../../parts/run-list.tsx';
 import { evalCommand } from '../../parts/run/eval-command.ts';
-import { failedCallsOf, partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
+import { partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
 import { changeText } from '../../parts/run/revision-text.ts';
 import { InputAndAnswer, RunFacts } from '../../parts/run/run-summary.tsx';
 import { useOwnName } from '../../parts/session.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { Labels } from './labels.tsx';
 import { Related } from './related.tsx';
-import { SpanPanel } from './span-panel.tsx';
-import { labelOf, Timeline } from './timeline.tsx';
+import { labelOf } from './timeline.tsx';
 import { type Target, VerdictCards } from './verdict-cards.tsx';
+import { WhatHappened } from './what-happened.tsx';
 import './run-page.css';
 
 type Run = Schemas['Run'];
 
 export function RunPage({ params: { trace = '', span = '' } }: { readonly params: { readonly [name: string]: string } }) {
   const { query } = useAddress();
-  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', { path: { trace, span }, query: { tenant: query['tenant'] } });
+  const of = { path: { trace, span }, query: { tenant: query['tenant'] } };
+  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', of);
+  // Both are large where a run has many spans, so they come side by side.
+  const timeline = useGet('/runs/{trace}/{span}/timeline', of);
   return (
     <PageFrame
       title={value === undefined ? 'Run' : `Run of ${value.agent ?? 'an agent without a name'}`}
       actions={value === undefined ? undefined : <Actions run={value} />}
     >
       {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined ? isLoading ? <Loading what="the run" /> : null : <RunView run={value} onChanged={reload} />}
+      {value === undefined ? isLoading ? <Loading what="the run" /> : null : <RunView run={value} timeline={timeline} onChanged={reload} />}
     </PageFrame>
   );
 }
@@ -66,81 +66,56 @@ function Actions({ run }: { readonly run: Run }) {
   );
 }
 
-function RunView({ run, onChanged }: { readonly run: Run; readonly onChanged: () => void }) {
+interface RunViewProps {
+  readonly run: Run;
+  readonly timeline: Loaded<GetAnswer<'/runs/{trace}/{span}/timeline'>>;
+  readonly onChanged: () => void;
+}
+
+function RunView({ run, timeline, onChanged }: RunViewProps) {
   const { query, change } = useAddress();
   const by = useOwnName();
   const panel = useRef<HTMLDivElement>(null);
-  const target = targetOf(query, run);
-  const timeline = useGet('/runs/{trace}/{span}/timeline', {
-    path: { trace: run.trace_id, span: run.span_id },
-    query: { tenant: run.tenant },
-  });
+  const { selected, call } = query;
+  const target = useMemo(() => targetOf({ selected, call }, run), [selected, call, run]);
   const spans = timeline.value?.spans ?? noSpans;
-  const names = useMemo(() => new Map(spans.map((span) => [span.span_id, labelOf(span)])), [spans]);
   const verdicts = useMemo(() => verdictsBySpan(run.verdicts), [run]);
-  const failedCalls = useMemo(() => failedCallsOf(run.verdicts), [run]);
-  const open = (to: Target): void => {
-    change(
-      { selected: to.spanId, call: to.spanId === undefined && to.call !== undefined ? String(to.call + 1) : undefined },
-      { replace: true },
+  const open = useCallback(
+    (to: Target): void => {
+      change(
+        { selected: to.spanId, call: to.spanId === undefined && to.call !== undefined ? String(to.call + 1) : undefined },
+        { replace: true },
+      );
+      panel.current?.scrollTo({ top: 0 });
+    },
+    [change],
+  );
+  // What does not depend on the selection is not drawn again with it: a run of thousands of spans has as many links.
+  const about = useMemo(() => {
+    const names = new Map(spans.map((span) => [span.span_id, labelOf(span)]));
+    const openAndShow = (to: Target): void => {
+      open(to);
+      panel.current?.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+    };
+    return (
+      <>
+        <RunFacts run={run} />
+        <Notices run={run} timeline={timeline.value} />
+        {run.revision > 1 ? <Revisions run={run} /> : null}
+        <InputAndAnswer run={run} />
+        <VerdictCards run={run} nameOf={(id) => names.get(id)} onOpen={openAndShow} />
+      </>
     );
-    panel.current?.scrollTo({ top: 0 });
-  };
-  const openAndShow = (to: Target): void => {
-    open(to);
-    panel.current?.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
-  };
-  const view = query['view'] === 'conversation' ? 'conversation' : 'timeline';
-  useKeys([
-    { key: 'c', does: 'Shows the conversation', run: () => change({ view: 'conversation' }, { replace: true }) },
-    { key: 't', does: 'Shows the timeline', run: () => change({ view: undefined }, { replace: true }) },
-  ]);
+  }, [run, timeline.value, open]);
+  const labels = useMemo(() => <Labels run={run} by={by} target={target} onChanged={onChanged} />, [run, by, target, onChanged]);
+  const related = useMemo(() => <Related run={run} />, [run]);
 
   return (
     <>
-      <RunFacts run={run} />
-      <Notices run={run} timeline={timeline.value} />
-      {run.revision > 1 ? <Revisions run={run} /> : null}
-      <InputAndAnswer run={run} />
-      <VerdictCards run={run} nameOf={(id) => names.get(id)} onOpen={openAndShow} />
-      <Labels run={run} by={by} target={target} onChanged={onChanged} />
-      <div class="run-split">
-        <section class="run-left" aria-label="What happened">
-          <div class="row" role="group" aria-label="View">
-            <button type="button" aria-pressed={view === 'timeline'} onClick={() => change({ view: undefined }, { replace: true })}>
-              Timeline
-            </button>
-            <button
-              type="button"
-              aria-pressed={view === 'conversation'}
-              onClick={() => change({ view: 'conversation' }, { replace: true })}
-            >
-              Conversation
-            </button>
-          </div>
-          {view === 'conversation' ? (
-            <Conversation run={run} onOpen={open} failedCalls={failedCalls} />
-          ) : timeline.error !== undefined ? (
-            <ErrorBox error={timeline.error} onRetry={timeline.reload} />
-          ) : timeline.value === undefined ? (
-            <Loading what="the timeline" />
-          ) : spans.length === 0 ? (
-            <p class="dim">The store has no spans of this run.</p>
-          ) : (
-            <Timeline
-              spans={spans}
-              verdicts={verdicts}
-              selected={target.spanId}
-              onSelect={(spanId) => open({ spanId, call: undefined })}
-              onEnter={() => panel.current?.focus()}
-            />
-          )}
-        </section>
-        <div class="run-right" ref={panel} tabIndex={0} role="region" aria-label="What is selected">
-          <SpanPanel run={run} target={target} verdicts={verdicts} onOpen={open} />
-        </div>
-      </div>
-      <Related run={run} />
+      {about}
+      {labels}
+      <WhatHappened run={run} timeline={timeline} verdicts={verdicts} target={target} onOpen={open} panel={panel} />
+      {related}
     </>
   );
 }
@@ -148,8 +123,7 @@ function RunView({ run, onChanged }: { readonly run: Run; readonly onChanged: ()
 const noSpans: readonly Schemas['TimelineSpan'][] = [];
 
 /** The selected span or call; without one, what failed first, else the run itself. */
-function targetOf(query: { readonly [name: string]: string | undefined }, run: Run): Target {
-  const { selected, call } = query;
+function targetOf({ selected, call }: { readonly [name in 'selected' | 'call']: string | undefined }, run: Run): Target {
   if (selected !== undefined) return { spanId: selected, call: undefined };
   if (call !== undefined && /^\d{1,6}$/.test(call)) return { spanId: undefined, call: Number(call) - 1 };
   const failed = run.verdicts.filter(({ passed }) => passed === false);
@@ -201,35 +175,5 @@ function Revisions({ run }: { readonly run: Run }) {
         ))}
       </dl>
     </details>
-  );
-}
-
-function Conversation({
-  run,
-  onOpen,
-  failedCalls,
-}: {
-  readonly run: Run;
-  readonly onOpen: (target: Target) => void;
-  readonly failedCalls: ReadonlySet<number>;
-}) {
-  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}/conversation', {
-    path: { trace: run.trace_id, span: run.span_id },
-    query: { tenant: run.tenant },
-  });
-  const entries = useMemo(
-    () =>
-      value === undefined || value.messages.length === 0 ? entriesOfRun(run) : conversationEntries(value.messages, run.tool_calls ?? []),
-    [value, run],
-  );
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined && isLoading) return <Loading what="the conversation" />;
-  return (
-    <div class="conversation-frame">
-      <ConversationView entries={entries} onOpen={onOpen} failedCalls={failedCalls} />
-      {value === undefined || value.left_out === 0 ? null : (
-        <p class="dim small">{value.left_out} more messages. The OTLP file of the run has all.</p>
-      )}
-    </div>
   );
 }

@@ -21,6 +21,8 @@ export interface TimelineProps {
   /** Id of the selected span. */
   readonly selected: string | undefined;
   readonly onSelect: (spanId: string) => void;
+  /** Called by a key that moves the selection; the next one may follow at once. */
+  readonly onMove: (spanId: string) => void;
   /** Called by Enter: the details take the focus. */
   readonly onEnter: () => void;
 }
@@ -50,7 +52,7 @@ function filterOf({
   };
 }
 
-export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: TimelineProps) {
+export function Timeline({ spans, verdicts, selected, onSelect, onMove, onEnter }: TimelineProps) {
   const [isWhole, setWhole] = useState(false);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [openGroups, setOpenGroups] = useState<ReadonlySet<string>>(new Set());
@@ -68,8 +70,8 @@ export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: Timel
   const rows = useMemo(() => treeRows(tree, { closed, openGroups }), [tree, closed, openGroups]);
   const { hidden, fromMicros, toMicros } = tree;
   const { items, before, after, scrollTo } = useVirtualRows(rows.length, frame, rowHeight);
-  const at = rows.findIndex(({ span, grouped }) => span.span_id === selected && grouped === undefined);
-  const current = at < 0 ? rows.findIndex(({ span }) => span.span_id === selected) : at;
+  const places = useMemo(() => placesOf(rows), [rows]);
+  const current = selected === undefined ? -1 : (places.get(selected) ?? -1);
 
   // A span that another part of the page has chosen comes into sight.
   useEffect(() => {
@@ -79,7 +81,7 @@ export function Timeline({ spans, verdicts, selected, onSelect, onEnter }: Timel
 
   const choose = (to: number): void => {
     const row = rows[Math.min(rows.length - 1, Math.max(0, to))];
-    if (row !== undefined) onSelect(row.span.span_id);
+    if (row !== undefined) onMove(row.span.span_id);
   };
   const toggle = (row: Row): void => {
     if (row.grouped === undefined) setClosed((set) => toggled(set, row.key));
@@ -178,6 +180,19 @@ const keys: { readonly [key: string]: 'open' | 'close' | 'first' | 'last' | 'ent
   End: 'last',
   Enter: 'enter',
 };
+
+/** The row of each span: its own one rather than that of its group. */
+function placesOf(rows: readonly Row[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  const own = new Set<string>();
+  for (const [at, { span, grouped }] of rows.entries()) {
+    const isOwn = grouped === undefined;
+    if (places.has(span.span_id) && (!isOwn || own.has(span.span_id))) continue;
+    places.set(span.span_id, at);
+    if (isOwn) own.add(span.span_id);
+  }
+  return places;
+}
 
 function parentOf(rows: readonly Row[], at: number): number {
   const depth = rows[at]?.depth ?? 0;

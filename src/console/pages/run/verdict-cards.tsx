@@ -77,7 +77,7 @@ function VerdictCard({ verdict, run, nameOf, onOpen }: Omit<VerdictCardsProps, '
         <VerdictChip verdict={verdict} />
         {score === null ? null : (
           <span class="score">
-            {scoreText(score)}
+            {scoreText(score, threshold)}
             <span class="dim small">
               {threshold === null || threshold === undefined ? ' no threshold' : ` of ${scoreText(threshold)} needed`}
             </span>

@@ -1,0 +1,133 @@
+/** What happened in a run, on the left, and what is selected of it, on the right. */
+import type { RefObject } from 'preact';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Schemas } from '../../api/client.ts';
+import { type Loaded, useGet } from '../../api/use-api.ts';
+import { ErrorBox } from '../../parts/error-box.tsx';
+import { useKeys } from '../../parts/keyboard.tsx';
+import { Loading } from '../../parts/page-frame.tsx';
+import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.ts';
+import { ConversationView } from '../../parts/run/conversation-view.tsx';
+import { failedCallsOf } from '../../parts/run/evidence.ts';
+import { useAddress } from '../../parts/use-address.ts';
+import { SpanPanel } from './span-panel.tsx';
+import { type SpanVerdicts, Timeline } from './timeline.tsx';
+import type { Target } from './verdict-cards.tsx';
+
+type Run = Schemas['Run'];
+
+export interface WhatHappenedProps {
+  readonly run: Run;
+  readonly timeline: Loaded<{ readonly spans: readonly Schemas['TimelineSpan'][] }>;
+  readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
+  /** What is selected, by the address of the page. */
+  readonly target: Target;
+  readonly onOpen: (target: Target) => void;
+  readonly panel: RefObject<HTMLDivElement | null>;
+}
+
+/** The address and the details follow the keys when these rest: a key that is held down passes over many spans. */
+const keysRestMs = 80;
+
+export function WhatHappened({ run, timeline, verdicts, target, onOpen, panel }: WhatHappenedProps) {
+  const { query, change } = useAddress();
+  const [movedTo, setMovedTo] = useState<string | undefined>(undefined);
+  const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const failedCalls = useMemo(() => failedCallsOf(run.verdicts), [run]);
+  const view = query['view'] === 'conversation' ? 'conversation' : 'timeline';
+  useKeys([
+    { key: 'c', does: 'Shows the conversation', run: () => change({ view: 'conversation' }, { replace: true }) },
+    { key: 't', does: 'Shows the timeline', run: () => change({ view: undefined }, { replace: true }) },
+  ]);
+
+  const arrived = (): void => {
+    clearTimeout(waiting.current);
+    setMovedTo(undefined);
+  };
+  useEffect(arrived, [target]);
+  useEffect(() => () => clearTimeout(waiting.current), []);
+  const select = useCallback(
+    (spanId: string) => {
+      clearTimeout(waiting.current);
+      onOpen({ spanId, call: undefined });
+    },
+    [onOpen],
+  );
+  const move = useCallback(
+    (spanId: string) => {
+      setMovedTo(spanId);
+      clearTimeout(waiting.current);
+      waiting.current = setTimeout(() => select(spanId), keysRestMs);
+    },
+    [select],
+  );
+  const selected = movedTo ?? target.spanId;
+  const enter = (): void => {
+    if (movedTo !== undefined) select(movedTo);
+    panel.current?.focus();
+  };
+  const details = useMemo(
+    () => <SpanPanel run={run} target={target} verdicts={verdicts} onOpen={onOpen} />,
+    [run, target, verdicts, onOpen],
+  );
+  const spans = timeline.value?.spans;
+
+  return (
+    <div class="run-split">
+      <section class="run-left" aria-label="What happened">
+        <div class="row" role="group" aria-label="View">
+          <button type="button" aria-pressed={view === 'timeline'} onClick={() => change({ view: undefined }, { replace: true })}>
+            Timeline
+          </button>
+          <button type="button" aria-pressed={view === 'conversation'} onClick={() => change({ view: 'conversation' }, { replace: true })}>
+            Conversation
+          </button>
+        </div>
+        {view === 'conversation' ? (
+          <Conversation run={run} onOpen={onOpen} failedCalls={failedCalls} />
+        ) : timeline.error !== undefined ? (
+          <ErrorBox error={timeline.error} onRetry={timeline.reload} />
+        ) : spans === undefined ? (
+          <Loading what="the timeline" />
+        ) : spans.length === 0 ? (
+          <p class="dim">The store has no spans of this run.</p>
+        ) : (
+          <Timeline spans={spans} verdicts={verdicts} selected={selected} onSelect={select} onMove={move} onEnter={enter} />
+        )}
+      </section>
+      <div class="run-right" ref={panel} tabIndex={0} role="region" aria-label="What is selected">
+        {details}
+      </div>
+    </div>
+  );
+}
+
+function Conversation({
+  run,
+  onOpen,
+  failedCalls,
+}: {
+  readonly run: Run;
+  readonly onOpen: (target: Target) => void;
+  readonly failedCalls: ReadonlySet<number>;
+}) {
+  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}/conversation', {
+    path: { trace: run.trace_id, span: run.span_id },
+    query: { tenant: run.tenant },
+  });
+  const entries = useMemo(
+    () =>
+      value === undefined || value.messages.length === 0 ? entriesOfRun(run) : conversationEntries(value.messages, run.tool_calls ?? []),
+    [value, run],
+  );
+  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
+  if (value === undefined && isLoading) return <Loading what="the conversation" />;
+  return (
+    <div class="conversation-frame">
+      <ConversationView entries={entries} onOpen={onOpen} failedCalls={failedCalls} />
+      {value === undefined || value.left_out === 0 ? null : (
+        <p class="dim small">{value.left_out} more messages. The OTLP file of the run has all.</p>
+      )}
+    </div>
+  );
+}
