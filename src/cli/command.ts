@@ -5,7 +5,7 @@ import type { Environment } from '../config/document.ts';
 /** 0 success, 1 a check failed, 2 wrong usage or input. */
 export type ExitCode = 0 | 1 | 2;
 
-interface CommandOption {
+export interface CommandOption {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly multiple?: boolean;

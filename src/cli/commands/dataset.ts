@@ -1,5 +1,7 @@
 /** `tracejury dataset`: datasets in the store, and test sets of other programs as datasets. */
-import { type Command, type CommandInput, type ExitCode, type Subcommand, UsageError } from '../command.ts';
+import type { Command } from '../command.ts';
+import { type Action, commandOfActions } from '../actions.ts';
+import { addedRunOptions, configOption, formatOption, tenantOption } from '../common-options.ts';
 import { add, addLimitMax } from '../dataset/add.ts';
 import { remove, review, split } from '../dataset/change.ts';
 import { exportDataset } from '../dataset/export.ts';
@@ -7,16 +9,9 @@ import { importSet } from '../dataset/import.ts';
 import { exportForms } from '../../datasets/forms/export-forms.ts';
 import { setFormats } from '../../datasets/forms/import-forms.ts';
 import { diff, list, show } from '../dataset/show.ts';
-import { runFilterKeys } from '../run-filter.ts';
 
 /** Examples of one command line. */
 const reviewedMax = 100;
-
-interface Action extends Subcommand {
-  /** Most names behind the action. */
-  readonly names: number;
-  readonly run: (input: CommandInput, names: readonly string[]) => Promise<ExitCode>;
-}
 
 const actions: readonly Action[] = [
   {
@@ -31,7 +26,7 @@ const actions: readonly Action[] = [
         line: "tracejury dataset add failures --where 'evaluator=tool_error verdict=fail' --limit 50 --distinct",
       },
     ],
-    names: 1,
+    argumentsMax: 1,
     run: (input, [name]) => add(input, name),
   },
   {
@@ -40,7 +35,7 @@ const actions: readonly Action[] = [
     summary: 'Lists the datasets of the store.',
     options: ['format', 'tenant', 'config'],
     examples: [{ does: 'Lists all datasets:', line: 'tracejury dataset list' }],
-    names: 0,
+    argumentsMax: 0,
     run: (input) => list(input),
   },
   {
@@ -49,7 +44,7 @@ const actions: readonly Action[] = [
     summary: 'Shows the versions and examples of a dataset, or one example with its history.',
     options: ['example', 'split', 'tag', 'limit', 'format', 'tenant', 'config'],
     examples: [{ does: 'Shows the third version:', line: 'tracejury dataset show failures@3' }],
-    names: 1,
+    argumentsMax: 1,
     run: (input, [name]) => show(input, name),
   },
   {
@@ -61,7 +56,7 @@ const actions: readonly Action[] = [
       { does: 'Writes YAML to edit:', line: 'tracejury dataset export failures --output failures.yaml' },
       { does: 'Writes goldens of DeepEval:', line: 'tracejury dataset export failures@3 --format deepeval' },
     ],
-    names: 1,
+    argumentsMax: 1,
     run: (input, [name]) => exportDataset(input, name),
   },
   {
@@ -74,7 +69,7 @@ const actions: readonly Action[] = [
       { does: 'Also writes the recorded runs:', line: 'tracejury dataset import cases.json --from deepeval --runs runs.jsonl' },
       { does: 'Puts an edited file into the store:', line: 'tracejury dataset import failures.yaml --to failures' },
     ],
-    names: 1,
+    argumentsMax: 1,
     run: (input, [file]) => importSet(input, file),
   },
   {
@@ -83,7 +78,7 @@ const actions: readonly Action[] = [
     summary: 'Shows which examples differ between two versions, or two datasets.',
     options: ['format', 'tenant', 'config'],
     examples: [{ does: 'Compares two versions:', line: 'tracejury dataset diff failures@3 failures@4' }],
-    names: 2,
+    argumentsMax: 2,
     run: (input, [from, to]) => diff(input, from, to),
   },
   {
@@ -92,7 +87,7 @@ const actions: readonly Action[] = [
     summary: 'Divides the examples into parts by a hash of their input, so that near-duplicates come into one part.',
     options: ['parts', 'again', 'seed', 'by', 'tenant', 'config'],
     examples: [{ does: 'Holds out a fifth:', line: 'tracejury dataset split failures --parts train=0.8,test=0.2' }],
-    names: 1,
+    argumentsMax: 1,
     run: (input, [name]) => split(input, name),
   },
   {
@@ -101,7 +96,7 @@ const actions: readonly Action[] = [
     summary: 'Marks drafts as reviewed, in the next version. Exits with 1 when an example is not there.',
     options: ['all', 'note', 'by', 'tenant', 'config'],
     examples: [{ does: 'Marks one example:', line: 'tracejury dataset review failures refund-without-order' }],
-    names: reviewedMax + 1,
+    argumentsMax: reviewedMax + 1,
     run: (input, [name, ...ids]) => review(input, name, ids),
   },
   {
@@ -110,35 +105,21 @@ const actions: readonly Action[] = [
     summary: 'Removes examples from the next version, or deletes a dataset with all its versions.',
     options: ['example', 'all', 'note', 'by', 'tenant', 'config'],
     examples: [{ does: 'Deletes a dataset:', line: 'tracejury dataset remove failures --all' }],
-    names: 1,
+    argumentsMax: 1,
     run: (input, [name]) => remove(input, name),
   },
 ];
 
-const actionNames = actions.map(({ name }) => name);
-
 export const dataset: Command = {
   name: 'dataset',
-  usage: `${actionNames.join('|')} …`,
   summary: 'Keeps datasets in the store: examples of stored runs and of test sets, by version.',
-  subcommands: actions,
+  ...commandOfActions(actions),
   examples: [
     { does: 'Makes an example of a stored run:', line: 'tracejury dataset add failures --run 4bf92f3577b34da6a3ce929d0e0e4736' },
     { does: 'Writes goldens as a YAML file:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' },
   ],
   options: {
-    run: {
-      type: 'string',
-      multiple: true,
-      value: 'TRACE_ID[/SPAN_ID]',
-      summary: 'adds this run, or the outermost run of a trace; may be repeated',
-    },
-    where: {
-      type: 'string',
-      value: 'FILTER',
-      summary: `adds the newest runs that match KEY=VALUE conditions; keys are ${runFilterKeys.join(', ')}`,
-    },
-    since: { type: 'string', value: 'TIME', summary: 'adds only runs that began since this time, as 24h or 2026-01-31' },
+    ...addedRunOptions,
     limit: { type: 'string', value: 'N', summary: `adds (default: 50, at most ${addLimitMax}) or shows (default: 20) at most this number` },
     distinct: { type: 'boolean', summary: 'leaves out runs whose input another example has, but for case, punctuation and long numbers' },
     replace: { type: 'boolean', summary: 'overwrites examples of the same runs that are reviewed already' },
@@ -151,11 +132,9 @@ export const dataset: Command = {
     seed: { type: 'string', value: 'TEXT', summary: 'divides in another way (default: the name of the dataset)' },
     from: { type: 'string', value: 'NAME', summary: setFormats.map(({ name, summary }) => `${name}: ${summary}`).join('; ') },
     to: { type: 'string', value: 'NAME', summary: 'puts the examples into this dataset of the store, under their ids' },
-    format: {
-      type: 'string',
-      value: 'NAME',
-      summary: `writes text (default) or json; export: ${exportForms.map(({ name, summary }) => `${name}: ${summary}`).join('; ')} (default: by the output file, else jsonl)`,
-    },
+    format: formatOption(
+      `writes text (default) or json; export: ${exportForms.map(({ name, summary }) => `${name}: ${summary}`).join('; ')} (default: by the output file, else jsonl)`,
+    ),
     output: {
       type: 'string',
       value: 'FILE',
@@ -164,23 +143,7 @@ export const dataset: Command = {
     runs: { type: 'string', value: 'FILE', summary: 'writes the runs of the test set to this file, for tracejury eval' },
     note: { type: 'string', value: 'TEXT', summary: 'notes why the version was made' },
     by: { type: 'string', value: 'NAME', summary: 'notes who made the version (default: the user of the system)' },
-    tenant: { type: 'string', value: 'NAME', summary: 'names the tenant of runs and datasets' },
-    config: {
-      type: 'string',
-      short: 'c',
-      value: 'FILE',
-      summary: 'uses the store of this configuration (default: sqlite:./tracejury-data/tracejury.db)',
-    },
-  },
-  positionalsMax: reviewedMax + 2,
-  async run(input) {
-    const [name = '', ...names] = input.positionals;
-    const action = actions.find((one) => one.name === name);
-    if (action === undefined)
-      throw new UsageError(
-        name === '' ? `Name the action: ${actionNames.join(', ')}.` : `${JSON.stringify(name)} is not one of ${actionNames.join(', ')}.`,
-      );
-    if (names.length > action.names) throw new UsageError(`There are too many arguments, from ${JSON.stringify(names[action.names])} on.`);
-    return await action.run(input, names);
+    tenant: tenantOption('names the tenant of runs and datasets'),
+    config: configOption('uses the store of this configuration (default: sqlite:./tracejury-data/tracejury.db)'),
   },
 };

@@ -17,6 +17,7 @@ import {
   numberOption,
   writeOutput,
 } from '../command.ts';
+import { configOption, formatOption } from '../common-options.ts';
 import { namedDataset } from '../eval/named-dataset.ts';
 import {
   type EvalReport,
@@ -67,18 +68,13 @@ export const evaluate: Command = {
     { does: 'Reads standard input and lists each run:', line: 'cat spans.json | tracejury eval - --verbose' },
   ],
   options: {
-    config: {
-      type: 'string',
-      short: 'c',
-      value: 'FILE',
-      summary: 'uses the evaluators and judges of this configuration (default: the rules that are on by default)',
-    },
+    config: configOption('uses the evaluators and judges of this configuration (default: the rules that are on by default)'),
     dataset: {
       type: 'string',
       value: 'FILE|NAME[@VERSION]',
       summary: 'reads examples with expectations from this file in YAML, JSON or JSON lines, or from this dataset of the store',
     },
-    format: { type: 'string', value: 'NAME', summary: 'writes the report as table (default), json, markdown or junit' },
+    format: formatOption('writes the report as table (default), json, markdown or junit'),
     output: { type: 'string', value: 'FILE', summary: 'writes the report to this file (default: standard output)' },
     'fail-under': {
       type: 'string',

@@ -4,12 +4,13 @@ import {
   type CommandInput,
   type ExitCode,
   numberOption,
-  type Subcommand,
   textOption,
   textOptions,
   UsageError,
   writeOutput,
 } from '../command.ts';
+import { type Action, commandOfActions } from '../actions.ts';
+import { configOption, formatOption, tenantOption } from '../common-options.ts';
 import { experimentCompare } from '../experiment/compare.ts';
 import { reportFormats, type Report, reportOf } from '../experiment/report.ts';
 import { experimentRun, type RunSettings } from '../experiment/run.ts';
@@ -17,7 +18,6 @@ import { allResults, storedExperiment } from '../experiment/stored-experiments.t
 import { withStore } from '../open-store.ts';
 import { oneLine } from '../../model/one-line.ts';
 import { experimentJson } from '../../analytics/experiment-json.ts';
-import { didYouMean } from '../../model/did-you-mean.ts';
 import { isExperimentId } from '../../model/experiment.ts';
 import { tenant } from '../../model/ids.ts';
 import { jsonText } from '../../model/json.ts';
@@ -34,7 +34,7 @@ const timeoutSecondsMax = 86_400;
 const nameCharsMax = 200;
 const limitDefault = 20;
 
-const subcommands: readonly Subcommand[] = [
+const actions: readonly Action[] = [
   {
     name: 'run',
     usage: '--dataset NAME --name NAME [options] -- COMMAND [ARGUMENT]…',
@@ -68,6 +68,8 @@ const subcommands: readonly Subcommand[] = [
         line: 'tracejury experiment run --dataset refunds@3 --name nightly --url http://127.0.0.1:8000/ask --port 4318',
       },
     ],
+    argumentsMax: wordsMax,
+    run: async (input, command) => await experimentRun(input, runSettings(input, command)),
   },
   {
     name: 'compare',
@@ -82,6 +84,8 @@ const subcommands: readonly Subcommand[] = [
       },
       { does: 'Writes a page to look at:', line: 'tracejury experiment compare main nightly --format html --output comparison.html' },
     ],
+    argumentsMax: 2,
+    run: experimentCompare,
   },
   {
     name: 'list',
@@ -89,6 +93,8 @@ const subcommands: readonly Subcommand[] = [
     summary: 'Lists stored experiments, newest first.',
     options: ['name', 'dataset', 'limit', 'format', 'tenant', 'config'],
     examples: [{ does: 'Lists the experiments of one name:', line: 'tracejury experiment list --name nightly' }],
+    argumentsMax: 0,
+    run: listed,
   },
   {
     name: 'show',
@@ -98,6 +104,8 @@ const subcommands: readonly Subcommand[] = [
     examples: [
       { does: 'Writes an experiment with all results to a file:', line: 'tracejury experiment show nightly --output nightly.json' },
     ],
+    argumentsMax: 1,
+    run: shown,
   },
   {
     name: 'delete',
@@ -105,14 +113,15 @@ const subcommands: readonly Subcommand[] = [
     summary: 'Deletes an experiment and its results.',
     options: ['tenant', 'config'],
     examples: [{ does: 'Deletes one experiment:', line: 'tracejury experiment delete nightly-20260102-030405-1a2b3c' }],
+    argumentsMax: 1,
+    run: deleted,
   },
 ];
 
 export const experiment: Command = {
   name: 'experiment',
-  usage: `${subcommands.map(({ name }) => name).join('|')} …`,
   summary: 'Runs an agent over a dataset and scores every run; compares, lists, shows and deletes experiments.',
-  subcommands,
+  ...commandOfActions(actions),
   examples: [
     { does: 'Runs an agent over a file:', line: 'tracejury experiment run --dataset dataset.yaml --name nightly -- python agent.py' },
   ],
@@ -120,13 +129,9 @@ export const experiment: Command = {
     dataset: { type: 'string', value: 'NAME', summary: 'names a file, or a stored dataset with or without a version, as in refunds@3' },
     name: { type: 'string', value: 'NAME', summary: 'names the experiment; several may have one name, and the newest stands for it' },
     id: { type: 'string', value: 'ID', summary: 'sets the id of the experiment (default: made from name and time)' },
-    config: {
-      type: 'string',
-      short: 'c',
-      value: 'FILE',
-      summary:
-        'uses the evaluators, judges and store of this configuration (default: the default rules, and ./tracejury-data/tracejury.db)',
-    },
+    config: configOption(
+      'uses the evaluators, judges and store of this configuration (default: the default rules, and ./tracejury-data/tracejury.db)',
+    ),
     repeat: { type: 'string', value: 'N', summary: 'runs each example this number of times (default: 1)' },
     concurrency: { type: 'string', value: 'C', summary: `runs this number of examples at the same time (default: ${concurrencyDefault})` },
     timeout: {
@@ -152,39 +157,14 @@ export const experiment: Command = {
       summary: 'exits with 1 also when an evaluator that scored A scores nothing of B, where a regression would stay unseen',
     },
     limit: { type: 'string', value: 'N', summary: `lists at most this number of experiments (default: ${limitDefault})` },
-    format: { type: 'string', value: 'NAME', summary: 'writes table (default), markdown or json; compare also junit and html' },
+    format: formatOption('writes table (default), markdown or json; compare also junit and html'),
     output: {
       type: 'string',
       value: 'FILE',
       summary: 'writes the experiment with all results to this file, as JSON; compare writes its report there',
     },
-    tenant: {
-      type: 'string',
-      value: 'NAME',
-      summary: 'uses the datasets and experiments of this tenant (default: the one without a name)',
-    },
+    tenant: tenantOption('uses the datasets and experiments of this tenant (default: the one without a name)'),
   },
-  positionalsMax: wordsMax,
-  async run(input) {
-    const [action = '', ...rest] = input.positionals;
-    const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
-    if (known !== undefined) return await known(input, rest);
-    const names = Object.keys(actions);
-    const guess = didYouMean(action, names);
-    throw new UsageError(
-      action === ''
-        ? `Name the action: ${names.join(', ')}.`
-        : `${JSON.stringify(action)} is no action. ${guess === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${guess}?`}`,
-    );
-  },
-};
-
-const actions: { readonly [name: string]: (input: CommandInput, rest: readonly string[]) => Promise<number> } = {
-  run: async (input, rest) => await experimentRun(input, runSettings(input, rest)),
-  compare: experimentCompare,
-  list: listed,
-  show: shown,
-  delete: deleted,
 };
 
 function runSettings(input: CommandInput, command: readonly string[]): RunSettings {
@@ -271,8 +251,8 @@ function listLine({ id, name, state, dataset, repeats, beganAt, results, statuse
   return `${began}  ${oneLine(name, nameChars)}  ${id}${data}  ${statuses.passed} passed, ${statuses.failed} failed  ${open}`;
 }
 
-async function shown(input: CommandInput, [reference, ...more]: readonly string[]): Promise<ExitCode> {
-  if (reference === undefined || more.length > 0) throw new UsageError('Name one experiment: its id, or the newest of a name.');
+async function shown(input: CommandInput, [reference]: readonly string[]): Promise<ExitCode> {
+  if (reference === undefined) throw new UsageError('Name one experiment: its id, or the newest of a name.');
   const write = formatOf(input);
   const report = await withExperiments(input, async (store) => {
     const found = await storedExperiment(store.experiments, tenant(textOption(input, 'tenant') ?? ''), reference);
@@ -285,8 +265,8 @@ async function shown(input: CommandInput, [reference, ...more]: readonly string[
   return 0;
 }
 
-async function deleted(input: CommandInput, [id, ...more]: readonly string[]): Promise<ExitCode> {
-  if (id === undefined || more.length > 0) throw new UsageError('Name one experiment by its id; tracejury experiment list shows the ids.');
+async function deleted(input: CommandInput, [id]: readonly string[]): Promise<ExitCode> {
+  if (id === undefined) throw new UsageError('Name one experiment by its id; tracejury experiment list shows the ids.');
   await withExperiments(input, async (store) => {
     if (await store.experiments.delete({ tenant: tenant(textOption(input, 'tenant') ?? ''), id })) return;
     const known = await storedExperiment(store.experiments, tenant(textOption(input, 'tenant') ?? ''), id);

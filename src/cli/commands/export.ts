@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { type Command, type CommandInput, type ExitCode, UsageError, textOption, reportFormat } from '../command.ts';
+import { configOption, formatOption, tenantOption } from '../common-options.ts';
 import { readInputs } from '../eval/inputs.ts';
 import { replayed } from '../inspect/inspection.ts';
 import { readBodies } from '../inspect/recording.ts';
@@ -41,20 +42,20 @@ export const exportScores: Command = {
     { does: 'Sends the scores of a stored trace:', line: 'tracejury export --run 4bf92f3577b34da6a3ce929d0e0e4736 -c tracejury.yaml' },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'uses the evaluators and exporters of this configuration' },
+    config: configOption('uses the evaluators and exporters of this configuration'),
     run: {
       type: 'string',
       value: 'TRACE_ID[/SPAN_ID]',
       summary: 'reads the runs of a trace, or one run, from the store instead of files',
     },
-    tenant: { type: 'string', value: 'NAME', summary: 'names the tenant of the trace' },
+    tenant: tenantOption('names the tenant of the trace'),
     to: {
       type: 'string',
       value: 'NAME',
       summary: 'sends to this entry of `export` only; `forward` gets evaluation spans, without the agents’ own spans',
     },
     'dry-run': { type: 'boolean', summary: 'shows the requests without keys and sends nothing' },
-    format: { type: 'string', value: 'text|json', summary: 'writes a dry run as text (default) or json' },
+    format: formatOption('writes a dry run as text (default) or json', 'text|json'),
   },
   positionalsMax: inputsMax,
   async run(input) {

@@ -3,6 +3,7 @@ import { evaluationContext } from '../../../evaluators/configuration/context.ts'
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode, textOption, reportFormat } from '../command.ts';
+import { configOption, formatOption } from '../common-options.ts';
 import { readBodies, readRecorded, type Recorded } from '../inspect/recording.ts';
 import { differences, readExpected } from '../inspect/expected-runs.ts';
 import { inspected, replayed } from '../inspect/inspection.ts';
@@ -35,13 +36,8 @@ export const inspect: Command = {
     },
   ],
   options: {
-    config: {
-      type: 'string',
-      short: 'c',
-      value: 'FILE',
-      summary: 'uses the evaluators of this configuration (default: the built-in ones)',
-    },
-    format: { type: 'string', value: 'text|json', summary: 'writes text (default) or json' },
+    config: configOption('uses the evaluators of this configuration (default: the built-in ones)'),
+    format: formatOption('writes text (default) or json', 'text|json'),
     'propose-dialect': {
       type: 'boolean',
       summary: 'prints an entry of dialects for spans of an unknown SDK',

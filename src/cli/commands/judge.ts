@@ -1,5 +1,6 @@
 /** `tracejury judge`: compares judges with people, and forecasts their costs. */
 import { UsageError, type Command, textOption, textOptions, reportFormat, numberOption } from '../command.ts';
+import { configOption, formatOption } from '../common-options.ts';
 import { checkJudges } from '../judge/check.ts';
 import { forecastCost } from '../judge/forecast.ts';
 
@@ -38,7 +39,7 @@ export const judge: Command = {
     { does: 'Compares the judges of a configuration with labels:', line: 'tracejury judge check labelled.jsonl -c tracejury.yaml' },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'uses the judges of this configuration' },
+    config: configOption('uses the judges of this configuration'),
     against: { type: 'string', value: 'FILE', summary: 'compares with this configuration, and exits with 1 when that of -c is worse' },
     labels: {
       type: 'string',
@@ -58,7 +59,7 @@ export const judge: Command = {
       value: 'NUMBER',
       summary: 'sets the output tokens of each vote (default: 200, or those of stored verdicts)',
     },
-    format: { type: 'string', value: 'text|json', summary: 'writes text (default) or json' },
+    format: formatOption('writes text (default) or json', 'text|json'),
   },
   positionalsMax: filesMax,
   async run(input) {

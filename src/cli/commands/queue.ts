@@ -1,14 +1,9 @@
 /** `tracejury queue`: runs that people are to answer questions about. */
-import { type Command, type CommandInput, type ExitCode, type Subcommand, UsageError } from '../command.ts';
+import type { Command } from '../command.ts';
+import { type Action, commandOfActions } from '../actions.ts';
+import { addedRunOptions, configOption, formatOption, tenantOption } from '../common-options.ts';
 import { add, answer, list, next, show } from '../queue/actions.ts';
 import { queueRunsAtOnceMax } from '../../model/store/queue-store.ts';
-import { runFilterKeys } from '../run-filter.ts';
-
-interface Action extends Subcommand {
-  /** Most names behind the action. */
-  readonly names: number;
-  readonly run: (input: CommandInput, name: string | undefined) => Promise<ExitCode>;
-}
 
 const shared = ['format', 'tenant', 'url', 'config'] as const;
 
@@ -19,7 +14,7 @@ const actions: readonly Action[] = [
     summary: 'Lists the queues with their numbers of items.',
     options: shared,
     examples: [{ does: 'Lists the queues of a running service:', line: 'tracejury queue list --url http://127.0.0.1:4380' }],
-    names: 0,
+    argumentsMax: 0,
     run: (input) => list(input),
   },
   {
@@ -28,8 +23,8 @@ const actions: readonly Action[] = [
     summary: 'Shows what a queue asks, how far people agree, and its items.',
     options: ['state', 'limit', 'person', ...shared],
     examples: [{ does: 'Shows the open items:', line: 'tracejury queue show refunds --state open' }],
-    names: 1,
-    run: show,
+    argumentsMax: 1,
+    run: (input, [name]) => show(input, name),
   },
   {
     name: 'next',
@@ -37,8 +32,8 @@ const actions: readonly Action[] = [
     summary: 'Leases the next item and shows its run. Exits with 1 when no item is free for the person.',
     options: ['person', ...shared],
     examples: [{ does: 'Opens the next run:', line: 'tracejury queue next refunds --person ann' }],
-    names: 1,
-    run: next,
+    argumentsMax: 1,
+    run: (input, [name]) => next(input, name),
   },
   {
     name: 'answer',
@@ -52,8 +47,8 @@ const actions: readonly Action[] = [
       },
       { does: 'Skips the item:', line: "tracejury queue answer refunds --item 12 --lease 1 --skip 'not in English'" },
     ],
-    names: 1,
-    run: answer,
+    argumentsMax: 1,
+    run: (input, [name]) => answer(input, name),
   },
   {
     name: 'add',
@@ -67,18 +62,15 @@ const actions: readonly Action[] = [
         line: "tracejury queue add refunds --where 'evaluator=tool_error verdict=fail' --limit 20",
       },
     ],
-    names: 1,
-    run: add,
+    argumentsMax: 1,
+    run: (input, [name]) => add(input, name),
   },
 ];
 
-const actionNames = actions.map(({ name }) => name);
-
 export const queue: Command = {
   name: 'queue',
-  usage: `${actionNames.join('|')} …`,
   summary: 'Shows and answers annotation queues, of a store file or of a running service.',
-  subcommands: actions,
+  ...commandOfActions(actions),
   examples: [
     { does: 'Opens the next run of a queue:', line: 'tracejury queue next refunds' },
     { does: 'Shows how far people agree:', line: 'tracejury queue show refunds --url http://127.0.0.1:4380' },
@@ -89,18 +81,7 @@ export const queue: Command = {
     answer: { type: 'string', multiple: true, value: 'NAME=VALUE', summary: 'answers the question NAME; may be repeated' },
     comment: { type: 'string', value: 'TEXT', summary: 'explains the answers' },
     skip: { type: 'string', value: 'REASON', summary: 'skips the item: the person does not get it again' },
-    run: {
-      type: 'string',
-      multiple: true,
-      value: 'TRACE_ID[/SPAN_ID]',
-      summary: 'adds this run, or the outermost run of a trace; may be repeated',
-    },
-    where: {
-      type: 'string',
-      value: 'FILTER',
-      summary: `adds the newest runs that match KEY=VALUE conditions; keys are ${runFilterKeys.join(', ')}`,
-    },
-    since: { type: 'string', value: 'TIME', summary: 'adds only runs that began since this time, as 24h or 2026-01-31' },
+    ...addedRunOptions,
     note: { type: 'string', value: 'TEXT', summary: 'notes why the runs are added' },
     state: { type: 'string', value: 'STATE', summary: 'shows items that are open, done, skipped or expired' },
     limit: {
@@ -109,25 +90,9 @@ export const queue: Command = {
       summary: `adds (default: 50) or shows (default: 20) at most this number, at most ${queueRunsAtOnceMax}`,
     },
     person: { type: 'string', value: 'NAME', summary: 'names the person (default: the user of the system; with a token, its name)' },
-    format: { type: 'string', value: 'text|json', summary: 'writes text (default) or JSON of the API' },
-    tenant: { type: 'string', value: 'NAME', summary: 'names the tenant of the runs' },
+    format: formatOption('writes text (default) or JSON of the API', 'text|json'),
+    tenant: tenantOption('names the tenant of the runs'),
     url: { type: 'string', value: 'URL', summary: 'asks the console of a running service, with the token in TRACEJURY_TOKEN' },
-    config: {
-      type: 'string',
-      short: 'c',
-      value: 'FILE',
-      summary: 'uses the queues and the store of this configuration',
-    },
-  },
-  positionalsMax: 2,
-  async run(input) {
-    const [name = '', ...names] = input.positionals;
-    const action = actions.find((one) => one.name === name);
-    if (action === undefined)
-      throw new UsageError(
-        name === '' ? `Name the action: ${actionNames.join(', ')}.` : `${JSON.stringify(name)} is not one of ${actionNames.join(', ')}.`,
-      );
-    if (names.length > action.names) throw new UsageError(`There are too many arguments, from ${JSON.stringify(names[action.names])} on.`);
-    return await action.run(input, names[0]);
+    config: configOption('uses the queues and the store of this configuration'),
   },
 };

@@ -1,6 +1,7 @@
 /** `tracejury replay`: scores stored runs again under another configuration, and writes the new verdicts when it is asked to. */
 import { setPriority } from 'node:os';
 import { type Command, type CommandInput, numberOption, textOption, textOptions, UsageError, type ExitCode } from '../command.ts';
+import { configOption, formatOption } from '../common-options.ts';
 import { judgeModes, type JudgeMode } from '../replay/judge-modes.ts';
 import { replay, type ReplaySettings } from '../replay/replay.ts';
 import type { ReplayReport } from '../replay/report.ts';
@@ -40,7 +41,7 @@ export const replayRuns: Command = {
     { does: 'Compares two configurations on recorded spans:', line: 'tracejury replay runs.jsonl -c new.yaml --against old.yaml' },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'scores under this configuration; its store.url names the store' },
+    config: configOption('scores under this configuration; its store.url names the store'),
     against: { type: 'string', value: 'FILE', summary: 'compares with this configuration instead of the stored verdicts' },
     since: { type: 'string', value: 'TIME', summary: 'takes runs that started at or after this time, such as 7d or 2026-01-31' },
     until: { type: 'string', value: 'TIME', summary: 'takes runs that started before this time (default: now)' },
@@ -59,7 +60,7 @@ export const replayRuns: Command = {
     budget: { type: 'string', value: 'USD', summary: 'bounds what --judges ask spends' },
     anew: { type: 'boolean', summary: 'scores evaluators that did not change too, for changed tools, dialects or another release' },
     redacted: { type: 'boolean', summary: 'scores redacted spans too, whose texts may differ from those that were scored' },
-    format: { type: 'string', value: 'text|json|markdown', summary: 'writes the report as text (default), json or markdown' },
+    format: formatOption('writes the report as text (default), json or markdown', 'text|json|markdown'),
     examples: { type: 'string', value: 'NUMBER', summary: `shows this many examples of each change (default: ${examplesDefault})` },
     'fail-on-regression': { type: 'boolean', summary: 'exits with 1 when an evaluator is significantly worse' },
     write: { type: 'boolean', summary: 'makes the new verdicts revisions of the stored ones, and exports them again' },

@@ -9,6 +9,7 @@ import { periodicTask } from '../../runtime/periodic-task.ts';
 import type { RunFilter, RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
 import { runRowJson } from '../../web/api/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode, textOption, textOptions, reportFormat } from '../command.ts';
+import { configOption, formatOption } from '../common-options.ts';
 import { parseRunFilter, runFilterKeys } from '../run-filter.ts';
 import { oneLine } from '../../model/one-line.ts';
 
@@ -42,13 +43,8 @@ export const runs: Command = {
     },
     follow: { type: 'boolean', short: 'f', summary: 'shows the newest runs, oldest first, then each run as it closes, until Ctrl-C' },
     limit: { type: 'string', value: 'N', summary: `shows at most this number of runs (default: ${limitDefault})` },
-    format: { type: 'string', value: 'text|json', summary: 'writes text (default), or one JSON object of /api/v1/runs a line' },
-    config: {
-      type: 'string',
-      short: 'c',
-      value: 'FILE',
-      summary: 'reads the store of this configuration (default: sqlite:./tracejury-data/tracejury.db)',
-    },
+    format: formatOption('writes text (default), or one JSON object of /api/v1/runs a line', 'text|json'),
+    config: configOption('reads the store of this configuration (default: sqlite:./tracejury-data/tracejury.db)'),
   },
   positionalsMax: 0,
   async run(input) {

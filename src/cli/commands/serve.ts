@@ -11,6 +11,7 @@ import { service } from '../../service.ts';
 import { clock, lowerThreadPriorities, sleep } from '../../service/node-runtime.ts';
 import { openSelfTracing } from '../../service/self-tracing/open.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode, textOption } from '../command.ts';
+import { configOption } from '../common-options.ts';
 import { warningsText } from '../input-faults.ts';
 import { dataText, hasColours, logLine, runLines, whatIsOn } from '../serve/terminal.ts';
 import { JuryError } from '../../model/errors.ts';
@@ -39,7 +40,7 @@ export const serve: Command = {
     { does: 'Listens for OTLP over HTTP on another port, with a verbose log:', line: 'tracejury serve --port 14318 --log-level debug' },
   ],
   options: {
-    config: { type: 'string', short: 'c', value: 'FILE', summary: 'reads this configuration (default: all defaults)' },
+    config: configOption('reads this configuration (default: all defaults)'),
     port: { type: 'string', value: 'N', summary: 'replaces the port of listen.otlp_http; 0 chooses a free port' },
     'log-level': { type: 'string', value: 'LEVEL', summary: 'replaces log.level: trace, debug, info, warn, error, fatal or silent' },
   },

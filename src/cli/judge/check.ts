@@ -23,7 +23,8 @@ import { compareJudges, type JudgeComparison } from '../../statistics/comparison
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
 import { verdictWord } from '../../model/verdict.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { estimateJson, judgeFiguresJson } from '../../web/api/figures.ts';
+import { estimateJson } from '../../web/api/estimate-json.ts';
+import { judgeFiguresJson } from '../../web/api/figures.ts';
 
 const stopMs = 1_000;
 

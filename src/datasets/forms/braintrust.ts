@@ -1,18 +1,8 @@
 /** Reads datasets of Braintrust: JSON, JSON lines or CSV of records with `input`, `expected`, `metadata` and `tags`. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { cellValue, isTable } from './csv.ts';
-import {
-  filled,
-  type ImportedExample,
-  type ImportedSet,
-  entriesIn,
-  namedExpectation,
-  namedInput,
-  others,
-  presentMember,
-  presentText,
-  type SetFormat,
-} from './entries.ts';
+import { cellValue } from './csv.ts';
+import { type ImportedExample, type ImportedSet, others, presentMember, presentText, type SetFormat } from './entries.ts';
+import { platformExample, platformSet } from './platform-export.ts';
 
 export const braintrust: SetFormat = { name: 'braintrust', summary: 'datasets exported from Braintrust', isTable: true, read };
 
@@ -37,36 +27,30 @@ const internal = [
 const taken = ['id', 'input', 'expected', 'output', 'metadata', 'tags', ...internal];
 
 function read(value: JsonValue): ImportedSet {
-  const faults: string[] = [];
-  const list = entriesIn(value, ['events', 'rows', 'data', 'records'], 'input');
-  if (list === undefined) faults.push('it is neither a list of records nor an object with events');
-  const fromTable = isTable(list ?? []);
-  const examples = (list ?? []).flatMap((entry, at): readonly ImportedExample[] => {
-    if (isJsonObject(entry)) return [example(fromTable ? cells(entry) : entry, `[${at}]`, faults)];
-    faults.push(`[${at}] is no object`);
-    return [];
-  });
-  return { examples, faults, leftOut: [] };
+  const lists = ['events', 'rows', 'data', 'records'];
+  const other = 'it is neither a list of records nor an object with events';
+  return platformSet(value, { lists, sign: 'input', other, rowEntry: cells, example });
 }
 
 function cells(row: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(row).map(([column, cell]) => [column, cellValue(String(cell))]));
 }
 
-function example(record: JsonObject, where: string, faults: string[]): ImportedExample {
+function example(record: JsonObject, where: string, faults: string[]): readonly ImportedExample[] {
   // Records of an older form have `output` for what is expected.
   const [input, expected] = [presentMember(record, 'input'), presentMember(record, 'expected') ?? presentMember(record, 'output')];
   if (input === undefined) faults.push(`${where}.input is missing`);
-  const [id, about, tags] = [presentText(record, 'id'), presentMember(record, 'metadata'), presentMember(record, 'tags')];
+  const [about, tags] = [presentMember(record, 'metadata'), presentMember(record, 'tags')];
   const { split, ...own } = isJsonObject(about) ? about : {};
-  const metadata = filled({ ...others(record, taken), ...own });
-  const expect = isJsonObject(expected) ? namedExpectation(expected) : expected === undefined ? undefined : { output: expected };
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(input === undefined ? {} : { input: isJsonObject(input) ? namedInput(input) : input }),
-    ...(expect === undefined ? {} : { expect }),
-    ...(isJsonArray(tags ?? null) && (tags as readonly JsonValue[]).length > 0 ? { tags: tags as JsonValue } : {}),
-    ...(typeof split === 'string' ? { split } : {}),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  const hasTags = tags !== undefined && isJsonArray(tags) && tags.length > 0;
+  return [
+    platformExample({
+      id: presentText(record, 'id'),
+      input,
+      expected,
+      tags: hasTags ? tags : undefined,
+      split,
+      metadata: { ...others(record, taken), ...own },
+    }),
+  ];
 }

@@ -1,19 +1,9 @@
 /** Reads datasets of LangSmith: JSON, JSON lines or CSV of examples with `inputs`, `outputs` and `metadata`. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { isConversation, trajectoryExample } from './agentevals.ts';
-import { cellValue, isTable, withPrefix } from './csv.ts';
-import {
-  filled,
-  type ImportedExample,
-  type ImportedSet,
-  entriesIn,
-  namedExpectation,
-  namedInput,
-  others,
-  presentMember,
-  presentText,
-  type SetFormat,
-} from './entries.ts';
+import { cellValue, withPrefix } from './csv.ts';
+import { filled, type ImportedExample, type ImportedSet, others, presentMember, presentText, type SetFormat } from './entries.ts';
+import { platformExample, platformSet } from './platform-export.ts';
 
 export const langsmith: SetFormat = { name: 'langsmith', summary: 'datasets exported from LangSmith', isTable: true, read };
 
@@ -22,17 +12,8 @@ const internal = ['dataset_id', 'created_at', 'modified_at', 'source_run_id', 'a
 const taken = ['id', 'inputs', 'outputs', 'reference_outputs', 'metadata', 'split', ...internal];
 
 function read(value: JsonValue): ImportedSet {
-  const faults: string[] = [];
-  const list = entriesIn(value, ['examples'], 'inputs');
-  if (list === undefined) faults.push('it is neither a list of examples nor an object with examples');
-  const given = list ?? [];
-  const rows = isTable(given) ? given.map(rowEntry) : given;
-  const examples = rows.flatMap((entry, at): readonly ImportedExample[] => {
-    if (isJsonObject(entry)) return example(entry, `[${at}]`, faults);
-    faults.push(`[${at}] is no object`);
-    return [];
-  });
-  return { examples, faults, leftOut: [] };
+  const other = 'it is neither a list of examples nor an object with examples';
+  return platformSet(value, { lists: ['examples'], sign: 'inputs', other, rowEntry, example });
 }
 
 /** A table has a column for inputs, or one for each of them. */
@@ -54,26 +35,20 @@ function example(entry: JsonObject, where: string, faults: string[]): readonly I
   const about = presentMember(entry, 'metadata');
   const { dataset_split: splits, ...own } = isJsonObject(about) ? about : {};
   const split = splitOf(presentMember(entry, 'split') ?? splits);
-  const metadata = filled({ ...others(entry, taken), ...own });
-  const shared = { ...(split === undefined ? {} : { split }), ...(metadata === undefined ? {} : { metadata }) };
-  const input = isJsonObject(inputs) ? namedInput(inputs) : inputs;
+  const made = platformExample({
+    id: presentText(entry, 'id'),
+    input: inputs,
+    expected: outputs,
+    split,
+    metadata: { ...others(entry, taken), ...own },
+  });
   const messages = isJsonObject(outputs) ? presentMember(outputs, 'messages') : undefined;
   if (messages !== undefined && isConversation(messages))
-    return trajectoryExample({ ...entry, reference_outputs: outputs ?? null, outputs: null }, where, faults).map((one) => ({
-      ...one,
-      ...shared,
-      ...(input === undefined ? {} : { input }),
-    }));
-  const id = presentText(entry, 'id');
-  const expect = isJsonObject(outputs) ? namedExpectation(outputs) : outputs === undefined ? undefined : { output: outputs };
-  return [
-    {
-      ...(id === undefined ? {} : { id }),
-      ...(input === undefined ? {} : { input }),
-      ...(expect === undefined ? {} : { expect }),
-      ...shared,
-    },
-  ];
+    return trajectoryExample({ ...entry, reference_outputs: outputs ?? null, outputs: null }, where, faults).map((one) => {
+      const { id: _id, expect: _expect, ...shared } = made;
+      return { ...one, ...shared };
+    });
+  return [made];
 }
 
 /** The platform puts examples without a choice into `base`. */

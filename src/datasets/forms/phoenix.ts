@@ -1,19 +1,9 @@
 /** Reads datasets of Phoenix: CSV with a column for each input, output and note, or JSON of examples with `input` and `output`. */
 import { parsePythonLiteral } from '../../../collectors/parsing/python-literal.ts';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { cellValue, isTable, withPrefix } from './csv.ts';
-import {
-  filled,
-  type ImportedExample,
-  type ImportedSet,
-  entriesIn,
-  namedExpectation,
-  namedInput,
-  others,
-  presentMember,
-  presentText,
-  type SetFormat,
-} from './entries.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { cellValue, withPrefix } from './csv.ts';
+import { type ImportedExample, type ImportedSet, others, presentMember, presentText, type SetFormat } from './entries.ts';
+import { platformExample, platformSet } from './platform-export.ts';
 
 export const phoenix: SetFormat = { name: 'phoenix', summary: 'datasets exported from Phoenix as CSV', isTable: true, read };
 
@@ -21,18 +11,8 @@ const internal = ['updated_at', 'node_id', 'dataset_id', 'source_span_id', 'span
 const taken = ['id', 'example_id', 'input', 'output', 'metadata', ...internal];
 
 function read(value: JsonValue): ImportedSet {
-  const faults: string[] = [];
-  const list = entriesIn(value, ['examples'], 'input');
-  if (list === undefined) faults.push('it is neither a table, nor a list, nor an object with examples');
-  const fromTable = isTable(list ?? []);
-  const examples = (list ?? []).flatMap((given, at): readonly ImportedExample[] => {
-    if (!isJsonObject(given)) {
-      faults.push(`[${at}] is no object`);
-      return [];
-    }
-    return [example(fromTable ? rowEntry(given) : given, fromTable ? `row ${at + 1}` : `[${at}]`, faults)];
-  });
-  return { examples, faults, leftOut: [] };
+  const other = 'it is neither a table, nor a list, nor an object with examples';
+  return platformSet(value, { lists: ['examples'], sign: 'input', other, rowEntry, rowName: (at) => `row ${at + 1}`, example });
 }
 
 /** Columns without one of the prefixes, such as those that people have added, are notes. */
@@ -54,19 +34,10 @@ function pandasValue(cell: string): JsonValue {
   return typeof value === 'string' && /^\s*[[{]/.test(cell) ? (parsePythonLiteral(cell) ?? cell) : value;
 }
 
-function example(entry: JsonObject, where: string, faults: string[]): ImportedExample {
-  const [input, output, about] = [presentMember(entry, 'input'), presentMember(entry, 'output'), presentMember(entry, 'metadata')];
+function example(entry: JsonObject, where: string, faults: string[]): readonly ImportedExample[] {
+  const [input, expected, about] = [presentMember(entry, 'input'), presentMember(entry, 'output'), presentMember(entry, 'metadata')];
   if (input === undefined) faults.push(`${where} has no input: its columns begin with input_`);
   const id = presentText(entry, 'id') ?? presentText(entry, 'example_id');
   const { split, tags, ...own } = isJsonObject(about) ? about : {};
-  const expect = isJsonObject(output) ? namedExpectation(output) : output === undefined ? undefined : { output };
-  const metadata = filled({ ...others(entry, taken), ...own });
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(input === undefined ? {} : { input: isJsonObject(input) ? namedInput(input) : input }),
-    ...(expect === undefined ? {} : { expect }),
-    ...(isJsonArray(tags ?? null) ? { tags: tags as JsonValue } : {}),
-    ...(typeof split === 'string' ? { split } : {}),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  return [platformExample({ id, input, expected, tags, split, metadata: { ...others(entry, taken), ...own } })];
 }

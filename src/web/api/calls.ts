@@ -1,6 +1,6 @@
 /** The routes of calls: tools, models, and distributions of what runs and calls took. */
 import { proportion } from '../../statistics/proportion.ts';
-import { estimateJson } from './figures.ts';
+import { estimateJson } from './estimate-json.ts';
 import { histogramOf } from '../../analytics/histogram.ts';
 import { isJsonArray, type JsonObject, parseJson } from '../../model/json.ts';
 import type { QuantileSketch } from '../../model/quantile-sketch.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { SummaryRow } from '../../model/store/store.ts';
 import { verdictWords, type VerdictWord } from '../../model/verdict.ts';
 import { proportion } from '../../statistics/proportion.ts';
-import { estimateJson } from './figures.ts';
+import { estimateJson } from './estimate-json.ts';
 import { count, type EvaluatorInForce, list, object, periodOf, type Route, runParameters, runsOf, text, textParameter } from './route.ts';
 
 const dayMicros = 86_400_000_000;

@@ -8,8 +8,9 @@ import { type DriftMeasurement, driftStates, type DriftStore, driftWords } from 
 import type { JudgeSpendStore } from '../../model/store/judge-store.ts';
 import { type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import { timeText } from '../../model/timestamp.ts';
-import { type Estimate, type NotEstimable, notEstimable } from '../../statistics/estimate.ts';
+import { type NotEstimable, notEstimable } from '../../statistics/estimate.ts';
 import { averageRunsMax, type Coverage, weightShareMax } from '../../statistics/weighted-rate.ts';
+import { estimateJson } from './estimate-json.ts';
 import { judgeLatencyRows, judgeTrafficRows } from './judge-traffic.ts';
 import {
   type BudgetRow,
@@ -334,21 +335,6 @@ async function daysJson(spend: JudgeSpendStore, nowMs: number): Promise<readonly
     }
   }
   return rows;
-}
-
-export function estimateJson(value: Estimate | NotEstimable): JsonObject {
-  if (value.kind === 'not_estimable')
-    return {
-      point: null,
-      low: null,
-      high: null,
-      confidence: null,
-      n: null,
-      effective_n: null,
-      not_estimable: { reason: value.reason, explanation: value.explanation },
-    };
-  const { point, low, high, confidence, n, effectiveN } = value;
-  return { point, low, high, confidence, n, effective_n: effectiveN, not_estimable: null };
 }
 
 function rateJson(

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { type QueueItem, queueItemStates, type QueueLease, type QueueResponse } from '../../model/store/queue-store.ts';
 import type { StoredRun } from '../../model/store/store.ts';
 import { type Micros, timeText } from '../../model/timestamp.ts';
-import { estimateJson } from './figures.ts';
+import { estimateJson } from './estimate-json.ts';
 import { runJson } from './json.ts';
 import { count, object, text, time } from './route.ts';
 

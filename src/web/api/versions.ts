@@ -10,7 +10,7 @@ import {
 import type { JsonObject } from '../../model/json.ts';
 import { type VersionFigure, versionFigureKinds } from '../../model/store/version-store.ts';
 import { type Micros, timeText } from '../../model/timestamp.ts';
-import { estimateJson } from './figures.ts';
+import { estimateJson } from './estimate-json.ts';
 import { count, object, type Parameters, QueryFault, type Route, runParameters, tenantOf, text, textParameter, time } from './route.ts';
 
 /** Versions of one answer: those that came last. */

@@ -1,0 +1,32 @@
+/** Options that several commands have, in one form. Each command says what the option does there. */
+import type { CommandOption } from './command.ts';
+import { runFilterKeys } from './run-filter.ts';
+
+export function configOption(summary: string): CommandOption {
+  return { type: 'string', short: 'c', value: 'FILE', summary };
+}
+
+export function tenantOption(summary: string): CommandOption {
+  return { type: 'string', value: 'NAME', summary };
+}
+
+/** `value`: the formats, or NAME where the summary lists them. */
+export function formatOption(summary: string, value = 'NAME'): CommandOption {
+  return { type: 'string', value, summary };
+}
+
+/** Which stored runs a command adds. */
+export const addedRunOptions = {
+  run: {
+    type: 'string',
+    multiple: true,
+    value: 'TRACE_ID[/SPAN_ID]',
+    summary: 'adds this run, or the outermost run of a trace; may be repeated',
+  },
+  where: {
+    type: 'string',
+    value: 'FILTER',
+    summary: `adds the newest runs that match KEY=VALUE conditions; keys are ${runFilterKeys.join(', ')}`,
+  },
+  since: { type: 'string', value: 'TIME', summary: 'adds only runs that began since this time, as 24h or 2026-01-31' },
+} as const satisfies { readonly [name: string]: CommandOption };
