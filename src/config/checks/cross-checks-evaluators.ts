@@ -13,12 +13,13 @@ import {
   type PlacedEntry,
   raiseNames,
 } from '../entries/evaluator-entry.ts';
+import { expressionFindings } from '../entries/run-rule.ts';
 import { clientTlsFindings } from '../files/tls-files.ts';
 import { defaultsEntry } from '../sections/evaluators.ts';
 import type { Environment } from '../document.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
-import { type ExpressionNames, parseRunExpression } from '../../pipeline/evaluation/run-expression.ts';
+import type { ExpressionNames } from '../../pipeline/evaluation/run-expression.ts';
 import { slotsMax } from '../../pipeline/jury/jury-panel.ts';
 
 export interface CrossCheck {
@@ -209,13 +210,6 @@ function raiseFindings({ path, written, member: own }: Entry, names: ExpressionN
 function learnFindings({ path, written }: Entry, names: ExpressionNames): readonly Finding[] {
   const when = member(objectAt(written, 'options'), 'learn_when');
   return typeof when === 'string' ? expressionFindings([...path, 'options', 'learn_when'], when, names) : [];
-}
-
-/** The faults of an expression about scored runs; the first one, as a place of a file has one fault. */
-export function expressionFindings(path: Path, when: string, names: ExpressionNames): readonly Finding[] {
-  const parsed = parseRunExpression(when, names);
-  const [first] = parsed.kind === 'faulty' ? parsed.faults : [];
-  return first === undefined ? [] : [finding(path, 'value', `at character ${first.column}: ${first.problem}`, first.todo)];
 }
 
 const keys = ['judge', 'judges', 'votes', 'escalate'] as const;

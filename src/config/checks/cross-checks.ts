@@ -5,7 +5,7 @@ import { quantityOf, type QuantityKind } from '../../model/quantities.ts';
 import { scoreApis } from '../../exporters/index.ts';
 import { scoreApiKeyNames } from '../../exporters/scores/score-api-backend.ts';
 import { type CrossCheck, evaluatorFindings } from './cross-checks-evaluators.ts';
-import { runRuleFindings } from './run-rules.ts';
+import { runRuleFindings } from '../entries/run-rule.ts';
 import { journalAddress } from '../../journals/index.ts';
 import { ownBodyMembers, ownHeaders } from '../../judges/judge.ts';
 import { storeAddress } from '../../stores/index.ts';
