@@ -11,7 +11,8 @@ import { BudgetSection } from './judges/budgets.tsx';
 import { DriftSection } from './judges/drift.tsx';
 import { TrafficSection } from './judges/traffic.tsx';
 
-const kinds = ['human', 'user', 'evaluator'] as const;
+/** Without one of them the labels of reviewers count. */
+const kinds = ['user', 'evaluator'] as const;
 const daysDefault = 30;
 const dayMs = 86_400_000;
 const filters: readonly Filter[] = [
@@ -19,7 +20,8 @@ const filters: readonly Filter[] = [
     name: 'days',
     title: 'Labelled runs of',
     kind: 'choice',
-    options: [7, daysDefault, 90].map((days) => ({ value: String(days), title: `the last ${days} days` })),
+    noChoice: `the last ${daysDefault} days`,
+    options: [7, 90].map((days) => ({ value: String(days), title: `the last ${days} days` })),
   },
   { name: 'evaluator', title: 'Evaluator', kind: 'text' },
   { name: 'agent', title: 'Agent', kind: 'text' },
@@ -27,8 +29,8 @@ const filters: readonly Filter[] = [
     name: 'annotator',
     title: 'Labels of',
     kind: 'choice',
+    noChoice: 'reviewers',
     options: [
-      { value: 'human', title: 'reviewers' },
       { value: 'user', title: 'end users' },
       { value: 'evaluator', title: 'other programs' },
     ],

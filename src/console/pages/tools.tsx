@@ -25,7 +25,7 @@ const filters: readonly Filter[] = [
   { name: 'tool', title: 'Tool', kind: 'search' },
   { name: 'version', title: 'Version', kind: 'text' },
   { name: 'model', title: 'Model', kind: 'text' },
-  { name: 'by', title: 'Split by', kind: 'choice', options: splits.map((value) => ({ value, title: value })) },
+  { name: 'by', title: 'Split by', kind: 'choice', noChoice: 'nothing', options: splits.map((value) => ({ value, title: value })) },
 ];
 
 export function Tools() {

@@ -47,7 +47,7 @@ interface FieldProps {
   readonly onChange: (value: string) => void;
 }
 
-function Field({ filter: { name, title, kind, options = [], placeholder = '' }, value, onChange }: FieldProps) {
+function Field({ filter: { name, title, kind, options = [], noChoice = 'any', placeholder = '' }, value, onChange }: FieldProps) {
   const id = `filter-${name}`;
   // What is typed stays while the page draws itself anew, until the address has it.
   const [typed, setTyped] = useState<string>();
@@ -57,7 +57,7 @@ function Field({ filter: { name, title, kind, options = [], placeholder = '' }, 
       <label for={id}>{title}</label>
       {kind === 'choice' ? (
         <select id={id} name={name} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-          <option value="">any</option>
+          <option value="">{noChoice}</option>
           {options.map((option) => (
             <option key={option.value} value={option.value}>
               {option.title}
