@@ -283,7 +283,7 @@ const migrations: { readonly [name: string]: Migration } = {
   ]),
 
   // Sums by version over all time, and over days. They are made of the others.
-  '027_version_totals': steps([
+  '028_version_totals': steps([
     `create table version_totals (
        agent text not null, tenant text not null, version text not null, task text not null, kind text not null, name text not null,
        runs integer not null, weight real not null, value real not null, weight_max real not null, first_us integer not null, last_us integer not null,
