@@ -244,15 +244,18 @@ export function ledger({
     }
   }
 
-  /** Renews the leases, refreshes today's sums, and closes an earlier day after its last call. */
+  /** Renews the leases, records today's spending, refreshes its sums, and closes an earlier day after its last call. */
   async function tended(): Promise<void> {
     await store.renew(owner, now());
     await store.adopt({ before: now() - leaseMs * 1_000, forget: dayOf(clock.nowMs() - daysKept * dayMs) });
     const today = dayOf(clock.nowMs());
     for (const [key, account] of accounts) {
       await after(account, async () => {
-        if (account.day === today) account.known = (await store.on(today)).get(account.name) ?? account.known;
-        else if (account.open === 0) await settled(account);
+        if (account.day !== today) return account.open === 0 ? await settled(account) : undefined;
+        // Else the sums of the day would lack what the reservation ahead still covers.
+        if (account.spent.requests > 0) await enter(account, noAmount, {});
+        else account.known = (await store.on(today)).get(account.name) ?? account.known;
+        return undefined;
       });
       if (account.day !== today && isBalanced(account)) accounts.delete(key);
     }

@@ -175,6 +175,17 @@ test('ledger: a process that tends its books keeps what it has reserved, and hea
   expect(first.gauge('tracejury.judge.spent')).toBeCloseTo(0.0004);
 });
 
+test('ledger: the store has what calls have cost after the next turn, and what is reserved ahead stays whole', async () => {
+  const { store, clock, sleep, reservation } = await books(memorySpend(), 1);
+  for (let call = 0; call < 3; call++) (await reservation.take(tokens(200)))?.(tokens(100));
+  const before = await spentOn(store, '2026-01-31');
+  clock.advance(20_000);
+  await sleep.wakeAll();
+  const after = await spentOn(store, '2026-01-31');
+  expect(after).toMatchObject({ nanoUsd: 300_000, requests: 3, inputTokens: 300 });
+  expect(after.nanoUsd + after.reserved.nanoUsd).toBe(before.nanoUsd + before.reserved.nanoUsd);
+});
+
 const limits: readonly { readonly name: string; readonly budget: Omit<Budget, 'name'>; readonly lets: number; readonly by: string }[] = [
   { name: 'money', budget: { usdPerDay: 0.0025, price }, lets: 2, by: 'usd_per_day' },
   { name: 'requests', budget: { requestsPerDay: 3 }, lets: 3, by: 'requests_per_day' },
