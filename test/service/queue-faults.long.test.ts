@@ -163,7 +163,7 @@ describe.each([1, 2])('%i shards', (shards) => {
         const run = (await (await fetch(`${service.console}/api/v1/runs/${trace}/${span}`)).json()) as {
           readonly annotations: readonly JsonObject[];
         };
-        expect(run.annotations.map((one) => one['by']).toSorted()).toEqual(responses.map(({ person }) => person).toSorted());
+        expect(run.annotations.map((one) => String(one['by'])).toSorted()).toEqual(responses.map(({ person }) => person).toSorted());
       }
     },
     60_000 + kills * 30_000,
