@@ -52,8 +52,9 @@ export function ComparisonSection({ agent, versions, comparison }: ComparisonPro
             href={({ name }) => runsOf(agent, comparison.version, name)}
           />
           <p class="dim small">
-            The intervals hold with {percentText(comparison.confidence)} confidence at all looks together, so look as often as you like. “No
-            difference shown” does not mean equal: the interval says how large a difference may still hide.
+            The intervals hold with {percentText(comparison.confidence)} confidence at all looks together, so look as often as you like. The
+            overview compares two periods at 95 % for a single look, and names a change earlier. “No difference shown” does not mean equal:
+            the interval says how large a difference may still hide.
           </p>
         </>
       )}
