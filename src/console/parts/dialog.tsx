@@ -1,4 +1,4 @@
-/** A modal dialog. Escape and the button close it, and the focus goes back to where it was. */
+/** A modal dialog. The first field of its form has the focus. Escape and the button close it, and the focus goes back to where it was. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
@@ -15,7 +15,10 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
   useEffect(() => {
     const dialog = element.current;
     if (dialog === null) return;
-    if (isOpen && !dialog.open) dialog.showModal();
+    if (isOpen && !dialog.open) {
+      dialog.showModal();
+      dialog.querySelector<HTMLElement>('form :is(input, select, textarea)')?.focus();
+    }
     if (!isOpen && dialog.open) dialog.close();
   }, [isOpen]);
   return (
