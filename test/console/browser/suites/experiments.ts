@@ -1,5 +1,6 @@
 /** Experiments: lists and comparisons with the figures of the API, both runs of a changed example, filters, files, and rates over time. */
 import { eventually, sendAgentRun } from '../../../service/running.ts';
+import { judged } from '../world.ts';
 import { sentinel, settled, usable, watchedPage } from '../watched-page.ts';
 import { axeFaults } from './accessible.ts';
 import { apiAt, listIn } from './datasets.ts';
@@ -50,10 +51,14 @@ export const experimentsSuite: Suite = {
       await watched.open(`/experiments/${before}`);
       const table = page.getByRole('table', { name: 'Results, failed first' });
       const rows = (await table.getByRole('row').allInnerTexts()).slice(1);
-      const isSorted = rows.slice(0, 3).every((row) => row.includes('failed')) && rows.slice(3).every((row) => row.includes('passed'));
+      const failed = rows.filter((row) => row.includes('✗'));
+      const isSorted = rows.every((row, at) => row.includes('✗') === at < failed.length);
+      const reasons = failed.map((row) => row.includes('tool_error: 1 of 2'));
       return [
         ...(rows.length === examples && isSorted ? [] : [`the rows are ${rows.join(' / ')}`]),
-        ...(rows[0]?.includes('tool_error: 1 of 2') === true ? [] : [`there is no reason in ${rows[0] ?? 'nothing'}`]),
+        ...(reasons.filter(Boolean).length === failing[before]?.length ? [] : [`the reasons are ${failed.join(' / ')}`]),
+        // The judge of the world answers in its own time, and may fail others.
+        ...failed.filter((row, at) => reasons[at] !== true && !row.includes(`${judged}:`)).map((row) => `there is no reason in ${row}`),
         ...(rows[0]?.includes(hostile) === true ? [] : ['the input is not its text']),
         ...watched.faults(),
       ];
