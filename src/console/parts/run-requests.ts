@@ -1,4 +1,4 @@
-/** Runs that somebody has selected, as the requests of the API take them. */
+/** Selected runs as the requests of the API take them. */
 import { countText } from './format.ts';
 
 /** A run as the API names it. */
