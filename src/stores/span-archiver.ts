@@ -13,6 +13,7 @@ import { compressedBeside } from './compression.ts';
 import { microsOf } from './row-mapping.ts';
 import type { KeptSpans, NewSpanPiece, SpanPiece, Store } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
+import { recentNumbers } from '../model/recent-numbers.ts';
 import { trimOldest } from '../runtime/lru.ts';
 import { backoffMs } from '../runtime/retry.ts';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -62,8 +63,9 @@ const longestRestMs = 30_000;
 /** Retries of the first batch while the store fails: a minute and a half. Later batches get one. */
 const attemptsUsual = 8;
 const traceIdChars = 32;
-/** Spans that come late mostly come soon. */
-const knownMax = 20_000;
+/** Spans that come late mostly come soon. At least half of so many traces are known. */
+const knownMax = 40_000;
+const notKept = Number.NaN;
 
 interface Waiting {
   readonly trace: FinishedTrace;
@@ -77,8 +79,8 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
   /** Start of the first run, by trace, until the trace is done. */
   const wanted = new Map<string, Micros>();
   const waiting: Waiting[] = [];
-  /** Traces that were done, by key: the start of the first run of those whose spans are kept, undefined for the others. */
-  const known = new Map<string, Micros | undefined>();
+  /** Traces that were done, by key: the start of the first run of those whose spans are kept, NaN for the others. */
+  const known = recentNumbers(knownMax);
   const ended = new AbortController();
   let working: Promise<void> | undefined;
   let attemptsMax = attemptsUsual;
@@ -199,14 +201,18 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
   function remember({ keys }: FinishedTrace, startedAt: Micros | undefined): void {
     for (const key of keys) {
       wanted.delete(key);
-      known.set(key, startedAt);
+      known.set(key, startedAt ?? notKept);
     }
-    trimOldest(known, knownMax);
+  }
+
+  function keptFrom(key: string): Micros | undefined {
+    const startedAt = known.get(key);
+    return Number.isNaN(startedAt) ? undefined : startedAt;
   }
 
   /** `undefined` when the trace is not marked. Late spans of an archived trace are archived too. */
   function startOf({ keys }: FinishedTrace): Micros | undefined {
-    const starts = keys.flatMap((key) => wanted.get(key) ?? known.get(key) ?? []);
+    const starts = keys.flatMap((key) => wanted.get(key) ?? keptFrom(key) ?? []);
     return starts.length === 0 ? undefined : Math.min(...starts);
   }
 
@@ -232,7 +238,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
       if (trace.positions.length === 0 || ended.signal.aborted) return undefined;
       const startedAt = startOf(trace);
       // Late spans of a trace whose other spans were let go are not the whole of it.
-      const isRest = trace.keys.some((key) => known.has(key) && known.get(key) === undefined);
+      const isRest = trace.keys.some((key) => Number.isNaN(known.get(key)));
       remember(trace, startedAt);
       if (startedAt === undefined) return undefined;
       return new Promise((resolve) => {

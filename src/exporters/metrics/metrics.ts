@@ -1,9 +1,8 @@
 /** Counts scores as metrics. No label holds a trace id; exemplars lead from a bucket to a failed run. */
-import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
 import { noTenant, unreachable, type Tenant } from '../../model/ids.ts';
-import { recentMap } from '../../model/recent-map.ts';
-import { type Evaluation, type EvaluationKey, evaluationKeyText, type Verdict, errorType } from '../../model/verdict.ts';
+import { numberOfText, recentNumbers } from '../../model/recent-numbers.ts';
+import { type Evaluation, evaluationKeyText, type Verdict, errorType } from '../../model/verdict.ts';
 import { attemptOf, type Attempt } from '../../pipeline/reporting/evaluability.ts';
 import type { Labels } from '../../telemetry/telemetry.ts';
 import { type Exporter } from '../exporter.ts';
@@ -17,7 +16,7 @@ export const tenantLabelsMax = 100;
 const otherTenants = 'other';
 
 export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick<ExporterDeps, 'telemetry'>): Exporter {
-  const verdicts = recentMap<string, string>(verdictsRememberedMax);
+  const verdicts = recentNumbers(verdictsRememberedMax);
 
   const tenants = new Set<Tenant>();
 
@@ -33,11 +32,9 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
   }
 
   /** Compares with the previous revision: `changed`, `same`, or `unknown` when that is forgotten. */
-  function change({ key, verdict }: Evaluation, target: string): string {
-    const id = `${target} ${key.name}`;
-    const now = fingerprint(verdict);
-    const before = verdicts.get(id);
-    verdicts.set(id, now);
+  function change({ key, verdict }: Evaluation): string {
+    const now = numberOfText(fingerprint(verdict));
+    const before = verdicts.set(evaluationKeyText(key), now);
     return before === undefined ? 'unknown' : before === now ? 'same' : 'changed';
   }
 
@@ -73,8 +70,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
     id: 'metrics',
     isVolatile: true,
     async send(item) {
-      const targetOf = targetHashing();
-      const changes = item.evaluations.map((evaluation) => ({ evaluation, changed: change(evaluation, targetOf(evaluation.key)) }));
+      const changes = item.evaluations.map((evaluation) => ({ evaluation, changed: change(evaluation) }));
       if (itemRevision(item) === 1) countFirst(item);
       else {
         for (const { evaluation, changed } of changes) {
@@ -86,18 +82,6 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
     async stop() {
       verdicts.clear();
     },
-  };
-}
-
-/** Hashes what an evaluation key names beside the evaluator. The verdicts of an item mostly have one target. */
-function targetHashing(): (key: EvaluationKey) => string {
-  let last: EvaluationKey | undefined;
-  let hashed = '';
-  return (key) => {
-    if (last === undefined || key.targetId !== last.targetId || key.targetKind !== last.targetKind || key.tenant !== last.tenant)
-      hashed = hash('sha256', evaluationKeyText({ ...key, name: '' }), 'base64');
-    last = key;
-    return hashed;
   };
 }
 

@@ -8,7 +8,7 @@ import { chunks } from '../../model/chunks.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { JuryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
-import { recentMap } from '../../model/recent-map.ts';
+import { numberOfText, recentNumbers } from '../../model/recent-numbers.ts';
 import { type Evaluation, evaluationId } from '../../model/verdict.ts';
 import { exportOutcome, refusalNamed, unexpectedFailure } from '../delivery/export-outcome.ts';
 import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
@@ -30,7 +30,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
   const { webhook } = settings;
   if (webhook === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter webhook has no endpoint.');
   const { telemetry, clock, sleep } = parts;
-  const reported = recentMap<string, string>(reportedMax);
+  const reported = recentNumbers(reportedMax);
   const { call, stop } = caller(webhook, settings, parts);
   const queue = rateLimitedBatcher<Notice>({
     send: sendMessage,
@@ -52,7 +52,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
     count('told', message.listed);
     if (notices.length > message.listed) count('folded', notices.length - message.listed);
     for (const { evaluations } of notices)
-      for (const evaluation of evaluations) reported.set(evaluationId(evaluation.key), wordOf(evaluation));
+      for (const evaluation of evaluations) reported.set(evaluationId(evaluation.key), numberOfText(wordOf(evaluation)));
     return outcome;
   }
 
@@ -73,7 +73,7 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
     async send({ run, evaluations }) {
       try {
         const wanted = wantedOf({ run, evaluations }, webhook.only).filter(
-          (evaluation) => reported.get(evaluationId(evaluation.key)) !== wordOf(evaluation),
+          (evaluation) => reported.get(evaluationId(evaluation.key)) !== numberOfText(wordOf(evaluation)),
         );
         return wanted.length === 0 ? { kind: 'sent' } : await queue.send({ run, evaluations: wanted });
       } catch (error) {

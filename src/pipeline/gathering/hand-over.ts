@@ -1,5 +1,5 @@
 /** Gatherers that share the traces of the same clients: one of them joins traces, and the others hand over to it what may have to be joined. */
-import { recentMap } from '../../model/recent-map.ts';
+import { recentTexts } from '../../model/recent-numbers.ts';
 import type { SessionNote } from '../assembly/session-tool-definitions.ts';
 import type { Joining } from './trace-joining.ts';
 
@@ -16,16 +16,16 @@ export interface OtherGatherers {
 
 /** Traces with parts of a run in several traces leave, and so do all spans that come for them later. */
 export function handingOver(tracesMax: number): Joining {
-  const leaving = recentMap<string, true>(tracesMax);
+  const leaving = recentTexts(tracesMax);
   return {
     byLinks(trace) {
-      leaving.set(trace.key, true);
+      leaving.add(trace.key);
       return trace;
     },
     byFragments: () => undefined,
-    claimed: (key) => leaving.set(key, true),
+    claimed: (key) => leaving.add(key),
     leaves(trace, drafts = []) {
-      if (drafts.some(({ fragment }) => fragment !== undefined)) leaving.set(trace.key, true);
+      if (drafts.some(({ fragment }) => fragment !== undefined)) leaving.add(trace.key);
       return leaving.has(trace.key);
     },
     forget: () => undefined,

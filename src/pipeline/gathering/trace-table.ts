@@ -1,6 +1,6 @@
 /** The traces that are gathered: found by tenant and trace id, oldest first, remembered for a while after they are gone. */
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { recentMap } from '../../model/recent-map.ts';
+import { recentTexts } from '../../model/recent-numbers.ts';
 import type { Reading } from '../assembly/span-facts.ts';
 import { HeldMemory, HeldRecords, HeldSpans } from './held-spans.ts';
 import type { KeyPlace } from './run-identity.ts';
@@ -93,7 +93,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
   const traces = new Map<string, Trace>();
   /** By the key of a trace that was joined to another. */
   const joinedTo = new Map<string, Trace>();
-  const tombstones = recentMap<string, true>(tombstonesMax);
+  const tombstones = recentTexts(tombstonesMax);
   /** Not given by `takeOpened` yet. */
   const opened = new Set<Trace>();
 
@@ -144,7 +144,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       opened.delete(trace);
       for (const key of trace.joined) joinedTo.delete(key);
       if (over !== 'left' && (trace.closed !== undefined || over === 'over'))
-        for (const key of [trace.key, ...trace.joined]) tombstones.set(key, true);
+        for (const key of [trace.key, ...trace.joined]) tombstones.add(key);
     },
     join(part, whole, spansMax) {
       let leftOut = 0;

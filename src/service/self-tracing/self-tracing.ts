@@ -11,6 +11,7 @@ import type { Ingest } from '../../model/ingest.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { JudgeCall } from '../../model/judge-call.ts';
 import { recentMap } from '../../model/recent-map.ts';
+import { recentNumbers } from '../../model/recent-numbers.ts';
 import type { ExportItem, ScoredRun } from '../../model/scored-run.ts';
 import type { Store } from '../../model/store/store.ts';
 import { errorType, runTargetId } from '../../model/verdict.ts';
@@ -99,8 +100,8 @@ type Attributes = OwnSpan['attributes'];
 
 export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOptions): SelfTracing {
   /** Time of the last request, by the service's own trace. */
-  const requests = recentMap<TraceId, number>(tracesMax);
-  const closedMs = recentMap<string, number>(jobsMax);
+  const requests = recentNumbers(tracesMax);
+  const closedMs = recentNumbers(jobsMax);
   /** Jobs that were taken out of the store. */
   const jobs = recentMap<string, { readonly offeredMs: number; readonly resumedMs: number }>(jobsMax);
   /** By the decisions of an item: the stored item and the sent item share them. */
