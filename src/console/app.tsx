@@ -15,6 +15,7 @@ import { PageFrame } from './parts/page-frame.tsx';
 import { pageOf, type PageProps } from './parts/page-path.ts';
 import { needsSignIn, SessionBadge, useSession, useSessionState } from './parts/session.tsx';
 import { Toasts, useToastList } from './parts/toast.tsx';
+import { unsavedForms } from './parts/unsaved-forms.ts';
 import { useAddress } from './parts/use-address.ts';
 
 /** Addresses that the router leaves to the browser: files of the API and pages for programs. */
@@ -41,13 +42,21 @@ export function App() {
   const session = useSessionState(api, keep);
   signedOut.current = session.reload;
   const keys = useMemo(keyRegistry, []);
+  const unsaved = useMemo(unsavedForms, []);
   const runList = useRef<readonly string[]>([]);
   const labelName = useRef<string | undefined>(undefined);
   const datasetName = useRef<string | undefined>(undefined);
   const parts = useMemo(
-    () => ({ api, keys, session, runList, labelName, datasetName, toast: add }),
-    [api, keys, session.value, session.error, add],
+    () => ({ api, keys, session, runList, labelName, datasetName, unsaved, toast: add }),
+    [api, keys, unsaved, session.value, session.error, add],
   );
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent): void => {
+      if (unsaved.size > 0) event.preventDefault();
+    };
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [unsaved]);
   return (
     <LocationProvider scope={pageLinks}>
       <AppContext.Provider value={parts}>

@@ -117,9 +117,17 @@ function hasLongNumber(text: string): boolean {
     let [start, end] = [at, at + 1];
     while (end - start < longDigits && isDigit(text, start - 1)) start--;
     while (end - start < longDigits && isDigit(text, end)) end++;
-    if (end - start === longDigits) return true;
+    if (end - start === longDigits && mayBeginInteger(text, start)) return true;
   }
   return false;
+}
+
+/** False: the digits before are of a text, such as an id, or of a fraction. */
+function mayBeginInteger(text: string, start: number): boolean {
+  // The row may begin further left than it was followed.
+  if (isDigit(text, start - 1)) return true;
+  const before = text[start - 1];
+  return before !== '"' && before !== '.';
 }
 
 function isDigit(text: string, at: number): boolean {

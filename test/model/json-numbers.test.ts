@@ -26,3 +26,15 @@ test('json: sixteen digits in a row are found at each place', () => {
 test('json: digits in a row that a character parts are short', () => {
   expect(parseJson(`["${'123456789012345x'.repeat(9)}", 1.5e3]`)).toEqual(['123456789012345x'.repeat(9), 1500]);
 });
+
+test('json: texts of digits and fractions beside an integer change nothing about it', () => {
+  const digits = fc.stringMatching(/^[0-9]{14,40}$/);
+  const fraction = fc.stringMatching(/^-?[1-9]\.[0-9]{14,40}$/);
+  fc.assert(
+    fc.property(fc.array(digits, { maxLength: 3 }), fc.array(fraction, { maxLength: 3 }), integer, (ids, scores, number) => {
+      const safe = Number.isSafeInteger(Number(number));
+      const text = `{"ids":${JSON.stringify(ids)},"scores":[${scores.join(',')}],"number":${number}}`;
+      expect(parseJson(text)).toEqual({ ids, scores: scores.map(Number), number: safe ? Number(number) : number });
+    }),
+  );
+});

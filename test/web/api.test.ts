@@ -241,6 +241,7 @@ describe('the OpenAPI document', () => {
       '/runs': '/runs',
       '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`,
       '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`,
+      '/runs/{trace}/{span}/tool-calls': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/tool-calls`,
       '/runs/{trace}/{span}/timeline': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/timeline`,
       '/runs/{trace}/{span}/spans/{id}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans/${sent[0]?.spanId}`,
       '/runs/{trace}/{span}/conversation': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/conversation`,

@@ -26,6 +26,8 @@ export type ProcessEnd =
 
 interface AgentProcess {
   readonly end: Promise<ProcessEnd>;
+  /** Whether the command, or a process that it has started, is there. */
+  groupExists(): boolean;
   /** Ends what the command has left running. May be called twice. */
   killGroup(): void;
 }
@@ -41,16 +43,23 @@ const drainMs = 200;
 /** The command begins a process group of its own, so that all its processes end with it. */
 export function agentProcess({ command: [program = '', ...args], env, input, timeoutMs, sleep, signal }: ProcessRun): AgentProcess {
   const child = started(program, args, env);
-  if (typeof child === 'string') return { end: Promise.resolve({ kind: 'not_started', code: child }), killGroup: () => undefined };
-  const kill = (how: NodeJS.Signals): void => {
-    if (child.pid === undefined) return;
+  if (typeof child === 'string')
+    return { end: Promise.resolve({ kind: 'not_started', code: child }), groupExists: () => false, killGroup: () => undefined };
+  const signalled = (how: NodeJS.Signals | 0): boolean => {
+    if (child.pid === undefined) return false;
     try {
-      process.kill(-child.pid, how);
+      return process.kill(-child.pid, how);
     } catch {
       // The group is gone.
+      return false;
     }
   };
-  return { end: ended(child, { input, timeoutMs, sleep, signal, kill }), killGroup: () => kill('SIGKILL') };
+  const kill = (how: NodeJS.Signals): void => void signalled(how);
+  return {
+    end: ended(child, { input, timeoutMs, sleep, signal, kill }),
+    groupExists: () => signalled(0),
+    killGroup: () => kill('SIGKILL'),
+  };
 }
 
 /** The code of the fault when Node refuses at once, as for an environment that is too large. */

@@ -16,6 +16,8 @@ export type AgentEnd = { readonly kind: 'ended'; readonly error?: ResultError } 
 
 export interface StartedAgent {
   readonly end: Promise<AgentEnd>;
+  /** After the end: whether the agent has left a process that runs. */
+  isRunning(): boolean;
   /** Ends what the agent has left running. */
   cleanUp(): void;
 }
@@ -66,7 +68,7 @@ export function commandStarter({
       'Check that the agent exports spans with an OpenTelemetry SDK whose exporter reads OTEL_EXPORTER_OTLP_ENDPOINT, that it flushes them before it ends, and that it continues TRACEPARENT or reads OTEL_RESOURCE_ATTRIBUTES.',
     start(slot, { inputValue }, { timeoutMs, signal }) {
       const input = inputText(inputValue);
-      const { end, killGroup } = agentProcess({
+      const { end, groupExists, killGroup } = agentProcess({
         command,
         env: { ...base, ...runEnvironment(slot, input, base['OTEL_RESOURCE_ATTRIBUTES']) },
         input,
@@ -74,7 +76,11 @@ export function commandStarter({
         sleep,
         signal,
       });
-      return { end: end.then((how) => endOfProcess(how, { program: command[0] ?? '', timeoutMs })), cleanUp: killGroup };
+      return {
+        end: end.then((how) => endOfProcess(how, { program: command[0] ?? '', timeoutMs })),
+        isRunning: groupExists,
+        cleanUp: killGroup,
+      };
     },
   };
 }
@@ -161,7 +167,7 @@ export function urlStarter({ url, http }: { readonly url: string; readonly http:
         answerBytesMax,
         signal,
       });
-      return { end: answered.then((answer) => endOfRequest(answer, timeoutMs)), cleanUp: () => undefined };
+      return { end: answered.then((answer) => endOfRequest(answer, timeoutMs)), isRunning: () => false, cleanUp: () => undefined };
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Runs an agent once for each example and repeat, and writes each result once. */
-import type { AgentStarter } from './agent.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AgentStarter, StartedAgent } from './agent.ts';
 import type { RunnableExample } from './dataset.ts';
 import type { ExampleScoring } from './example-scoring.ts';
 import type { OpenSlot, SpanCollector } from './span-collector.ts';
@@ -32,8 +33,8 @@ interface RunnerDeps {
   readonly onResult: (result: ExperimentResult) => void;
 }
 
-/** Runs whose agent has ended and whose judges have not answered; while there are more, no agent begins. */
-const scoringMax = 64;
+/** Runs whose agent has ended and which have no stored result yet; while there are more, no agent begins. */
+const unfinishedMax = 64;
 
 /** Every repeat of all examples before the next one, so that an interrupted experiment has something of each. Skips `done` ones. */
 export function exampleRuns(
@@ -47,76 +48,118 @@ export function exampleRuns(
   );
 }
 
-/** Rejects when a result cannot be written. `stopped`: the signal was aborted before the last run. */
+/**
+ * The next agent starts before the run of the last one is built and scored, because a process that starts leaves this one nothing to do.
+ * Rejects when a result cannot be written. `stopped`: the signal was aborted before the last run.
+ */
 export async function runExamples(runs: readonly ExampleRun[], deps: RunnerDeps): Promise<'done' | 'stopped'> {
   const queue = runs.values();
-  const scoring = new Set<Promise<void>>();
+  const unfinished = new Set<Promise<void>>();
+  const turn = turns();
   let fault: { readonly error: unknown } | undefined;
   let finished = 0;
+  const written = async (result: Promise<ExperimentResult | undefined>): Promise<void> => {
+    try {
+      const found = await result;
+      if (found === undefined) return;
+      await deps.store.add(deps.experiment, found);
+      finished++;
+      deps.onResult(found);
+    } catch (error) {
+      fault ??= { error };
+    }
+  };
   const worker = async (): Promise<void> => {
     for (const run of queue) {
       if (deps.signal.aborted || fault !== undefined) return;
-      while (scoring.size >= scoringMax) await Promise.race(scoring);
-      const ended = await agentRun(run, deps).catch((error: unknown) => void (fault ??= { error }));
-      if (ended === undefined) return;
-      const written = ended()
-        .then(async (result) => {
-          await deps.store.add(deps.experiment, result);
-          finished++;
-          deps.onResult(result);
-        })
-        .catch((error: unknown) => void (fault ??= { error }))
-        .finally(() => scoring.delete(written));
-      scoring.add(written);
+      while (unfinished.size >= unfinishedMax) await Promise.race(unfinished);
+      const { free, result } = agentRun(run, { ...deps, turn });
+      const stored = written(result).finally(() => unfinished.delete(stored));
+      unfinished.add(stored);
+      await free;
     }
   };
   await Promise.all(Array.from({ length: Math.min(deps.concurrency, runs.length) }, worker));
-  await Promise.all(scoring);
+  await Promise.all(unfinished);
   if (fault !== undefined) throw fault.error;
   return finished === runs.length ? 'done' : 'stopped';
 }
 
-/** Runs the agent and waits for its spans. Resolves with the scoring, or `undefined` when the run was interrupted. */
-async function agentRun({ example, repeat }: ExampleRun, deps: RunnerDeps): Promise<(() => Promise<ExperimentResult>) | undefined> {
-  const { experiment, starter, collector, scoring, clock } = deps;
+type Turn = () => Promise<void>;
+
+/** Each call resolves on a turn of the event loop of its own, so that the ends of agents are handled between two of them. */
+function turns(): Turn {
+  let last = Promise.resolve();
+  return () => (last = last.then(async () => await nextTurn()));
+}
+
+interface AgentRun {
+  /** Resolves when the next agent may start. Never rejects. */
+  readonly free: Promise<void>;
+  /** `undefined`: the run was interrupted. */
+  readonly result: Promise<ExperimentResult | undefined>;
+}
+
+/** Runs the agent. Its place is free when nothing of it runs any more, or else when its spans are there and the rest of it is killed. */
+function agentRun({ example, repeat }: ExampleRun, deps: RunnerDeps & { readonly turn: Turn }): AgentRun {
+  const { experiment, starter, collector, scoring, clock, turn } = deps;
   const { traceId, spanId } = deps.newIds();
   const slot = { experimentId: experiment.id, exampleId: example.id, repeat, traceId, parentSpanId: spanId };
   const open = collector.open(slot);
   const beganMs = clock.nowMs();
-  const agent = starter.start(slot, example, { timeoutMs: example.timeoutMs ?? deps.timeoutMs, signal: deps.signal });
-  try {
-    const end = await agent.end;
-    if (end.kind === 'interrupted') return undefined;
-    const endedMs = clock.nowMs();
-    const runs = await settledRuns(open, deps, end.error);
-    const collected = open.collected();
-    return async () => ({
-      exampleId: example.id,
-      repeat,
-      beganAt: Math.round(beganMs * 1_000),
-      endedAt: Math.round(endedMs * 1_000),
-      tookMicros: Math.round((endedMs - beganMs) * 1_000),
-      ...(await scoring.result(example, { end, collected, runs, whatToCheck: starter.whatToCheck, strays: collector.strays() })),
-    });
-  } finally {
-    agent.cleanUp();
-    open.close();
-  }
+  const place = Promise.withResolvers<void>();
+  const collect = async (): Promise<(() => Promise<ExperimentResult>) | undefined> => {
+    let agent: StartedAgent | undefined;
+    try {
+      agent = starter.start(slot, example, { timeoutMs: example.timeoutMs ?? deps.timeoutMs, signal: deps.signal });
+      const end = await agent.end;
+      const endedMs = clock.nowMs();
+      if (end.kind === 'interrupted') return undefined;
+      if (!agent.isRunning()) {
+        agent = undefined;
+        place.resolve();
+      }
+      await turn();
+      const runs = await settledRuns(open, deps, end.error);
+      if (runs === undefined) return undefined;
+      const collected = open.collected();
+      return async () => ({
+        exampleId: example.id,
+        repeat,
+        beganAt: Math.round(beganMs * 1_000),
+        endedAt: Math.round(endedMs * 1_000),
+        tookMicros: Math.round((endedMs - beganMs) * 1_000),
+        ...(await scoring.result(example, { end, collected, runs, whatToCheck: starter.whatToCheck, strays: collector.strays() })),
+      });
+    } finally {
+      agent?.cleanUp();
+      open.close();
+      place.resolve();
+    }
+  };
+  const result = async (): Promise<ExperimentResult | undefined> => {
+    const score = await collect();
+    if (score === undefined) return undefined;
+    await turn();
+    return await score();
+  };
+  return { free: place.promise, result: result() };
 }
 
-/** Waits until the run is whole, or no more spans come. */
+/** Waits until the run is whole, or no more spans come. `undefined`: interrupted while it waited for spans that the run lacks. */
 async function settledRuns(
   open: OpenSlot,
   { scoring, starter: { waits }, sleep, signal }: RunnerDeps,
   error: ResultError | undefined,
-): Promise<readonly Run[]> {
+): Promise<readonly Run[] | undefined> {
   for (;;) {
     const { spans, records } = open.collected();
     const seen = spans.length + records.length;
     const runs = seen === 0 ? [] : scoring.runsOf(open.collected());
     const isWhole = runs.length > 0 && runs.every(({ completeness }) => completeness === 'complete');
     const waitMs = seen === 0 ? firstWaitMs(waits, error) : isWhole ? waits.settleMs : waits.nextMs;
-    if (waitMs === 0 || signal.aborted) return runs;
+    if (waitMs === 0) return runs;
+    if (signal.aborted) return isWhole ? runs : undefined;
     await nextArrival(open, { waitMs, sleep, signal });
     const now = open.collected();
     if (now.spans.length + now.records.length === seen) return runs;

@@ -3,6 +3,7 @@ import { createContext } from 'preact';
 import type { ApiClient } from '../api/client.ts';
 import type { SessionState } from '../api/session.ts';
 import type { KeyRegistry } from './key-registry.ts';
+import type { UnsavedForms } from './unsaved-forms.ts';
 
 /** Reached by `useContext(AppContext)`. */
 export interface AppParts {
@@ -15,6 +16,7 @@ export interface AppParts {
   readonly labelName: { current: string | undefined };
   /** The dataset that took the last examples. */
   readonly datasetName: { current: string | undefined };
+  readonly unsaved: UnsavedForms;
   /** Shows a short message, and reads it out. */
   readonly toast: (text: string, kind?: 'done' | 'failed') => void;
 }

@@ -13,6 +13,7 @@ import { runTargetId } from '../../model/verdict.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
 import { isLack, lackOf, lackTexts, missingDataOf, placesOf } from '../../pipeline/reporting/missing-data.ts';
 import { ownSpans } from '../../pipeline/reporting/span-readings.ts';
+import { contentWithCalls, detailsWithParts } from './run-lists.ts';
 import { writeLogsJson, writeTraces } from '../../otlp/write/write.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
 
@@ -43,11 +44,11 @@ export function runRowJson(row: RunRow): JsonObject {
   };
 }
 
-/** A run without content has the reason instead: an empty field would look like an empty answer. */
-export function runJson(run: StoredRun): JsonObject {
+/** A run without content has the reason instead: an empty field would look like an empty answer. `listMax`: entries of its long lists. */
+export function runJson(run: StoredRun, listMax?: number): JsonObject {
   const { verdicts: _short, ...row } = runRowJson(run);
   return {
-    ...run.content,
+    ...contentWithCalls(run, listMax),
     ...row,
     content_kept: run.content !== undefined,
     content_gone: run.contentGone === undefined ? null : { reason: run.contentGone, explanation: goneSentences[run.contentGone] },
@@ -58,7 +59,7 @@ export function runJson(run: StoredRun): JsonObject {
       ...shortVerdictJson(verdict),
       explanation: verdict.explanation,
       evidence: [...verdict.evidence],
-      details: verdict.details,
+      details: detailsWithParts(verdict.details, listMax),
       sample_probability: verdict.sampleProbability,
       threshold: verdict.threshold ?? null,
       judge_trace: judgeTraceJson(run, verdict),

@@ -44,6 +44,7 @@ import { runSpanRoutes } from './run-spans.ts';
 import { sessionRoutes } from './sessions.ts';
 import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson } from './json.ts';
 import { settingsRoutes } from './settings.ts';
+import { listMax, listMaxOf, toolCallRoutes } from './tool-calls.ts';
 const spansLimitDefault = 200;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
@@ -72,11 +73,11 @@ export const routes: readonly Route[] = [
     path: '/runs/{trace}/{span}',
     summary: 'One run with its tool calls, verdicts and decisions.',
     path_parameters: { trace: traceId, span: spanId },
-    query_parameters: { tenant },
+    query_parameters: { tenant, list_max: listMax },
     answer: { $ref: '#/components/schemas/Run' },
     async handle({ store }, query) {
       const run = await storedRun(store, query);
-      return run === undefined ? undefined : runJson(run);
+      return run === undefined ? undefined : runJson(run, listMaxOf(query));
     },
   },
   {
@@ -126,6 +127,7 @@ export const routes: readonly Route[] = [
       return otlpLines(kept);
     },
   },
+  ...toolCallRoutes,
   ...runSpanRoutes,
   ...runContextRoutes,
   {

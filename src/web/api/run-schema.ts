@@ -30,6 +30,7 @@ export const runContentMembers: JsonObject = {
   truncated: ofOne(list(text), 'Parts that were cut before they came.'),
   tool_calls_carried: ofOne({ type: 'boolean' }, 'False: the spans carry no tool calls, so an empty list proves nothing.'),
   tool_calls: ofOne(list({ $ref: '#/components/schemas/ToolCall' })),
+  tool_calls_left_out: ofOne(count, 'Tool calls beyond `list_max`. `/runs/{trace}/{span}/tool-calls` has them.'),
   tool_definitions: ofOne(list({ $ref: '#/components/schemas/ToolDefinition' }), 'What the models of the run were offered.'),
 };
 

@@ -36,6 +36,7 @@ import {
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
 import { settingsSchemas } from './settings.ts';
+import { toolCallSchemas } from './tool-calls.ts';
 import { alertSchemas } from './alerts.ts';
 import { versionSchemas } from './versions.ts';
 
@@ -410,6 +411,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   }),
   ...runContentSchemas,
   ...runSpanSchemas,
+  ...toolCallSchemas,
   ...exportSchemas,
   ...datasetSchemas,
   ...versionSchemas,

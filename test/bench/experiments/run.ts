@@ -26,13 +26,14 @@ const { values } = runnerArguments({
 const [examples, concurrency, waitMs] = [Number(values.examples), Number(values.concurrency), Number(values.wait)];
 /** A hundredth of a second on every Linux that Node runs on. */
 const tickMs = 10;
+const highShare = 0.95;
 const agentEnv = { ...process.env, AGENT_WAIT_MS: String(waitMs) };
 const agent = join(import.meta.dirname, '../../cli/experiment/agent.ts');
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-bench-'));
 try {
   const alone = await timed(alonePass);
   const whole = await timed(experimentPass);
-  const agentsMs = await agentsTook();
+  const { agentsMs, gapsMs } = await agentsTook();
   const each = (ms: number): string => ((ms * concurrency) / examples).toFixed(1);
   console.log(
     `agent alone              ${(alone.tookMs / 1_000).toFixed(2)} s, ${each(alone.tookMs)} ms an example at ${concurrency} places`,
@@ -46,6 +47,9 @@ try {
   );
   console.log(
     `of the agents            ${(alone.agentsCpuMs / examples).toFixed(1)} ms an example alone, ${(whole.agentsCpuMs / examples).toFixed(1)} ms in the experiment`,
+  );
+  console.log(
+    `from end to next start   ${gapsMs[Math.floor(gapsMs.length / 2)]?.toFixed(1)} ms at the median, ${gapsMs[Math.floor(gapsMs.length * highShare)]?.toFixed(1)} ms at 95 of 100`,
   );
   console.log(`overhead of an example   ${each(agentsMs - alone.tookMs)} ms at its place`);
 } finally {
@@ -95,15 +99,19 @@ async function alonePass(): Promise<void> {
   server.close();
 }
 
-/** From the first start of an agent to the end of the last, as the results say. */
-async function agentsTook(): Promise<number> {
+/** From the first start of an agent to the end of the last, and how long a place was free between two agents, as the results say. */
+async function agentsTook(): Promise<{ readonly agentsMs: number; readonly gapsMs: readonly number[] }> {
   const store = await openStore({ scheme: 'sqlite', rest: join(folder, 'tracejury.db') });
   try {
     const { experiments } = store;
     const [experiment] = (await experiments.list({ limit: 1 })).experiments;
     if (experiment === undefined) throw new Error('the store has no experiment');
     const results = await allResults(experiments, experiment);
-    return (Math.max(...results.map(({ endedAt }) => endedAt)) - Math.min(...results.map(({ beganAt }) => beganAt))) / 1_000;
+    const [starts, ends] = [results.map(({ beganAt }) => beganAt), results.map(({ endedAt }) => endedAt)];
+    const [sortedStarts, sortedEnds] = [starts.toSorted((a, b) => a - b), ends.toSorted((a, b) => a - b)];
+    // The start of a next agent takes the place that has been free the longest.
+    const gaps = sortedStarts.slice(concurrency).map((start, at) => (start - (sortedEnds[at] ?? start)) / 1_000);
+    return { agentsMs: (Math.max(...ends) - Math.min(...starts)) / 1_000, gapsMs: gaps.toSorted((a, b) => a - b) };
   } finally {
     await store.stop();
   }

@@ -38,19 +38,34 @@ test('runner: every example once before the second time, without those that have
 
 interface Scripted {
   readonly start: (id: string) => StartedAgent['end'];
+  /** Whether the agent of an example leaves a process behind. */
+  readonly leaves?: (id: string) => boolean;
+  readonly score?: (id: string) => Promise<void>;
+  readonly waits?: AgentStarter['waits'];
   readonly signal?: AbortSignal;
   readonly add?: (result: ExperimentResult) => Promise<'added'>;
 }
 
-async function run({ start, signal = new AbortController().signal, add }: Scripted, concurrency = 2) {
+const noWaits: AgentStarter['waits'] = { firstMs: 0, nextMs: 0, settleMs: 0 };
+
+async function run(
+  { start, leaves = () => false, score = async () => undefined, waits = noWaits, signal = new AbortController().signal, add }: Scripted,
+  concurrency = 2,
+) {
   const results: ExperimentResult[] = [];
+  const order: string[] = [];
   let [running, most, ids] = [0, 0, 0];
   const starter: AgentStarter = {
-    waits: { firstMs: 0, nextMs: 0, settleMs: 0 },
+    waits,
     whatToCheck: '',
     start(_slot, { id }) {
       most = Math.max(most, ++running);
-      return { end: start(id).finally(() => running--), cleanUp: () => undefined };
+      order.push(`start ${id}`);
+      return {
+        end: start(id).finally(() => running--),
+        isRunning: () => leaves(id),
+        cleanUp: () => void order.push(`clean up ${id}`),
+      };
     },
   };
   const outcome = await runExamples(exampleRuns(examples, 1, []), {
@@ -58,16 +73,24 @@ async function run({ start, signal = new AbortController().signal, add }: Script
     store: { add: async (_key, result) => (add === undefined ? 'added' : await add(result)) },
     starter,
     collector: spanCollector({ spansMax: 10 }),
-    scoring: { runsOf: () => [], result: async () => ({ status: 'failed', agent: {}, verdicts: [] }) },
+    scoring: {
+      runsOf: () => [],
+      async result({ id }) {
+        order.push(`score ${id}`);
+        await score(id);
+        return { status: 'failed', agent: {}, verdicts: [] };
+      },
+    },
     concurrency,
     timeoutMs: 1_000,
     clock: { nowMs: () => 1 },
-    sleep: async () => undefined,
+    sleep: async (_ms, signal) =>
+      await new Promise((resolve) => (waits === noWaits ? resolve() : signal?.addEventListener('abort', () => resolve()))),
     newIds: () => ({ traceId: traceId(++ids), spanId: spanId(ids) }),
     signal,
     onResult: (result) => results.push(result),
   });
-  return { outcome, most, ids: results.map(({ exampleId }) => exampleId) };
+  return { outcome, most, order, ids: results.map(({ exampleId }) => exampleId) };
 }
 
 test('runner: runs no more agents at the same time than it may', async () => {
@@ -105,4 +128,46 @@ test('runner: a store that cannot write ends the experiment', async () => {
 
 test('runner: an agent that cannot be followed ends the experiment, not the program', async () => {
   await expect(run({ start: async () => Promise.reject(new Error('no pipe')) }, 1)).rejects.toThrow('no pipe');
+});
+
+test('runner: the next agent starts before the last run is scored', async () => {
+  const { order } = await run({ start: async () => ({ kind: 'ended' }) }, 1);
+  expect(order).toEqual(['start one', 'start two', 'start three', 'score one', 'score two', 'score three']);
+});
+
+test('runner: an agent that leaves a process keeps its place until that is killed', async () => {
+  const { order } = await run({ start: async () => ({ kind: 'ended' }), leaves: (id) => id === 'one' }, 1);
+  expect(order.filter((text) => !text.startsWith('score'))).toEqual(['start one', 'clean up one', 'start two', 'start three']);
+});
+
+test('runner: interrupted while it waits for spans, a run has no result', async () => {
+  const controller = new AbortController();
+  const found = await run(
+    {
+      signal: controller.signal,
+      waits: { firstMs: 1_000, nextMs: 1_000, settleMs: 0 },
+      start: async (id) => {
+        if (id === 'three') controller.abort();
+        return id === 'three' ? { kind: 'interrupted' } : { kind: 'ended' };
+      },
+    },
+    1,
+  );
+  expect(found).toMatchObject({ outcome: 'stopped', ids: [] });
+});
+
+test('runner: scores that take long do not hold up the others, and all are written', async () => {
+  const first = Promise.withResolvers<void>();
+  const found = await run(
+    {
+      start: async () => ({ kind: 'ended' }),
+      score: async (id) => {
+        if (id === 'one') return await first.promise;
+        if (id === 'three') first.resolve();
+      },
+    },
+    1,
+  );
+  expect(found).toMatchObject({ outcome: 'done', ids: ['two', expect.any(String), expect.any(String)] });
+  expect(found.ids.toSorted()).toEqual(['one', 'three', 'two']);
 });

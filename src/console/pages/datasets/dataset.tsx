@@ -18,6 +18,7 @@ import { ExampleList } from './example-list.tsx';
 import { ExamplePanel, NewExample } from './example-panel.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 import { ImportDialog } from './import-dialog.tsx';
+import { useUnsavedExamples } from './unsaved-example.ts';
 
 /** The id that stands for an example that is not there yet; a present one of this id is opened by its row. */
 const newExample = 'new';
@@ -161,6 +162,7 @@ function DeleteDialog({ datasetKey: { name, tenant }, newest, isOpen, onClose }:
   const api = useApi();
   const toast = useToast();
   const { go } = useAddress();
+  const unsaved = useUnsavedExamples({ name, tenant });
   return (
     <ConfirmDialog
       title={`Delete ${name}`}
@@ -170,6 +172,7 @@ function DeleteDialog({ datasetKey: { name, tenant }, newest, isOpen, onClose }:
       onConfirm={async () => {
         await api.send('DELETE /datasets/{name}', { path: { name }, query: { tenant } });
         toast(`${name} is deleted.`);
+        unsaved.drop();
         go('/datasets');
       }}
     >

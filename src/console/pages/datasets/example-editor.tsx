@@ -1,23 +1,25 @@
 /** The editor of an example. The API checks the example, and the editor shows each fault at its field. A fault keeps the typed text. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiFailure } from '../../api/client.ts';
 import { failureOf, useApi } from '../../api/use-api.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { CheckField, ChoiceField, TextField } from '../../parts/fields.tsx';
+import { lineText } from '../../parts/format.ts';
 import { useOwnName } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import type { DatasetKey } from './dataset-key.ts';
 import { CallsField } from './calls-field.tsx';
 import { EditConflict, type Theirs } from './edit-conflict.tsx';
-import { apiFaults, type ExampleForm, exampleOf, type FormFaults, type FormField, formOf } from './example-form.ts';
+import { apiFaults, emptyForm, type ExampleForm, exampleOf, type FormFaults, type FormField, formOf } from './example-form.ts';
 import { type ExampleBody, memberDifferences } from './example-members.ts';
+import { useUnsavedExamples } from './unsaved-example.ts';
 
 export interface ExampleEditorProps {
   readonly datasetKey: DatasetKey;
   readonly id: string;
   /** What the example was when the editor opened. */
   readonly base: ExampleBody;
-  /** Default: the fields of `base`. */
+  /** Default: what the person has typed before and not saved, or the fields of `base`. */
   readonly form?: ExampleForm;
   /** Of `base`; 0: the example is new. */
   readonly since: number;
@@ -34,9 +36,11 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
   const api = useApi();
   const by = useOwnName();
   const toast = useToast();
-  const first = useMemo(() => given ?? formOf(base), []);
-  const [form, setForm] = useState(first);
-  const [note, setNote] = useState('');
+  const unsaved = useUnsavedExamples(datasetKey);
+  const kept = useMemo(() => (given === undefined && !isReadOnly ? unsaved.get(keyOf(id, since)) : undefined), []);
+  const first = useMemo(() => (since === 0 ? emptyForm : formOf(base)), []);
+  const [form, setForm] = useState(given ?? kept?.form ?? first);
+  const [note, setNote] = useState(kept?.note ?? '');
   const [faults, setFaults] = useState<FormFaults>(noFaults);
   const [error, setError] = useState<ApiFailure>();
   const [theirs, setTheirs] = useState<Theirs>();
@@ -44,12 +48,22 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
   const isChanged = JSON.stringify(form) !== JSON.stringify(first);
   const change = (changes: Partial<ExampleForm>): void => setForm((before) => ({ ...before, ...changes }));
 
-  useEffect(() => {
-    if (!isChanged) return undefined;
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [isChanged]);
+  const isSaved = useRef(false);
+  useLayoutEffect(() => {
+    if (isReadOnly || isSaved.current) return;
+    if (isChanged) unsaved.keep(keyOf(id, since), { id, base, since, form, note });
+    else unsaved.drop(keyOf(id, since));
+  }, [form, note]);
+  // The page is left: what is said depends on the last text.
+  const isLeft = useRef(false);
+  isLeft.current = isChanged;
+  useEffect(
+    () => () => {
+      if (isLeft.current && unsaved.get(keyOf(id, since)) !== undefined)
+        toast(`The edits${id === '' ? '' : ` of ${lineText(id, 60)}`} are not saved. They stay until you close the tab.`);
+    },
+    [],
+  );
 
   async function conflictOf(failure: ApiFailure): Promise<void> {
     try {
@@ -77,10 +91,12 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
         body: { example, since: basedOn, ...(said === '' ? {} : { note: said }), by },
       });
       // What the service keeps may differ from what was sent: it redacts.
-      const kept = await api.get('/datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant } });
-      toast(kept.since === version ? `Saved as version ${version}.` : 'Nothing was changed.');
+      const stored = await api.get('/datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant } });
+      toast(stored.since === version ? `Saved as version ${version}.` : 'Nothing was changed.');
       setTheirs(undefined);
-      onSaved(kept, kept.since);
+      isSaved.current = true;
+      unsaved.drop(keyOf(id, since));
+      onSaved(stored, stored.since);
     } catch (reason) {
       const failure = failureOf(reason);
       const at = apiFaults(failure.message);
@@ -161,6 +177,11 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
       )}
     </form>
   );
+}
+
+/** Of a new example the id may still change. */
+function keyOf(id: string, since: number): string {
+  return since === 0 ? '' : id;
 }
 
 function changedText(base: ExampleBody, form: ExampleForm): string {

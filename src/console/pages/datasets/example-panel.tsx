@@ -13,11 +13,12 @@ import { useToast } from '../../parts/toast.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import type { DatasetKey } from './dataset-key.ts';
 import { ExampleEditor } from './example-editor.tsx';
-import { emptyForm } from './example-form.ts';
+import { type ExampleForm, formOf } from './example-form.ts';
 import { ExampleHistory } from './example-history.tsx';
 import { InexactNumbers } from './example-list.tsx';
 import { type ExampleBody, hasInexactNumber, valueText } from './example-members.ts';
 import { OriginText, ReviewChip } from './example-origin.tsx';
+import { useUnsavedExamples } from './unsaved-example.ts';
 
 export interface ExamplePanelProps {
   readonly datasetKey: DatasetKey;
@@ -32,6 +33,8 @@ interface Opened {
   readonly body: ExampleBody;
   /** The version that the example has been the same since; the API compares it. */
   readonly since: number;
+  /** Default: the fields of the body. */
+  readonly form?: ExampleForm;
   readonly turn: number;
 }
 
@@ -41,7 +44,11 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
   // The version is that of the first look: a change, also one's own, does not take the text from under the fingers.
   const [first] = useState(version);
   const loaded = useGet('/datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant, version: isNewest ? undefined : first } });
-  const [opened, setOpened] = useState<Opened>();
+  const unsaved = useUnsavedExamples({ name, tenant });
+  const [opened, setOpened] = useState((): Opened | undefined => {
+    const kept = mayChange ? unsaved.get(id) : undefined;
+    return kept === undefined ? undefined : { body: kept.base, since: kept.since, turn: 0 };
+  });
   const [isRemoving, setRemoving] = useState(false);
   const { value, error, reload } = loaded;
   const shown: Opened | undefined = opened ?? (value === undefined ? undefined : { body: value, since: value.since, turn: 0 });
@@ -53,8 +60,11 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
     review: query['review'],
   });
   const open = useCallback(
-    (body: ExampleBody, since: number) => setOpened((before) => ({ body, since, turn: (before?.turn ?? 0) + 1 })),
-    [],
+    (body: ExampleBody, since: number, form?: ExampleForm) => {
+      unsaved.drop(id);
+      setOpened((before) => ({ body, since, ...(form === undefined ? {} : { form }), turn: (before?.turn ?? 0) + 1 }));
+    },
+    [unsaved, id],
   );
   if (error !== undefined && shown === undefined)
     return error.status === 404 ? (
@@ -67,7 +77,7 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
       <ErrorBox error={error} onRetry={reload} />
     );
   if (shown === undefined) return <Loading what="the example" />;
-  const { body, since, turn } = shown;
+  const { body, since, form, turn } = shown;
   const origin = value?.origin;
   const isInexact = hasInexactNumber(body);
   return (
@@ -100,6 +110,7 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
         id={id}
         base={body}
         since={since}
+        {...(form === undefined ? {} : { form })}
         isReadOnly={!mayChange || isInexact}
         onSaved={(saved, at) => {
           open(saved, at);
@@ -112,7 +123,7 @@ export function ExamplePanel({ datasetKey: { name, tenant }, id, version, isNewe
         key={`history-${since}`}
         datasetKey={{ name, tenant }}
         id={id}
-        {...(mayChange ? { onTake: (taken: ExampleBody) => open({ ...taken, review: body['review'] }, since) } : {})}
+        {...(mayChange ? { onTake: (taken: ExampleBody) => open(body, since, formOf({ ...taken, review: body['review'] })) } : {})}
       />
       <RemoveDialog
         datasetKey={{ name, tenant }}
@@ -140,6 +151,7 @@ function RemoveDialog({ datasetKey: { name, tenant }, id, list, isOpen, onClose,
   const by = useOwnName();
   const toast = useToast();
   const { go } = useAddress();
+  const unsaved = useUnsavedExamples({ name, tenant });
   return (
     <ConfirmDialog
       title="Remove the example"
@@ -149,6 +161,7 @@ function RemoveDialog({ datasetKey: { name, tenant }, id, list, isOpen, onClose,
       onConfirm={async () => {
         const { version } = await api.send('DELETE /datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant, by } });
         toast(`The example is not in version ${version}.`);
+        unsaved.drop(id);
         onChange();
         go(list);
       }}
@@ -159,7 +172,8 @@ function RemoveDialog({ datasetKey: { name, tenant }, id, list, isOpen, onClose,
 }
 
 export function NewExample({ datasetKey, onSaved }: { readonly datasetKey: DatasetKey; readonly onSaved: (id: string) => void }) {
-  const [id, setId] = useState('');
+  const unsaved = useUnsavedExamples(datasetKey);
+  const [id, setId] = useState(() => unsaved.get('')?.id ?? '');
   return (
     <article class="stack example" aria-label="A new example">
       <h2>A new example</h2>
@@ -168,7 +182,6 @@ export function NewExample({ datasetKey, onSaved }: { readonly datasetKey: Datas
         datasetKey={datasetKey}
         id={id.trim()}
         base={{ review: 'reviewed', input: valueText('') }}
-        form={emptyForm}
         since={0}
         isReadOnly={false}
         onSaved={() => onSaved(id.trim())}

@@ -8,7 +8,7 @@ import { useKeys } from '../../parts/keyboard.tsx';
 import { labelChoices, labelNames } from '../../parts/run/label-choices.ts';
 import { useMay } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import type { Target } from './verdict-cards.tsx';
+import type { PlacedCall } from './run-calls.ts';
 
 type Run = Schemas['Run'];
 
@@ -16,14 +16,14 @@ export interface LabelsProps {
   readonly run: Run;
   /** Annotator of the person at the page. */
   readonly by: string;
-  /** What is selected: a label may be about its tool call. */
-  readonly target: Target;
+  /** The tool call that is selected: a label may be about it. */
+  readonly selected: PlacedCall | undefined;
   readonly onChanged: () => void;
 }
 
 const wholeRun = '';
 
-export function Labels({ run, by, target, onChanged }: LabelsProps) {
+export function Labels({ run, by, selected, onChanged }: LabelsProps) {
   const api = useApi();
   const toast = useToast();
   const names = useMemo(() => labelNames(run), [run]);
@@ -33,7 +33,7 @@ export function Labels({ run, by, target, onChanged }: LabelsProps) {
   const [isOfCall, setOfCall] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const choices = labelChoices(run, name);
-  const call = callOf(run, target);
+  const call = callOf(selected);
 
   const done = async (work: () => Promise<string>): Promise<void> => {
     if (isBusy) return;
@@ -128,12 +128,11 @@ export function Labels({ run, by, target, onChanged }: LabelsProps) {
   );
 }
 
-function callOf(run: Run, { spanId, call }: Target): { readonly id: string; readonly title: string } | undefined {
-  const calls = run.tool_calls ?? [];
-  const at = call ?? calls.findIndex(({ span_id: id }) => id !== null && id === spanId);
-  const found = calls[at];
-  const id = found?.span_id ?? found?.id;
-  return found === undefined || id === null || id === undefined ? undefined : { id, title: `${found.name} (call ${at + 1})` };
+function callOf(selected: PlacedCall | undefined): { readonly id: string; readonly title: string } | undefined {
+  if (selected === undefined) return undefined;
+  const { index, call } = selected;
+  const id = call.span_id ?? call.id;
+  return id === null ? undefined : { id, title: `${call.name} (call ${index + 1})` };
 }
 
 function Given({ run, by, onRemove }: { readonly run: Run; readonly by: string; readonly onRemove: (id: string) => void }) {

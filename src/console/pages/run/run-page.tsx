@@ -16,6 +16,7 @@ import { useOwnName } from '../../parts/session.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { Labels } from './labels.tsx';
 import { Related } from './related.tsx';
+import { firstCalls, useSelectedCall } from './run-calls.ts';
 import { labelOf } from './timeline.tsx';
 import { type Target, VerdictCards } from './verdict-cards.tsx';
 import { WhatHappened } from './what-happened.tsx';
@@ -25,10 +26,11 @@ type Run = Schemas['Run'];
 
 export function RunPage({ params: { trace = '', span = '' } }: { readonly params: { readonly [name: string]: string } }) {
   const { query } = useAddress();
-  const of = { path: { trace, span }, query: { tenant: query['tenant'] } };
-  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', of);
+  const path = { trace, span };
+  const tenant = query['tenant'];
+  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', { path, query: { tenant, list_max: firstCalls } });
   // Both are large where a run has many spans, so they come side by side.
-  const timeline = useGet('/runs/{trace}/{span}/timeline', of);
+  const timeline = useGet('/runs/{trace}/{span}/timeline', { path, query: { tenant } });
   return (
     <PageFrame
       title={value === undefined ? 'Run' : `Run of ${value.agent ?? 'an agent without a name'}`}
@@ -80,6 +82,12 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
   const target = useMemo(() => targetOf({ selected, call }, run), [selected, call, run]);
   const spans = timeline.value?.spans ?? noSpans;
   const verdicts = useMemo(() => verdictsBySpan(run.verdicts), [run]);
+  const isTimelineRead = timeline.value !== undefined || timeline.error !== undefined;
+  const role = useMemo(
+    () => (isTimelineRead ? (spans.find(({ span_id: id }) => id === target.spanId)?.role ?? null) : undefined),
+    [spans, isTimelineRead, target.spanId],
+  );
+  const selectedCall = useSelectedCall(run, target, role);
   const open = useCallback(
     (to: Target): void => {
       change(
@@ -107,14 +115,24 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
       </>
     );
   }, [run, timeline.value, open]);
-  const labels = useMemo(() => <Labels run={run} by={by} target={target} onChanged={onChanged} />, [run, by, target, onChanged]);
+  const placed = selectedCall.value;
+  const labels = useMemo(() => <Labels run={run} by={by} selected={placed} onChanged={onChanged} />, [run, by, placed, onChanged]);
   const related = useMemo(() => <Related run={run} />, [run]);
 
   return (
     <>
       {about}
       {labels}
-      <WhatHappened run={run} timeline={timeline} verdicts={verdicts} target={target} onOpen={open} panel={panel} />
+      <WhatHappened
+        run={run}
+        timeline={timeline}
+        verdicts={verdicts}
+        target={target}
+        role={role}
+        selectedCall={selectedCall}
+        onOpen={open}
+        panel={panel}
+      />
       {related}
     </>
   );

@@ -1,7 +1,7 @@
 /** What is selected: a span with what the collectors read of it, or a tool call without a span. */
 import { useMemo } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
-import { useGet } from '../../api/use-api.ts';
+import { type Loaded, useGet } from '../../api/use-api.ts';
 import { AnswerState } from '../../parts/answer-state.tsx';
 import { countText, timeText } from '../../parts/format.ts';
 import { conversationEntries, plainText } from '../../parts/run/conversation.ts';
@@ -11,6 +11,7 @@ import { LongText } from '../../parts/run/long-text.tsx';
 import { durationText, microsOf } from '../../parts/run/times.ts';
 import { ToolCallView } from '../../parts/run/tool-call-view.tsx';
 import { failedCallsOf, partsOf } from '../../parts/run/evidence.ts';
+import type { AllCalls, PlacedCall } from './run-calls.ts';
 import type { SpanVerdicts } from './timeline.tsx';
 import type { Target } from './verdict-cards.tsx';
 
@@ -20,34 +21,46 @@ type ReadSpan = Schemas['ReadSpan'];
 export interface SpanPanelProps {
   readonly run: Run;
   readonly target: Target;
+  readonly selectedCall: Loaded<PlacedCall>;
+  readonly allCalls: AllCalls;
   readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
   readonly onOpen: (target: Target) => void;
 }
 
-export function SpanPanel({ run, target, verdicts, onOpen }: SpanPanelProps) {
-  const { spanId, call } = target;
-  if (spanId !== undefined) return <StoredSpan run={run} spanId={spanId} verdicts={verdicts.get(spanId)} onOpen={onOpen} />;
-  const found = call === undefined ? undefined : run.tool_calls?.[call];
-  if (found === undefined || call === undefined) return <p class="dim">Choose a span of the timeline, or a call of the conversation.</p>;
+export function SpanPanel({ run, target: { spanId }, selectedCall, allCalls, verdicts, onOpen }: SpanPanelProps) {
+  if (spanId !== undefined)
+    return (
+      <StoredSpan
+        run={run}
+        spanId={spanId}
+        selectedCall={selectedCall}
+        allCalls={allCalls}
+        verdicts={verdicts.get(spanId)}
+        onOpen={onOpen}
+      />
+    );
+  const { value: placed } = selectedCall;
+  if (isOpen(selectedCall)) return <AnswerState of={selectedCall} what="the call" />;
+  if (placed === undefined) return <p class="dim">Choose a span of the timeline, or a call of the conversation.</p>;
   return (
     <div class="stack">
-      <PanelHead title={found.name} kind="tool" facts={[`call ${call + 1}`, 'no span']} />
-      <CallOfRun run={run} call={found} index={call} isSaid={false} />
+      <PanelHead title={placed.call.name} kind="tool" facts={[`call ${placed.index + 1}`, 'no span']} />
+      <CallOfRun run={run} placed={placed} isSaid={false} />
     </div>
   );
 }
 
-function StoredSpan({
-  run,
-  spanId,
-  verdicts,
-  onOpen,
-}: {
-  readonly run: Run;
+/** True: the answer has not come, or did not come. */
+function isOpen({ value, isLoading, error }: Loaded<PlacedCall>): boolean {
+  return value === undefined && (isLoading || error !== undefined);
+}
+
+interface StoredSpanProps extends Pick<SpanPanelProps, 'run' | 'selectedCall' | 'allCalls' | 'onOpen'> {
   readonly spanId: string;
   readonly verdicts: SpanVerdicts | undefined;
-  readonly onOpen: SpanPanelProps['onOpen'];
-}) {
+}
+
+function StoredSpan({ run, spanId, selectedCall, allCalls, verdicts, onOpen }: StoredSpanProps) {
   const found = useGet('/runs/{trace}/{span}/spans/{id}', {
     path: { trace: run.trace_id, span: run.span_id, id: spanId },
     query: { tenant: run.tenant },
@@ -69,11 +82,9 @@ function StoredSpan({
           ...(span.service === null ? [] : [span.service]),
         ]}
       />
-      {run.tool_calls?.some(({ span_id: id, error: failure }) => id === spanId && failure !== null) === true ? null : (
-        <StatusOf span={span} />
-      )}
+      {(selectedCall.value?.call.error ?? null) !== null || isOpen(selectedCall) ? null : <StatusOf span={span} />}
       <VerdictsOnSpan run={run} spanId={spanId} verdicts={verdicts} />
-      <ReadContent run={run} read={value} onOpen={onOpen} />
+      <ReadContent run={run} read={value} selectedCall={selectedCall} allCalls={allCalls} onOpen={onOpen} />
       <RawSpan read={value} />
     </div>
   );
@@ -163,22 +174,24 @@ function VerdictsOnSpan({
   );
 }
 
-function ReadContent({ run, read, onOpen }: { readonly run: Run; readonly read: ReadSpan; readonly onOpen: SpanPanelProps['onOpen'] }) {
+interface ReadContentProps extends Pick<SpanPanelProps, 'run' | 'selectedCall' | 'allCalls' | 'onOpen'> {
+  readonly read: ReadSpan;
+}
+
+function ReadContent({ run, read, selectedCall, allCalls, onOpen }: ReadContentProps) {
   switch (read.role) {
     case 'tool':
-      return <ToolContent run={run} read={read} />;
+      return <ToolContent run={run} read={read} selectedCall={selectedCall} />;
     case 'model':
-      return <ModelContent run={run} read={read} onOpen={onOpen} />;
+      return <ModelContent run={run} read={read} allCalls={allCalls} onOpen={onOpen} />;
     default:
       return <OtherContent read={read} />;
   }
 }
 
-function ToolContent({ run, read }: { readonly run: Run; readonly read: ReadSpan }) {
-  const calls = run.tool_calls ?? [];
-  const index = calls.findIndex(({ span_id: id }) => id === read.span.span_id);
-  const call = calls[index];
-  if (call !== undefined) return <CallOfRun run={run} call={call} index={index} isSaid />;
+function ToolContent({ run, read, selectedCall }: Pick<ReadContentProps, 'run' | 'read' | 'selectedCall'>) {
+  if (isOpen(selectedCall)) return <AnswerState of={selectedCall} what="the call" />;
+  if (selectedCall.value !== undefined) return <CallOfRun run={run} placed={selectedCall.value} isSaid />;
   if (read.tool === null) return null;
   const { name, arguments: sent, result, result_carried: isCarried, description, input_schema: schema } = read.tool;
   // The call belongs to a sub-agent, whose run has the verdicts on it.
@@ -205,17 +218,7 @@ function ToolContent({ run, read }: { readonly run: Run; readonly read: ReadSpan
   return <ToolCallView call={stand} index={-1} verdicts={[]} definition={definition} />;
 }
 
-function CallOfRun({
-  run,
-  call,
-  index,
-  isSaid,
-}: {
-  readonly run: Run;
-  readonly call: Schemas['ToolCall'];
-  readonly index: number;
-  readonly isSaid: boolean;
-}) {
+function CallOfRun({ run, placed: { index, call }, isSaid }: { readonly run: Run; readonly placed: PlacedCall; readonly isSaid: boolean }) {
   return (
     <ToolCallView
       call={call}
@@ -227,9 +230,8 @@ function CallOfRun({
   );
 }
 
-function ModelContent({ run, read, onOpen }: { readonly run: Run; readonly read: ReadSpan; readonly onOpen: SpanPanelProps['onOpen'] }) {
+function ModelContent({ run, read, allCalls: { calls, state }, onOpen }: Pick<ReadContentProps, 'run' | 'read' | 'allCalls' | 'onOpen'>) {
   const { messages, repeated_messages: repeated, left_out: leftOut, tool_definitions: tools } = read;
-  const calls = run.tool_calls ?? [];
   const failedCalls = useMemo(() => failedCallsOf(run.verdicts), [run]);
   const before = useMemo(() => conversationEntries(messages.slice(0, repeated), calls), [messages, repeated, calls]);
   const entries = useMemo(() => conversationEntries(messages.slice(repeated), calls), [messages, repeated, calls]);
@@ -239,6 +241,7 @@ function ModelContent({ run, read, onOpen }: { readonly run: Run; readonly read:
         {read.model === null ? null : <strong>{read.model}</strong>}
         <TokensOf read={read} />
       </p>
+      <AnswerState of={state} what="the other tool calls" />
       {before.length === 0 ? null : (
         <details>
           <summary>

@@ -3,6 +3,7 @@ import type { RefObject } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { type Loaded, useGet } from '../../api/use-api.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { useKeys } from '../../parts/keyboard.tsx';
 import { Loading } from '../../parts/page-frame.tsx';
@@ -10,6 +11,7 @@ import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
 import { failedCallsOf } from '../../parts/run/evidence.ts';
 import { useAddress } from '../../parts/use-address.ts';
+import { type AllCalls, type PlacedCall, useAllCalls } from './run-calls.ts';
 import { SpanPanel } from './span-panel.tsx';
 import { type SpanVerdicts, Timeline } from './timeline.tsx';
 import type { Target } from './verdict-cards.tsx';
@@ -22,6 +24,9 @@ export interface WhatHappenedProps {
   readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
   /** What is selected, by the address of the page. */
   readonly target: Target;
+  /** Of the selected span; `undefined` until the timeline is there. */
+  readonly role: string | null | undefined;
+  readonly selectedCall: Loaded<PlacedCall>;
   readonly onOpen: (target: Target) => void;
   readonly panel: RefObject<HTMLDivElement | null>;
 }
@@ -29,12 +34,13 @@ export interface WhatHappenedProps {
 /** The address and the details follow the keys when these rest: a key that is held down passes over many spans. */
 const keysRestMs = 80;
 
-export function WhatHappened({ run, timeline, verdicts, target, onOpen, panel }: WhatHappenedProps) {
+export function WhatHappened({ run, timeline, verdicts, target, role, selectedCall, onOpen, panel }: WhatHappenedProps) {
   const { query, change } = useAddress();
   const [movedTo, setMovedTo] = useState<string | undefined>(undefined);
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const failedCalls = useMemo(() => failedCallsOf(run.verdicts), [run]);
   const view = query['view'] === 'conversation' ? 'conversation' : 'timeline';
+  const allCalls = useAllCalls(run, view === 'conversation' || role === 'model');
   useKeys([
     { key: 'c', does: 'Shows the conversation', run: () => change({ view: 'conversation' }, { replace: true }) },
     { key: 't', does: 'Shows the timeline', run: () => change({ view: undefined }, { replace: true }) },
@@ -67,8 +73,8 @@ export function WhatHappened({ run, timeline, verdicts, target, onOpen, panel }:
     panel.current?.focus();
   };
   const details = useMemo(
-    () => <SpanPanel run={run} target={target} verdicts={verdicts} onOpen={onOpen} />,
-    [run, target, verdicts, onOpen],
+    () => <SpanPanel run={run} target={target} selectedCall={selectedCall} allCalls={allCalls} verdicts={verdicts} onOpen={onOpen} />,
+    [run, target, selectedCall.value, selectedCall.isLoading, selectedCall.error, allCalls.calls, verdicts, onOpen],
   );
   const spans = timeline.value?.spans;
 
@@ -84,7 +90,7 @@ export function WhatHappened({ run, timeline, verdicts, target, onOpen, panel }:
           </button>
         </div>
         {view === 'conversation' ? (
-          <Conversation run={run} onOpen={onOpen} failedCalls={failedCalls} />
+          <Conversation run={run} allCalls={allCalls} onOpen={onOpen} failedCalls={failedCalls} />
         ) : timeline.error !== undefined ? (
           <ErrorBox error={timeline.error} onRetry={timeline.reload} />
         ) : spans === undefined ? (
@@ -104,10 +110,12 @@ export function WhatHappened({ run, timeline, verdicts, target, onOpen, panel }:
 
 function Conversation({
   run,
+  allCalls: { calls, state },
   onOpen,
   failedCalls,
 }: {
   readonly run: Run;
+  readonly allCalls: AllCalls;
   readonly onOpen: (target: Target) => void;
   readonly failedCalls: ReadonlySet<number>;
 }) {
@@ -117,13 +125,16 @@ function Conversation({
   });
   const entries = useMemo(
     () =>
-      value === undefined || value.messages.length === 0 ? entriesOfRun(run) : conversationEntries(value.messages, run.tool_calls ?? []),
-    [value, run],
+      value === undefined || value.messages.length === 0
+        ? entriesOfRun({ ...run, tool_calls: calls })
+        : conversationEntries(value.messages, calls),
+    [value, run, calls],
   );
   if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
   if (value === undefined && isLoading) return <Loading what="the conversation" />;
   return (
     <div class="conversation-frame">
+      <AnswerState of={state} what="the other tool calls" />
       <ConversationView entries={entries} onOpen={onOpen} failedCalls={failedCalls} />
       {value === undefined || value.left_out === 0 ? null : (
         <p class="dim small">{value.left_out} more messages. The OTLP file of the run has all.</p>

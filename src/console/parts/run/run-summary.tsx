@@ -16,7 +16,7 @@ const idChars = 8;
 
 export function RunFacts({ run }: { readonly run: Run }) {
   const { agent, version, service, model, session_id: session, started_at: started, ended_at: ended, completeness, status } = run;
-  const { tokens, model_calls: modelCalls, tool_calls: toolCalls } = run;
+  const { tokens, model_calls: modelCalls, tool_calls: toolCalls, tool_calls_left_out: leftOut = 0 } = run;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     ['Agent', `${agent ?? 'no name'}${version === null ? '' : ` ${version}`}`],
     ['Started', timeText(started)],
@@ -24,7 +24,7 @@ export function RunFacts({ run }: { readonly run: Run }) {
     ['Model', model ?? unknownText],
     ...(tokens === undefined ? [] : [['Tokens', `${countText(tokens.input)} in, ${countText(tokens.output)} out`] as const]),
     ...costFact(run),
-    ...(modelCalls === undefined ? [] : [['Calls', `${modelCalls} of models, ${toolCalls?.length ?? 0} of tools`] as const]),
+    ...(modelCalls === undefined ? [] : [['Calls', `${modelCalls} of models, ${(toolCalls?.length ?? 0) + leftOut} of tools`] as const]),
     ...(service === null ? [] : [['Service', service] as const]),
     ...(session === null || session === ''
       ? []

@@ -125,6 +125,37 @@ export const datasetsSuite: Suite = {
       return [...(shown === 'Theirs again.' ? [] : [`the field has ${shown}`]), ...watched.faults()];
     });
 
+    await tally.attempt('datasets: edits that nobody has saved are there again after another page', async () => {
+      await openExample();
+      const answer = page.getByLabel('Answer', { exact: true });
+      await answer.fill('Half a sen');
+      await page.getByRole('link', { name: 'All examples' }).click();
+      await page.getByText('The edits of refund are not saved.').waitFor();
+      await page.goBack();
+      await answer.waitFor();
+      const found = await answer.inputValue();
+      await page.getByRole('button', { name: 'Undo all edits' }).click();
+      const undone = await answer.inputValue();
+      return [
+        ...(found === 'Half a sen' ? [] : [`the field has ${found}`]),
+        ...(undone === 'Theirs again.' ? [] : [`after undoing it has ${undone}`]),
+        ...watched.faults(),
+      ];
+    });
+
+    await tally.attempt('datasets: an older text of the history may be saved again', async () => {
+      await openExample();
+      const older = page.getByRole('region', { name: 'History' }).getByRole('listitem').filter({ hasText: 'a whole sentence' });
+      await older.getByRole('button', { name: 'Put into the editor' }).click();
+      await page.getByRole('button', { name: 'Save as reviewed' }).click();
+      await page.getByText(/^Saved as version/).waitFor();
+      const { expect } = await example();
+      return [
+        ...(JSON.stringify(expect) === '{"output":"It is refunded."}' ? [] : [`the API has ${JSON.stringify(expect)}`]),
+        ...watched.faults(),
+      ];
+    });
+
     await tally.attempt('datasets: a file is checked first, then imported', async () => {
       await watched.open('/datasets');
       await page.getByRole('button', { name: 'Import a file' }).click();

@@ -105,6 +105,13 @@ async function onCall({ browser, world, tally }: Setting): Promise<void> {
     await page.getByLabel('Failed only').check();
     await page.getByText(`${failedCalls} rows of`).waitFor();
     const texts = await rows.allInnerTexts();
+    // Beyond the calls that the page reads at first.
+    await rows.last().click();
+    await page.getByText('duplicate key').first().waitFor();
+    await page
+      .getByText(/insert_row \(call [1-9]\d{3}\)/)
+      .first()
+      .waitFor({ state: 'attached' });
     await page.getByLabel('Search the spans').fill('no such tool');
     await page.getByText('No span matches.').waitFor();
     return [
