@@ -1,5 +1,5 @@
 /** A session in a list: the runs of one tenant with the same session id. */
-import type { Tenant } from '../ids.ts';
+import type { SpanId, Tenant, TraceId } from '../ids.ts';
 import type { Micros } from '../timestamp.ts';
 import type { VerdictWord } from '../verdict.ts';
 
@@ -29,3 +29,25 @@ export interface SessionRow {
 /** Runs of a session that its figures cover. */
 export const sessionRunsMax = 1_000;
 export const sessionAgentsMax = 20;
+
+export interface WorstTurns {
+  /** Number of runs, at most `sessionRunsMax`. */
+  readonly turns: number;
+  /** False: the session has more runs, and these are the newest. */
+  readonly isWhole: boolean;
+  /** Without verdicts on the whole session. In order of the first appearance of a name. */
+  readonly worst: readonly WorstTurnRow[];
+}
+
+/** Of one evaluator. The last five are `undefined` when it scored no turn. */
+interface WorstTurnRow {
+  readonly name: string;
+  /** Number of scored turns. */
+  readonly scored: number;
+  /** Index of the turn with the lowest score, by start; the first of equal ones. */
+  readonly turn: number | undefined;
+  readonly score: number | undefined;
+  readonly verdict: VerdictWord | undefined;
+  readonly traceId: TraceId | undefined;
+  readonly spanId: SpanId | undefined;
+}

@@ -22,7 +22,7 @@ import type { DriftStore } from './drift-store.ts';
 import type { ProcessStore } from './process-store.ts';
 import type { QueueStore } from './queue-store.ts';
 import type { NewRuleMatch, RuleMatchStore } from './rule-match-store.ts';
-import type { SessionRow } from './session-list.ts';
+import type { SessionRow, WorstTurns } from './session-list.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
 export interface Store {
@@ -79,6 +79,8 @@ export interface Store {
   recent(query: RecentQuery): Promise<RecentPage>;
   /** Sessions with a run that matches, by the newest such run. */
   sessions(query: SessionQuery): Promise<SessionPage>;
+  /** The worst turn of a session by evaluator, of its newest `sessionRunsMax` runs. */
+  worstTurns(session: { readonly tenant: Tenant; readonly id: string }): Promise<WorstTurns>;
   /** All runs of one trace and the decision of each evaluator on them. */
   decisions(traceId: TraceId): Promise<readonly StoredDecision[]>;
   /** Verdicts by evaluator over time. */

@@ -52,12 +52,19 @@ export function writeBlocks(texts: readonly string[], insert: (row: BlockRow) =>
   return places;
 }
 
+/** Most blocks fit into one piece of the output: joining many takes longer than decompressing them. */
+const chunkSize = 2 * blockBytes;
+
+export function blockText(body: Uint8Array): Buffer {
+  return zstdDecompressSync(body, { chunkSize });
+}
+
 /** Reads texts of blocks, as an SQL function; the block that was read last is not decompressed again. */
 export function blockReader(): (body: unknown, at: unknown, length: unknown) => string | null {
   let last: { readonly body: Buffer; readonly text: Buffer } | undefined;
   return (body, at, length) => {
     if (!(body instanceof Uint8Array)) return null;
-    if (last?.body.equals(body) !== true) last = { body: Buffer.from(body), text: zstdDecompressSync(body) };
+    if (last?.body.equals(body) !== true) last = { body: Buffer.from(body), text: blockText(body) };
     return length === null ? last.text.toString() : last.text.toString('utf8', Number(at), Number(at) + Number(length));
   };
 }

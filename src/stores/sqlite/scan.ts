@@ -7,9 +7,10 @@ import type { VersionFigure, VersionQuery } from '../../model/store/version-stor
 import { rollups } from './rollup-sums.ts';
 import { versionFigures } from './version-totals.ts';
 import type { Decision, VerdictWord } from '../../model/verdict.ts';
-import type { SessionRow } from '../../model/store/session-list.ts';
+import type { SessionRow, WorstTurns } from '../../model/store/session-list.ts';
 import { runsWithWords, type TextsQuery } from './run-texts.ts';
 import { sessionSums, type SessionsQuery } from './session-sums.ts';
+import { sessionWorstTurns, type WorstTurnsQuery } from './worst-turns.ts';
 import { parsedMark } from '../run-record.ts';
 import { addEncoded, addValue, encodedSketch, sketchOfSum, sketchSum, type SketchSum } from '../../statistics/sketch-sum.ts';
 import type { ArgumentFailure, ToolCounts } from '../run-counts.ts';
@@ -20,6 +21,7 @@ export type Scan =
   | { readonly of: 'tools'; readonly query: ToolQuery }
   | { readonly of: 'decided'; readonly query: RunPeriod & { readonly name: string; readonly weightMax: number } }
   | { readonly of: 'sessions'; readonly query: SessionsQuery }
+  | { readonly of: 'worst-turns'; readonly query: WorstTurnsQuery }
   | { readonly of: 'rollups'; readonly query: RollupQuery & { readonly kind: RollupKind } }
   | { readonly of: 'versions'; readonly query: VersionQuery }
   | { readonly of: 'texts'; readonly query: TextsQuery };
@@ -34,6 +36,7 @@ export interface Scanned {
   readonly versions: readonly VersionFigure[];
   /** In the order of the question. */
   readonly sessions: readonly SessionRow[];
+  readonly 'worst-turns': WorstTurns;
   /** Ids of runs, likewise. */
   readonly texts: readonly number[];
 }
@@ -54,6 +57,8 @@ export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']]
       return runsWithWords(database, scan.query);
     case 'sessions':
       return sessionSums(database, scan.query, knownMarks(database));
+    case 'worst-turns':
+      return sessionWorstTurns(database, scan.query, knownMarks(database));
   }
 }
 

@@ -78,6 +78,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     runs: (query) => readRuns(db, query),
     recent: (query) => readRecent(connection, query),
     sessions: (query) => readSessions(connection, query),
+    worstTurns: (session) => connection.scan({ of: 'worst-turns', query: session }),
     decisions: (traceId) => readDecisions(db, traceId),
     summary: (query) => readSummary(connection, query),
     rollups: (kind, query) => readRollups(connection, kind, query),

@@ -1,5 +1,4 @@
 /** Writes rows of the store as JSON of the API: snake_case, times in RFC 3339 with microseconds, unknown values as null. */
-import { worstTurns } from '../../analytics/worst-turns.ts';
 import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
@@ -147,24 +146,6 @@ function shortVerdictJson({ name, evaluator, version, revision, verdict, score, 
 
 function statusOf(verdict: StoredVerdict['verdict']): 'scored' | 'skipped' | 'failed' {
   return verdict === 'skipped' ? 'skipped' : verdict === 'error' ? 'failed' : 'scored';
-}
-
-/** Ignores verdicts on the whole session, which are stored with its last turn. */
-export function worstTurnsJson(turns: readonly RunRow[]): readonly JsonObject[] {
-  const scores = turns.map(({ verdicts }) => verdicts.filter(({ details }) => details['session'] === undefined));
-  return worstTurns(scores).map(({ name, scored, worst, score }) => {
-    const run = worst === undefined ? undefined : turns[worst];
-    const verdict = run?.verdicts.find((one) => one.name === name);
-    return {
-      name,
-      scored_turns: scored,
-      worst_turn: worst === undefined ? null : worst + 1,
-      score: score ?? null,
-      passed: verdict?.verdict === 'pass' ? true : verdict?.verdict === 'fail' ? false : null,
-      trace_id: run?.traceId ?? null,
-      span_id: run?.spanId ?? null,
-    };
-  });
 }
 
 export function decisionJson(one: StoredDecision): JsonObject {

@@ -1,13 +1,12 @@
 /** The routes of sessions: runs with the same session id. */
+import type { Tenant } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { sessionRunsMax, type SessionRow } from '../../model/store/session-list.ts';
-import { examinedMax, type RunFilter, type RunPlace, type RunRow, type Store } from '../../model/store/store.ts';
-import { timeOf, worstTurnsJson } from './json.ts';
+import { sessionRunsMax, type SessionRow, type WorstTurns } from '../../model/store/session-list.ts';
+import { examinedMax } from '../../model/store/store.ts';
+import { timeOf } from './json.ts';
 import { count, cursorText, limitDefault, list, object, pages, placeOf, type Route, text, textParameter, time } from './route.ts';
 import { filterOf, runFilters, runsPage, searchedRuns, searchedTo, tenant } from './run-list.ts';
 
-/** The worst turn is one of the newest runs of a session. */
-const turnsMax = 1_000;
 const { agent, service, evaluator, verdict, from, to } = runFilters;
 
 export const sessionRoutes: readonly Route[] = [
@@ -53,13 +52,14 @@ export const sessionRoutes: readonly Route[] = [
       properties: {
         worst_turns: { type: 'array', items: { $ref: '#/components/schemas/WorstTurn' } },
         turns: { type: 'integer', minimum: 0, description: 'Runs of the session.' },
-        whole: { type: 'boolean', description: `False: the session has more runs, and these are the newest ${turnsMax}.` },
+        whole: { type: 'boolean', description: `False: the session has more runs, and these are the newest ${sessionRunsMax}.` },
         next: { type: 'null' },
       },
     },
     async handle({ store }, query) {
-      const { runs, isWhole } = await turnsOf(store, filterOf({ tenant: query['tenant'] ?? '', session: query['id'] }));
-      return { worst_turns: worstTurnsJson(runs), turns: runs.length, whole: isWhole, next: null };
+      const { tenant: of = '', id } = query;
+      const { turns, isWhole, worst } = await store.worstTurns({ tenant: String(of) as Tenant, id: String(id) });
+      return { worst_turns: worst.map(worstTurnJson), turns, whole: isWhole, next: null };
     },
   },
 ];
@@ -79,6 +79,18 @@ function sessionJson(session: SessionRow): JsonObject {
     output_tokens: outputTokens ?? null,
     cost_usd: costUsd ?? null,
     worst: worst === undefined ? null : { evaluator: worst.name, verdict: worst.verdict, score: worst.score },
+  };
+}
+
+function worstTurnJson({ name, scored, turn, score, verdict, traceId, spanId }: WorstTurns['worst'][number]): JsonObject {
+  return {
+    name,
+    scored_turns: scored,
+    worst_turn: turn === undefined ? null : turn + 1,
+    score: score ?? null,
+    passed: verdict === 'pass' ? true : verdict === 'fail' ? false : null,
+    trace_id: traceId ?? null,
+    span_id: spanId ?? null,
   };
 }
 
@@ -107,15 +119,3 @@ export const sessionSchemas: { readonly [name: string]: JsonObject } = {
     },
   }),
 };
-
-/** The newest `turnsMax` runs of a session, by start. */
-async function turnsOf(store: Store, filter: RunFilter): Promise<{ readonly runs: readonly RunRow[]; readonly isWhole: boolean }> {
-  const newest: RunRow[] = [];
-  let next: RunPlace | undefined;
-  do {
-    const page = await store.runs({ ...filter, limit: pages.limit.maximum, ...(next === undefined ? {} : { after: next }) });
-    newest.push(...page.runs);
-    next = page.next;
-  } while (next !== undefined && newest.length < turnsMax);
-  return { runs: newest.slice(0, turnsMax).reverse(), isWhole: next === undefined && newest.length <= turnsMax };
-}
