@@ -123,8 +123,8 @@ function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
   };
 }
 
-/** Says on how much of the session it is. */
-function ofSession({ session }: Run, verdict: Verdict): Verdict {
+/** The verdict with how much of the session it is about. */
+export function ofSession({ session }: Run, verdict: Verdict): Verdict {
   return session === undefined
     ? verdict
     : { ...verdict, details: { ...verdict.details, session: { turns: session.turns, left_out: session.leftOut } } };

@@ -7,6 +7,7 @@ import { replayFiles, replayStored, runsIn } from './replaying.ts';
 import type { ReplayReport } from './report.ts';
 import { rescoring, type Rescoring } from './rescoring.ts';
 import { replayResults } from './results.ts';
+import { givenSessions, storedSessions } from './session-reader.ts';
 import { replayTally, type ReplayTally, type ReplayTallyData } from './tally.ts';
 import { ReplayStopped, replayWriter } from './writing.ts';
 import { type CommandInput, UsageError } from '../command.ts';
@@ -131,7 +132,8 @@ async function overFiles(options: ReplayWith): Promise<ReplayReport> {
   const tally = replayTally({ examplesMax: settings.examplesMax });
   const bar = progressBar(process.stderr, Math.min(runs.length, settings.limit), { nowMs: clock.nowMs, before: 0 });
   const pace = replayPace({ rate: settings.rate, clock, sleep });
-  await replayFiles({ ...parts, tally, pace, runs, filter, limit: settings.limit, onDone: bar.show });
+  const sessions = givenSessions(runs, { sessions: config.sessions, leaving: parts.rescoring.leaving });
+  await replayFiles({ ...parts, sessions, tally, pace, runs, filter, limit: settings.limit, onDone: bar.show });
   bar.end();
   const spentUsd = await parts.judges.spentUsd();
   await parts.judges.stop();
@@ -151,17 +153,27 @@ async function overStore(options: ReplayWith & { readonly store: ReplayableStore
   const pace = replayPace({ rate: settings.rate, clock, sleep });
   const onWait = saidOnce(() => input.complain('The replay waits, as the outbox is full of scores that wait for a backend.'));
   const writer = settings.write && replayWriter({ store, config, id, exports: settings.write.exports, pace, clock, sleep, onWait });
+  const reading = { reading: config, takesRedacted: settings.takesRedacted };
+  const sessions = storedSessions({
+    store,
+    reading,
+    sessions: config.sessions,
+    leaving: parts.rescoring.leaving,
+    nowMs: settings.nowMs,
+    keepRunsMs: config.store.keep.runsMs,
+  });
   const fates = { written: 0, changed: 0, gone: 0, ...checkpoint?.fates };
   try {
     await replayStored({
       ...parts,
+      sessions,
       tally,
       pace,
       store,
       filter,
       limit: settings.limit,
       concurrency: settings.judges === 'ask' ? askingMax : 1,
-      reading: { reading: config, takesRedacted: settings.takesRedacted },
+      reading,
       write:
         writer === undefined
           ? undefined

@@ -1,6 +1,7 @@
 /** Takes runs through a replay: reads, scores beside what is stored or under another configuration, counts, and writes when it may. */
 import type { Pace } from './pace.ts';
 import type { AfterByName, Rescoring } from './rescoring.ts';
+import type { SessionReader } from './session-reader.ts';
 import { readRuns, type ReadRun, type StoredRunsOptions } from './stored-runs.ts';
 import type { Before, ReplayTally, ReplayTallyData } from './tally.ts';
 import type { ReplayWriter } from './writing.ts';
@@ -18,6 +19,8 @@ interface Replaying {
   readonly rescoring: Rescoring;
   /** Scores the side before the change; absent: the stored verdicts are that side. */
   readonly against: Rescoring | undefined;
+  /** Where evaluators of whole sessions get the turns from. */
+  readonly sessions: SessionReader;
   readonly tally: ReplayTally;
   readonly pace: Pace;
   readonly onDone: (runs: number) => void;
@@ -77,25 +80,20 @@ export function runsIn({ looked, gone }: ReplayTallyData): number {
   return Object.values(gone).reduce((sum, { runs }) => sum + runs, looked);
 }
 
-async function replayOne(one: ReadRun, { rescoring, against, tally, write }: StoreReplaying): Promise<void> {
+async function replayOne(one: ReadRun, { rescoring, against, sessions, tally, write }: StoreReplaying): Promise<void> {
   const { row } = one;
   if (one.kind === 'gone') return tally.gone(row, one.reason);
   if (write !== undefined && one.newestSpansAt >= write.spansBefore) return tally.gone(row, 'may_still_change');
   // Verdicts are of the revision that a write would make.
   const run: Run = { ...one.run, revision: row.revision + 1 };
-  const rescored = await rescoring.score(run, row.verdicts);
-  const before = against === undefined ? ofStored(row.verdicts, rescoring) : ofOther((await against.score(run, row.verdicts)).after);
+  const rescored = await rescoring.score(run, row.verdicts, sessions);
+  const before = against === undefined ? ofStored(row.verdicts) : ofOther((await against.score(run, row.verdicts, sessions)).after);
   tally.add({ key: row, before, after: rescored.after });
   if (write?.writer.add(row, rescored) === true) tally.revised();
 }
 
-/** Verdicts on whole sessions are none of a run, so they are no verdicts that the run loses. */
-function ofStored(verdicts: readonly ReplayedVerdict[], { ofSessions }: Rescoring): ReadonlyMap<string, Before> {
-  return new Map(
-    verdicts
-      .filter(({ name, details }) => !ofSessions.includes(name) && details['session'] === undefined)
-      .map((verdict) => [verdict.name, { verdict, probability: verdict.sampleProbability }]),
-  );
+function ofStored(verdicts: readonly ReplayedVerdict[]): ReadonlyMap<string, Before> {
+  return new Map(verdicts.map((verdict) => [verdict.name, { verdict, probability: verdict.sampleProbability }]));
 }
 
 function ofOther(after: AfterByName): ReadonlyMap<string, Before> {
@@ -114,16 +112,26 @@ export interface FileReplaying extends Replaying {
 }
 
 /** Resolves with the number of runs. */
-export async function replayFiles({ runs, filter, limit, rescoring, against, tally, pace, onDone }: FileReplaying): Promise<number> {
+export async function replayFiles({
+  runs,
+  filter,
+  limit,
+  rescoring,
+  against,
+  sessions,
+  tally,
+  pace,
+  onDone,
+}: FileReplaying): Promise<number> {
   let done = 0;
   for (const run of runs) {
     if (done >= limit) break;
-    const before = against === undefined ? new Map<string, Before>() : ofOther((await against.score(run, [])).after);
+    const before = against === undefined ? new Map<string, Before>() : ofOther((await against.score(run, [], sessions)).after);
     const verdicts = [...before.values()].map(({ verdict }) => verdict);
     if (!matchesRun(run, verdicts, filter)) continue;
     await pace.runs(1);
     const { agent, sessionId } = run.trace;
-    tally.add({ key: { ...run, agent, sessionId }, before, after: (await rescoring.score(run, [])).after });
+    tally.add({ key: { ...run, agent, sessionId }, before, after: (await rescoring.score(run, [], sessions)).after });
     onDone(++done);
   }
   return done;

@@ -21,7 +21,7 @@ export function replayJson(report: ReplayReport): string {
     },
     worse: results.isWorse,
     evaluators: results.evaluators.map(evaluatorJson),
-    sessions_left_out: [...ofSessions],
+    session_evaluators: [...ofSessions],
     spent_usd: spentUsd,
     forecast: forecast === undefined ? null : forecastJson(forecast),
     written: written === undefined ? null : { ...written },

@@ -1,5 +1,6 @@
 /** The report of a replay, and the sentences that every format shares. */
 import type { EvaluatorResult, ReplayResults, ResultWord, SideRate } from './results.ts';
+import { notJoinedTexts, turnPrefix } from './session-reader.ts';
 import { goneTexts } from './stored-runs.ts';
 import type { Measure, ReplayExample } from './tally.ts';
 import type { CostForecast } from '../judge/forecast.ts';
@@ -149,15 +150,28 @@ export function writtenText({ written }: ReplayReport): string {
 }
 
 /** Notes on what the results do not cover. */
-export function notesOf({ results, ofSessions, spentUsd, warnings }: ReplayReport): readonly string[] {
+export function notesOf({ results, ofSessions, spentUsd, written, warnings }: ReplayReport): readonly string[] {
   const cached = results.evaluators.some(({ notAsked }) => (notAsked['no_cached_answer'] ?? 0) > 0);
   return [
-    ...(ofSessions.length === 0 ? [] : [`Left out, as they judge whole sessions: ${ofSessions.join(', ')}.`]),
+    ...(written === undefined || ofSessions.length === 0
+      ? []
+      : [`Not written, as they are verdicts on whole sessions: ${ofSessions.join(', ')}.`]),
+    ...missingTurns(results),
     ...(cached ? ['Rates of judges cover only the runs with a cached answer, which may differ from the others.'] : []),
     ...(results.uncounted === 0 ? [] : [`${whole(results.uncounted)} verdicts of further evaluators are not counted.`]),
     ...(spentUsd === 0 ? [] : [`The judges cost ${spentUsd.toFixed(4)} USD, with requests of interrupted replays at their most.`]),
     ...warnings,
   ];
+}
+
+/** Reasons for which sessions could not be joined, with their meaning. */
+function missingTurns({ evaluators }: ReplayResults): readonly string[] {
+  const reasons = new Set(evaluators.flatMap(({ notAsked }) => Object.keys(notAsked)));
+  return [...reasons].sort().flatMap((reason) => {
+    if (Object.hasOwn(notJoinedTexts, reason)) return [`${reason}: ${notJoinedTexts[reason as keyof typeof notJoinedTexts]}.`];
+    const turn = reason.startsWith(turnPrefix) ? reason.slice(turnPrefix.length) : '';
+    return Object.hasOwn(goneTexts, turn) ? [`${reason}: of a turn of the session, ${goneTexts[turn as keyof typeof goneTexts]}.`] : [];
+  });
 }
 
 export function estimateJson(estimate: Estimate): { readonly [member: string]: number | string | null } {

@@ -1,15 +1,27 @@
 /** Scores one stored run under another configuration, beside the verdicts that are stored. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
+import { isTurn, type JoinedSession, type SessionOfRun } from './joined-session.ts';
 import { type ReplayJudges } from './judge-modes.ts';
+import type { SessionReader } from './session-reader.ts';
 import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import type { Run } from '../../model/agent-trace.ts';
-import { jsonText } from '../../model/json.ts';
+import { isJsonObject, jsonText, member } from '../../model/json.ts';
 import type { RunDecision, ScoredRun } from '../../model/scored-run.ts';
 import type { ReplayedVerdict } from '../../model/store/replay-store.ts';
 import type { Evaluation } from '../../model/verdict.ts';
-import { decisionOf, evaluateRun, evaluationOf, isOfSession, type ToJudge } from '../../pipeline/evaluation/evaluate.ts';
+import {
+  decisionOf,
+  evaluateRun,
+  evaluationOf,
+  expectedOf,
+  isOfSession,
+  whoIsAsked,
+  type ToJudge,
+} from '../../pipeline/evaluation/evaluate.ts';
 import { redactedRun, type RedactedRun } from '../../pipeline/evaluation/redacted-run.ts';
+import { asConversation, turnOf, type TurnsWith } from '../../pipeline/evaluation/session-turns.ts';
+import { ofSession } from '../../pipeline/judging.ts';
 import { panelModel } from '../../pipeline/jury/jury-panel.ts';
 import { clock } from '../../service/node-runtime.ts';
 import { storedVerdict } from '../../stores/row-mapping.ts';
@@ -35,14 +47,17 @@ export type AfterByName = ReadonlyMap<string, After>;
 
 export interface Rescored {
   readonly after: AfterByName;
-  /** Redacted, with every verdict of a rule and each new verdict of a judge as an item of its own, as exporters get them. */
+  /** Redacted, with every verdict of a rule and each new verdict of a judge as an item of its own, as exporters get them. Verdicts on sessions are not among them. */
   readonly items: readonly ScoredRun[];
 }
 
 export interface Rescoring {
-  /** Names of evaluators of whole sessions, which a replay leaves out. */
+  /** Names of evaluators of whole sessions. */
   readonly ofSessions: readonly string[];
-  score(run: Run, stored: readonly ReplayedVerdict[]): Promise<Rescored>;
+  /** A run as it leaves for judges. */
+  leaving(run: Run): Run;
+  /** `sessions`: where the other turns of its session come from. */
+  score(run: Run, stored: readonly ReplayedVerdict[], sessions?: SessionReader): Promise<Rescored>;
 }
 
 export interface RescoringOptions {
@@ -56,6 +71,7 @@ export function rescoring({ config, judges, isAnew }: RescoringOptions): Rescori
   const plan = config.evaluators;
   const context = evaluationContext();
   const redaction = configuredRedaction(config.redact, noTelemetry);
+  const sessionPlan = plan.filter(({ configured }) => isOfSession(configured));
   const models = new Map(plan.map((planned) => [planned.configured.name, modelOf(planned, config)]));
 
   function holds(stored: ReplayedVerdict | undefined, { configured }: Pick<EvaluatorConfig, 'configured'>): stored is ReplayedVerdict {
@@ -88,9 +104,55 @@ export function rescoring({ config, judges, isAnew }: RescoringOptions): Rescori
     return { kind: 'verdict', verdict: replayedVerdict(own), isStored: false, probability: work.probability, item };
   }
 
+  async function judgedSession(
+    planned: EvaluatorConfig,
+    { run: last, first }: JoinedSession,
+    own: ReplayedVerdict | undefined,
+  ): Promise<After> {
+    const { configured } = planned;
+    const asked = whoIsAsked(planned);
+    const [choice] = turnOf(first, redactedRun(first, redaction).run, [planned], choosing)?.choices ?? [];
+    if (choice === undefined || asked === undefined || configured.kind === 'rule') return { kind: 'none', reason: 'no_judge' };
+    if (choice.end !== undefined) return { kind: 'none', reason: choice.end.reason ?? choice.end.decision };
+    if (turnsOf(own) > (last.session?.turns ?? 0)) return { kind: 'not_asked', reason: 'turns_deleted' };
+    const { run, work, item } = redactedRun(last, redaction);
+    const { probability } = choice;
+    const end = await judges.ask(asConversation(run), work({ configured, ...asked, expected: expectedOf(run), probability }));
+    if (end.kind !== 'judged') return { kind: 'not_asked', reason: end.reason };
+    const evaluation = evaluationOf(run, configured, ofSession(run, end.verdict), probability);
+    const [said = evaluation] = item({ evaluations: [evaluation], decisions: [] }).evaluations;
+    return { kind: 'verdict', verdict: replayedVerdict(said), isStored: false, probability };
+  }
+
+  /** The last turn stands for the session. Other runs have no entry, as they have no verdict of these evaluators. */
+  async function sessionVerdicts(
+    run: Run,
+    before: ReadonlyMap<string, ReplayedVerdict>,
+    sessions: SessionReader,
+  ): Promise<readonly (readonly [string, After])[]> {
+    const found: (readonly [string, After])[] = [];
+    const open: EvaluatorConfig[] = [];
+    for (const planned of sessionPlan) {
+      const own = before.get(planned.configured.name);
+      if (!holds(own, planned)) open.push(planned);
+      else found.push([planned.configured.name, { kind: 'verdict', verdict: own, isStored: true, probability: own.sampleProbability }]);
+    }
+    if (open.length === 0 || !isTurn(run) || (run.trace.sessionId ?? '') === '') return found;
+    const named = async (session: SessionOfRun, planned: EvaluatorConfig): Promise<readonly (readonly [string, After])[]> => {
+      const { name } = planned.configured;
+      const own = before.get(name);
+      if (session.kind === 'session') return [[name, await judgedSession(planned, session, own)]];
+      if (session.kind === 'not_joined') return [[name, { kind: 'not_asked', reason: session.reason }]];
+      return own === undefined ? [] : [[name, { kind: 'not_asked', reason: 'session_goes_on' }]];
+    };
+    const answered = await sessions.withSession(run, async (session) => await Promise.all(open.map((planned) => named(session, planned))));
+    return [...found, ...answered.flat()];
+  }
+
   return {
-    ofSessions: plan.filter(({ configured }) => isOfSession(configured)).map(({ configured }) => configured.name),
-    async score(run, stored) {
+    ofSessions: sessionPlan.map(({ configured }) => configured.name),
+    leaving: (run) => redactedRun(run, redaction).run,
+    async score(run, stored, sessions) {
       const before = new Map(stored.map((one) => [one.name, one]));
       const { upstreamProbability: upstreamMin } = config.limits;
       const { evaluations, decisions, toJudge } = evaluateRun(run, plan, { context, clock, telemetry: noTelemetry, upstreamMin });
@@ -113,9 +175,21 @@ export function rescoring({ config, judges, isAnew }: RescoringOptions): Rescori
         after.set(name, one);
         if (item !== undefined) items.push(item);
       }
+      if (sessions !== undefined && sessionPlan.length > 0)
+        for (const [name, one] of await sessionVerdicts(run, before, sessions)) after.set(name, one);
       return { after, items };
     },
   };
+}
+
+/** A session is chosen as when the budgets of its judges are free, and it is judged at once. */
+const choosing: TurnsWith = { clock: { nowMs: () => 0 }, queueKeyOf: () => '', refused: () => undefined };
+
+/** Turns that a stored verdict is about. */
+function turnsOf(stored: ReplayedVerdict | undefined): number {
+  const session = stored?.details['session'] ?? null;
+  const turns = isJsonObject(session) ? member(session, 'turns') : undefined;
+  return typeof turns === 'number' ? turns : 0;
 }
 
 function modelOf({ judge, panel }: EvaluatorConfig, { judges }: Config): string | undefined {
