@@ -9,7 +9,7 @@ export type EvidenceClass = (typeof evidenceClasses)[number];
 
 /**
  * Share of values that are what the agent did, in hundredths and rounded down: measured over the recordings of SDKs whose collectors are taken
- * out, with one value more that is right and one that is wrong. `test/recordings/confidence.test.ts` holds them to it.
+ * out, with one value more that is right and one that is wrong. `test/recordings/confidence.long.test.ts` holds them to it.
  */
 export const confidences: { readonly [by in EvidenceClass]: number } = {
   kind_and_key: 0.99,
