@@ -1,5 +1,5 @@
 /** Versions of an agent: what each did, and how two of them differ. */
-import { durationOfBin, type VersionFigure, type VersionFigureKind } from '../model/store/version-store.ts';
+import type { VersionFigure, VersionFigureKind } from '../model/store/version-store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import {
   type ComparedArms,
@@ -10,6 +10,8 @@ import {
   mergedSequence,
   type SequenceSums,
 } from '../statistics/confidence-sequence.ts';
+import { sketchOfBins } from '../statistics/duration-bins.ts';
+import { quantileOf } from '../statistics/quantile-sketch.ts';
 import type { Estimate } from '../statistics/estimate.ts';
 
 /** Of all looks together; one comparison in a hundred may show a difference that is not there. */
@@ -104,18 +106,9 @@ export function meanOf(figures: readonly VersionFigure[], kind: VersionFigureKin
   return runs === 0 ? undefined : figures.reduce((sum, one) => sum + (one.kind === kind ? one.value : 0), 0) / runs;
 }
 
-/** The duration, in microseconds, that this share of the runs does not exceed; to 5 %. */
+/** The duration, in microseconds, that this share of the runs does not exceed; to 2 %. */
 export function durationQuantile(figures: readonly VersionFigure[], share: number): number | undefined {
-  const bins = figures
-    .filter(({ kind }) => kind === 'duration')
-    .map(({ name, runs }) => ({ bin: Number(name), runs }))
-    .sort((one, another) => one.bin - another.bin);
-  let left = Math.ceil(share * bins.reduce((sum, { runs }) => sum + runs, 0));
-  for (const { bin, runs } of bins) {
-    left -= runs;
-    if (left <= 0) return durationOfBin(bin);
-  }
-  return undefined;
+  return quantileOf(sketchOfBins(figures.filter(({ kind }) => kind === 'duration')), share);
 }
 
 /** An evaluator with passes and fails is rated by these, whatever scores it gave beside them. */

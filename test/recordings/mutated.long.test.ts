@@ -7,23 +7,20 @@ import { isClaimed } from './claimed.ts';
 import { claimsOf } from './claims.ts';
 import { byEvidence } from './left-out.ts';
 import { mutated, mutations, type Mutation } from './mutate.ts';
-import { propertyRuns } from '../builders/property-runs.ts';
 import { ownRecordings, play, type Recording } from './read.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mutated-recordings-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** One scenario of each instrumentation, the hardest that it has; in the short suite of every fourth instrumentation. */
+/** One scenario of each instrumentation, the hardest that it has. */
 const scenarios = ['handoff', 'agent-as-tool', 'toolerror', 'parallel', 'sequential', 'trip', 'loop'];
 const recordings = [
   ...Map.groupBy(
     ownRecordings().filter(({ expected }) => isClaimed(expected)),
     ({ name }) => name.split('/')[0],
   ).values(),
-].flatMap((group, at) =>
-  at % propertyRuns({ short: 4, long: 1 }) === 0
-    ? (scenarios.map((scenario) => group.find(({ name }) => name.endsWith(`/${scenario}`))).find((one) => one !== undefined) ?? [])
-    : [],
+].flatMap(
+  (group) => scenarios.map((scenario) => group.find(({ name }) => name.endsWith(`/${scenario}`))).find((one) => one !== undefined) ?? [],
 );
 
 /** What such a copy says wrong after all; nothing else may be. */

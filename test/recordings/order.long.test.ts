@@ -13,22 +13,14 @@ import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import type { OtherGatherers } from '../../src/pipeline/gathering/hand-over.ts';
 import { traceIdOf } from '../../src/pipeline/gathering/trace-table.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
-import { longSuite, propertyRuns } from '../builders/property-runs.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
 import { contentsOf, ownRecordings } from './read.ts';
 
-/** In the short suite the first recording of each instrumentation of `data`, and all of the others. */
-const recordings = ownRecordings().filter(
-  ({ name, folder }, at, all) => longSuite || !folder.includes('/data/') || groupOf(name) !== groupOf(all[at - 1]?.name ?? ''),
-);
-const ordersPerRecording = Number(process.env['TRACEJURY_ORDERS'] ?? propertyRuns({ short: 1, long: 4 }));
+const recordings = ownRecordings();
+const ordersPerRecording = Number(process.env['TRACEJURY_ORDERS'] ?? 4);
 
 /** Around every closing time: at once, within `settle`, within `quiet`, after the close; all before `abandon`. */
 const delaysMs = [0, 0, 0, 30, 300, 900, 4_000, 7_000, 61_000, 400_000] as const;
-
-function groupOf(name: string): string {
-  return name.slice(0, name.indexOf('/'));
-}
 
 type Item = { readonly kind: 'span'; readonly span: Span } | { readonly kind: 'record'; readonly record: LogRecord };
 
@@ -52,7 +44,7 @@ describe('recordings in any order', () => {
           const runs = replayed(tiesInOrder(deliveries(items, seeded(1_000 * index + order)), spans));
           expect(comparable(runs, { isSpread, isLate: true }), `order ${order}`).toEqual(late);
         }
-        for (const gatherers of longSuite ? [2, 3] : [2]) {
+        for (const gatherers of [2, 3]) {
           expect(comparable(replayed([{ atMs: 0, items }], gatherers), { isSpread }), `${gatherers} gatherers`).toEqual(atOnce);
           const runs = replayed(tiesInOrder(deliveries(items, seeded(2_000 * index + gatherers)), spans), gatherers);
           expect(comparable(runs, { isSpread, isLate: true }), `${gatherers} gatherers, late`).toEqual(late);

@@ -13,6 +13,7 @@ import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, run, scored, skipped } from '../builders/scored-run.ts';
 import { retention } from '../builders/retention.ts';
 import { closedLater, folder, members, open } from './members.ts';
+import { durationQuantile } from '../../src/analytics/version-comparison.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 
 const minute = 60_000_000;
@@ -283,4 +284,35 @@ test('versions: what a file held before there were such figures is summed after 
     ['1', 'pass', 'e', '', 2, 2, 1, 1],
     ['1', 'run', '', '', 2, 2, 2, 1],
   ]);
+});
+
+test('versions: durations of a file of before go into the buckets of today', async () => {
+  const file = join(folder(), 'older.db');
+  const took = [0, 1, 300, 330, 1_000, 1_095, 1_205, 60_000, 3_600_000];
+  const before = await sqliteStore(file, { inThread: false });
+  await before.write(took.map((tookMs) => item({ version: '1', tookMs })));
+  await refreshed(before, start + hour);
+  await before.stop();
+  // As the release before wrote them: durations of a bucket differ by a tenth.
+  const older = new DatabaseSync(file);
+  older.exec("delete from kysely_migration where name = '030_duration_buckets'; delete from version_totals where kind = 'duration'");
+  const [row] = older.prepare("select * from version_figures where kind = 'duration'").all();
+  older.exec("delete from version_figures where kind = 'duration'");
+  const bins = Map.groupBy(took, (ms) => (ms === 0 ? 0 : Math.ceil(Math.log(ms * 1_000) / Math.log(1.1))));
+  const insert = older.prepare(
+    `insert into version_figures (${Object.keys(row ?? {}).join(', ')}) values (${Object.keys(row ?? {})
+      .map(() => '?')
+      .join(', ')})`,
+  );
+  for (const [bin, own] of bins)
+    insert.run(...Object.values({ ...row, name: String(bin), runs: own.length, weight: own.length, value: own.length }));
+  older.close();
+  const store = closedLater(await sqliteStore(file, { inThread: false }));
+  const figures = await store.versions.figures({ kinds: ['duration'], from: start });
+  expect(figures.reduce((sum, { runs }) => sum + runs, 0)).toBe(took.length);
+  const wanted = took.map((ms) => ms * 1_000);
+  for (const [at, exact] of wanted.entries()) {
+    const found = durationQuantile(figures, at / (wanted.length - 1)) ?? Number.NaN;
+    expect(Math.abs(found - exact)).toBeLessThanOrEqual(0.075 * exact);
+  }
 });

@@ -30,7 +30,7 @@ export interface RefreshOptions {
 
 /**
  * run: runs. pass: verdicts with a pass or fail, by evaluator; the value is 1 or 0. score: those without, by evaluator; the value is the score.
- * duration: runs by bin of their duration. took: microseconds. input_tokens, output_tokens, cost: of the runs that tell them. model, prompt: runs
+ * duration: runs by bucket of their duration, see `src/statistics/duration-bins.ts`. took: microseconds. input_tokens, output_tokens, cost: of the runs that tell them. model, prompt: runs
  * by model, and by hash of the system prompt.
  */
 export const versionFigureKinds = [
@@ -91,17 +91,4 @@ export interface AlertStateRow {
   readonly agent: string;
   /** JSON. */
   readonly state: string;
-}
-
-/** Durations of a bin differ by a tenth at most. */
-const binGrowth = 1.1;
-
-/** Microseconds. */
-export function durationBin(micros: number): number {
-  return micros < 1 ? 0 : Math.ceil(Math.log(micros) / Math.log(binGrowth));
-}
-
-/** The middle of a bin: at most 5 % from each duration in it. */
-export function durationOfBin(bin: number): number {
-  return (2 * binGrowth ** bin) / (binGrowth + 1);
 }

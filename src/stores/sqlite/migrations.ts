@@ -360,6 +360,18 @@ const migrations: { readonly [name: string]: Migration } = {
     'create index rule_matches_by_run on rule_matches (run_id)',
   ]),
 
+  // Durations by version stand in the buckets of quantile sketches, as those over time do. A bucket of before goes into the one of its middle.
+  '030_duration_buckets': steps(
+    ['version_figures', 'version_days', 'version_totals'].flatMap((table) => [
+      `create temp table moved_durations as select * from ${table} where kind = 'duration'`,
+      `delete from ${table} where kind = 'duration'`,
+      `update moved_durations set name = case name when '0' then 'zero'
+         else cast(cast(ceil(ln(2 * pow(1.1, name) / 2.1) / ln(1.02 / 0.98)) as integer) as text) end`,
+      `insert into ${table} select * from moved_durations`,
+      'drop table moved_durations',
+    ]),
+  ),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

@@ -4,7 +4,8 @@
  * version after the retention of runs. Sums by task become that one sum after two days: nobody asks for a task in a window of time.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { durationBin, type RefreshOptions, type VersionFigureKind } from '../../model/store/version-store.ts';
+import type { RefreshOptions, VersionFigureKind } from '../../model/store/version-store.ts';
+import { durationBin } from '../../statistics/duration-bins.ts';
 import { parsedMark } from '../run-record.ts';
 import { eachMark, markChar, marksByChar, type KnownMark } from './marks.ts';
 import { isRollupLeft, rollUpRest, rollUpStep } from './rollup-sums.ts';
@@ -190,7 +191,7 @@ function addRun(versions: Map<string, Version>, row: readonly unknown[], known: 
   addOne(sumFor(of, 'run', '', ''), startedAt, 1);
   const took = Number(ended) - startedAt;
   if (took >= 0) {
-    addOne(sumFor(of, 'duration', '', String(durationBin(took))), startedAt, 1);
+    addOne(sumFor(of, 'duration', '', durationBin(took)), startedAt, 1);
     addOne(sumFor(of, 'took', '', ''), startedAt, took);
   }
   if (typeof input === 'number') addOne(sumFor(of, 'input_tokens', '', ''), startedAt, input);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { alertCondition } from '../../../src/analytics/alerts/condition.ts';
 import { type AlertRule, findingOf, questionsOf } from '../../../src/analytics/alerts/finding.ts';
-import { durationBin, type VersionFigure } from '../../../src/model/store/version-store.ts';
+import type { VersionFigure } from '../../../src/model/store/version-store.ts';
+import { durationBin } from '../../../src/statistics/duration-bins.ts';
 
 function rule(when: string, members: Partial<AlertRule> = {}): AlertRule {
   const parsed = alertCondition(when);
@@ -65,8 +66,8 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     rule('p95 duration > 30s'),
     [
       [
-        figure({ kind: 'duration', name: String(durationBin(1_000_000)), runs: 90 }),
-        figure({ kind: 'duration', name: String(durationBin(60_000_000)), runs: 10 }),
+        figure({ kind: 'duration', name: durationBin(1_000_000), runs: 90 }),
+        figure({ kind: 'duration', name: durationBin(60_000_000), runs: 10 }),
         figure({ kind: 'took', name: '', runs: 100, value: 1 }),
       ],
     ],
@@ -77,8 +78,8 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     rule('median duration > 30s'),
     [
       [
-        figure({ kind: 'duration', name: String(durationBin(1_000_000)), runs: 90 }),
-        figure({ kind: 'duration', name: String(durationBin(60_000_000)), runs: 10 }),
+        figure({ kind: 'duration', name: durationBin(1_000_000), runs: 90 }),
+        figure({ kind: 'duration', name: durationBin(60_000_000), runs: 10 }),
         figure({ kind: 'took', name: '', runs: 100, value: 1 }),
       ],
     ],

@@ -17,7 +17,6 @@ import { agentSpan, choiceRecord, modelSpan, modelSpanWithRecords } from '../../
 import { largeRun, spansPerHelper } from '../../builders/large-run.ts';
 import { seeded } from '../../builders/seeded.ts';
 import { span } from '../../builders/spans.ts';
-import { propertyRuns } from '../../builders/property-runs.ts';
 
 const toolError = configuredEvaluator({ use: 'tool_error' }, evaluators);
 if (toolError.kind === 'faulty') throw new Error('tool_error cannot be configured');
@@ -210,7 +209,7 @@ describe('under way', () => {
         }
         expect(byPieces.revisions()).toEqual(atOnce.revisions());
       }),
-      { numRuns: propertyRuns({ short: 2, long: 40 }) },
+      { numRuns: 40 },
     );
   });
 
@@ -231,7 +230,7 @@ describe('under way', () => {
         to.pass(1_200_000);
         expect(to.last()).toEqual(whole.last());
       }),
-      { numRuns: propertyRuns({ short: 2, long: 40 }) },
+      { numRuns: 40 },
     );
   });
 
@@ -309,7 +308,7 @@ const turns: readonly { readonly name: string; readonly happens: (to: Host) => v
 
 for (const { name, happens, revisions } of turns) {
   test(`under way: ${name}, and every run closes once`, () => {
-    for (let before = 1; before < 40; before += 39 / propertyRuns({ short: 2, long: 13 })) {
+    for (let before = 1; before < 40; before += 3) {
       const to = host({ bytesMax: 1_000_000 });
       to.send(...large);
       to.wait(restMs);

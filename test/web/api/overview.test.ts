@@ -9,6 +9,7 @@ import { callRoutes } from '../../../src/web/api/calls.ts';
 import { overviewRoutes } from '../../../src/web/api/overview.ts';
 import { type ApiDeps, type Parameters, QueryFault } from '../../../src/web/api/route.ts';
 import { agentTrace, call, spanId } from '../../builders/agent-trace.ts';
+import { versionRoutes } from '../../../src/web/api/versions.ts';
 import { anyVisit, emptyApi } from '../../builders/console-listener.ts';
 import { evaluation, run, scored, skipped } from '../../builders/scored-run.ts';
 
@@ -25,7 +26,7 @@ function item(
   agent: string,
   hoursAgo: number,
   verdict: Verdict,
-  more: { readonly tenant?: string; readonly probability?: number } = {},
+  more: { readonly tenant?: string; readonly probability?: number; readonly tookMs?: number } = {},
 ): ScoredRun {
   const start = BigInt(Math.round(nowMs - hoursAgo * hourMs)) * 1_000_000n;
   const toolCalls = [
@@ -37,7 +38,7 @@ function item(
     ...(more.tenant === undefined ? {} : { tenant: tenant(more.tenant) }),
     trace: agentTrace({ agent, toolCalls }),
     startUnixNano: start,
-    endUnixNano: start + 10_000_000_000n,
+    endUnixNano: start + BigInt(more.tookMs ?? 10_000) * 1_000_000n,
   });
   const figures = { inputTokens: 100, outputTokens: 20, costUsd: 0.5, models };
   return {
@@ -64,7 +65,7 @@ async function deps(items: readonly ScoredRun[]): Promise<ApiDeps> {
 }
 
 async function asked(path: string, from: ApiDeps, query: Parameters = {}): Promise<JsonObject> {
-  const route = [...overviewRoutes, ...callRoutes].find((one) => one.path === path);
+  const route = [...overviewRoutes, ...callRoutes, ...versionRoutes].find((one) => one.path === path);
   return (await route?.handle(from, query, null as JsonValue, anyVisit)) as JsonObject;
 }
 
@@ -98,6 +99,22 @@ test('overview: an agent with its rate, tokens, cost, durations, tools and steps
     { at: '2026-11-26T11:00:00.000000Z', runs: 1, failed_runs: 0 },
   ]);
 });
+
+const durations: { readonly [of: string]: readonly number[] } = {
+  'one run': [2_873],
+  'an even number of runs': [2_800, 3_000],
+  'runs without a duration': [0, 0, 5],
+  'runs over five decades': Array.from({ length: 60 }, (_, at) => Math.round(7 * 1.2 ** at)),
+};
+
+for (const [of, took] of Object.entries(durations))
+  test(`overview: the agent and its version have the same quantiles of ${of}`, async () => {
+    const from = await deps(took.map((tookMs, at) => item('a', 1 + at / 100, pass, { tookMs })));
+    const [agent] = (await asked('/overview', from))['agents'] as readonly JsonObject[];
+    const [version] = (await asked('/versions', from, { agent: 'a' }))['versions'] as readonly JsonObject[];
+    expect(version).toMatchObject({ runs: took.length });
+    expect(agent?.['duration_seconds']).toEqual({ p50: version?.['median_seconds'], p95: version?.['p95_seconds'] });
+  });
 
 test('overview: a change is told only where the interval of the difference excludes zero, and the worst comes first', async () => {
   const steady = repeated(40, (at) => item('steady', at < 20 ? 2 : 30, at % 10 === 0 ? fail : pass));
