@@ -148,7 +148,7 @@ interface RollupDaysTable {
 }
 
 /** Sums over the runs of a time and a version. The empty text: there is none. */
-interface VersionFiguresTable {
+export interface VersionFiguresTable {
   readonly tenant: string;
   readonly agent: string;
   readonly version: string;

@@ -5,6 +5,7 @@
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { type VersionFigure, type VersionFigureKind, versionFiguresMax, type VersionQuery } from '../../model/store/version-store.ts';
+import type { VersionFiguresTable } from './tables.ts';
 
 export const fineWidthMicros = 5 * 60_000_000;
 export const hourMicros = 3_600_000_000;
@@ -231,47 +232,35 @@ function sourcesOf(database: DatabaseSync, from: number | undefined): readonly S
   ];
 }
 
-interface FigureRow {
-  readonly agent: string;
-  readonly of_version: string;
-  readonly task: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly runs: number;
-  readonly weight: number;
-  readonly value: number;
-  readonly weight_max: number;
-  readonly first_us: number;
-  readonly last_us: number;
-}
+/** A row of an answer. */
+type FigureRow = Omit<VersionFiguresTable, 'tenant' | 'at_us' | 'width_us'>;
 
 export function versionFigures(database: DatabaseSync, query: VersionQuery): readonly VersionFigure[] {
   const { agent, version, tenant, from, kinds, name, byTask = false, allVersions = false } = query;
   const filters = Object.entries({ agent, version, tenant, name }).filter((one): one is [string, string] => one[1] !== undefined);
-  const where = [
+  const conditions = [
     // No index by kind: the times lead to the rows.
     `+kind in (${kinds.map(() => '?').join(', ')})`,
     ...filters.map(([column]) => `${column} = ?`),
-    ...(byTask ? [] : ["task = ''"]),
-  ].join(' and ');
+  ];
   const values: readonly SQLInputValue[] = [...kinds, ...filters.map(([, value]) => value)];
-  const ofTask = (table: string): string => (table === 'version_days' ? "'' as task" : 'task');
-  const whereOf = (table: string): string => (table === 'version_days' ? where.replace(" and task = ''", '') : where);
+  const ofVersion = allVersions ? "'' as version" : 'version';
+  const selectFrom = ({ table, where }: Source): string => {
+    // Days have no sums by task.
+    const hasTasks = table !== 'version_days';
+    const wanted = [where, ...conditions, ...(byTask || !hasTasks ? [] : ["task = ''"])].join(' and ');
+    return `select agent, ${ofVersion}, ${hasTasks ? 'task' : "'' as task"}, kind, name, runs, weight, value, weight_max, first_us, last_us from ${table} where ${wanted}`;
+  };
   const sources = sourcesOf(database, from);
   const rows = database
     .prepare(
-      `select agent, ${allVersions ? "''" : 'version'} as of_version, task, kind, name, ${sums} from (${sources
-        .map(
-          (one) =>
-            `select agent, version, ${ofTask(one.table)}, kind, name, runs, weight, value, weight_max, first_us, last_us from ${one.table} where ${one.where} and ${whereOf(one.table)}`,
-        )
-        .join(' union all ')})
-       group by agent, of_version, task, kind, name order by agent, kind, name, of_version, task limit ${versionFiguresMax}`,
+      `select agent, version, task, kind, name, ${sums} from (${sources.map(selectFrom).join(' union all ')})
+       group by agent, version, task, kind, name order by agent, kind, name, version, task limit ${versionFiguresMax}`,
     )
     .all(...sources.flatMap((one) => [...one.values, ...values])) as unknown as readonly FigureRow[];
   return rows.map((row) => ({
     agent: row.agent,
-    version: row.of_version,
+    version: row.version,
     task: row.task,
     kind: row.kind as VersionFigureKind,
     name: row.name,
