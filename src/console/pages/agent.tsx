@@ -1,8 +1,8 @@
 /** Versions of one agent over time, the comparison of two of them, what changed, and the learnt process. */
 import { useGet } from '../api/use-api.ts';
+import { AnswerState } from '../parts/answer-state.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 import { agentOf } from '../parts/page-links.ts';
 import { useAddress } from '../parts/use-address.ts';
 import type { PageProps } from '../parts/page-path.ts';
@@ -25,8 +25,7 @@ export function Agent({ params }: PageProps) {
   const comparison = found.value?.comparison ?? null;
   return (
     <PageFrame title={agent} actions={<a href="/agents">All agents</a>}>
-      {found.error === undefined ? null : <ErrorBox error={found.error} onRetry={found.reload} />}
-      {value === undefined && found.isLoading ? <Loading what="the versions" /> : null}
+      <AnswerState of={{ ...found, value }} what="the versions" />
       {value !== undefined && !value.whole ? <NotWhole /> : null}
       {value !== undefined && versions.length === 0 ? (
         <EmptyState title="No runs of this agent">

@@ -3,10 +3,10 @@ import type { ComponentChildren } from 'preact';
 import type { GetAnswer } from '../api/client.ts';
 import { useGet } from '../api/use-api.ts';
 import { pageAddress, pickedQuery, type Query } from '../parts/address.ts';
-import { ErrorBox } from '../parts/error-box.tsx';
+import { AnswerState } from '../parts/answer-state.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { costText, countText, durationText, percentText, shortCountText, unknownText } from '../parts/format.ts';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { TableFrame } from '../parts/table-frame.tsx';
 import { rangeParameters } from '../parts/time-range.ts';
@@ -24,17 +24,14 @@ const everyMs = 30_000;
 export function Overview() {
   const { query } = useAddress();
   const range = useTimeRange();
-  const { value, isLoading, error, reload } = useGet('/overview', { query: { from: range.from, to: range.to } }, { everyMs });
+  const found = useGet('/overview', { query: { from: range.from, to: range.to } }, { everyMs });
+  const { value, reload } = found;
   const kept = pickedQuery(query, rangeParameters);
   return (
     <PageFrame title="Overview">
       <Notices />
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined ? (
-        isLoading ? (
-          <Loading what="the agents" />
-        ) : null
-      ) : value.agents.length === 0 ? (
+      <AnswerState of={found} what="the agents" />
+      {value === undefined ? null : value.agents.length === 0 ? (
         <FirstSteps onLoaded={reload} />
       ) : (
         <>

@@ -2,12 +2,12 @@
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { useList } from '../api/use-api.ts';
 import { pageAddress } from '../parts/address.ts';
+import { AnswerState } from '../parts/answer-state.tsx';
 import { DataTable, type Selection } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';
 import { countText } from '../parts/format.ts';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 import { useRunList } from '../parts/run-list.tsx';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
@@ -50,7 +50,7 @@ export function Runs() {
       }
     >
       <FilterBar filters={runFilters} />
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
+      <AnswerState of={{ rows, isLoading, error, reload }} what="the runs" />
       {selected.length > 0 ? <RunActions runs={selected} onDone={clear} /> : null}
       {rows.length > 0 ? (
         <DataTable
@@ -64,9 +64,7 @@ export function Runs() {
           onHover={live.hold}
           isLong
         />
-      ) : isLoading ? (
-        <Loading what="the runs" />
-      ) : isFirst ? (
+      ) : isLoading ? null : isFirst ? (
         <FirstSteps onLoaded={reload} />
       ) : error === undefined && hasMore ? (
         <EmptyState title="None of the newest runs matches">

@@ -3,10 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { GetAnswer } from '../api/client.ts';
 import { failureOf, useApi, useGet } from '../api/use-api.ts';
+import { AnswerState } from '../parts/answer-state.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { ErrorBox } from '../parts/error-box.tsx';
 import { agoText, bytesText, countText, durationText, timeText, unknownText } from '../parts/format.ts';
-import { Loading, PageFrame } from '../parts/page-frame.tsx';
+import { PageFrame } from '../parts/page-frame.tsx';
 import { ScrollFrame } from '../parts/scroll-frame.tsx';
 import { useMay } from '../parts/session.tsx';
 import { useToast } from '../parts/toast.tsx';
@@ -18,15 +18,12 @@ type Remark = SettingsAnswer['warnings'][number];
 const everyMs = 10_000;
 
 export function Settings() {
-  const { value, isLoading, error, reload } = useGet('/settings', {}, { everyMs });
+  const found = useGet('/settings', {}, { everyMs });
+  const { value, reload } = found;
   return (
     <PageFrame title="Settings">
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined ? (
-        isLoading ? (
-          <Loading what="the settings" />
-        ) : null
-      ) : (
+      <AnswerState of={found} what="the settings" />
+      {value === undefined ? null : (
         <>
           <Remarks title="The last reload changed nothing" kind="failed" remarks={value.refused} />
           <Remarks title="Probable mistakes" kind="warning" remarks={value.warnings} />

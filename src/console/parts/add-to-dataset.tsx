@@ -8,7 +8,7 @@ import { AnswerState } from './answer-state.tsx';
 import { AppContext } from './app-context.ts';
 import { type Addition, additionTexts, datasetNameFault, leftOutText, placeOf } from './dataset-additions.ts';
 import { DatasetField, SplitAndTags } from './dataset-fields.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, DialogDone } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 import { CheckField, TextField } from './fields.tsx';
 import { draftOf, type ExampleDraft, exampleOf } from './run/example-draft.ts';
@@ -229,14 +229,11 @@ function AdditionDone({ name, additions, runs, onClose }: AdditionDoneProps) {
       {additionTexts(additions).map((text) => (
         <p key={text}>{text}</p>
       ))}
-      <div class="row">
-        <a class="button primary" href={pageAddress(`/datasets/${name}`, { tenant: only?.tenant, example })}>
-          {example === undefined ? `Open ${name}` : 'Open the example'}
-        </a>
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
+      <DialogDone
+        href={pageAddress(`/datasets/${name}`, { tenant: only?.tenant, example })}
+        link={example === undefined ? `Open ${name}` : 'Open the example'}
+        onClose={onClose}
+      />
     </div>
   );
 }

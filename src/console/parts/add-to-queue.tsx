@@ -4,7 +4,7 @@ import type { Schemas } from '../api/client.ts';
 import { useApi, useGet } from '../api/use-api.ts';
 import { useSend } from '../api/use-send.ts';
 import { AnswerState } from './answer-state.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, DialogDone } from './dialog.tsx';
 import { ErrorBox } from './error-box.tsx';
 import { ChoiceField, TextField } from './fields.tsx';
 import { countText } from './format.ts';
@@ -78,14 +78,7 @@ function AdditionForm({ runs, queues, onClose }: AdditionFormProps) {
     return (
       <div class="stack">
         {said}
-        <div class="row">
-          <a class="button primary" href={`/queues/${encodeURIComponent(name)}`}>
-            Open {name}
-          </a>
-          <button type="button" onClick={onClose}>
-            Close
-          </button>
-        </div>
+        <DialogDone href={`/queues/${encodeURIComponent(name)}`} link={`Open ${name}`} onClose={onClose} />
       </div>
     );
   return (

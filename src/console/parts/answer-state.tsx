@@ -4,7 +4,7 @@ import { ErrorBox } from './error-box.tsx';
 import { Loading } from './page-frame.tsx';
 
 export interface AnswerStateProps {
-  readonly of: Pick<Loaded<unknown>, 'value' | 'isLoading' | 'error' | 'reload'> | LoadedList<unknown>;
+  readonly of: Loaded<unknown> | Pick<LoadedList<unknown>, 'rows' | 'isLoading' | 'error' | 'reload'>;
   /** As in "the runs". */
   readonly what: string;
 }

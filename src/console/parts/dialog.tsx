@@ -33,3 +33,25 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
     </dialog>
   );
 }
+
+export interface DialogDoneProps {
+  /** Where the result stands. */
+  readonly href: string;
+  /** As in "Open the example". */
+  readonly link: string;
+  readonly onClose: () => void;
+}
+
+/** The buttons of a dialog that has done its work. */
+export function DialogDone({ href, link, onClose }: DialogDoneProps) {
+  return (
+    <div class="row">
+      <a class="button primary" href={href} onClick={onClose}>
+        {link}
+      </a>
+      <button type="button" onClick={onClose}>
+        Close
+      </button>
+    </div>
+  );
+}

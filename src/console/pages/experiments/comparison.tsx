@@ -3,12 +3,13 @@ import '../../styles/experiments.css';
 import { addressOf, type Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { ChoiceField } from '../../parts/fields.tsx';
 import { countText, lineText, timeText, unknownText } from '../../parts/format.ts';
-import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { PageFrame } from '../../parts/page-frame.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { ComparedExamples } from './compared-examples.tsx';
 import { EstimateFigure } from './estimate-figure.tsx';
@@ -50,10 +51,8 @@ export function ExperimentComparison() {
         )
       ) : comparison.value !== undefined ? (
         <Found comparison={comparison.value} tenant={tenant} />
-      ) : comparison.error === undefined ? (
-        <Loading what="the comparison" />
       ) : (
-        <ErrorBox error={comparison.error} onRetry={comparison.reload} />
+        <AnswerState of={comparison} what="the comparison" />
       )}
     </PageFrame>
   );

@@ -4,11 +4,11 @@ import '../../styles/experiments.css';
 import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
 import { type Filter, FilterBar } from '../../parts/filter-bar.tsx';
 import { countText, lineText, timeText } from '../../parts/format.ts';
-import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { PageFrame } from '../../parts/page-frame.tsx';
 import { TabLinks } from '../../parts/tab-links.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { ExperimentHistory } from './experiment-history.tsx';
@@ -57,7 +57,8 @@ export function ExperimentList() {
 function Listed() {
   const { query, go } = useAddress();
   const { name, dataset } = query;
-  const { rows, isLoading, error, more, reload } = useList('/experiments', 'experiments', { query: { name, dataset, limit: 100 } });
+  const found = useList('/experiments', 'experiments', { query: { name, dataset, limit: 100 } });
+  const { rows, isLoading, error, more } = found;
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const chosen = rows.filter((row) => selected.has(rowKey(row)));
   // The list has the newest first, and the older one stands as A.
@@ -82,7 +83,7 @@ function Listed() {
           </span>
         </div>
       )}
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
+      <AnswerState of={found} what="the experiments" />
       {rows.length > 0 ? (
         <DataTable
           caption="Experiments, newest first"
@@ -99,9 +100,7 @@ function Listed() {
             toggleAll: () => setSelected((before) => (before.size > 0 ? new Set() : new Set(rows.map(rowKey)))),
           }}
         />
-      ) : isLoading ? (
-        <Loading what="the experiments" />
-      ) : error === undefined ? (
+      ) : !isLoading && error === undefined ? (
         <NoExperiments isFiltered={(name ?? '') !== '' || (dataset ?? '') !== ''} />
       ) : null}
     </>

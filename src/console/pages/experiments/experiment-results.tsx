@@ -3,10 +3,9 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiFailure, Schemas } from '../../api/client.ts';
 import { failureOf, useApi } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
 import { costText, countText, durationText, lineText, unknownText } from '../../parts/format.ts';
-import { Loading } from '../../parts/page-frame.tsx';
 import { TabLinks } from '../../parts/tab-links.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { whyText } from './paired-rows.ts';
@@ -59,7 +58,7 @@ export function ExperimentResults({ id, tenant, dataset, statuses }: ExperimentR
             })),
         ]}
       />
-      {error === undefined ? null : <ErrorBox error={error} onRetry={again} />}
+      <AnswerState of={{ rows, isLoading, error, reload: again }} what="the results" />
       {rows.length > 0 ? (
         <DataTable
           caption="Results, failed first"
@@ -67,9 +66,7 @@ export function ExperimentResults({ id, tenant, dataset, statuses }: ExperimentR
           rows={rows}
           rowKey={({ example_id: of, repeat }) => `${of}/${repeat}`}
         />
-      ) : isLoading ? (
-        <Loading what="the results" />
-      ) : error === undefined ? (
+      ) : !isLoading && error === undefined ? (
         <p class="dim">There is no result of this status.</p>
       ) : null}
       {hasMore ? (

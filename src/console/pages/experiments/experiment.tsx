@@ -5,12 +5,12 @@ import '../../styles/experiments.css';
 import { addressOf, type Schemas } from '../../api/client.ts';
 import { useApi, useGet } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
 import { costText, countText, lineText, percentText, timeText } from '../../parts/format.ts';
-import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { PageFrame } from '../../parts/page-frame.tsx';
 import { useMay } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { useAddress } from '../../parts/use-address.ts';
@@ -48,22 +48,21 @@ const repeatColumn: Column<EvaluatorSummary> = {
 export function Experiment({ params: { id = '' } }: { readonly params: { readonly [name: string]: string } }) {
   const { query } = useAddress();
   const tenant = query['tenant'] ?? '';
-  const { value, error, reload } = useGet('/experiments/{id}', { path: { id }, query: { tenant } });
+  const found = useGet('/experiments/{id}', { path: { id }, query: { tenant } });
+  const { value, error } = found;
   const mayChange = useMay('annotate');
   const [isDeleting, setDeleting] = useState(false);
   if (value === undefined)
     return (
       <PageFrame title={lineText(id, 100)}>
-        {error === undefined ? (
-          <Loading what="the experiment" />
-        ) : error.status === 404 ? (
+        {error?.status === 404 ? (
           <EmptyState title="There is no such experiment">
             <p>
               It may be deleted, or belong to another tenant. <a href="/experiments">All experiments</a>
             </p>
           </EmptyState>
         ) : (
-          <ErrorBox error={error} onRetry={reload} />
+          <AnswerState of={found} what="the experiment" />
         )}
       </PageFrame>
     );

@@ -1,9 +1,8 @@
 /** One of two runs next to each other: what was asked, which tools were called, and what was answered. */
 import { useGet } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
-import { ErrorBox } from '../../parts/error-box.tsx';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { lineText } from '../../parts/format.ts';
-import { Loading } from '../../parts/page-frame.tsx';
 import { worstFirst } from '../../parts/verdict.ts';
 import { VerdictChip } from '../../parts/verdict-chip.tsx';
 import { ScrollFrame } from '../../parts/scroll-frame.tsx';
@@ -32,15 +31,15 @@ const callsMax = 50;
 const textChars = 20_000;
 
 function RunText({ traceId, spanId, tenant }: { readonly traceId: string; readonly spanId: string; readonly tenant: string }) {
-  const { value, error, reload } = useGet('/runs/{trace}/{span}', { path: { trace: traceId, span: spanId }, query: { tenant } });
+  const found = useGet('/runs/{trace}/{span}', { path: { trace: traceId, span: spanId }, query: { tenant } });
+  const { value, error } = found;
   if (error?.status === 404)
     return (
       <p class="dim">
         The service does not have this run: tracejury experiment run keeps its verdicts alone, or the run is older than what is kept.
       </p>
     );
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined) return <Loading what="the run" />;
+  if (value === undefined || error !== undefined) return <AnswerState of={found} what="the run" />;
   if (value.content_kept === false) return <p class="dim">{value.content_gone?.explanation ?? 'The store has no texts of this run.'}</p>;
   const calls = value.tool_calls ?? [];
   return (

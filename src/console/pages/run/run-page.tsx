@@ -3,10 +3,10 @@ import { useCallback, useMemo, useRef } from 'preact/hooks';
 import type { GetAnswer, Schemas } from '../../api/client.ts';
 import { addressOf } from '../../api/client.ts';
 import { type Loaded, useGet } from '../../api/use-api.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { useCopy } from '../../parts/copy.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
 import { KeepRuns } from '../../parts/keep-runs.tsx';
-import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { PageFrame } from '../../parts/page-frame.tsx';
 import { RunListSteps } from '../../parts/run-list.tsx';
 import { evalCommand } from '../../parts/run/eval-command.ts';
 import { partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
@@ -28,7 +28,8 @@ export function RunPage({ params: { trace = '', span = '' } }: { readonly params
   const { query } = useAddress();
   const path = { trace, span };
   const tenant = query['tenant'];
-  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', { path, query: { tenant, list_max: firstCalls } });
+  const found = useGet('/runs/{trace}/{span}', { path, query: { tenant, list_max: firstCalls } });
+  const { value, reload } = found;
   // Both are large where a run has many spans, so they come side by side.
   const timeline = useGet('/runs/{trace}/{span}/timeline', { path, query: { tenant } });
   return (
@@ -36,8 +37,8 @@ export function RunPage({ params: { trace = '', span = '' } }: { readonly params
       title={value === undefined ? 'Run' : `Run of ${value.agent ?? 'an agent without a name'}`}
       actions={value === undefined ? undefined : <Actions run={value} />}
     >
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined ? isLoading ? <Loading what="the run" /> : null : <RunView run={value} timeline={timeline} onChanged={reload} />}
+      <AnswerState of={found} what="the run" />
+      {value === undefined ? null : <RunView run={value} timeline={timeline} onChanged={reload} />}
     </PageFrame>
   );
 }

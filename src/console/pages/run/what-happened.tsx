@@ -4,9 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Schemas } from '../../api/client.ts';
 import { type Loaded, useGet } from '../../api/use-api.ts';
 import { AnswerState } from '../../parts/answer-state.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
 import { useKeys } from '../../parts/keyboard.tsx';
-import { Loading } from '../../parts/page-frame.tsx';
 import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.ts';
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
 import { failedCallsOf } from '../../parts/run/evidence.ts';
@@ -91,10 +89,8 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
         </div>
         {view === 'conversation' ? (
           <Conversation run={run} allCalls={allCalls} onOpen={onOpen} failedCalls={failedCalls} />
-        ) : timeline.error !== undefined ? (
-          <ErrorBox error={timeline.error} onRetry={timeline.reload} />
-        ) : spans === undefined ? (
-          <Loading what="the timeline" />
+        ) : spans === undefined || timeline.error !== undefined ? (
+          <AnswerState of={timeline} what="the timeline" />
         ) : spans.length === 0 ? (
           <p class="dim">The store has no spans of this run.</p>
         ) : (
@@ -119,10 +115,11 @@ function Conversation({
   readonly onOpen: (target: Target) => void;
   readonly failedCalls: ReadonlySet<number>;
 }) {
-  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}/conversation', {
+  const found = useGet('/runs/{trace}/{span}/conversation', {
     path: { trace: run.trace_id, span: run.span_id },
     query: { tenant: run.tenant },
   });
+  const { value, error, isLoading } = found;
   const entries = useMemo(
     () =>
       value === undefined || value.messages.length === 0
@@ -130,8 +127,7 @@ function Conversation({
         : conversationEntries(value.messages, calls),
     [value, run, calls],
   );
-  if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
-  if (value === undefined && isLoading) return <Loading what="the conversation" />;
+  if (error !== undefined || (value === undefined && isLoading)) return <AnswerState of={found} what="the conversation" />;
   return (
     <div class="conversation-frame">
       <AnswerState of={state} what="the other tool calls" />

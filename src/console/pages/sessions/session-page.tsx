@@ -3,11 +3,11 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { useGet, useList } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
 import { scoreText, timeText } from '../../parts/format.ts';
 import { useKeys } from '../../parts/keyboard.tsx';
-import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { PageFrame } from '../../parts/page-frame.tsx';
 import { entriesOfRun } from '../../parts/run/conversation.ts';
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
 import { inOrder } from '../../parts/run/neighbours.ts';
@@ -25,10 +25,11 @@ const turnsAtOnce = 20;
 export function SessionPage({ params: { id = '' } }: { readonly params: { readonly [name: string]: string } }) {
   const { query } = useAddress();
   const tenant = query['tenant'];
-  const { rows, isLoading, error, hasMore, more, reload } = useList('/sessions/{id}', 'runs', {
+  const found = useList('/sessions/{id}', 'runs', {
     path: { id },
     query: { tenant, limit: 200 },
   });
+  const { rows, isLoading, error, hasMore, more } = found;
   const worst = useGet('/sessions/{id}/worst-turns', { path: { id }, query: { tenant } });
   const [limit, setLimit] = useState(turnsAtOnce);
   const [current, setCurrent] = useState(-1);
@@ -44,7 +45,7 @@ export function SessionPage({ params: { id = '' } }: { readonly params: { readon
   ]);
   return (
     <PageFrame title={`Session ${id}`}>
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
+      <AnswerState of={found} what="the session" />
       {runs.length > 0 ? (
         <>
           <SessionFacts runs={runs} />
@@ -68,9 +69,7 @@ export function SessionPage({ params: { id = '' } }: { readonly params: { readon
             </button>
           ) : null}
         </>
-      ) : isLoading ? (
-        <Loading what="the session" />
-      ) : error === undefined ? (
+      ) : !isLoading && error === undefined ? (
         <EmptyState title="There is no run of this session">
           <p>Its runs may be too old for store.keep, or of another tenant.</p>
         </EmptyState>
@@ -124,10 +123,11 @@ function WorstTurns({
 }
 
 function Turn({ row, number }: { readonly row: Run; readonly number: number }) {
-  const { value, error, isLoading, reload } = useGet('/runs/{trace}/{span}', {
+  const found = useGet('/runs/{trace}/{span}', {
     path: { trace: row.trace_id, span: row.span_id },
     query: { tenant: row.tenant },
   });
+  const { value } = found;
   const isFailed = row.verdicts.some(({ passed }) => passed === false);
   return (
     <li id={`turn-${number}`} class={isFailed ? 'turn failed' : 'turn'} tabIndex={-1}>
@@ -139,8 +139,8 @@ function Turn({ row, number }: { readonly row: Run; readonly number: number }) {
           {row.agent ?? 'no name'}, {timeText(row.started_at)}, {durationText(microsOf(row.ended_at) - microsOf(row.started_at))}
         </span>
       </header>
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
-      {value === undefined ? isLoading ? <Loading what="the turn" /> : null : <TurnContent run={value} />}
+      <AnswerState of={found} what="the turn" />
+      {value === undefined ? null : <TurnContent run={value} />}
     </li>
   );
 }

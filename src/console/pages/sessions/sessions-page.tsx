@@ -2,12 +2,12 @@
 import type { Schemas } from '../../api/client.ts';
 import { useList } from '../../api/use-api.ts';
 import { pageAddress } from '../../parts/address.ts';
+import { AnswerState } from '../../parts/answer-state.tsx';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
 import { type Filter, FilterBar } from '../../parts/filter-bar.tsx';
 import { costText, countText, durationText, scoreText, shortCountText, timeText, unknownText } from '../../parts/format.ts';
-import { Loading, PageFrame } from '../../parts/page-frame.tsx';
+import { PageFrame } from '../../parts/page-frame.tsx';
 import { useTimeRange } from '../../parts/time-range-picker.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 
@@ -45,13 +45,14 @@ export function SessionsPage() {
   const { query } = useAddress();
   const { from, to } = useTimeRange();
   const { agent, service, verdict } = query;
-  const { rows, isLoading, error, more, reload } = useList('/sessions', 'sessions', {
+  const found = useList('/sessions', 'sessions', {
     query: { from, to, agent, service, verdict: verdict as 'pass', limit: 100 },
   });
+  const { rows, isLoading, error, more } = found;
   return (
     <PageFrame title="Sessions" isFull>
       <FilterBar filters={filters} />
-      {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
+      <AnswerState of={found} what="the sessions" />
       {rows.length > 0 ? (
         <DataTable
           caption="Sessions, newest first"
@@ -62,9 +63,7 @@ export function SessionsPage() {
           onEnd={more}
           isLong
         />
-      ) : isLoading ? (
-        <Loading what="the sessions" />
-      ) : error === undefined ? (
+      ) : !isLoading && error === undefined ? (
         <EmptyState title="No session in this time">
           <p>
             A session is what runs with the same <code>session.id</code> or <code>gen_ai.conversation.id</code> have in common. Choose a
