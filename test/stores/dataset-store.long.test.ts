@@ -30,7 +30,17 @@ function change(given: Partial<DatasetChange>): DatasetChange {
 }
 
 const written = (version: number, given: Partial<DatasetOutcome> = {}): DatasetOutcome =>
-  ({ kind: 'written', version, added: 0, changed: 0, removed: 0, unchanged: 0, leftOut: [], ...given }) as DatasetOutcome;
+  ({
+    kind: 'written',
+    version,
+    added: 0,
+    changed: 0,
+    changedReviewed: 0,
+    removed: 0,
+    unchanged: 0,
+    leftOut: [],
+    ...given,
+  }) as DatasetOutcome;
 
 async function ids(datasets: DatasetStore, version?: number, of = key): Promise<readonly string[] | undefined> {
   return (await datasets.examples(of, version, pageOfAll))?.examples.map(({ example: { id } }) => id);
@@ -84,7 +94,13 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     {
       name: 'a changed one keeps its place',
       change: { put: [example('a', { input: 'new' })] },
-      want: written(2, { changed: 1 }),
+      want: written(2, { changed: 1, changedReviewed: 1 }),
+      left: 'a b',
+    },
+    {
+      name: 'a changed draft was not reviewed',
+      change: { put: [example('a', { input: 'new' }), example('b', { input: 'other' })] },
+      want: written(2, { changed: 2, changedReviewed: 1 }),
       left: 'a b',
     },
     { name: 'a removed one leaves', change: { remove: ['a', 'a'] }, want: written(2, { removed: 1 }), left: 'b' },
@@ -104,7 +120,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     {
       name: 'put wins over remove',
       change: { put: [example('a', { input: 'new' })], remove: ['a'] },
-      want: written(2, { changed: 1 }),
+      want: written(2, { changed: 1, changedReviewed: 1 }),
       left: 'a b',
     },
     { name: 'the expected version', change: { put: [example('c')], expected: 1 }, want: written(2, { added: 1 }), left: 'a b c' },
@@ -144,13 +160,13 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     {
       name: 'a changed one is no duplicate of itself',
       change: { put: [example('a', { tags: ['t'] })], isDistinct: true },
-      want: written(2, { changed: 1 }),
+      want: written(2, { changed: 1, changedReviewed: 1 }),
       left: 'a b',
     },
     {
       name: 'beyond the limit new ones are left out, and changed ones are not',
       change: { put: [example('c'), example('d'), example('a', { input: 'x' })], examplesMax: 3 },
-      want: written(2, { added: 1, changed: 1, leftOut: [{ id: 'd', reason: 'full' }] }),
+      want: written(2, { added: 1, changed: 1, changedReviewed: 1, leftOut: [{ id: 'd', reason: 'full' }] }),
       left: 'a b c',
     },
     {

@@ -11,7 +11,7 @@ import { parseSpanId, parseTraceId, type Tenant } from '../../model/ids.ts';
 import type { DatasetKey } from '../../model/store/dataset-store.ts';
 import type { RunFilter, RunPlace, Store } from '../../model/store/store.ts';
 import { mayBeRedacted } from '../../redaction/settings.ts';
-import { authorOf, nameOf, putExamples, sayWritten } from './stored-dataset.ts';
+import { authorOf, nameOf, putExamples, sayReplaced, sayWritten } from './stored-dataset.ts';
 
 const limitDefault = 50;
 export const addLimitMax = 10_000;
@@ -64,6 +64,7 @@ export async function add(input: CommandInput, name: string | undefined): Promis
         ...(note === undefined ? {} : { note }),
       });
       sayWritten(input, key, written);
+      sayReplaced(input, key, written);
       if (written.added + written.changed > 0)
         input.complain('Their expectations repeat what the runs did: they are drafts until somebody has looked at them.');
       return 0;

@@ -16,7 +16,7 @@ import { unreadable } from '../../model/errors.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { authorOf, nameOf, putExamples, sayWritten } from './stored-dataset.ts';
+import { authorOf, nameOf, putExamples, sayReplaced, sayWritten } from './stored-dataset.ts';
 
 const faultsMax = 20;
 
@@ -54,7 +54,9 @@ export async function importSet(input: CommandInput, file: string | undefined): 
         const { example } = readExample(one, '');
         return redactedExample({ ...example, origin: { by, at, file: where, ...example.origin } }, redaction);
       });
-      sayWritten(input, key, await putExamples(store.datasets, key, { put, by, at, note }));
+      const outcome = await putExamples(store.datasets, key, { put, by, at, note });
+      sayWritten(input, key, outcome);
+      sayReplaced(input, key, outcome);
     });
   input.complain(
     `${examples.length} ${examples.length === 1 ? 'example' : 'examples'}, ${runs.length} recorded ${runs.length === 1 ? 'run' : 'runs'}${runs.length > 0 && input.options['runs'] === undefined ? ' (--runs FILE writes them)' : ''}`,

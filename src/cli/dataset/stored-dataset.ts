@@ -102,13 +102,14 @@ export async function putExamples(
   key: DatasetKey,
   { put, ...change }: DatasetChange & { readonly put: readonly DatasetExample[] },
 ): Promise<Written> {
-  let sum: Written = { kind: 'written', version: 0, added: 0, changed: 0, removed: 0, unchanged: 0, leftOut: [] };
+  let sum: Written = { kind: 'written', version: 0, added: 0, changed: 0, changedReviewed: 0, removed: 0, unchanged: 0, leftOut: [] };
   for (const some of chunks(put, changedExamplesMax)) {
     const outcome = writtenOr(await datasets.change(key, { ...change, put: some }), key);
     sum = {
       ...outcome,
       added: sum.added + outcome.added,
       changed: sum.changed + outcome.changed,
+      changedReviewed: sum.changedReviewed + outcome.changedReviewed,
       unchanged: sum.unchanged + outcome.unchanged,
       leftOut: [...sum.leftOut, ...outcome.leftOut],
     };
@@ -145,6 +146,13 @@ export function sayWritten({ say, complain }: Pick<CommandInput, 'say' | 'compla
         .map(({ id }) => id)
         .join(', ')}${left.length > 3 ? ', …' : ''})`,
     );
+}
+
+/** On standard error, as an import or a run has taken the place of what a person has looked at. */
+export function sayReplaced({ complain }: Pick<CommandInput, 'complain'>, { name }: DatasetKey, written: Written): void {
+  const { changedReviewed: reviewed } = written;
+  if (reviewed > 0)
+    complain(`replaced ${reviewed} reviewed ${reviewed === 1 ? 'example' : 'examples'} of ${name}; the versions before still have them`);
 }
 
 /** The person who changes a dataset. */

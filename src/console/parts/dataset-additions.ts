@@ -28,6 +28,8 @@ export interface Addition {
   readonly version: number;
   readonly added: number;
   readonly changed: number;
+  /** Of `changed`, examples that were reviewed. */
+  readonly changed_reviewed: number;
   readonly unchanged: number;
   readonly left_out: readonly { readonly id: string; readonly reason: string }[];
   readonly no_example?: readonly { readonly reason: string }[];
@@ -50,7 +52,7 @@ export function additionTexts(additions: readonly Addition[]): readonly string[]
   const sum = (of: (one: Addition) => number): number => additions.reduce((total, one) => total + of(one), 0);
   const counts = [
     ['added', sum(({ added }) => added)],
-    ['brought up to date', sum(({ changed }) => changed)],
+    [`brought up to date${reviewedText(sum((one) => one.changed_reviewed))}`, sum(({ changed }) => changed)],
     ['in the dataset already', sum(({ unchanged }) => unchanged)],
   ] as const;
   const reasons = additions.flatMap(({ left_out: left, no_example: none = [] }) => [...left, ...none].map(({ reason }) => reason));
@@ -58,6 +60,26 @@ export function additionTexts(additions: readonly Addition[]): readonly string[]
     ...counts.flatMap(([what, count]) => (count === 0 ? [] : [`${examplesText(count)} ${count === 1 ? 'is' : 'are'} ${what}.`])),
     ...[...Map.groupBy(reasons, (reason) => reason)].map(([reason, all]) => `${runsText(all.length)} left out: ${leftOutText(reason)}.`),
   ];
+}
+
+/** Of an import that is checked: which examples of the dataset it meets, as a sentence after another one. Empty: none. */
+export function presentText(
+  {
+    present,
+    present_differing: differing,
+    present_reviewed: reviewed,
+  }: { readonly present: number; readonly present_differing: number; readonly present_reviewed: number },
+  keeps: boolean,
+): string {
+  if (present === 0) return '';
+  const begin = ` The dataset has ${present} of their ids already`;
+  if (differing === 0) return `${begin}, with the same content.`;
+  if (keeps) return `${begin}: these examples stay as they are.`;
+  return `${begin}: the import replaces ${differing} of these examples${reviewed === 0 ? '' : `, and ${reviewed} of them ${reviewed === 1 ? 'is' : 'are'} reviewed`}.`;
+}
+
+function reviewedText(reviewed: number): string {
+  return reviewed === 0 ? '' : `, of which ${reviewed} ${reviewed === 1 ? 'was' : 'were'} reviewed`;
 }
 
 function examplesText(count: number): string {

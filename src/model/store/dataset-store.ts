@@ -94,6 +94,8 @@ export type DatasetOutcome =
       readonly version: number;
       readonly added: number;
       readonly changed: number;
+      /** Of `changed`, examples whose replaced body was reviewed. */
+      readonly changedReviewed: number;
       readonly removed: number;
       /** Written again without a difference in content. */
       readonly unchanged: number;

@@ -130,7 +130,9 @@ async function applied(tx: Tx, head: DatasetHead, { change, candidates, toRemove
   const taken = change.isDistinct === true ? await takenInputs(tx, head.id, candidates) : undefined;
   const { replaced, added, unchanged } = sorted({ change, candidates, present, taken, leftOut, room: roomIn(head, gone.length, change) });
   const counts = { added: added.length, changed: replaced.length, removed: gone.length, unchanged };
-  if (added.length + replaced.length + gone.length === 0) return { kind: 'written', version: head.version, ...counts, leftOut };
+  const changedReviewed = replaced.filter(({ row }) => row.is_draft === 0).length;
+  if (added.length + replaced.length + gone.length === 0)
+    return { kind: 'written', version: head.version, ...counts, changedReviewed, leftOut };
   if (head.version >= datasetVersionsMax) return { kind: 'full', of: 'versions' };
   const version = head.version + 1;
   await ended(tx, version, [...gone, ...replaced.map(({ row }) => row)]);
@@ -140,7 +142,7 @@ async function applied(tx: Tx, head: DatasetHead, { change, candidates, toRemove
     ...added.map((candidate) => ({ candidate, place: ++place })),
   ]);
   await noted(tx, { ...head, version, examples: head.examples + added.length - gone.length }, change, counts);
-  return { kind: 'written', version, ...counts, leftOut };
+  return { kind: 'written', version, ...counts, changedReviewed, leftOut };
 }
 
 function roomIn(head: DatasetHead, gone: number, { examplesMax = datasetExamplesMax }: DatasetChange): number {

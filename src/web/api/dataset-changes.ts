@@ -96,7 +96,16 @@ export async function addExamples(deps: ApiDeps, query: Parameters, body: JsonVa
     sum = sum === undefined ? outcome : joined(sum, outcome);
   }
   const dataset = await deps.store.datasets.dataset(key);
-  const nothing = { kind: 'written', version: dataset?.version ?? 0, added: 0, changed: 0, removed: 0, unchanged: 0, leftOut: [] } as const;
+  const nothing = {
+    kind: 'written',
+    version: dataset?.version ?? 0,
+    added: 0,
+    changed: 0,
+    changedReviewed: 0,
+    removed: 0,
+    unchanged: 0,
+    leftOut: [],
+  } as const;
   const noExample = made.leftOut.map(({ run, reason }) => ({ trace_id: run.traceId, span_id: run.spanId, reason }));
   return { ...writtenJson(sum ?? nothing), no_example: noExample };
 }
@@ -106,6 +115,7 @@ function joined(one: Extract<DatasetOutcome, { kind: 'written' }>, next: typeof 
     ...next,
     added: one.added + next.added,
     changed: one.changed + next.changed,
+    changedReviewed: one.changedReviewed + next.changedReviewed,
     unchanged: one.unchanged + next.unchanged,
     leftOut: [...one.leftOut, ...next.leftOut],
   };

@@ -6,8 +6,9 @@ import { importedFiles, plainOwnText, setFormats, setValue } from '../../dataset
 import { ownForm } from '../../datasets/forms/own-form.ts';
 import { JuryError } from '../../model/errors.ts';
 import type { DatasetExample } from '../../model/example.ts';
+import { contentDigest } from '../../model/example-fingerprint.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
-import { changedExamplesMax, datasetNamePattern, examplesPageMax } from '../../model/store/dataset-store.ts';
+import { changedExamplesMax, datasetNamePattern, examplesPageMax, type StoredExample } from '../../model/store/dataset-store.ts';
 import { faulty, keyOf, micros, writtenOf } from './dataset-changes.ts';
 import { writtenJson, writtenSchema } from './dataset-json.ts';
 import { type ApiDeps, count, object, type Parameters, Refusal, type Route, text, textParameter } from './route.ts';
@@ -150,6 +151,8 @@ export const datasetFileRoutes: readonly Route[] = [
     answer: object({
       examples: { ...count, description: 'Examples that the text has.' },
       present: { ...count, description: 'Of these, examples whose id the dataset has.' },
+      present_differing: { ...count, description: 'Of `present`, examples with another content: `replace` replaces them.' },
+      present_reviewed: { ...count, description: 'Of `present_differing`, examples that are reviewed in the dataset.' },
       entries_left_out: { type: 'array', items: text, description: 'Entries without a counterpart, with the reason.' },
       preview: { type: 'array', items: { $ref: '#/components/schemas/Example' }, description: `The first ${previewMax}.` },
       written: { anyOf: [writtenSchema, { type: 'null' }], description: 'Null with `check`.' },
@@ -217,10 +220,16 @@ async function importExamples(deps: ApiDeps, query: Parameters, body: JsonValue)
   }
   if (faults.length > 0) throw faulty(faults);
   const dataset = await deps.store.datasets.dataset(key);
-  let present = 0;
-  if (dataset !== undefined)
-    for (const { id } of put) if ((await deps.store.datasets.example(key, dataset.version, id)) !== undefined) present += 1;
-  const about = { examples: put.length, present, entries_left_out: [...leftOut], preview: put.slice(0, previewMax).map(exampleJson) };
+  const { present, differing, reviewed } =
+    dataset === undefined ? noneMet : await metExamples(put, (id) => deps.store.datasets.example(key, dataset.version, id));
+  const about = {
+    examples: put.length,
+    present,
+    present_differing: differing,
+    present_reviewed: reviewed,
+    entries_left_out: [...leftOut],
+    preview: put.slice(0, previewMax).map(exampleJson),
+  };
   if (given.isCheck) return { ...about, written: null };
   const outcome = await deps.store.datasets.change(key, {
     put,
@@ -232,6 +241,31 @@ async function importExamples(deps: ApiDeps, query: Parameters, body: JsonValue)
     ...(given.expected === undefined ? {} : { expected: given.expected }),
   });
   return { ...about, written: writtenJson(writtenOf(outcome)) };
+}
+
+interface MetExamples {
+  readonly present: number;
+  readonly differing: number;
+  readonly reviewed: number;
+}
+
+const noneMet: MetExamples = { present: 0, differing: 0, reviewed: 0 };
+
+/** How many of the examples the dataset has, by id. Of several with one id the last counts. */
+async function metExamples(
+  put: readonly DatasetExample[],
+  stored: (id: string) => Promise<StoredExample | undefined>,
+): Promise<MetExamples> {
+  let { present, differing, reviewed } = noneMet;
+  for (const example of new Map(put.map((one) => [one.id, one])).values()) {
+    const before = (await stored(example.id))?.example;
+    if (before === undefined) continue;
+    present += 1;
+    if (contentDigest(before) === contentDigest(example)) continue;
+    differing += 1;
+    if (before.review !== 'draft') reviewed += 1;
+  }
+  return { present, differing, reviewed };
 }
 
 interface GivenImport {

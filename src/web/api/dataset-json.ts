@@ -50,11 +50,20 @@ export function writtenJson({
   version,
   added,
   changed,
+  changedReviewed,
   removed,
   unchanged,
   leftOut,
 }: Extract<DatasetOutcome, { kind: 'written' }>): JsonObject {
-  return { version, added, changed, removed, unchanged, left_out: leftOut.map(({ id, reason }) => ({ id, reason })) };
+  return {
+    version,
+    added,
+    changed,
+    changed_reviewed: changedReviewed,
+    removed,
+    unchanged,
+    left_out: leftOut.map(({ id, reason }) => ({ id, reason })),
+  };
 }
 
 function micros(at: Micros): string {
@@ -71,6 +80,7 @@ export const writtenSchema: JsonObject = object(
     version: { ...count, description: 'The newest version; as before when nothing changed.' },
     added: count,
     changed: count,
+    changed_reviewed: { ...count, description: 'Of `changed`, examples that were reviewed before.' },
     removed: count,
     unchanged: { ...count, description: 'Written again without a difference in content.' },
     left_out: { type: 'array', items: object({ id: text, reason: { enum: leftOutReasons } }) },

@@ -170,7 +170,10 @@ test('dataset add: the same run again changes nothing, and a reviewed example st
     out: 'd@2: nothing changed',
     err: expect.stringContaining('is reviewed; --replace overwrites it'),
   });
-  expect(await dataset('add', 'd', '--run', traceId(1), '--replace')).toMatchObject({ out: 'd@3: 1 changed' });
+  expect(await dataset('add', 'd', '--run', traceId(1), '--replace')).toMatchObject({
+    out: 'd@3: 1 changed',
+    err: expect.stringContaining('replaced 1 reviewed example of d'),
+  });
   expect((await dataset('show', 'd', '--example', id(1))).out).toMatch(
     /# version 3 to now: .* by ann, draft\n# version 2 to 2: .* by ann, reviewed\n# version 1 to 1: /,
   );

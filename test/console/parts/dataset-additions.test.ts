@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { additionTexts, datasetNameFault, placeOf, tagsOf } from '../../../src/console/parts/dataset-additions.ts';
+import { additionTexts, datasetNameFault, placeOf, presentText, tagsOf } from '../../../src/console/parts/dataset-additions.ts';
 
-const nothing = { version: 1, added: 0, changed: 0, unchanged: 0, left_out: [] };
+const nothing = { version: 1, added: 0, changed: 0, changed_reviewed: 0, unchanged: 0, left_out: [] };
 
 test.each([
   ['', []],
@@ -31,6 +31,17 @@ test.each([
   else expect(fault).toContain(want);
 });
 
+test.each([
+  [[0, 0, 0], false, ''],
+  [[2, 0, 0], false, ' The dataset has 2 of their ids already, with the same content.'],
+  [[3, 2, 1], true, ' The dataset has 3 of their ids already: these examples stay as they are.'],
+  [[3, 2, 0], false, ' The dataset has 3 of their ids already: the import replaces 2 of these examples.'],
+  [[3, 2, 1], false, ' The dataset has 3 of their ids already: the import replaces 2 of these examples, and 1 of them is reviewed.'],
+  [[9, 8, 7], false, ' The dataset has 9 of their ids already: the import replaces 8 of these examples, and 7 of them are reviewed.'],
+] as const)('presentText of %j, keeping them: %j', ([present, differing, reviewed], keeps, want) =>
+  expect(presentText({ present, present_differing: differing, present_reviewed: reviewed }, keeps)).toBe(want),
+);
+
 describe('additionTexts', () => {
   test('sums the requests', () => {
     expect(
@@ -39,6 +50,18 @@ describe('additionTexts', () => {
         { ...nothing, added: 1, changed: 1, unchanged: 4 },
       ]),
     ).toEqual(['3 examples are added.', '1 example is brought up to date.', '4 examples are in the dataset already.']);
+  });
+
+  test('says how many of the replaced examples were reviewed', () => {
+    expect(additionTexts([{ ...nothing, changed: 1, changed_reviewed: 1 }])).toEqual([
+      '1 example is brought up to date, of which 1 was reviewed.',
+    ]);
+    expect(
+      additionTexts([
+        { ...nothing, changed: 4, changed_reviewed: 1 },
+        { ...nothing, changed: 3, changed_reviewed: 2 },
+      ]),
+    ).toEqual(['7 examples are brought up to date, of which 3 were reviewed.']);
   });
 
   test('says for each reason how many runs are left out', () => {

@@ -101,6 +101,31 @@ test('import: present examples are replaced, or kept when the request says so', 
   });
 });
 
+test('import: the check says how many examples it would replace, and the import how many it did, with those that are reviewed', async () => {
+  const own = (id: string, input: string, review: string): JsonObject => ({ id, input, review });
+  const name = 'reviewed';
+  await imported(name, { text: jsonText([own('a', 'one', 'reviewed'), own('b', 'two', 'draft'), own('c', 'three', 'reviewed')]) });
+  const text = jsonText([
+    own('a', 'uno', 'reviewed'),
+    own('b', 'due', 'reviewed'),
+    own('c', 'three', 'reviewed'),
+    own('d', 'four', 'draft'),
+  ]);
+  expect((await imported(name, { text, check: true })).body).toMatchObject({
+    examples: 4,
+    present: 3,
+    present_differing: 2,
+    present_reviewed: 1,
+  });
+  expect((await imported(name, { text })).body).toMatchObject({
+    present: 3,
+    present_differing: 2,
+    present_reviewed: 1,
+    written: { version: 2, added: 1, changed: 2, changed_reviewed: 1, unchanged: 1 },
+  });
+  expect((await imported(name, { text, check: true })).body).toMatchObject({ present: 4, present_differing: 0, present_reviewed: 0 });
+});
+
 test.each<[string, JsonObject, number, RegExp]>([
   ['broken JSON lines', { text: '{"id":"a","input":"x"}\n{"id":', file: 'a.jsonl' }, 422, /a\.jsonl: line 2/],
   ['broken YAML', { text: '- id: a\n  input: "x' }, 422, /line 2, column \d+/],

@@ -53,6 +53,7 @@ test('datasets: a run becomes a draft, redacted, with its calls, its answer and 
       version: 1,
       added: 1,
       changed: 0,
+      changed_reviewed: 0,
       removed: 0,
       unchanged: 0,
       left_out: [],
@@ -94,7 +95,7 @@ test('datasets: an example that is edited keeps its history, and a reviewed one 
   const example = { input: 'Where is it? Tell bob@example.org', expect: { output: 'On its way.' }, review: 'reviewed' };
   expect(await asked(path, { method: 'PUT', body: { example, since: 1, by: 'bob', note: 'mended' } })).toMatchObject({
     status: 200,
-    body: { version: 2, changed: 1 },
+    body: { version: 2, changed: 1, changed_reviewed: 0 },
   });
   expect(await asked(path, { method: 'PUT', body: { example: { input: 'late' }, since: 1 } })).toMatchObject({
     status: 409,
@@ -123,7 +124,12 @@ test('datasets: an example that is edited keeps its history, and a reviewed one 
     version: 4,
     left_out: [{ id, reason: 'kept' }],
   });
-  expect((await add('edited', { runs: [{ trace_id: sent.traceId }], replace: true })).body).toMatchObject({ version: 5, changed: 1 });
+  expect((await add('edited', { runs: [{ trace_id: sent.traceId }], replace: true })).body).toMatchObject({
+    version: 5,
+    changed: 1,
+    changed_reviewed: 1,
+  });
+  expect((await add('edited', { examples: [plain('other', 'whole')] })).body).toMatchObject({ changed: 1, changed_reviewed: 1 });
   expect((await asked('/datasets/edited/diff?from=1&to=5')).body).toMatchObject({
     added: 1,
     changed: 0,

@@ -4,9 +4,9 @@ import type { SendAnswer, SendOptions } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useSend } from '../../api/use-send.ts';
 import { pageAddress } from '../../parts/address.ts';
-import { additionTexts, datasetNameFault, placeOf } from '../../parts/dataset-additions.ts';
+import { additionTexts, datasetNameFault, placeOf, presentText } from '../../parts/dataset-additions.ts';
 import { DatasetField, SplitAndTags } from '../../parts/dataset-fields.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, DialogDone } from '../../parts/dialog.tsx';
 import { ErrorBox } from '../../parts/error-box.tsx';
 import { CheckField, ChoiceField } from '../../parts/fields.tsx';
 import { bytesText, lineText } from '../../parts/format.ts';
@@ -211,16 +211,14 @@ function FileField({ fault, onFile, onFault }: FileFieldProps) {
 }
 
 function Checked({ answer, keeps }: { readonly answer: Answer; readonly keeps: boolean }) {
-  const { examples, present, entries_left_out: left, preview } = answer;
+  const { examples, entries_left_out: left, preview } = answer;
   const shown = preview.slice(0, previewShown);
   return (
     <section class="box" role="status">
       <div class="text stack">
         <p>
           <strong>The file has {examplesText(examples)}.</strong>
-          {present === 0
-            ? null
-            : ` The dataset has ${present} of their ids already: ${keeps ? 'these examples stay as they are' : 'these examples are replaced'}.`}
+          {presentText(answer, keeps)}
         </p>
         {left.length === 0 ? null : (
           <p>
@@ -259,14 +257,7 @@ function ImportDone({ name, tenant, answer: { written }, onClose }: ImportDonePr
           <p>The dataset has version {written.version}.</p>
         </>
       )}
-      <div class="row">
-        <a class="button primary" href={pageAddress(`/datasets/${name}`, { tenant })} onClick={onClose}>
-          Open {name}
-        </a>
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-      </div>
+      <DialogDone href={pageAddress(`/datasets/${name}`, { tenant })} link={`Open ${name}`} onClose={onClose} />
     </div>
   );
 }
