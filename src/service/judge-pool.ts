@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConfiguredHttp } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
-import type { Asking } from '../../evaluators/evaluator.ts';
+import type { Answer, Asking } from '../../evaluators/evaluator.ts';
 import type { JudgeInForce } from '../analytics/judge-agreement.ts';
 import type { Config, JudgeConfig } from '../config/config.ts';
 import type { BatchingJudge } from '../judges/batch/batch-client.ts';
@@ -43,6 +43,8 @@ export interface JudgePool {
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
   /** The same without the cache: it neither reads nor writes answers. */
   readonly askAnew: JudgePool['ask'];
+  /** Vectors of texts that are not blank, within the budget of the judge. Resolves, never rejects. */
+  readonly embed: (judge: string, texts: readonly string[]) => Promise<Answer>;
   /** Prepares other judges, and may fail. The returned function puts them in place and does not fail. */
   readonly prepare: (configs: readonly JudgeConfig[]) => () => void;
   readonly pace: Pace;
@@ -299,6 +301,13 @@ export function judgePool(
     prepare,
     ask: asking(false),
     askAnew: asking(true),
+    embed: async (judge, texts) =>
+      (await entries
+        .get(judge)
+        ?.chain.embed({ kind: 'embed', texts }, { id: '', note: undefined, budget: undefined, lend: lendNothing })) ?? {
+        kind: 'failed',
+        error: 'no_such_judge',
+      },
     pace: budgets.pace,
     budgets: budgets.status,
     places(queueKey) {

@@ -4,6 +4,7 @@ import { type Action, commandOfActions } from '../actions.ts';
 import { addedRunOptions, configOption, formatOption, tenantOption } from '../common-options.ts';
 import { add, addLimitMax } from '../dataset/add.ts';
 import { remove, review, split } from '../dataset/change.ts';
+import { similarityDefault } from '../dataset/embedded-inputs.ts';
 import { exportDataset } from '../dataset/export.ts';
 import { importSet } from '../dataset/import.ts';
 import { exportForms } from '../../datasets/forms/export-forms.ts';
@@ -18,12 +19,31 @@ const actions: readonly Action[] = [
     name: 'add',
     usage: 'NAME --run TRACE_ID[/SPAN_ID]…|--where FILTER [options]',
     summary: 'Makes examples of stored runs: the input, the tool calls and the answer, as drafts that a person edits.',
-    options: ['run', 'where', 'since', 'limit', 'distinct', 'replace', 'tag', 'split', 'note', 'by', 'tenant', 'config'],
+    options: [
+      'run',
+      'where',
+      'since',
+      'limit',
+      'distinct',
+      'embeddings',
+      'similarity',
+      'replace',
+      'tag',
+      'split',
+      'note',
+      'by',
+      'tenant',
+      'config',
+    ],
     examples: [
       { does: 'Adds one run:', line: 'tracejury dataset add failures --run 4bf92f3577b34da6a3ce929d0e0e4736' },
       {
         does: 'Adds up to 50 runs that failed, without near-duplicates:',
         line: "tracejury dataset add failures --where 'evaluator=tool_error verdict=fail' --limit 50 --distinct",
+      },
+      {
+        does: 'Leaves out runs whose input means nearly the same, by the embedding model of a judge:',
+        line: "tracejury dataset add failures --where 'verdict=fail' --distinct --embeddings vectors",
       },
     ],
     argumentsMax: 1,
@@ -122,6 +142,16 @@ export const dataset: Command = {
     ...addedRunOptions,
     limit: { type: 'string', value: 'N', summary: `adds (default: 50, at most ${addLimitMax}) or shows (default: 20) at most this number` },
     distinct: { type: 'boolean', summary: 'leaves out runs whose input another example has, but for case, punctuation and long numbers' },
+    embeddings: {
+      type: 'string',
+      value: 'JUDGE',
+      summary: 'with --distinct: compares inputs by the vectors of this judge of the configuration too, whose model is one of embeddings',
+    },
+    similarity: {
+      type: 'string',
+      value: 'NUMBER',
+      summary: `cosine from which --embeddings takes two inputs for the same (default: ${similarityDefault})`,
+    },
     replace: { type: 'boolean', summary: 'overwrites examples of the same runs that are reviewed already' },
     tag: { type: 'string', multiple: true, value: 'TAG', summary: 'gives new examples this tag, or chooses examples with it' },
     split: { type: 'string', value: 'NAME', summary: 'puts new examples into this part, or chooses examples of it' },

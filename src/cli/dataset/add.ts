@@ -2,15 +2,18 @@
 import { type CommandInput, type ExitCode, textOption, textOptions, UsageError } from '../command.ts';
 import { withStore } from '../open-store.ts';
 import { parseRunFilter, parseTime } from '../run-filter.ts';
+import { textsPerRequest } from '../../judges/client/embedder.ts';
 import { examplesOfRuns } from '../../datasets/stored-runs.ts';
 import type { NoExampleReason } from '../../datasets/run-example.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
+import { chunks } from '../../model/chunks.ts';
 import { inputFingerprint } from '../../model/example-fingerprint.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import { parseSpanId, parseTraceId, type Tenant } from '../../model/ids.ts';
 import type { DatasetKey } from '../../model/store/dataset-store.ts';
 import type { RunFilter, RunPlace, Store } from '../../model/store/store.ts';
 import { mayBeRedacted } from '../../redaction/settings.ts';
+import { EmbeddingFailed, type InputComparison, nearChoice, withComparison } from './embedded-inputs.ts';
 import { authorOf, nameOf, putExamples, sayReplaced, sayWritten } from './stored-dataset.ts';
 
 const limitDefault = 50;
@@ -36,6 +39,7 @@ export async function add(input: CommandInput, name: string | undefined): Promis
     throw new UsageError('Name runs with --run TRACE_ID[/SPAN_ID], or choose runs with --where.');
   const filter = where === undefined ? undefined : whereOf(input, where, key.tenant);
   const limit = limitOf(input);
+  const near = nearChoice(input);
   return await withStore<ExitCode>(
     input,
     { instead: 'Add runs in the console, or with POST /api/v1/datasets/NAME/examples.' },
@@ -45,9 +49,28 @@ export async function add(input: CommandInput, name: string | undefined): Promis
       const split = textOption(input, 'split');
       const options = { origin: { by, at }, tags: textOptions(input, 'tag'), split, isRedacted: mayBeRedacted(config.redact) };
       const isDistinct = input.options['distinct'] === true;
-      const taken = await (filter === undefined
-        ? takeNamed(store, key, named, options)
-        : takeMatching(store, filter, { limit, isDistinct, present: isDistinct ? await inputsOf(store, key) : new Set(), options }));
+      const take = async (comparison: InputComparison | undefined): Promise<Taken> => {
+        const present = isDistinct ? await presentInputs(store, key, comparison) : new Set<string>();
+        const found = await (filter === undefined
+          ? takeNamed(store, key, named, options)
+          : takeMatching(store, filter, { limit, isDistinct, present, comparison, options }));
+        if (comparison === undefined || filter !== undefined) return found;
+        return { ...found, examples: await comparison.distinct(found.examples, found.examples.length) };
+      };
+      const taken = await (near === undefined
+        ? take(undefined)
+        : withComparison(near, { config, store }, async (comparison) => {
+            const found = await take(comparison);
+            for (const note of comparison.notes()) input.complain(note);
+            return found;
+          }).catch((error: unknown) => {
+            if (!(error instanceof EmbeddingFailed)) throw error;
+            input.complain(
+              `The judge ${near.judge} gave no embeddings (${error.message}), so nothing was added. Without --embeddings the texts alone are compared.`,
+            );
+            return undefined;
+          }));
+      if (taken === undefined) return 1;
       for (const [reason, left] of Map.groupBy(taken.leftOut, (one) => one.reason))
         input.complain(`no example of ${left.length} ${left.length === 1 ? 'run' : 'runs'}: ${reasonTexts[reason]}`);
       if (taken.examples.length === 0) {
@@ -125,41 +148,43 @@ interface Matching {
   readonly isDistinct: boolean;
   /** Fingerprints of inputs that the dataset has. */
   readonly present: ReadonlySet<string>;
+  readonly comparison: InputComparison | undefined;
   readonly options: TakeOptions;
 }
 
 /** Newest first, until `limit` examples are found. */
-async function takeMatching(store: Store, filter: RunFilter, { limit, isDistinct, present, options }: Matching): Promise<Taken> {
+async function takeMatching(store: Store, filter: RunFilter, matching: Matching): Promise<Taken> {
+  const { limit, isDistinct, present, comparison, options } = matching;
   const examples: DatasetExample[] = [];
   const leftOut: Taken['leftOut'][number][] = [];
   const seen = new Set(present);
+  const isNew = ({ input }: DatasetExample): boolean => !isDistinct || seen.size < seen.add(inputFingerprint(input)).size;
   let after: RunPlace | undefined;
   let left = limit * readPerExample;
   do {
     const page = await store.runs({ ...filter, limit: Math.min(pageMax, left), ...(after === undefined ? {} : { after }) });
     left -= page.runs.length;
-    for (const run of page.runs) {
-      if (examples.length === limit) break;
-      const made = await examplesOfRuns(store, [run], options);
+    for (const runs of chunks(page.runs, comparison === undefined ? 1 : textsPerRequest)) {
+      if (examples.length === limit || comparison?.isFull() === true) break;
+      const made = await examplesOfRuns(store, runs, options);
       leftOut.push(...made.leftOut);
-      for (const example of made.examples) {
-        const print = inputFingerprint(example.input);
-        if (isDistinct && seen.has(print)) continue;
-        seen.add(print);
-        examples.push(example);
-      }
+      const fresh = made.examples.filter(isNew);
+      examples.push(...(comparison === undefined ? fresh : await comparison.distinct(fresh, limit - examples.length)));
     }
     after = page.next;
-  } while (after !== undefined && examples.length < limit && left > 0);
+  } while (after !== undefined && examples.length < limit && left > 0 && comparison?.isFull() !== true);
   return { examples, leftOut };
 }
 
-async function inputsOf({ datasets }: Store, key: DatasetKey): Promise<ReadonlySet<string>> {
+/** Page by page, as the examples of a dataset may be many and large. */
+async function presentInputs({ datasets }: Store, key: DatasetKey, comparison: InputComparison | undefined): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   let after: number | undefined;
   do {
     const page = await datasets.examples(key, undefined, { limit: pageMax, ...(after === undefined ? {} : { after }) });
-    for (const { example } of page?.examples ?? []) found.add(inputFingerprint(example.input));
+    const examples = page?.examples.map(({ example }) => example) ?? [];
+    for (const { input } of examples) found.add(inputFingerprint(input));
+    await comparison?.present(examples);
     after = page?.next;
   } while (after !== undefined);
   return found;

@@ -131,7 +131,7 @@ function reservationOf({ price }: JudgeConfig, budget: FixedBudget | undefined):
 }
 
 /** The batches in the store belong to the service. */
-const noBatches: JudgeBatchStore = {
+export const noBatches: JudgeBatchStore = {
   async prepare() {},
   async submitted() {},
   async end() {},
