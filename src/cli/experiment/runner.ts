@@ -71,12 +71,16 @@ export async function runExamples(runs: readonly ExampleRun[], deps: RunnerDeps)
   };
   const worker = async (): Promise<void> => {
     for (const run of queue) {
-      if (deps.signal.aborted || fault !== undefined) return;
       while (unfinished.size >= unfinishedMax) await Promise.race(unfinished);
+      if (deps.signal.aborted || fault !== undefined) return;
       const { free, result } = agentRun(run, { ...deps, turn });
-      const stored = written(result).finally(() => unfinished.delete(stored));
-      unfinished.add(stored);
+      let isStored = false;
+      const stored = written(result).finally(() => {
+        isStored = true;
+        unfinished.delete(stored);
+      });
       await free;
+      if (!isStored) unfinished.add(stored);
     }
   };
   await Promise.all(Array.from({ length: Math.min(deps.concurrency, runs.length) }, worker));

@@ -1,4 +1,5 @@
 /** The order of runs, what is skipped, and that an interruption leaves nothing half done. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { AgentStarter, StartedAgent } from '../../../src/cli/experiment/agent.ts';
 import type { RunnableExample } from '../../../src/cli/experiment/dataset.ts';
@@ -41,6 +42,8 @@ interface Scripted {
   /** Whether the agent of an example leaves a process behind. */
   readonly leaves?: (id: string) => boolean;
   readonly score?: (id: string) => Promise<void>;
+  /** Default: `examples`. */
+  readonly of?: readonly RunnableExample[];
   readonly waits?: AgentStarter['waits'];
   readonly signal?: AbortSignal;
   readonly add?: (result: ExperimentResult) => Promise<'added'>;
@@ -49,7 +52,15 @@ interface Scripted {
 const noWaits: AgentStarter['waits'] = { firstMs: 0, nextMs: 0, settleMs: 0 };
 
 async function run(
-  { start, leaves = () => false, score = async () => undefined, waits = noWaits, signal = new AbortController().signal, add }: Scripted,
+  {
+    start,
+    leaves = () => false,
+    score = async () => undefined,
+    waits = noWaits,
+    signal = new AbortController().signal,
+    add,
+    of = examples,
+  }: Scripted,
   concurrency = 2,
 ) {
   const results: ExperimentResult[] = [];
@@ -68,7 +79,7 @@ async function run(
       };
     },
   };
-  const outcome = await runExamples(exampleRuns(examples, 1, []), {
+  const outcome = await runExamples(exampleRuns(of, 1, []), {
     experiment: { id: 'e', tenant: noTenant },
     store: { add: async (_key, result) => (add === undefined ? 'added' : await add(result)) },
     starter,
@@ -170,4 +181,37 @@ test('runner: scores that take long do not hold up the others, and all are writt
   );
   expect(found).toMatchObject({ outcome: 'done', ids: ['two', expect.any(String), expect.any(String)] });
   expect(found.ids.toSorted()).toEqual(['one', 'three', 'two']);
+});
+
+const many = (count: number): readonly RunnableExample[] =>
+  Array.from({ length: count }, (_, at) => ({ ...(examples[0] as RunnableExample), id: `example ${at}` }));
+
+test('runner: runs as many agents at the same time as it may', async () => {
+  const all = Promise.withResolvers<void>();
+  let started = 0;
+  const found = await run(
+    {
+      of: many(100),
+      start: async () => {
+        if (++started === 100) all.resolve();
+        await all.promise;
+        return { kind: 'ended' };
+      },
+    },
+    100,
+  );
+  expect(found).toMatchObject({ outcome: 'done', most: 100 });
+});
+
+test('runner: agents wait while the judges have not answered for many runs', async () => {
+  const answered = Promise.withResolvers<void>();
+  let started = 0;
+  const running = run({ of: many(100), start: async () => (started++, { kind: 'ended' }), score: () => answered.promise }, 4);
+  for (let turn = 0; turn < 1_000; turn++) await nextTurn();
+  const before = started;
+  answered.resolve();
+  expect(await running).toMatchObject({ outcome: 'done' });
+  expect(before).toBeGreaterThanOrEqual(64);
+  expect(before).toBeLessThanOrEqual(68);
+  expect(started).toBe(100);
 });
