@@ -96,8 +96,10 @@ export function storedSessions(options: StoredSessions): SessionReader {
     const [id, sessionId = ''] = [runTargetId(run), run.trace.sessionId];
     if (leaving(run).trace.sessionId !== sessionId) return notJoined('session_id_redacted');
     const { members, turns } = await listed(run.tenant, sessionId);
-    if (members === undefined) return notJoined('session_too_long');
+    // Runs come newest first, and the session counts once.
+    const isNewest = turns.size === 0;
     turns.add(id);
+    if (members === undefined) return isNewest ? notJoined('session_too_long') : { kind: 'goes_on' };
     // A session id in redacted spans may stand for several.
     if (options.reading.takesRedacted)
       for await (const [own] of readRuns(rowsOf(members.filter((member) => member.id === id)), reading))
@@ -177,7 +179,8 @@ export function givenSessions(runs: readonly Run[], { sessions, leaving }: Reade
   function sessionOf(run: Run): SessionOfRun {
     if (leaving(run).trace.sessionId !== run.trace.sessionId) return notJoined('session_id_redacted');
     const members = bySession.get(keyOf(run)) ?? [];
-    if (members.length > sessionRunsMax) return notJoined('session_too_long');
+    const isNewest = members.at(-1)?.id === runTargetId(run);
+    if (members.length > sessionRunsMax) return isNewest ? notJoined('session_too_long') : { kind: 'goes_on' };
     const { before, after } = aroundMember(members, runTargetId(run), sessions.keepMs * 1_000);
     if (after.length > 0) return { kind: 'goes_on' };
     const joined = sessionTurns(leaving);
