@@ -1,15 +1,15 @@
 /** Keys: the hook that binds them, the listener, and the list that `?` opens. */
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { AppContext } from './app-context.ts';
 import { Dialog } from './dialog.tsx';
 import { isCommand, type KeyBinding } from './key-registry.ts';
 
-/** Binds keys while the component is on screen. */
+/** Binds keys while the component is on screen: from the turn that draws it on, so that no key of a quick person is lost. */
 export function useKeys(bindings: readonly KeyBinding[]): void {
   const { keys } = useContext(AppContext);
   const latest = useRef(bindings);
   latest.current = bindings;
-  useEffect(() => keys.add(() => latest.current), [keys]);
+  useLayoutEffect(() => keys.add(() => latest.current), [keys]);
 }
 
 /** Listens for keys of the whole page, and shows the list of keys. */

@@ -24,14 +24,21 @@ export interface AnswerFormProps {
 }
 
 export function AnswerForm({ item, ask, review }: AnswerFormProps) {
-  const [draft, setDraft] = useState<Draft>(emptyDraft);
+  const [draft, setShown] = useState<Draft>(emptyDraft);
+  // Enter may come before the choice is drawn.
+  const latest = useRef(draft);
+  const setDraft = (change: (before: Draft) => Draft): void => {
+    latest.current = change(latest.current);
+    setShown(latest.current);
+  };
   const [isSkipping, setIsSkipping] = useState(false);
   const [isTried, setIsTried] = useState(false);
   const comment = useRef<HTMLTextAreaElement>(null);
   const missing = missingAnswers(ask, draft);
   const send = (): void => {
-    if (missing.length > 0) return setIsTried(true);
-    review.answer(answersOf(ask, draft), draft.comment.trim());
+    const given = latest.current;
+    if (missingAnswers(ask, given).length > 0) return setIsTried(true);
+    review.answer(answersOf(ask, given), given.comment.trim());
   };
   const mostChoices = Math.max(0, ...ask.map((question) => choicesOf(question).length));
   useKeys([

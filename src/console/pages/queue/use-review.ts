@@ -1,5 +1,5 @@
 /** The work of one person on a queue: the item on screen, what comes next, and the items that the person has answered here. */
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiFailure, Schemas, SendAnswer } from '../../api/client.ts';
 import { failureOf, useApi } from '../../api/use-api.ts';
 import { useToast } from '../../parts/toast.tsx';
@@ -59,6 +59,8 @@ export function useReview({ name, person, isReady, showsAnswers, onChange }: Rev
   const toast = useToast();
   const [all, setAll] = useState<ReviewState>(start);
   const [turn, setTurn] = useState(0);
+  // A second key may come before the first request is drawn.
+  const isBusy = useRef(false);
   const own = person === undefined ? {} : { person };
 
   useEffect(() => {
@@ -100,9 +102,12 @@ export function useReview({ name, person, isReady, showsAnswers, onChange }: Rev
 
   /** Does nothing while another request is under way. */
   function sent(request: (held: { readonly item: number; readonly lease: number }) => Promise<void>): void {
-    if (item?.lease === null || item?.lease === undefined || all.isSending) return;
+    if (item?.lease === null || item?.lease === undefined || isBusy.current) return;
+    isBusy.current = true;
     setAll((before) => ({ ...before, isSending: true }));
-    request({ item: item.id, lease: item.lease.id }).catch(failed);
+    request({ item: item.id, lease: item.lease.id })
+      .catch(failed)
+      .finally(() => (isBusy.current = false));
   }
 
   return {
