@@ -55,7 +55,8 @@ export async function add(input: CommandInput, name: string | undefined): Promis
           ? takeNamed(store, key, named, options)
           : takeMatching(store, filter, { limit, isDistinct, present, comparison, options }));
         if (comparison === undefined || filter !== undefined) return found;
-        return { ...found, examples: await comparison.distinct(found.examples, found.examples.length) };
+        const examples = await comparison.distinct(found.examples, found.examples.length);
+        return { ...found, examples, repeated: found.examples.length - examples.length };
       };
       const taken = await (near === undefined
         ? take(undefined)
@@ -74,7 +75,7 @@ export async function add(input: CommandInput, name: string | undefined): Promis
       for (const [reason, left] of Map.groupBy(taken.leftOut, (one) => one.reason))
         input.complain(`no example of ${left.length} ${left.length === 1 ? 'run' : 'runs'}: ${reasonTexts[reason]}`);
       if (taken.examples.length === 0) {
-        input.complain(filter === undefined ? 'No run makes an example.' : 'No stored run matches.');
+        input.complain(nothingText(taken, filter !== undefined));
         return 1;
       }
       const note = textOption(input, 'note');
@@ -98,6 +99,14 @@ export async function add(input: CommandInput, name: string | undefined): Promis
 interface Taken {
   readonly examples: readonly DatasetExample[];
   readonly leftOut: Awaited<ReturnType<typeof examplesOfRuns>>['leftOut'];
+  /** Runs whose input another example has. */
+  readonly repeated: number;
+}
+
+function nothingText({ leftOut, repeated }: Taken, isChosen: boolean): string {
+  if (repeated > 0)
+    return `Nothing was added: ${repeated === 1 ? 'the input of 1 run repeats' : `the inputs of ${repeated} runs repeat`} examples of the dataset.`;
+  return isChosen && leftOut.length === 0 ? 'No stored run matches.' : 'No run makes an example.';
 }
 
 type TakeOptions = Parameters<typeof examplesOfRuns>[2];
@@ -140,7 +149,7 @@ async function takeNamed(
       keys.push(first);
     }
   }
-  return await examplesOfRuns(store, keys, options);
+  return { ...(await examplesOfRuns(store, keys, options)), repeated: 0 };
 }
 
 interface Matching {
@@ -157,6 +166,7 @@ async function takeMatching(store: Store, filter: RunFilter, matching: Matching)
   const { limit, isDistinct, present, comparison, options } = matching;
   const examples: DatasetExample[] = [];
   const leftOut: Taken['leftOut'][number][] = [];
+  let repeated = 0;
   const seen = new Set(present);
   const isNew = ({ input }: DatasetExample): boolean => !isDistinct || seen.size < seen.add(inputFingerprint(input)).size;
   let after: RunPlace | undefined;
@@ -169,11 +179,13 @@ async function takeMatching(store: Store, filter: RunFilter, matching: Matching)
       const made = await examplesOfRuns(store, runs, options);
       leftOut.push(...made.leftOut);
       const fresh = made.examples.filter(isNew);
-      examples.push(...(comparison === undefined ? fresh : await comparison.distinct(fresh, limit - examples.length)));
+      const distinct = comparison === undefined ? fresh : await comparison.distinct(fresh, limit - examples.length);
+      repeated += made.examples.length - distinct.length;
+      examples.push(...distinct);
     }
     after = page.next;
   } while (after !== undefined && examples.length < limit && left > 0 && comparison?.isFull() !== true);
-  return { examples, leftOut };
+  return { examples, leftOut, repeated };
 }
 
 /** Page by page, as the examples of a dataset may be many and large. */

@@ -71,7 +71,10 @@ test('dataset add: the inputs of the dataset count, and the threshold decides', 
   await judge?.close();
   const near = await add([meaning], ...matching);
   expect(near.err).toContain('left out 1: the input is near');
-  expect(near.code).toBe(1);
+  expect([near.code, near.err]).toEqual([
+    1,
+    expect.stringContaining('Nothing was added: the inputs of 2 runs repeat examples of the dataset.'),
+  ]);
   await judge?.close();
   const strict = await add([meaning], ...matching, '--similarity', '1');
   expect(strict.out).toBe('d@2: 1 added');
