@@ -34,28 +34,40 @@ const textMax = {
 const roles = ['agent', 'workflow', 'model', 'tool', 'retriever', 'step', 'noise'] as const;
 const role: JsonObject = { enum: [...roles, null], description: 'What the span stands for; null: no collector knows it.' };
 const path = { trace: traceId, span: spanId };
+const brief = {
+  enum: ['true', 'false'],
+  description:
+    '`true`: spans without `kind`, `service`, tokens and `events`, without members that are null or empty, and without the `trace_id` of the run.',
+} as const;
 
 export const runSpanSchemas: { readonly [name: string]: JsonObject } = {
-  TimelineSpan: object({
-    trace_id: text,
-    span_id: text,
-    parent_span_id: textOrNull,
-    of_run: { type: 'boolean', description: 'True: it is the run’s span or a descendant.' },
-    name: text,
-    kind: { enum: spanKinds },
-    role,
-    agent: textOrNull,
-    tool: textOrNull,
-    model: textOrNull,
-    service: textOrNull,
-    status: { enum: ['unset', 'ok', 'error'] },
-    status_message: text,
-    started_at: time,
-    ended_at: time,
-    input_tokens: orNull(count),
-    output_tokens: orNull(count),
-    events: count,
-  }),
+  TimelineSpan: {
+    ...object(
+      {
+        span_id: text,
+        of_run: { type: 'boolean', description: 'True: it is the run’s span or a descendant.' },
+        name: text,
+        status: { enum: ['unset', 'ok', 'error'] },
+        started_at: time,
+        ended_at: time,
+      },
+      {
+        trace_id: text,
+        parent_span_id: textOrNull,
+        kind: { enum: spanKinds },
+        role,
+        agent: textOrNull,
+        tool: textOrNull,
+        model: textOrNull,
+        service: textOrNull,
+        status_message: text,
+        input_tokens: orNull(count),
+        output_tokens: orNull(count),
+        events: count,
+      },
+    ),
+    description: 'All members are present without `brief`.',
+  },
   RequestedCall: object({
     id: textOrNull,
     name: text,
@@ -124,7 +136,7 @@ export const runSpanRoutes: readonly Route[] = [
     path: '/runs/{trace}/{span}/timeline',
     summary: `At most ${readSpansMax} stored spans of the run’s trace, without attributes, with what each stands for. Spans of the run come first, by start.`,
     path_parameters: path,
-    query_parameters: { tenant },
+    query_parameters: { tenant, brief },
     answer: {
       type: 'object',
       required: ['spans', 'next', 'left_out', 'whole', 'spans_gone'],
@@ -143,7 +155,9 @@ export const runSpanRoutes: readonly Route[] = [
       if (spans === undefined) return { spans: [], next: null, left_out: 0, whole: null, spans_gone: await whyGone() };
       const { kept, read, own } = spans;
       return {
-        spans: read.map((one) => timelineJson(one, own.has(one.span))),
+        spans: read.map((one) =>
+          query['brief'] === 'true' ? briefJson(one, own.has(one.span), query['trace']) : timelineJson(one, own.has(one.span)),
+        ),
         next: null,
         left_out: kept.spans.length - read.length,
         whole: kept.isWhole,
@@ -254,6 +268,26 @@ function timelineJson({ span, reading: { facts } }: ReadSpan, isOwn: boolean): J
     output_tokens: tokens(facts.outputTokens),
     events: span.events.length,
   };
+}
+
+/** What a waterfall shows. A run of thousands of spans has megabytes of members that say nothing. */
+function briefJson({ span, reading: { facts } }: ReadSpan, isOwn: boolean, trace: Parameters[string]): JsonObject {
+  const row: { [key: string]: JsonValue } = {
+    span_id: span.spanId,
+    of_run: isOwn,
+    name: short(span.name),
+    status: span.status.code,
+    started_at: timeText(span.startUnixNano),
+    ended_at: timeText(span.endUnixNano),
+  };
+  if (span.traceId !== trace) row['trace_id'] = span.traceId;
+  if (span.parentSpanId !== undefined) row['parent_span_id'] = span.parentSpanId;
+  if (facts.role !== undefined) row['role'] = facts.role;
+  if (facts.agentName !== undefined) row['agent'] = short(facts.agentName);
+  if (facts.tool?.name !== undefined) row['tool'] = short(facts.tool.name);
+  if (facts.model !== undefined) row['model'] = short(facts.model);
+  if (span.status.message !== '') row['status_message'] = short(span.status.message);
+  return row;
 }
 
 interface ReadSpanOptions {

@@ -139,6 +139,18 @@ test('the timeline says what each span stands for', async () => {
   ]);
 });
 
+test('a brief timeline has the members that say something', async () => {
+  await opened();
+  const [whole, brief] = await Promise.all([get(`${place()}/timeline?brief=false`), get(`${place()}/timeline?brief=true`)]);
+  const left = new Set(['trace_id', 'kind', 'service', 'input_tokens', 'output_tokens', 'events']);
+  const wanted = objects(whole, 'spans').map((span) =>
+    Object.fromEntries(Object.entries(span).filter(([key, value]) => !left.has(key) && value !== null && value !== '')),
+  );
+  expect(wanted.length).toBe(4);
+  expect(objects(brief, 'spans')).toEqual(wanted);
+  expect({ ...brief, spans: [] }).toEqual({ ...whole, spans: [] });
+});
+
 test('one span has its attributes, and what the collectors read of it', async () => {
   await opened();
   const [, , tool, model] = objects(await get(`${place()}/timeline`), 'spans');

@@ -11,6 +11,7 @@ import { RunListSteps } from '../../parts/run-list.tsx';
 import { evalCommand } from '../../parts/run/eval-command.ts';
 import { partsOf, verdictsBySpan } from '../../parts/run/evidence.ts';
 import { changeText } from '../../parts/run/revision-text.ts';
+import { type PageSpan, wholeSpans } from '../../parts/run/timeline-spans.ts';
 import { InputAndAnswer, RunFacts } from '../../parts/run/run-summary.tsx';
 import { useOwnName } from '../../parts/session.tsx';
 import { useAddress } from '../../parts/use-address.ts';
@@ -31,7 +32,9 @@ export function RunPage({ params: { trace = '', span = '' } }: { readonly params
   const found = useGet('/runs/{trace}/{span}', { path, query: { tenant, list_max: firstCalls } });
   const { value, reload } = found;
   // Both are large where a run has many spans, so they come side by side.
-  const timeline = useGet('/runs/{trace}/{span}/timeline', { path, query: { tenant } });
+  const read = useGet('/runs/{trace}/{span}/timeline', { path, query: { tenant, brief: 'true' } });
+  const whole = useMemo(() => read.value && { ...read.value, spans: wholeSpans(trace, read.value.spans) }, [trace, read.value]);
+  const timeline = { ...read, value: whole };
   return (
     <PageFrame
       title={value === undefined ? 'Run' : `Run of ${value.agent ?? 'an agent without a name'}`}
@@ -71,7 +74,7 @@ function Actions({ run }: { readonly run: Run }) {
 
 interface RunViewProps {
   readonly run: Run;
-  readonly timeline: Loaded<GetAnswer<'/runs/{trace}/{span}/timeline'>>;
+  readonly timeline: Loaded<Omit<GetAnswer<'/runs/{trace}/{span}/timeline'>, 'spans'> & { readonly spans: readonly PageSpan[] }>;
   readonly onChanged: () => void;
 }
 
@@ -139,7 +142,7 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
   );
 }
 
-const noSpans: readonly Schemas['TimelineSpan'][] = [];
+const noSpans: readonly PageSpan[] = [];
 
 /** The selected span or call; without one, what failed first, else the run itself. */
 function targetOf({ selected, call }: { readonly [name in 'selected' | 'call']: string | undefined }, run: Run): Target {

@@ -1,13 +1,13 @@
 /** The spans of a run as a waterfall: a tree by the keys of the arrows, with each span's place in time. Rows on screen alone are drawn. */
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Schemas } from '../../api/client.ts';
 import { countText } from '../../parts/format.ts';
+import type { PageSpan } from '../../parts/run/timeline-spans.ts';
 import { durationText } from '../../parts/run/times.ts';
 import { isEssential, spanTree, treeRows, type WaterfallRow } from '../../parts/run/waterfall.ts';
 import { useVirtualRows } from '../../parts/virtual-rows.ts';
 
-type Span = Schemas['TimelineSpan'];
+type Span = PageSpan;
 type Row = WaterfallRow<Span>;
 
 export interface SpanVerdicts {

@@ -8,6 +8,7 @@ import { useKeys } from '../../parts/keyboard.tsx';
 import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.ts';
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
 import { failedCallsOf } from '../../parts/run/evidence.ts';
+import type { PageSpan } from '../../parts/run/timeline-spans.ts';
 import { useAddress } from '../../parts/use-address.ts';
 import { type AllCalls, type PlacedCall, useAllCalls } from './run-calls.ts';
 import { SpanPanel } from './span-panel.tsx';
@@ -18,7 +19,7 @@ type Run = Schemas['Run'];
 
 export interface WhatHappenedProps {
   readonly run: Run;
-  readonly timeline: Loaded<{ readonly spans: readonly Schemas['TimelineSpan'][] }>;
+  readonly timeline: Loaded<{ readonly spans: readonly PageSpan[] }>;
   readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
   /** What is selected, by the address of the page. */
   readonly target: Target;
