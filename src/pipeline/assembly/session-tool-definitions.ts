@@ -36,8 +36,8 @@ export interface SessionNote {
 
 interface Session<Trace> {
   readonly tools: Map<string, KnownTool>;
-  /** Traces with runs that name a tool without its definition. */
-  readonly wanting: Set<Trace>;
+  /** Traces with runs that name a tool without its definition. Absent in most of thousands of sessions, where every tool is defined. */
+  wanting: Set<Trace> | undefined;
   /** The other gatherers know that traces here want definitions. */
   isAsked: boolean;
   /** Another gatherer wants definitions. */
@@ -56,7 +56,7 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
   const wantingIn = new Map<Trace, Set<Session<Trace>>>();
 
   function sessionOf(key: string): Session<Trace> {
-    const session = sessions.get(key) ?? { tools: new Map(), wanting: new Set(), isAsked: false, isWanted: false };
+    const session = sessions.get(key) ?? { tools: new Map(), wanting: undefined, isAsked: false, isWanted: false };
     sessions.delete(key);
     sessions.set(key, session);
     trimOldest(sessions, sessionsMax);
@@ -64,8 +64,9 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
   }
 
   function wants(trace: Trace, session: Session<Trace>): void {
-    if (session.wanting.size >= turnsPerSessionMax) return;
-    session.wanting.add(trace);
+    const wanting = (session.wanting ??= new Set());
+    if (wanting.size >= turnsPerSessionMax) return;
+    wanting.add(trace);
     wantingIn.set(trace, (wantingIn.get(trace) ?? new Set()).add(session));
   }
 
@@ -82,7 +83,7 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
         const asks = !session.isAsked && toolDefinitions.some(isBare);
         if (asks) session.isAsked = true;
         if (asks || (isNew && session.isWanted)) publish?.({ key, tools: [...session.tools], isWanted: asks });
-        if (isNew) for (const other of session.wanting) if (other !== trace) affected.add(other);
+        if (isNew) for (const other of session.wanting ?? []) if (other !== trace) affected.add(other);
         if (toolDefinitions.some(isBare)) wants(trace, session);
       }
       return [...affected];
@@ -114,10 +115,13 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
         };
         if (learned(session.tools, told) || isContradicted) isNew = true;
       }
-      return isNew ? [...session.wanting] : [];
+      return isNew ? [...(session.wanting ?? [])] : [];
     },
     forget(trace) {
-      for (const session of wantingIn.get(trace) ?? []) session.wanting.delete(trace);
+      for (const session of wantingIn.get(trace) ?? []) {
+        session.wanting?.delete(trace);
+        if (session.wanting?.size === 0) session.wanting = undefined;
+      }
       wantingIn.delete(trace);
     },
   };
