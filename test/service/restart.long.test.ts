@@ -96,7 +96,8 @@ test(
     expect(wanted.length).toBeGreaterThan(kills * 3);
     const found = await eventually(async () => {
       const runs = (await service.runs()).filter(({ completeness }) => completeness === 'complete');
-      return runs.length >= wanted.length ? runs : undefined;
+      const traces = new Set(runs.map((run) => run['trace_id']));
+      return wanted.every((trace) => traces.has(trace)) ? runs : undefined;
     }, 'every run');
     const stored = found.map((run) => String(run['trace_id'])).toSorted();
     // Runs of which nothing was acknowledged may be there as well: their request was written down, and the answer was lost.
