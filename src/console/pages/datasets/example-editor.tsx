@@ -53,7 +53,7 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
     if (isReadOnly || isSaved.current) return;
     if (isChanged) unsaved.keep(keyOf(id, since), { id, base, since, form, note });
     else unsaved.drop(keyOf(id, since));
-  }, [form, note]);
+  }, [id, form, note]);
   // The page is left: what is said depends on the last text.
   const isLeft = useRef(false);
   isLeft.current = isChanged;
