@@ -24,7 +24,7 @@ const everyMs = 60_000;
 /** Changed times of one look, of five minutes each. One that is older than six hours changes its hour as well, which is a step more. */
 const timesOfLook = 24;
 const stepsOfLook = 2 * timesOfLook;
-/** With more changed times a look sums those that began within this time. The rest come with the next rounds. */
+/** With more changed times a look sums those that began within this time. The rest come with the next round, which begins at once while the service is calm. */
 const lateMs = 2 * 3_600_000;
 const stepsOfRound = 120;
 /** Writes have their turn between two steps. */
@@ -41,6 +41,7 @@ export function versionUpkeep(options: VersionUpkeepOptions): VersionUpkeep {
   let lastLook = { endedMs: 0, tookMs: 0 };
   let running: Promise<unknown> = Promise.resolve();
   let waiting: Promise<boolean> | undefined;
+  let rounds: PeriodicTask | undefined;
 
   const step = (of: { readonly endedOnly?: boolean; readonly changedFromMs?: number }): Promise<boolean> => {
     const [nowMs, { endedOnly = false, changedFromMs }] = [clock.nowMs(), of];
@@ -62,7 +63,10 @@ export function versionUpkeep(options: VersionUpkeepOptions): VersionUpkeep {
     const changedFromMs = changed > timesOfLook ? startMs - lateMs : undefined;
     for (let steps = 0; steps < stepsOfLook; steps++) if (!(await step(changedFromMs === undefined ? {} : { changedFromMs }))) break;
     lastLook = { endedMs: clock.nowMs(), tookMs: clock.nowMs() - startMs };
-    return (await versions.changedTimes(1)) === 0;
+    const isWhole = (await versions.changedTimes(1)) === 0;
+    // Somebody waits for the rest.
+    if (changedFromMs !== undefined && !isWhole && mayWork()) rounds?.wake();
+    return isWhole;
   }
 
   return {
@@ -75,7 +79,7 @@ export function versionUpkeep(options: VersionUpkeepOptions): VersionUpkeep {
       return next;
     },
     start: () =>
-      periodicTask({
+      (rounds = periodicTask({
         everyMs,
         sleep,
         async work(shutdown) {
@@ -88,6 +92,6 @@ export function versionUpkeep(options: VersionUpkeepOptions): VersionUpkeep {
         },
         onFault,
         restsFirst: true,
-      }),
+      })),
   };
 }

@@ -136,3 +136,21 @@ test.each([
   expect(await counted()).toBeGreaterThanOrEqual(least);
   expect(await counted()).toBeLessThanOrEqual(most);
 });
+
+test.each([
+  ['begins the next round at once while the service is calm', true, 41],
+  ['leaves it to the next rounds while the service is not', false, 1],
+])('a look that leaves some %s', async (_, mayWork, sums) => {
+  const { upkeep, runs, rest, counted } = await upkeepOf({ mayWork });
+  const task = upkeep.start();
+  onTestFinished(() => task.stop());
+  await runs(minuteMs, ...agesOf(40, 3 * hourMs));
+  expect(await upkeep.refresh()).toBe(false);
+  // The rest of a minute that the start began with, and the one after the round.
+  while (mayWork && rest.slept.filter((ms) => ms === minuteMs).length < 2) {
+    await rest.wakeOf(20);
+    await settled();
+  }
+  await settled();
+  expect([await counted(), await upkeep.refresh()]).toEqual([sums, sums === 41]);
+});
