@@ -482,3 +482,13 @@ export function judgesInForce({ evaluators, judges }: Pick<Config, 'evaluators' 
         : [{ name, evaluator: id, version, model: judges.find((one) => one.name === judge)?.model }],
   );
 }
+
+/** For commands: the batches in the store belong to the service. */
+export const noBatches: JudgeBatchStore = {
+  async prepare() {},
+  async submitted() {},
+  async end() {},
+  unfinished: async () => [],
+  answer: async () => undefined,
+  async forget() {},
+};

@@ -64,7 +64,7 @@ export function versionUpkeep(options: VersionUpkeepOptions): VersionUpkeep {
     for (let steps = 0; steps < stepsOfLook; steps++) if (!(await step(changedFromMs === undefined ? {} : { changedFromMs }))) break;
     lastLook = { endedMs: clock.nowMs(), tookMs: clock.nowMs() - startMs };
     const isWhole = (await versions.changedTimes(1)) === 0;
-    // Somebody waits for the rest.
+    // The caller shows sums that lack the rest of the changed runs.
     if (changedFromMs !== undefined && !isWhole && mayWork()) rounds?.wake();
     return isWhole;
   }

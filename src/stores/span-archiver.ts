@@ -63,7 +63,7 @@ const longestRestMs = 30_000;
 /** Retries of the first batch while the store fails: a minute and a half. Later batches get one. */
 const attemptsUsual = 8;
 const traceIdChars = 32;
-/** Spans that come late mostly come soon. At least half of so many traces are known. */
+/** Late spans mostly come soon. The archiver knows at least the newest half of this many traces. */
 const knownMax = 40_000;
 const notKept = Number.NaN;
 

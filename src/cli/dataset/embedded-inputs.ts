@@ -1,7 +1,6 @@
 /** `tracejury dataset add --distinct --embeddings JUDGE`: compares inputs of examples by the vectors of an embedding model. */
 import { readVectors } from '../../../evaluators/matching/vectors.ts';
 import { type CommandInput, numberOption, textOption, UsageError } from '../command.ts';
-import { noBatches } from '../replay/judge-modes.ts';
 import type { Config } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { type Direction, directionOf, knownInputs, type Nearest } from '../../datasets/near-duplicates.ts';
@@ -9,7 +8,7 @@ import { didYouMean } from '../../model/did-you-mean.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import { jsonText, type JsonValue } from '../../model/json.ts';
 import type { Store } from '../../model/store/store.ts';
-import { judgePool, type JudgePool } from '../../service/judge-pool.ts';
+import { judgePool, type JudgePool, noBatches } from '../../service/judge-pool.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
 /** Cosine from which two inputs count as the same. The model decides what is near, so this one takes little. */

@@ -10,11 +10,11 @@ import { memorySpend } from '../../judges/budget/rate-window.ts';
 import { cacheMsMax } from '../../judges/client/answer-cache.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { BudgetReservation } from '../../model/budget.ts';
-import type { Day, JudgeBatchStore } from '../../model/store/judge-store.ts';
+import type { Day } from '../../model/store/judge-store.ts';
 import type { Store } from '../../model/store/store.ts';
 import type { ToJudge } from '../../pipeline/evaluation/evaluate.ts';
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
-import { judgePool } from '../../service/judge-pool.ts';
+import { judgePool, noBatches } from '../../service/judge-pool.ts';
 import { clock } from '../../service/node-runtime.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
@@ -129,13 +129,3 @@ function reservationOf({ price }: JudgeConfig, budget: FixedBudget | undefined):
   if (budget === undefined || price === undefined) return { take: async () => overBudget(notAskedReasons.cached) };
   return budget.at(price);
 }
-
-/** The batches in the store belong to the service. */
-export const noBatches: JudgeBatchStore = {
-  async prepare() {},
-  async submitted() {},
-  async end() {},
-  unfinished: async () => [],
-  answer: async () => undefined,
-  async forget() {},
-};

@@ -122,8 +122,8 @@ export function storedSessions(options: StoredSessions): SessionReader {
   return {
     async withSession(run, use) {
       const result = await limiter.run(async () => ({ used: await use(await sessionOf(run)) }));
-      // Only a defect lets so many wait.
-      return result === undefined ? await use(notJoined('session_too_long')) : result.used;
+      if (result === undefined) throw new Error(`More than ${waitingMax} runs wait for their session.`);
+      return result.used;
     },
   };
 }
