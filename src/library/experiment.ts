@@ -66,7 +66,7 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
           results[at] = result;
           done++;
           stopped ||= failFast && result.status === 'failed';
-          onProgress?.({ done, total: places.length, example: result });
+          await onProgress?.({ done, total: places.length, example: result });
           if (stopped) return;
         }
       };
@@ -275,7 +275,8 @@ interface ExperimentOptions<Input> {
   readonly judge?: UsableJudge;
   readonly call?: Call;
   readonly context?: EvaluationContext;
-  readonly onProgress?: (progress: Progress) => void;
+  /** Its errors, rejections included, reject `run()`. */
+  readonly onProgress?: (progress: Progress) => unknown;
   readonly timers?: Timers;
 }
 

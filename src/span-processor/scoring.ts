@@ -19,6 +19,7 @@ import { defaultClosing, defaultGroupLimits } from '../pipeline/gathering/close-
 import type { PlannedEvaluator, ToJudge } from '../pipeline/evaluation/evaluate.ts';
 import { askOf, runJudge, type AskEnd, type Call } from '../pipeline/jury/judge-driver.ts';
 import { pipeline } from '../pipeline/pipeline.ts';
+import { contained } from '../runtime/contained.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
 import { type ProcessTimers, sentSpans, type SentSpans } from './sending.ts';
 
@@ -50,8 +51,8 @@ export interface SpanProcessorOptions {
   readonly judgeConcurrency?: number;
   /** Deadline of `forceFlush` and `shutdown` in milliseconds. Default: 10,000. */
   readonly deadlineMs?: number;
-  /** Receives each scored run, and each verdict of a judge. The processor counts its errors. */
-  readonly onScored?: (item: ScoredRun) => void;
+  /** Receives each scored run, and each verdict of a judge. The processor counts its errors, rejections included. */
+  readonly onScored?: (item: ScoredRun) => unknown;
 }
 
 export interface SpanProcessorStats {
@@ -118,12 +119,8 @@ export function processScoring(
   });
 
   /** Errors of the processor never reach the agent. */
-  function safely(work: () => void): void {
-    try {
-      work();
-    } catch {
-      counts.faults++;
-    }
+  function safely(work: () => unknown): void {
+    contained(work, () => counts.faults++);
   }
 
   function deliver(item: ScoredRun): void {

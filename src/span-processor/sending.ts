@@ -5,6 +5,7 @@ import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import { isJsonArray, jsonText, type JsonValue } from '../model/json.ts';
 import { type OutgoingSpan, scopeName } from '../otlp/write/outgoing-items.ts';
+import { contained } from '../runtime/contained.ts';
 
 export interface ProcessTimers {
   /** Calls back once, unless the returned function is called before. It keeps the process alive only with `keepsAlive`. */
@@ -63,12 +64,11 @@ export function sentSpans({ exporter, waitingMax, timers, onIdle }: SentSpansOpt
       send();
     };
     const cancel = timers.after(exportMs, () => over(false));
-    try {
-      // Suppresses spans of instrumentations for these requests.
-      context.with(suppressTracing(context.active()), () => exporter.export(batch, ({ code }) => over(code === 0)));
-    } catch {
-      over(false);
-    }
+    // Suppresses spans of instrumentations for these requests.
+    contained(
+      () => context.with(suppressTracing(context.active()), () => exporter.export(batch, ({ code }) => over(code === 0))),
+      () => over(false),
+    );
   }
 
   return {

@@ -104,6 +104,21 @@ test('span processor: what a callback or an evaluator throws never reaches the a
   expect([spans.length, scoring.stats().faults]).toEqual([1, 2]);
 });
 
+test('span processor: what a callback or an exporter rejects with is counted and never reaches the agent', async () => {
+  const onScored = async (): Promise<void> => {
+    throw new Error('the database is down');
+  };
+  const rejects = async (): Promise<void> => {
+    throw new Error('the collector is down');
+  };
+  const { scoring, advance } = started({ onScored, exporter: Object.assign(keptSpans().exporter, { export: rejects, shutdown: rejects }) });
+  for (const span of await agentSpans()) scoring.ended(span);
+  await advance(600);
+  expect(scoring.stats()).toMatchObject({ faults: 1, exports: { sent: 0, failed: 1, dropped: 0 } });
+  await Promise.all([scoring.shutdown(), advance(0)]);
+  expect(scoring.stats().faults).toBe(2);
+});
+
 test('span processor: spans beyond the bound are dropped and counted', async () => {
   const { scoring, advance } = started({ spansMax: 10 });
   const [span] = await agentSpans();
