@@ -15,6 +15,7 @@ import { pointerSteps } from '../schema/check.ts';
 
 /** All faults, each at its key. */
 export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fault[] {
+  if (allowsNoMembers(schema, value)) return [];
   const ajv = new Ajv2020({
     allErrors: true,
     strict: false,
@@ -35,6 +36,16 @@ export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fau
   return errors
     .filter((error) => !unions.some((union) => error !== union && error.schemaPath.startsWith(`${union.schemaPath}/`)))
     .map((error) => faultOf(error, value));
+}
+
+/** True where an object without members clearly fits: compiling a schema takes milliseconds, and most entries give no options. */
+function allowsNoMembers(schema: JsonSchema, value: JsonValue): boolean {
+  return (
+    isJsonObject(value) &&
+    Object.keys(value).length === 0 &&
+    schema['type'] === 'object' &&
+    Object.keys(schema).every((keyword) => keyword === 'type' || keyword === 'properties' || keyword === 'additionalProperties')
+  );
 }
 
 /** The options for the evaluator's code: schema keys in camelCase, keys of free maps unchanged. */
