@@ -15,6 +15,7 @@ import { accessControl, type AccessOptions } from './access.ts';
 import { type PeopleSettings, servePeople } from './people.ts';
 import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
 import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
+import { compiledWhenUsed } from './route-schemas.ts';
 import { defaultResponseBounds, type ResponseBounds, responseGate } from './request-guard.ts';
 
 export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' | 'nowMs' | 'secret'> {
@@ -84,8 +85,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     bodyLimit: bodyBytesMax,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: paramCharsMax },
-    ajv: { customOptions: { removeAdditional: false } },
   });
+  app.setValidatorCompiler(compiledWhenUsed());
   const access = accessControl({
     ...options,
     hasPeople: options.people !== undefined,
