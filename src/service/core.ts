@@ -32,6 +32,8 @@ export interface CoreOptions {
   readonly onScored?: (item: ScoredRun) => void;
   /** Makes spans of the service itself. Default: none. */
   readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
+  /** False: the store answers between two turns of this thread. Default: it has a thread. */
+  readonly storeInThread?: boolean;
   /** The service is one shard of several. Absent: it does everything itself. */
   readonly shard?: ShardDeps;
   /** Readings of the shards that it stands before. */
@@ -61,7 +63,11 @@ export function serviceCore(options: CoreOptions): Core {
     parts,
     async start() {
       if (options.tracing !== undefined) build.logOwnTraces(parts);
-      const opened = await openStore(config.store.address, { onDiskFull: parts.storeRoom.full, ...shard });
+      const opened = await openStore(config.store.address, {
+        inThread: options.storeInThread ?? true,
+        onDiskFull: parts.storeRoom.full,
+        ...shard,
+      });
       const stored = buildStore.storeParts(parts, opened, shard);
       parts.stored = stored;
       if (shard === undefined)

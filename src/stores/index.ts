@@ -2,7 +2,7 @@
 import { sqliteStore, type SqliteStore } from './sqlite/sqlite-store.ts';
 import type { SqliteOptions } from './sqlite/connection.ts';
 
-export type StoreOptions = Pick<SqliteOptions, 'onDiskFull' | 'ports'>;
+export type StoreOptions = Pick<SqliteOptions, 'inThread' | 'onDiskFull' | 'ports'>;
 
 export const stores = {
   sqlite: (path: string, options?: StoreOptions) => sqliteStore(path, options),

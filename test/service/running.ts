@@ -13,6 +13,7 @@ import { service } from '../../src/service.ts';
 import { openSelfTracing } from '../../src/service/self-tracing/open.ts';
 import type { FileLayer } from '../../src/journals/disk/file-system.ts';
 import type { Memory } from '../../src/service/memory-guard.ts';
+import { longSuite } from '../builders/property-runs.ts';
 
 export interface Running {
   readonly otlp: string;
@@ -58,6 +59,8 @@ export async function running(
     config,
     logger,
     stopMs: 500,
+    // A thread loads the modules of the store again: the long suite opens stores as the service does.
+    storeInThread: longSuite || config.shards > 1,
     tracing: await openSelfTracing(config, {}),
     buffers: poisonedBuffers(),
     ...(memory === undefined ? {} : { memory }),
