@@ -1,6 +1,6 @@
 /** The Claude Agent SDK and Claude Code: `claude_code.*` spans; arguments and the final answer travel in log records. */
 import { jsonText } from '../src/model/json.ts';
-import { textAttribute, type Attributed, type LogRecord, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Attributed, type LogRecord, type Span } from '../src/model/span.ts';
 import type { RequestedCall, Collector, SpanFacts, ReportedResult } from './collector.ts';
 import { isPlaceholder } from './parsing/parsing.ts';
 import { readArguments, readOutcome, type ReadArguments } from './parsing/values.ts';
@@ -48,7 +48,7 @@ export const claudeAgent: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'session.id');
+  const sessionId = idAttribute(span, 'session.id');
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
-import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { Collector, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { addTokens, contentKeys, readContent, tokenKeys } from './parsing/conventions.ts';
 import { readDocuments } from './parsing/documents.ts';
@@ -100,7 +100,7 @@ const scopesWithRecords: ReadonlySet<string> = new Set([
 
 function read(span: Span, repeats?: Repeats): SpanFacts {
   const facts = byOperation(span, repeats);
-  const sessionId = textAttribute(span, 'gen_ai.conversation.id') ?? textAttribute(span, 'session.id');
+  const sessionId = idAttribute(span, 'gen_ai.conversation.id') ?? idAttribute(span, 'session.id');
   if (sessionId !== undefined) facts.sessionId = sessionId;
   return facts;
 }

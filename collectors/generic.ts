@@ -12,10 +12,11 @@ import { agentNameOf, graphText, metadataText, namedAgent, offered, sessionArgum
 import { entityText } from './parsing/entities.ts';
 import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
 import { evidenceOf } from './parsing/evidence-class.ts';
-import { first, firstText, inEvents, textOf } from './parsing/evidence-values.ts';
+import { first, firstId, firstText, inEvents, textOf } from './parsing/evidence-values.ts';
 import { unflattened } from './parsing/flattened.ts';
 import { onlyContent, unwrapped } from './parsing/framed-value.ts';
 import { agentNodes } from './parsing/graph-agent.ts';
+import { idIn } from './parsing/members.ts';
 import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './parsing/key-evidence.ts';
 import { kindIn } from './parsing/kind-words.ts';
 import { addMessages, isRequestAsked, requestedModel, saying } from './parsing/message-evidence.ts';
@@ -98,8 +99,8 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
   const facts: Mutable<SpanFacts> = factsOf(span, evidence, role, known);
   if (known.sessionId === undefined) {
     const sessionId =
-      firstText(span, evidence, 'sessionId') ??
-      metadataText(span, evidence, ['session_id', 'sessionId', 'thread_id']) ??
+      firstId(span, evidence, 'sessionId') ??
+      metadataText(span, evidence, ['session_id', 'sessionId', 'thread_id'], idIn) ??
       sessionArgument(span, evidence);
     if (sessionId !== undefined) facts.sessionId = sessionId;
   }

@@ -1,6 +1,6 @@
 /** Genkit for JavaScript and Go: keys with colons, `genkit:metadata:subtype` says what a span is; turns nest inside each other. */
 import { isJsonObject, member } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { parseContainer, writtenValue } from './parsing/parsing.ts';
@@ -30,7 +30,7 @@ export const genkit: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'genkit:sessionId');
+  const sessionId = idAttribute(span, 'genkit:sessionId');
   return { ...(sessionId === undefined ? {} : { sessionId }), ...bySubtype(span) };
 }
 

@@ -1,6 +1,6 @@
 /** Google's Agent Development Kit for Python (1.x) and JavaScript: requests and answers in Gemini's form under `gcp.vertex.agent.*`. */
 import { isJsonArray, isJsonObject, member, type JsonObject } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { readMessages } from './parsing/messages.ts';
@@ -43,7 +43,7 @@ export const googleAdk: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'gcp.vertex.agent.session_id');
+  const sessionId = idAttribute(span, 'gcp.vertex.agent.session_id');
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byName(span) };
 }
 

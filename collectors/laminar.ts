@@ -1,5 +1,5 @@
 /** Laminar: `lmnr.span.type` with one input and one output on traced functions; requests to models use the names of the GenAI conventions. */
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { contentKeys, readContent, readTokens, tokenKeys } from './parsing/conventions.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
@@ -50,7 +50,7 @@ export const laminar: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'lmnr.association.properties.session_id') ?? textAttribute(span, GROUP_ID);
+  const sessionId = idAttribute(span, 'lmnr.association.properties.session_id') ?? idAttribute(span, GROUP_ID);
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
 }
 

@@ -1,6 +1,6 @@
 /** The Langfuse SDKs, versions 3 to 5: `langfuse.observation.*` on every span. */
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
@@ -54,11 +54,9 @@ export const langfuse: Collector = {
 function read(span: Span): SpanFacts {
   // A graph of LangGraph knows its session as a thread.
   const sessionId =
-    textAttribute(span, 'session.id') ??
-    textAttribute(span, 'langfuse.session.id') ??
-    unquotedText(
-      textAttribute(span, 'langfuse.trace.metadata.thread_id') ?? textAttribute(span, 'langfuse.observation.metadata.thread_id'),
-    );
+    idAttribute(span, 'session.id') ??
+    idAttribute(span, 'langfuse.session.id') ??
+    unquotedText(idAttribute(span, 'langfuse.trace.metadata.thread_id') ?? idAttribute(span, 'langfuse.observation.metadata.thread_id'));
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
 }
 

@@ -1,6 +1,6 @@
 /** LangSmith in its OpenTelemetry mode: `langsmith.span.kind`, with input and output as one JSON text each in `gen_ai.prompt` and `gen_ai.completion`. */
 import { isJsonObject, member } from '../src/model/json.ts';
-import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
@@ -42,7 +42,7 @@ export const langsmith: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined && !isPlaceholder(value));
+  const sessionId = sessionKeys.map((key) => idAttribute(span, key)).find((value) => value !== undefined && !isPlaceholder(value));
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span) };
 }
 

@@ -1,6 +1,6 @@
 /** Logfire's own instrumentations of model clients, the OpenAI Agents SDK and MCP: requests and responses as one JSON text each. */
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts } from './collector.ts';
 import { listedMessages } from './parsing/message-events.ts';
 import { observedModel } from './parsing/observation.ts';
@@ -84,7 +84,7 @@ function agentsFacts(span: Span): SpanFacts {
   const template = textAttribute(span, 'logfire.msg_template') ?? '';
   const name = textAttribute(span, 'name') ?? span.name;
   if (template.startsWith('OpenAI Agents trace:')) {
-    const sessionId = textAttribute(span, 'group_id');
+    const sessionId = idAttribute(span, 'group_id');
     return { role: 'workflow', ...(sessionId === undefined ? {} : { sessionId }) };
   }
   if (template.startsWith('Agent run:')) return { role: 'agent', agentName: name };

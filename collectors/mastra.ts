@@ -1,5 +1,5 @@
 /** Mastra's own names beside the GenAI conventions that it also speaks: `mastra.span.type`. */
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { observedRun } from './parsing/observation.ts';
 
@@ -33,7 +33,7 @@ export const mastra: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
+  const sessionId = sessionKeys.map((key) => idAttribute(span, key)).find((value) => value !== undefined);
   const type = textAttribute(span, 'mastra.span.type');
   // The conventions' name for this number is another one.
   const reasoning = span.attribute('gen_ai.usage.reasoning_tokens');

@@ -3,7 +3,7 @@ import { isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
-import { objectIn, textIn } from './parsing/members.ts';
+import { idIn, objectIn } from './parsing/members.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { parseContainer, unquotedText, writtenValue } from './parsing/parsing.ts';
 import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
@@ -49,7 +49,7 @@ export const mlflow: Collector = {
 
 function read(span: Span): SpanFacts {
   const metadata = objectIn(span, 'metadata');
-  const sessionId = textIn(metadata, 'session_id') ?? textIn(metadata, 'thread_id');
+  const sessionId = idIn(metadata, 'session_id') ?? idIn(metadata, 'thread_id');
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
 }
 

@@ -2,14 +2,14 @@
 import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Flattened, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
 import { messagesIn, readMessages, systemText } from './parsing/messages.ts';
 import { flattenedMessage } from './parsing/flattened-message.ts';
-import { nothing, numberText, objectIn, objectOf, textIn } from './parsing/members.ts';
+import { idIn, nothing, numberText, objectIn, objectOf, textIn } from './parsing/members.ts';
 import { observedModel } from './parsing/observation.ts';
 import { runInput, runOutput } from './parsing/run-values.ts';
 import { parseContainer } from './parsing/parsing.ts';
@@ -75,7 +75,7 @@ function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
   const metadata = objectIn(span, 'metadata');
   const facts = byKind(span, metadata, repeats);
   const sessionId =
-    textAttribute(span, 'session.id') ?? textIn(metadata, 'session_id') ?? textIn(metadata, 'sessionId') ?? textIn(metadata, 'thread_id');
+    idAttribute(span, 'session.id') ?? idIn(metadata, 'session_id') ?? idIn(metadata, 'sessionId') ?? idIn(metadata, 'thread_id');
   if (sessionId !== undefined) facts.sessionId = sessionId;
   return facts;
 }

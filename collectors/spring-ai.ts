@@ -1,6 +1,6 @@
 /** Spring AI over Micrometer's bridge: `spring.ai.kind`; every attribute is a text, and messages are on no span. */
 import { parseJson } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { readArguments, readOutcome } from './parsing/values.ts';
@@ -39,7 +39,7 @@ export const springAi: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'spring.ai.chat.client.conversation.id');
+  const sessionId = idAttribute(span, 'spring.ai.chat.client.conversation.id');
   const toolDefinitions = readDefinitions(
     span.attribute('spring.ai.chat.client.tool.names') ?? span.attribute('spring.ai.model.request.tool.names'),
   );

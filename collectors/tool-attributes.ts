@@ -1,6 +1,6 @@
 /** Plain spans: `tool.name`, `input.value` and `output.value` on the tool's span, `agent.name` on the agent's. */
 import { isJsonObject, jsonText, member } from '../src/model/json.ts';
-import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { saysKind } from './parsing/key-evidence.ts';
 import { jsonOf, isPlaceholder } from './parsing/parsing.ts';
@@ -35,7 +35,7 @@ export const toolAttributes: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'session.id');
+  const sessionId = idAttribute(span, 'session.id');
   const common = sessionId === undefined ? {} : { sessionId };
   const name = textAttribute(span, 'tool.name');
   if (name !== undefined && name !== '')

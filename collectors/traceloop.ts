@@ -1,6 +1,6 @@
 /** OpenLLMetry (Traceloop): `traceloop.span.kind`, entities with inputs and outputs; older versions flatten messages into `gen_ai.prompt.N.*`. */
 import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } from '../src/model/json.ts';
-import { textAttribute, type Span, type AttributeValue } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span, type AttributeValue } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { readTokens, tokenKeys } from './parsing/conventions.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
@@ -61,7 +61,7 @@ export const traceloop: Collector = {
 };
 
 function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
-  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
+  const sessionId = sessionKeys.map((key) => idAttribute(span, key)).find((value) => value !== undefined);
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span, repeats) };
 }
 

@@ -1,6 +1,6 @@
 /** The Vercel AI SDK, versions 4 to 6 and the legacy telemetry of 7: `ai.*` attributes, `ai.operationId` says what a span is. */
 import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
-import { textAttribute, type Span } from '../src/model/span.ts';
+import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { lastText, readMessages, systemText } from './parsing/messages.ts';
@@ -62,7 +62,7 @@ export const vercelAi: Collector = {
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
+  const sessionId = sessionKeys.map((key) => idAttribute(span, key)).find((value) => value !== undefined);
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byOperation(span, textAttribute(span, 'ai.operationId') ?? '') };
 }
 

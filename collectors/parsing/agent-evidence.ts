@@ -10,6 +10,7 @@ import { first, firstText, NOTHING } from './evidence-values.ts';
 import { graphAgent } from './graph-agent.ts';
 import type { KeyEvidence, ScalarField } from './key-evidence.ts';
 import { kindIn } from './kind-words.ts';
+import { idIn, textIn } from './members.ts';
 import { systemIn } from './message-evidence.ts';
 import { parseContainer } from './parsing.ts';
 import { spanName } from './span-names.ts';
@@ -108,14 +109,19 @@ export function graphText(span: Span, evidence: KeyEvidence, name: string): stri
   return own ?? metadataText(span, evidence, [name]);
 }
 
-export function metadataText(span: Span, { keys }: KeyEvidence, members: readonly string[]): string | undefined {
+export function metadataText(
+  span: Span,
+  { keys }: KeyEvidence,
+  members: readonly string[],
+  read: typeof textIn = textIn,
+): string | undefined {
   for (const key of keys.metadata ?? []) {
     const text = textAttribute(span, key) ?? '';
     const metadata = members.some((name) => text.includes(name)) ? parseContainer(text) : undefined;
     if (!isJsonObject(metadata)) continue;
     for (const name of members) {
-      const value = member(metadata, name);
-      if (typeof value === 'string' && value !== '') return value;
+      const value = read(metadata, name);
+      if (value !== undefined) return value;
     }
   }
   return undefined;
@@ -128,8 +134,8 @@ export function sessionArgument(span: Span, { keys }: KeyEvidence): string | und
     const call = text.includes('"kwargs"') && text.includes('session_id') ? parseContainer(text) : undefined;
     const written = isJsonObject(call) ? member(call, 'kwargs') : undefined;
     const given = typeof written === 'string' ? parseContainer(written) : written;
-    const session = isJsonObject(given) ? member(given, 'session_id') : undefined;
-    if (typeof session === 'string' && session !== '') return session;
+    const session = isJsonObject(given) ? idIn(given, 'session_id') : undefined;
+    if (session !== undefined) return session;
   }
   return undefined;
 }

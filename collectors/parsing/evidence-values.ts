@@ -1,5 +1,5 @@
 /** Values under the keys that may hold a field, the most telling first. */
-import { textAttribute, type Attributed, type AttributeValue, type Span } from '../../src/model/span.ts';
+import { idAttribute, textAttribute, type Attributed, type AttributeValue, type Span } from '../../src/model/span.ts';
 import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './key-evidence.ts';
 import { isPlaceholder, unquotedText } from './parsing.ts';
 import { TEMPLATE } from './span-names.ts';
@@ -22,6 +22,17 @@ export function firstText(span: Span, { keys }: KeyEvidence, field: ScalarField)
   for (const key of keys[field] ?? []) {
     const value = unquotedText(textAttribute(span, key));
     if (value !== undefined && !NOTHING.test(value) && !isPlaceholder(value) && !TEMPLATE.test(value)) return value;
+  }
+  return undefined;
+}
+
+/** As `firstText`, or an integer as its text. OpenTelemetry's `thread.id` is a thread of the process. */
+export function firstId(span: Span, evidence: KeyEvidence, field: ScalarField): string | undefined {
+  const written = firstText(span, evidence, field);
+  if (written !== undefined) return written;
+  for (const key of evidence.keys[field] ?? []) {
+    const value = key === 'thread.id' || typeof span.attribute(key) === 'string' ? undefined : idAttribute(span, key);
+    if (value !== undefined) return value;
   }
   return undefined;
 }

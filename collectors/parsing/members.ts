@@ -22,6 +22,11 @@ export function textIn(object: JsonObject, key: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** As `textIn`, or the number as its text. */
+export function idIn(object: JsonObject, key: string): string | undefined {
+  return textIn(object, key) ?? numberText(member(object, key));
+}
+
 export function numberText(value: JsonValue | undefined): string | undefined {
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
 }

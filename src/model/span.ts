@@ -106,6 +106,13 @@ export interface LogRecord extends Attributed {
   readonly wireBytes: number;
 }
 
+/** The text under a key unless it is empty, or the integer as its text: applications number their sessions. */
+export function idAttribute(from: Attributed, key: string): string | undefined {
+  const value = from.attribute(key);
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  return Number.isInteger(value) || typeof value === 'bigint' ? String(value) : undefined;
+}
+
 /** The string under a key; `undefined` when it is absent or no string. */
 export function textAttribute(from: Attributed, key: string): string | undefined {
   const value = from.attribute(key);

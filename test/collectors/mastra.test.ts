@@ -69,7 +69,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'values of other types are not read',
-    attributes: { 'mastra.span.type': 7, 'mastra.metadata.sessionId': 7, 'gen_ai.usage.reasoning_tokens': '7' },
+    attributes: { 'mastra.span.type': 7, 'mastra.metadata.sessionId': true, 'gen_ai.usage.reasoning_tokens': '7' },
     facts: {},
     absent: ['sessionId', 'reasoningTokens'],
   },

@@ -93,7 +93,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'values of other types',
-    attributes: { 'spring.ai.kind': 7, 'spring.ai.chat.client.conversation.id': 7, 'spring.ai.chat.client.tool.names': 7 },
+    attributes: { 'spring.ai.kind': 7, 'spring.ai.chat.client.conversation.id': true, 'spring.ai.chat.client.tool.names': 7 },
     facts: {},
     absent: ['role', 'sessionId', 'toolDefinitions'],
   },

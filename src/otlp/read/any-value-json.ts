@@ -115,7 +115,7 @@ function valuesOf(holder: JsonValue): readonly JsonObject[] {
 
 function keyOf(pair: JsonObject): string {
   const key = field(pair, 'key');
-  return typeof key === 'string' ? key : '';
+  return typeof key === 'string' ? key.toWellFormed() : '';
 }
 
 function valueOf(pair: JsonObject): AttributeValue {
@@ -127,7 +127,7 @@ function valueOf(pair: JsonObject): AttributeValue {
 function plainValue({ form, value }: Present): AttributeValue | undefined {
   switch (form) {
     case 'text':
-      return typeof value === 'string' ? value : undefined;
+      return typeof value === 'string' ? value.toWellFormed() : undefined;
     case 'bool':
       return typeof value === 'boolean' ? value : undefined;
     case 'int':

@@ -48,7 +48,7 @@ export function text(scan: Scan, from: JsonObject, ...names: readonly string[]):
   const value = field(from, ...names) ?? '';
   if (typeof value === 'string') {
     scan.bytes += value.length;
-    return value;
+    return value.toWellFormed();
   }
   wrongType(scan, names, 'a text');
   return '';

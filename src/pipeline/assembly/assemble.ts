@@ -10,8 +10,11 @@ import { withJoinedEvents } from './event-spans.ts';
 import type { Fragment } from './fragments.ts';
 import { modelSpans, withCallSpansInRequests, withoutNestedModels, withoutRepeatedRequests } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
+import { wellFormed } from './well-formed.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import { spansPerStep, byStart, looseNode, tree, type Node } from './span-tree.ts';
+import { firstId } from '../../../collectors/parsing/evidence-values.ts';
+import { keyEvidenceOf } from '../../../collectors/parsing/key-evidence.ts';
 import { leastSure, type EvidenceClass, type RunEvidence, type SpanEvidence } from '../../model/evidence.ts';
 import type { Collector } from '../../../collectors/collector.ts';
 import type { ReadLimit } from '../../../collectors/parsing/limits.ts';
@@ -146,7 +149,20 @@ function addParts(scope: AgentScope, parent: RunKey | undefined, context: Contex
   if (first !== undefined)
     found.push({ scope, outer, all, own, models, first, family, key, spanTraceId: place.spanTraceId, parent, context });
   for (const sub of scope.subAgents) addSubFamily(family, addParts(sub, key, context, found), sub.via === 'tool');
+  if (parent === undefined) family.sessionId ??= sessionAbove(outer.at(-1));
   return family;
+}
+
+/** Limit of spans above an agent that are searched for the session. */
+const spansUpMax = 32;
+
+/** The session that a span around the agent names, such as the one of the request that the application serves. */
+function sessionAbove(node: Node | undefined): string | undefined {
+  for (let [at, up] = [node?.parent, 0]; at !== undefined && up < spansUpMax; [at, up] = [at.parent, up + 1]) {
+    const found = at.reading.facts.sessionId ?? firstId(at.span, keyEvidenceOf(at.span), 'sessionId');
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function addSubFamily(family: Family, sub: Family, isTool: boolean): void {
@@ -175,7 +191,7 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
   const { fragment } = scope;
   const startUnixNano = scope.node?.span.startUnixNano ?? least(all);
   const endUnixNano = scope.node?.span.endUnixNano ?? greatest(all);
-  const trace = agentTrace(parts, calls.calls, { startUnixNano, endUnixNano });
+  const trace = wellFormed(agentTrace(parts, calls.calls, { startUnixNano, endUnixNano }));
   return {
     key,
     spanTraceId,
