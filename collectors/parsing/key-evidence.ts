@@ -243,6 +243,8 @@ const wholeKeys: ReadonlyMap<string, ScalarField> = new Map([
 
 /** Numbers beside the sums: `cache_read_input_tokens`, `usage.details.reasoning_tokens`. */
 const tokenDetails: readonly (readonly [word: RegExp, field: ScalarField | undefined])[] = [
+  // Counted while the answer was still coming.
+  [/\bpartial\b/, undefined],
   [/\b(?:non|un) ?cached\b/, undefined],
   [/\bcache (?:read|hit)\b|\bcached\b/, 'cachedInputTokens'],
   [/\breasoning\b/, 'reasoningTokens'],

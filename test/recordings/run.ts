@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { reportOf } from './report.ts';
 import { recordingsIn } from './read.ts';
 
-const ours = ['../fixtures/recordings', 'data'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
+const ours = ['../fixtures/recordings', 'data', 'kinds'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
 
 function main(): void {
   const only = process.argv[2];

@@ -318,7 +318,7 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   const facts = node.reading.facts;
   const named = marks.implied.has(node) || (facts.role === 'agent' && givenAgentName(facts) !== undefined);
   const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
-  if (first === undefined || own.some(isWork) || (named && !sameName && !isWrapper(node, inner, marks))) {
+  if (first === undefined || own.some(isWork) || (named && !sameName && !isWrapper(node, inner, marks) && !isOfOtherTracer(node, inner))) {
     const impliedName = marks.implied.get(node) ?? (marks.implied.has(node) ? ownName(node.span) : undefined);
     for (const sub of inner) setVia(sub, node, marks);
     return {
@@ -350,6 +350,17 @@ function isWrapper(node: Node, [only, ...others]: readonly Draft[], { agents, im
     isSilent(node) &&
     (facts.systemPrompt ?? facts.toolDefinitions ?? facts.handoffTo) === undefined &&
     !isInside(node, agents)
+  );
+}
+
+/** Another instrumentation than that of the agents below wrote the span, and names the runner after the application. */
+function isOfOtherTracer({ span, reading: { facts } }: Node, inner: readonly Draft[]): boolean {
+  return (
+    (facts.systemPrompt ?? facts.toolDefinitions ?? facts.handoffTo) === undefined &&
+    inner.every((one) => {
+      const outer = one.frames.at(-1) ?? one.node;
+      return outer !== undefined && !one.implicit && outer.parent?.span === span && outer.span.scope.name !== span.scope.name;
+    })
   );
 }
 

@@ -80,8 +80,7 @@ export function agentTrace(
     sum: summedUp(outer),
     usedBelow: inputTokensBelow(scope),
   });
-  // The agent's span may sum up requests that left no span.
-  const tokens = tokensOf(modelCalls) ?? (scope.subAgents.length === 0 ? summedUp(outer) : undefined);
+  const tokens = wholeUsage(modelCalls, scope.subAgents.length === 0 ? summedUp(outer) : undefined);
   if (tokens !== undefined) trace.tokens = tokens;
   // A final response shows that the run went on after an error of its root.
   const failed = response === undefined ? outer.find(isInError)?.span : undefined;
@@ -129,6 +128,23 @@ function summedUp(outer: readonly Node[]): AgentTrace['tokens'] {
         ...(sums.inputTokens === undefined ? {} : { input: sums.inputTokens }),
         ...(sums.outputTokens === undefined ? {} : { output: sums.outputTokens }),
       };
+}
+
+/**
+ * The sum on the agent's span counts where requests leave a number out, or report only the beginning of their answers: the same input and less
+ * output. Where both numbers are greater, the sum holds the earlier turns of the session too.
+ */
+function wholeUsage(calls: readonly ModelCall[], sum: AgentTrace['tokens']): AgentTrace['tokens'] {
+  const requested = tokensOf(calls);
+  if (requested === undefined || sum === undefined) return requested ?? sum;
+  const isLeftOut = (key: 'inputTokens' | 'outputTokens'): boolean => calls.some((call) => call.failed !== true && call[key] === undefined);
+  const { input = 0, output = 0 } = requested;
+  const isMoreOutput = (sum.output ?? 0) > output && (isLeftOut('outputTokens') || sum.input === input);
+  return {
+    ...requested,
+    ...(sum.input !== undefined && sum.input > input && isLeftOut('inputTokens') ? { input: sum.input } : {}),
+    ...(sum.output !== undefined && isMoreOutput ? { output: sum.output } : {}),
+  };
 }
 
 /** Input tokens of all sub-agents: of their requests, or of the sum on their own span if that is more. */

@@ -1,5 +1,7 @@
 /** The requests to models among an agent's spans, without duplicates. */
 import type { RequestedCall, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
+import { saying } from '../../../collectors/parsing/message-evidence.ts';
+import { lastText } from '../../../collectors/parsing/messages.ts';
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
 import { joined } from './span-facts.ts';
 import { sortedBy } from '../../model/nano-time.ts';
@@ -90,15 +92,26 @@ function withoutGuesses(own: readonly Node[]): readonly Node[] {
   );
 }
 
+/** Earlier siblings that are compared with a request. Requests of two instrumentations follow each other closely. */
+const siblingsMax = 8;
+
 /** Merges sibling spans of one request by two instrumentations: the later one completes the first. */
 function withoutDuplicates(own: readonly Node[]): readonly Node[] {
   const models = modelSpans(own);
   const duplicates = new Map<Node, Node>();
-  const latest = new Map<Node | undefined, Node>();
+  const latest = new Map<Node | undefined, Node[]>();
   for (const node of models) {
     const before = latest.get(node.parent);
-    latest.set(node.parent, node);
-    if (before !== undefined && !duplicates.has(before) && areDuplicates(before, node)) duplicates.set(before, node);
+    if (before === undefined) {
+      latest.set(node.parent, [node]);
+      continue;
+    }
+    const first = before.findLast(
+      (one, at) => !duplicates.has(one) && (at === before.length - 1 ? areDuplicates(one, node) : isTwice(one, node)),
+    );
+    if (first !== undefined) duplicates.set(first, node);
+    before.push(node);
+    if (before.length > siblingsMax) before.shift();
   }
   if (duplicates.size === 0) return own;
   const dropped = new Set(duplicates.values());
@@ -110,17 +123,44 @@ function withoutDuplicates(own: readonly Node[]): readonly Node[] {
     });
 }
 
-/** Siblings at the same time, of which only one has messages, with the same tokens or the same response id. */
 function areDuplicates(a: Node, b: Node): boolean {
+  return isStreamBegin(a, b) || isTwice(a, b);
+}
+
+/**
+ * Siblings of two instrumentations at the same time, with the same tokens or the same response id. One that reports neither, nor an answer,
+ * lies within the other and asks the same.
+ */
+function isTwice(a: Node, b: Node): boolean {
+  if (a.parent !== b.parent || a.span.scope.name === b.span.scope.name || b.span.startUnixNano > a.span.endUnixNano) return false;
   const [left, right] = [a.reading.facts, b.reading.facts];
-  if (isStreamBegin(a, b)) return true;
-  return (
-    a.parent === b.parent &&
-    a.span.scope.name !== b.span.scope.name &&
-    b.span.startUnixNano <= a.span.endUnixNano &&
-    (left.outputMessages === undefined || right.outputMessages === undefined) &&
-    ((left.inputTokens === right.inputTokens && left.outputTokens === right.outputTokens) || isOneResponse(a, b))
-  );
+  if (isOneResponse(a, b)) return true;
+  const isSameUsage = left.inputTokens === right.inputTokens && left.outputTokens === right.outputTokens;
+  if (isSameUsage && (left.outputMessages === undefined || right.outputMessages === undefined)) return true;
+  if (isSameUsage && (left.inputTokens ?? left.outputTokens) !== undefined) return isSameAnswer(left, right);
+  return (isUnanswered(a) && isDuring(a, b) && asksTheSame(left, right)) || (isUnanswered(b) && isDuring(b, a) && asksTheSame(right, left));
+}
+
+function isUnanswered({ span, reading: { facts } }: Node): boolean {
+  return (facts.inputTokens ?? facts.outputTokens ?? saying(facts.outputMessages)) === undefined && responseId(span) === undefined;
+}
+
+function isSameAnswer(left: SpanFacts, right: SpanFacts): boolean {
+  const of = ({ outputMessages = [] }: SpanFacts): string =>
+    [lastText(outputMessages, 'assistant'), ...outputMessages.flatMap(({ requested }) => requested.map(({ name }) => name))].join(' ');
+  return of(left) === of(right);
+}
+
+/** Whether nothing in the request of one contradicts that of the other. */
+function asksTheSame(silent: SpanFacts, other: SpanFacts): boolean {
+  if (silent.model !== undefined && other.model !== undefined && !isSameModel(silent.model, other.model)) return false;
+  const [asked, known] = [saying(silent.inputMessages), saying(other.inputMessages)];
+  return asked === undefined || known === undefined || lastText(asked, 'user') === lastText(known, 'user');
+}
+
+/** An answer has a dated name of the model: `gpt-4o-mini-2024-07-18`. */
+function isSameModel(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one);
 }
 
 function isOneResponse(a: Node, b: Node): boolean {
