@@ -6,10 +6,11 @@ import type { Store } from '../../src/model/store/store.ts';
 import { annotationQueues, type AnnotationQueues } from '../../src/queues/annotation-queues.ts';
 import type { QueueSettings } from '../../src/queues/queue-settings.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
+import { openedInMemory } from '../builders/memory-store.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { traceId } from '../builders/spans.ts';
-import { members, open } from '../stores/members.ts';
+import { open } from '../stores/members.ts';
 
 function settingsOf(given: Partial<QueueSettings> = {}): QueueSettings {
   return {
@@ -119,7 +120,7 @@ test('queues: two people beside each other, leases that end and a store that fai
   const waits = fc.array(fc.nat(70_000), { minLength: 4, maxLength: 20 });
   await fc.assert(
     fc.asyncProperty(faults, waits, fc.integer({ min: 1, max: 2 }), async (planned, rests, people) => {
-      const store = await members['sqlite in memory']();
+      const store = await openedInMemory();
       const runs = 4;
       await store.write(keys(runs).map((of) => scoredRun({}, of)));
       const clock = manualClock();

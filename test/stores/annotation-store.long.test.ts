@@ -81,7 +81,7 @@ async function heard(store: Store, ...spans: readonly number[]): Promise<readonl
 
 const everything = { from: 0, to: base * 2, kinds: ['human', 'user', 'evaluator'], limit: 100 } as const;
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('annotations: what was said is told with the run, by name and annotator', async () => {
     const store = await open(member);
     await store.write([item(1)]);

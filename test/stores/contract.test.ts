@@ -8,6 +8,7 @@ import { slimItem } from '../../src/stores/blob-codec.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { openedInMemory } from '../builders/memory-store.ts';
 import { retention } from '../builders/retention.ts';
 import { failed, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
@@ -16,7 +17,7 @@ import { base, nth, numbers, piece, secondMicros, traceId } from './numbered.ts'
 
 const all: RunQuery = { limit: 200 };
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('stores: a run is read back whole', async () => {
     const store = await open(member);
     const trace = agentTrace({
@@ -387,7 +388,7 @@ test('stores: a store with a thread and one without tell the same after the same
       fc.nat(5),
       fc.boolean(),
       async (batches, pieces, contentUntil, isLight) => {
-        const [one, other] = [await sqliteStore(':memory:', { inThread: false }), await sqliteStore(':memory:')];
+        const [one, other] = [await openedInMemory(), await sqliteStore(':memory:')];
         for (const batch of batches) {
           await one.write(batch);
           await other.write(isLight ? batch.map(slimItem) : batch);
@@ -416,6 +417,6 @@ test('stores: a store with a thread and one without tell the same after the same
         await Promise.all([one.stop(), other.stop()]);
       },
     ),
-    { numRuns: propertyRuns({ short: 3, long: 30 }) },
+    { numRuns: propertyRuns({ short: 2, long: 30 }) },
   );
 }, 60_000);

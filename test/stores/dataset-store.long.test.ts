@@ -16,7 +16,7 @@ import {
 } from '../../src/model/store/dataset-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
-import { closedLater, folder, members, open } from './members.ts';
+import { closedLater, folder, members, open, opened } from './members.ts';
 
 const key: DatasetKey = { tenant: noTenant, name: 'failures' };
 const pageOfAll = { limit: 1_000 };
@@ -59,7 +59,7 @@ test.each([
   expect(isDatasetName(name)).toBe(want);
 });
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('dataset: an example is read as it was written', async () => {
     const { datasets } = await open(member);
     const whole: DatasetExample = {
@@ -285,7 +285,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
-        const store = await members[member]();
+        const store = await opened[member]();
         const { datasets } = store;
         const versions: (readonly DatasetExample[])[] = [[]];
         for (const { expectedOffset, ...given } of steps) {
@@ -323,7 +323,7 @@ function afterChange(
 }
 
 test('dataset: a change has a limit of examples, and a store of datasets', async () => {
-  const store = closedLater(await sqliteStore(':memory:', { inThread: false }));
+  const store = await open('sqlite in memory');
   const { datasets } = store;
   const put = Array.from({ length: changedExamplesMax + 2 }, (_, at) => example(String(at)));
   const outcome = await datasets.change(key, change({ put }));

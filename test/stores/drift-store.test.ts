@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { driftMeasurementsMax, type DriftMeasurement } from '../../src/model/store/drift-store.ts';
-import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { closedLater, folder, members, open } from './members.ts';
+import { folder, members, open, openFile } from './members.ts';
 
 function look(series: number, number: number, given: Partial<DriftMeasurement> = {}): DriftMeasurement {
   return {
@@ -39,7 +38,7 @@ function look(series: number, number: number, given: Partial<DriftMeasurement> =
 const places = (looks: readonly DriftMeasurement[]): readonly string[] =>
   looks.map(({ series, look: number }) => `${series.number}.${number}`);
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('drift: a look is read as it was written, open or ended', async () => {
     const { judgeDrift } = await open(member);
     const [open0, whole] = [
@@ -85,8 +84,8 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
 test('drift: looks are there after a restart', async () => {
   const file = join(folder(), 'tracejury.db');
-  const first = await sqliteStore(file);
+  const first = await openFile(file);
   await first.judgeDrift.write(look(1, 0));
   await first.stop();
-  expect(await closedLater(await sqliteStore(file)).judgeDrift.looks({ name: 'done', limit: 10 })).toEqual([look(1, 0)]);
+  expect(await (await openFile(file)).judgeDrift.looks({ name: 'done', limit: 10 })).toEqual([look(1, 0)]);
 });

@@ -48,7 +48,7 @@ function result(exampleId: string, repeat: number, given: Partial<ExperimentResu
 const key = (id: string) => ({ tenant: noTenant, id });
 const rows = async (store: ExperimentStore, id: string) => (await store.results(key(id), { limit: 1_000 })).results;
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('experiments: results are read by status, by example, and in pages of both', async () => {
     const { experiments } = await open(member);
     await experiments.begin(experiment('e1'));

@@ -10,10 +10,11 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { NewExport } from '../../src/model/store/export-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { openedInMemory } from '../builders/memory-store.ts';
 import { retention } from '../builders/retention.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
-import { closedLater, folder, members, open } from './members.ts';
+import { folder, members, open, openFile } from './members.ts';
 
 /** The run of that number. */
 function nth(number: number, given: Partial<Run> = {}): Run {
@@ -30,7 +31,7 @@ const numbers = (rows: readonly { readonly item: { readonly run: Pick<Run, 'trac
   rows.map(({ item }) => Number.parseInt(item?.run.traceId ?? '', 16) - 1);
 const anyTime = { now: 1e15, limit: 100, except: [] } as const;
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   /** Runs from 0 on, each with a row. */
   async function filled(count: number): Promise<{ readonly store: Store; readonly ids: readonly number[] }> {
     const store = await open(member);
@@ -245,7 +246,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
 test('sqlite: rows outlive the process, and what cannot be read is told as such', async () => {
   const file = join(folder(), 'tracejury.db');
-  const first = await sqliteStore(file);
+  const first = await openFile(file);
   const [one, other] = [scoredRun({ a: scored(1) }, nth(1)), scoredRun({ a: scored(0) }, nth(2))];
   await first.write([one, other], [waiting(one), waiting(other)]);
   await first.stop();
@@ -253,7 +254,7 @@ test('sqlite: rows outlive the process, and what cannot be read is told as such'
   const db = new DatabaseSync(file);
   db.exec("update exports set item = x'00' where id = 1");
   db.close();
-  const second = closedLater(await sqliteStore(file));
+  const second = await openFile(file);
   expect((await second.exports.due({ exporter: 'x', ...anyTime })).map(({ item }) => item)).toEqual([undefined, exportItem(other)]);
 });
 
@@ -276,7 +277,7 @@ test('stores: a store with a thread and one without tell the same of exports aft
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
       const told = await Promise.all(
-        [await sqliteStore(':memory:', { inThread: false }), await sqliteStore(':memory:')].map(async (store) => {
+        [await openedInMemory(), await sqliteStore(':memory:')].map(async (store) => {
           const seen: unknown[] = [];
           for (const [at, one] of steps.entries()) {
             const rows = (await store.exports.list({ limit: 100 })).exports;
@@ -316,6 +317,6 @@ test('stores: a store with a thread and one without tell the same of exports aft
       );
       expect(told[1]).toEqual(told[0]);
     }),
-    { numRuns: propertyRuns({ short: 3, long: 30 }) },
+    { numRuns: propertyRuns({ short: 1, long: 30 }) },
   );
 }, 60_000);

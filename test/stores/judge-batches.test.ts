@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { NewBatch } from '../../src/model/store/judge-store.ts';
-import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { closedLater, folder, members, open } from './members.ts';
+import { folder, members, open, openFile } from './members.ts';
 
 const batch = (given: Partial<NewBatch> = {}): NewBatch => ({
   id: 'one',
@@ -14,7 +13,7 @@ const batch = (given: Partial<NewBatch> = {}): NewBatch => ({
   ...given,
 });
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('stores: a batch is there from before it goes until it ends, oldest first, by judge', async () => {
     const { judgeBatches } = await open(member);
     await judgeBatches.prepare(batch({ id: 'two', preparedAt: 2_000, questions: ['c'] }));
@@ -108,10 +107,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
 test('stores: what is in a batch is there for the next one who opens the file', async () => {
   const file = join(folder(), 'tracejury.db');
-  const first = await sqliteStore(file);
+  const first = await openFile(file);
   await first.judgeBatches.prepare(batch());
   await first.judgeBatches.submitted('one', 'remote');
   await first.stop();
-  const second = closedLater(await sqliteStore(file));
+  const second = await openFile(file);
   expect(await second.judgeBatches.unfinished('main')).toEqual([{ ...batch(), questions: ['a', 'b'], remoteId: 'remote' }]);
 });

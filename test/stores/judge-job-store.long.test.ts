@@ -59,7 +59,7 @@ async function decided(store: Store, of: Run): Promise<readonly string[]> {
   return (await store.decisions(of.traceId)).map(({ name, decision, revision }) => `${name} ${decision} ${revision}`);
 }
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('stores: what waits is the whole run as it was, and what it was chosen with', async () => {
     const store = await open(member);
     const of = nth(1, {

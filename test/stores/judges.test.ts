@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { noAmount, type Amount } from '../../src/model/budget.ts';
 import { noSpending, type JudgeSpendStore, type MinuteEntry, type SpendEntry } from '../../src/model/store/judge-store.ts';
-import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { closedLater, folder, members, open } from './members.ts';
+import { folder, members, open, openFile } from './members.ts';
 
 const day = '2026-01-31';
 
@@ -35,7 +34,7 @@ const standing = async (store: JudgeSpendStore, account: string, of: string) =>
 
 const cost = (nanoUsd: number) => ({ nanoUsd, requests: 1, inputTokens: 10, outputTokens: 2 });
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('stores: what is wanted is reserved up to the limit and not beyond it', async () => {
     const { judgeSpend } = await open(member);
     expect(await judgeSpend.enter(entry({ wantedNanoUsd: 60 }))).toEqual({
@@ -171,10 +170,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
 test('stores: what judges have cost is there when the file is opened again', async () => {
   const file = join(folder(), 'tracejury.db');
-  const first = await sqliteStore(file);
+  const first = await openFile(file);
   await first.judgeSpend.enter(entry({ wantedNanoUsd: 90 }));
   await first.judgeSpend.enter(entry({ spent: cost(30), releasedNanoUsd: 30 }));
   await first.stop();
-  const { judgeSpend } = closedLater(await sqliteStore(file));
+  const { judgeSpend } = await openFile(file);
   expect(await standing(judgeSpend, 'main', day)).toEqual({ ...cost(30), reserved: money(60) });
 });

@@ -1,17 +1,23 @@
-/** A store of every kind, for suites that hold for whichever it is: closed, and its folder gone, after each test. */
+/** Stores of every kind, for suites that hold for whichever it is: closed, and their folders gone, after each test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
+import { openedInMemory } from '../builders/memory-store.ts';
 import { longSuite } from '../builders/property-runs.ts';
 
-export const members = {
-  'sqlite in memory': () => sqliteStore(':memory:', { inThread: false }),
-  // A thread loads the modules of the store again, some 0.2 s of work for each store: the long suite opens files as the service does.
-  'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db'), { inThread: longSuite }),
+/** The caller closes them. */
+export const opened = {
+  'sqlite in memory': openedInMemory,
+  'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
 } as const satisfies { readonly [name: string]: () => Promise<Store> };
+
+export type Member = keyof typeof opened;
+
+/** Both kinds execute the same statements, so the short suite leaves the one with a file and a thread to the long suite. */
+export const members: readonly Member[] = longSuite ? ['sqlite in memory', 'sqlite in a file'] : ['sqlite in memory'];
 
 export function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'tracejury-store-'));
@@ -19,8 +25,13 @@ export function folder(): string {
   return made;
 }
 
-export async function open(member: keyof typeof members): Promise<Store> {
-  return closedLater(await members[member]());
+export async function open(member: Member): Promise<Store> {
+  return closedLater(await opened[member]());
+}
+
+/** A file that a test opens again. */
+export async function openFile(file: string): Promise<Store> {
+  return closedLater(await sqliteStore(file, { inThread: longSuite }));
 }
 
 /** A store that a test has opened by itself. */

@@ -12,7 +12,7 @@ const key = (version: string, more: Partial<ProcessKey> = {}): ProcessKey => ({ 
 const some = processOf([[runOf(['lookup', 'refund'], { id: 1 }), 3]]);
 const policy = { runsMax: 10, freezes: true };
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('processes: what is learnt adds up until the model is frozen', async () => {
     const { processes } = await open(member);
     expect(await processes.read(key('1'))).toBeUndefined();

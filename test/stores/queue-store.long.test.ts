@@ -7,10 +7,11 @@ import type { Annotation } from '../../src/model/store/annotation-store.ts';
 import type { AddingItems, LeaseRequest, NewQueueResponse, QueueItem, QueueStore } from '../../src/model/store/queue-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
+import { openedInMemory } from '../builders/memory-store.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 import { retention } from '../builders/retention.ts';
 import { traceId } from '../builders/spans.ts';
-import { members, open } from './members.ts';
+import { members, open, type Member } from './members.ts';
 
 const second = 1_000_000;
 
@@ -18,7 +19,7 @@ function nth(at: number, given: Partial<Run> = {}): Run {
   return run({ traceId: traceId(at + 1), ...given });
 }
 
-async function opened(member: keyof typeof members, runs: number, given: Partial<Run> = {}): Promise<Store> {
+async function opened(member: Member, runs: number, given: Partial<Run> = {}): Promise<Store> {
   const store = await open(member);
   await store.write(Array.from({ length: runs }, (_, at) => scoredRun({ goal: scored(at % 2) }, nth(at, given))));
   return store;
@@ -75,7 +76,7 @@ function annotationOf(person: string, { traceId: trace, spanId: span }: Pick<Que
   return { ...shared, traceId: trace, spanId: span, name: 'goal', by: person };
 }
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('queues: a run enters once, no more than the limit, and only when it is stored', async () => {
     const { queues } = await opened(member, 3);
     expect(await queues.add(adding([nth(0), nth(0), nth(9), nth(1), nth(2)], { itemsMax: 2 }))).toEqual([
@@ -361,7 +362,7 @@ test('queues: whatever happens, no item is answered by more people than asked, t
 });
 
 async function freshStore(runs: number): Promise<Store> {
-  const store = await members['sqlite in memory']();
+  const store = await openedInMemory();
   await store.write(Array.from({ length: runs }, (_, at) => scoredRun({}, nth(at))));
   return store;
 }

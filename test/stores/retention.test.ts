@@ -16,7 +16,7 @@ function seededText(seed: number, chars: number): string {
 
 const all: RunQuery = { limit: 200 };
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('stores: what is old goes in steps, content before runs', async () => {
     const store = await open(member);
     await store.write(Array.from({ length: 5 }, (_, at) => scoredRun({ a: scored(1) }, nth(at))));

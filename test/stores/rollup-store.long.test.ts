@@ -13,6 +13,7 @@ import { quantileOf } from '../../src/statistics/quantile-sketch.ts';
 import { addValue, sketchOfSum, sketchSum } from '../../src/statistics/sketch-sum.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { openedInMemory } from '../builders/memory-store.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 import { retention } from '../builders/retention.ts';
 import { evaluation, run, scored, skipped } from '../builders/scored-run.ts';
@@ -83,7 +84,7 @@ async function rows<Kind extends RollupKind>(
   return (await store.rollups(kind, { ...whole, now: start, byAgent: true, byName: true, ...query })).rows;
 }
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('rollups: runs, verdicts, tools and models of an agent', async () => {
     const store = await open(member);
     const models: readonly ModelCounts[] = [
@@ -265,7 +266,7 @@ const writes = fc.array(
 test('rollups: equal to figures counted from the runs themselves, whatever the order of writes and refreshes', async () => {
   await fc.assert(
     fc.asyncProperty(writes, async (steps) => {
-      const store = await sqliteStore(':memory:', { inThread: false });
+      const store = await openedInMemory();
       try {
         const runs: ScoredRun[] = [];
         let now = start + 2 * day;

@@ -92,7 +92,7 @@ async function standing(store: Store): Promise<{ readonly verdicts: readonly str
   };
 }
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('stores: turns are gathered in the order in which they began, for each evaluator, and come out when the session is quiet', async () => {
     const store = await open(member);
     await store.write([

@@ -57,7 +57,7 @@ async function pages(
 
 const numbers = (rows: readonly VerdictRow[]): readonly number[] => rows.map((row) => Number.parseInt(row.traceId, 16) - 1);
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('verdict rows: verdicts of one evaluator come newest run first, with what a rate needs', async () => {
     const store = await open(member);
     await store.write([

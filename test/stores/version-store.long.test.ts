@@ -11,6 +11,7 @@ import { tenant } from '../../src/model/ids.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, run, scored, skipped } from '../builders/scored-run.ts';
+import { openedInMemory } from '../builders/memory-store.ts';
 import { retention } from '../builders/retention.ts';
 import { closedLater, folder, members, open } from './members.ts';
 import { durationQuantile } from '../../src/analytics/version-comparison.ts';
@@ -77,7 +78,7 @@ async function told(store: Store, query: VersionQuery) {
   return (await store.versions.figures(query)).map(short);
 }
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('versions: sums runs, verdicts, tokens, cost and durations by version', async () => {
     const store = await open(member);
     await store.write([
@@ -234,7 +235,7 @@ test.each([
   });
   await fc.assert(
     fc.asyncProperty(fc.array(stepOf, { minLength: 1, maxLength: 8 }), async (given) => {
-      const store = await sqliteStore(':memory:', { inThread: false });
+      const store = await openedInMemory();
       const written: { readonly version: string; readonly passed: number }[] = [];
       let now = start + 20 * day;
       for (const { runs, laterHours, steps } of given) {

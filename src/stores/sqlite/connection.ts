@@ -53,6 +53,8 @@ const folderMode = 0o700;
 export interface SqliteOptions {
   /** Default: true. Without a thread, questions are answered between two turns of the caller's: for tests under a manual clock. */
   readonly inThread?: boolean;
+  /** Serialized database that the connection begins with in place of an empty one; without a thread only. For tests: they open many, and migrate one. */
+  readonly image?: Uint8Array;
   /** A thread was started. */
   readonly onThread?: (thread: Worker) => void;
   /** SQLite refused because the disk is full. */
@@ -139,7 +141,7 @@ interface SqliteThread {
 
 async function threadOf(file: string, options: SqliteOptions): Promise<SqliteThread> {
   if (options.ports !== undefined) return sqliteClient(file, options.ports, options);
-  return await (options.inThread === false ? sqliteHere(file) : sqliteThread(file, options));
+  return await (options.inThread === false ? sqliteHere(file, options) : sqliteThread(file, options));
 }
 
 interface Waiting {
@@ -147,8 +149,8 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-async function sqliteHere(file: string): Promise<SqliteThread> {
-  const { answer } = database(file);
+async function sqliteHere(file: string, { image }: SqliteOptions): Promise<SqliteThread> {
+  const { answer } = database(file, image);
   let isOpen = true;
   async function ask(question: Question): Promise<Answered> {
     if (!isOpen) throw new Error('the store is closed');

@@ -91,8 +91,9 @@ interface Statement {
   readonly reads: boolean;
 }
 
-function opened(file: string): DatabaseSync {
+function opened(file: string, image: Uint8Array | undefined): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyMs, enableForeignKeyConstraints: true });
+  if (image !== undefined) database.deserialize(image);
   // The way of giving space back must stand before the first table.
   database.exec(
     `pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheKib}; pragma wal_autocheckpoint = ${checkpointPages};`,
@@ -133,9 +134,9 @@ export interface Database {
   answer(ask: Ask): Promise<Answer>;
 }
 
-/** Throws what SQLite says when the file cannot be opened. */
-export function database(file: string): Database {
-  const connection = opened(file);
+/** Throws what SQLite says when the file cannot be opened. `image`: a serialized database, which takes the place of an empty one. */
+export function database(file: string, image?: Uint8Array): Database {
+  const connection = opened(file, image);
   connection.function('block_text', blockReader());
   const statement = statements(connection);
   const db = new Kysely<Tables>({

@@ -61,7 +61,7 @@ async function paged(store: Store, query: RunQuery): Promise<{ readonly found: r
   }
 }
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('list: filters by tool, label, duration and cost', async () => {
     const store = await open(member);
     await store.write([

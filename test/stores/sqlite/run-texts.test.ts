@@ -26,7 +26,7 @@ async function found(store: Store, text: string, more: Partial<RunQuery> = {}): 
   return numbers(await store.runs({ limit: 10, text, ...more }));
 }
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('texts: words are found in input and answer, with other conditions, newest first', async () => {
     const store = await open(member);
     await store.write([

@@ -40,7 +40,7 @@ async function all(store: Store, query: Partial<SessionQuery> = {}): Promise<rea
 
 const ids = (rows: readonly SessionRow[]): readonly string[] => rows.map(({ id, tenant }) => `${tenant}${id}`);
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('sessions: come by their newest run, with figures over all their runs', async () => {
     const store = await open(member);
     await store.write([

@@ -7,6 +7,7 @@ import { sessionRunsMax } from '../../../src/model/store/session-list.ts';
 import type { StoreItem } from '../../../src/model/store/store.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
+import { openedInMemory } from '../../builders/memory-store.ts';
 import { propertyRuns } from '../../builders/property-runs.ts';
 import { scored, scoredRun, skipped } from '../../builders/scored-run.ts';
 import { members, open } from '../members.ts';
@@ -19,7 +20,7 @@ function turn(number: number, verdicts: { readonly [name: string]: Verdict }, te
 const ofSession = { details: { session: { turns: 3, left_out: 0 } } };
 const session = { tenant: noTenant, id: 's' };
 
-describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+describe.each(members)('%s', (member) => {
   test('the worst turn of each evaluator is the first with the lowest score, without verdicts on the session', async () => {
     const store = await open(member);
     const turns = [
@@ -71,7 +72,7 @@ test('the store finds what the turns read one by one say', async () => {
   const turns = fc.array(fc.record({ a: verdict, b: verdict }), { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(turns, async (rows) => {
-      const store = await members['sqlite in memory']();
+      const store = await openedInMemory();
       const verdicts = rows.map((row) =>
         Object.fromEntries(Object.entries(row).flatMap(([name, one]) => (one === undefined ? [] : [[name, one] as const]))),
       );
