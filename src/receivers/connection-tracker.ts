@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';
+import { machineOf } from '../model/client-address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
@@ -73,7 +74,7 @@ export function connectionTracker({ transport, max, telemetry, clock, fullAnswer
   }
 
   function add(socket: Socket): void {
-    const holder = holderOf(socket.remoteAddress);
+    const holder = machineOf(socket.remoteAddress);
     if (connections.size >= max && !makeRoom(holder)) return refuse(socket);
     const key = keyOf(socket);
     const connection: Connection = {
@@ -211,19 +212,4 @@ function rankOf({ socket, requests, isAdmitted }: Connection): number {
 
 function keyOf({ remoteAddress, remotePort }: Peer): string {
   return `${remoteAddress} ${remotePort}`;
-}
-
-/** A machine: of IPv6 the network of 64 bits, of which one machine may use every address. */
-function holderOf(address = ''): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':').filter((group) => group !== '');
-  const behind = tail === undefined ? [] : tail.split(':').filter((group) => group !== '');
-  const filled =
-    tail === undefined
-      ? groups
-      : [...groups, ...Array.from({ length: Math.max(0, 8 - groups.length - behind.length) }, () => '0'), ...behind];
-  return filled.slice(0, 4).join(':');
 }

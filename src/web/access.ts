@@ -2,11 +2,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { machineOf } from '../model/client-address.ts';
 import type { HostRule } from '../model/http-hosts.ts';
 import { tenant } from '../model/ids.ts';
 import { type Caller, type Right, rights, type SignInWay, type Visit } from './api/route.ts';
 import { failure } from './api/serve-api.ts';
 import type { IsOpen } from './console-files.ts';
+import type { Holder } from './request-guard.ts';
 import { attemptLimiter, type Session, type SessionHolder, sessionMs, sessionTable } from './browser-sessions.ts';
 
 export interface AccessToken {
@@ -43,6 +45,8 @@ interface Denied {
 
 export interface Access {
   callerOf(request: FastifyRequest): Caller;
+  /** Who takes the room of an answer: the token or the person, or else the machine. */
+  holderOf(request: FastifyRequest): Holder;
   /** The refusal of a request; `undefined` when it is allowed. */
   denied(request: FastifyRequest): Denied | undefined;
   /** The caller with what changes its session. */
@@ -65,7 +69,7 @@ export function accessControl(options: AccessOptions): Access {
     ...(options.hasPeople ? (['oidc'] as const) : []),
   ];
 
-  function holderOf(value: string): SessionHolder | undefined {
+  function tokenHolder(value: string): SessionHolder | undefined {
     const given = hash(value);
     // Compares every token, so that the duration reveals nothing.
     const isOf = hashes.map((known) => timingSafeEqual(known, given));
@@ -83,7 +87,7 @@ export function accessControl(options: AccessOptions): Access {
     const { authorization } = request.headers;
     const anyone = { name: undefined, isPerson: false, rights: ofAnyone, tenant: undefined, session: undefined };
     if (authorization !== undefined) {
-      const holder = holderOf(/^Bearer (.+)$/i.exec(authorization)?.[1] ?? '');
+      const holder = tokenHolder(/^Bearer (.+)$/i.exec(authorization)?.[1] ?? '');
       return holder === undefined ? anyone : { ...holder, session: undefined };
     }
     const session = sessions.of(request.cookies[cookieName] ?? '');
@@ -107,19 +111,23 @@ export function accessControl(options: AccessOptions): Access {
   }
 
   function signIn(token: string, request: FastifyRequest, reply: FastifyReply): ReturnType<Visit['signIn']> {
-    const holder = attempts.allows(request.ip) ? holderOf(token) : 'too_many';
+    const holder = attempts.allows(machineOf(request.ip)) ? tokenHolder(token) : 'too_many';
     if (holder !== 'too_many' && holder?.rights.includes('read') === true) {
       sessions.end(request.cookies[cookieName] ?? '');
       return { ...holder, session: begin(reply, holder) };
     }
     options.onRefused();
     if (holder === 'too_many') return holder;
-    attempts.failed(request.ip);
+    attempts.failed(machineOf(request.ip));
     return 'refused';
   }
 
   return {
     callerOf,
+    holderOf(request) {
+      const { name, rights: held } = callerOf(request);
+      return { name: name === undefined ? `address ${machineOf(request.ip)}` : `name ${name}`, isStranger: !held.includes('read') };
+    },
     begin,
     denied: (request) => denialOf(request, callerOf(request), hosts),
     visitOf: (request, reply) => ({

@@ -28,23 +28,29 @@ export interface SessionTable {
 }
 
 export const sessionMs = 12 * 3_600_000;
-/** At the bound the oldest sessions end. */
+/** At the bound the holder with the most sessions loses its oldest one. */
 export const sessionsMax = 1_000;
 
 export function sessionTable({ nowMs, secret }: { readonly nowMs: () => number; readonly secret: () => string }): SessionTable {
   const sessions = new Map<string, Session>();
 
-  function dropExpired(): void {
+  function makeRoom(): void {
     // Sessions last equally long, so they expire in the order of the map.
     for (const [key, { expiresAtMs }] of sessions) {
-      if (expiresAtMs > nowMs() && sessions.size < sessionsMax) return;
+      if (expiresAtMs > nowMs()) break;
       sessions.delete(key);
     }
+    if (sessions.size < sessionsMax) return;
+    const [largest] = [...Map.groupBy(sessions, ([, { name, isPerson }]) => `${isPerson} ${name}`).values()].toSorted(
+      (one, other) => other.length - one.length,
+    );
+    const [oldest] = largest ?? [];
+    if (oldest !== undefined) sessions.delete(oldest[0]);
   }
 
   return {
     begin(holder) {
-      dropExpired();
+      makeRoom();
       const cookie = secret();
       const session = { ...holder, antiForgery: secret(), expiresAtMs: nowMs() + sessionMs };
       sessions.set(hash(cookie), session);
@@ -66,12 +72,15 @@ function hash(text: string): string {
 }
 
 export interface AttemptLimiter {
-  /** False: the address has failed too often within the last minute. */
+  /** False: the machine has failed too often within the last minute. */
   allows(address: string): boolean;
   failed(address: string): void;
 }
 
-/** Failed sign-ins of one address, and of all addresses, within a minute. */
+/**
+ * Failed sign-ins of one machine, and of all machines, within a minute. Beyond the number of all, each machine has one attempt, so that guesses stay few
+ * and no sender of them keeps others out.
+ */
 export const attemptsMax = { ofAddress: 10, ofAll: 200 } as const;
 const minuteMs = 60_000;
 const addressesMax = 2_000;
@@ -84,7 +93,7 @@ export function attemptLimiter(nowMs: () => number): AttemptLimiter {
     one !== undefined && nowMs() - one.sinceMs < minuteMs ? one : { sinceMs: nowMs(), count: 0 };
   const more = (one: { readonly sinceMs: number; readonly count: number }) => ({ ...one, count: one.count + 1 });
   return {
-    allows: (address) => current(byAddress.get(address)).count < attemptsMax.ofAddress && current(all).count < attemptsMax.ofAll,
+    allows: (address) => current(byAddress.get(address)).count < (current(all).count < attemptsMax.ofAll ? attemptsMax.ofAddress : 1),
     failed(address) {
       byAddress.set(address, more(current(byAddress.get(address))));
       all = more(current(all));

@@ -34,12 +34,25 @@ export function securityHeaders(app: FastifyInstance): void {
   void app.register(fastifyHelmet, headers);
 }
 
-/** Addresses of programs; every other one is a page of the console. */
+/** Addresses of programs. */
 const programAddress = /^\/(?:api|v1|assets)(?:\/|$)|^\/(?:metrics|livez|readyz|favicon\.ico|opentelemetry\.proto\.[^/]*)(?:\/|$)/;
+/** Addresses of pages whose last part is a name, which may look like that of a file. */
+export const namedPages = ['/runs/:trace/:span', '/sessions/:id', '/queues/:name', '/datasets/:name', '/experiments/:id', '/agents/:agent'];
+const namedPage = new RegExp(`^(?:${namedPages.map((path) => path.replaceAll(/:\w+/g, '[^/]+')).join('|')})/?$`);
+/** A name with an ending, or a name or folder that begins with a dot. */
+const looksLikeFile = /\/\.|\.\w{1,10}\/?$/;
 
+/** False: an address of programs, and one that looks like a file and is of no page. */
 export function isPageAddress(url: string): boolean {
-  const [path = ''] = url.split(/[?#]/, 1);
-  return !programAddress.test(path);
+  const path = pathOf(url);
+  return !programAddress.test(path) && (!looksLikeFile.test(path) || namedPage.test(path));
+}
+
+/** Pages need no token, and neither does the answer that there is no such page. */
+const needsNoToken: IsOpen = (url) => !programAddress.test(pathOf(url));
+
+function pathOf(url: string): string {
+  return url.split(/[?#]/, 1)[0] ?? '';
 }
 
 /** True: the folder holds a built console. */
@@ -54,7 +67,7 @@ export function serveFiles(app: FastifyInstance, folder: string): void {
     reply.sendFile(`assets/${request.params.file}`, { maxAge: '365d', immutable: true }),
   );
   for (const path of ['/', '/*'])
-    app.get(path, { config: { isOpen: isPageAddress satisfies IsOpen } }, (request, reply) =>
+    app.get(path, { config: { isOpen: needsNoToken } }, (request, reply) =>
       // The browser asks again each time, and so learns the names of a new build.
       isPageAddress(request.url) ? reply.sendFile('index.html', { cacheControl: false }) : reply.callNotFound(),
     );

@@ -7,6 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type SecureContextOptions, Server, type TlsOptions } from 'node:tls';
 import { fastifyCookie } from '@fastify/cookie';
 import { fastify, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import { idleTimeout } from '../http/idle-timeout.ts';
 import { isDiskFull } from '../model/errors.ts';
 import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { ApiDeps, OtlpAddresses } from './api/route.ts';
@@ -115,20 +116,26 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     if (isHealth(request.url)) return undefined;
     const denied = access.denied(request);
     if (denied === undefined) {
-      options.connections?.admitted(request.raw.socket);
-      const isStream = (request.routeOptions.config as { readonly isStream?: boolean }).isStream === true;
-      // Streams have room of their own, so that they neither take the room of answers nor end as slow ones.
-      const room = isStream ? 'go' : await gate.room(request.raw, reply.raw);
-      if (room === 'gone') return reply.hijack();
-      if (room === 'go') return undefined;
-      options.onBusy?.();
-      return reply.code(503).header('retry-after', '1').send(busy);
+      if (!access.holderOf(request).isStranger) options.connections?.admitted(request.raw.socket);
+      return undefined;
     }
     if (denied.status === 401) reply.header('www-authenticate', 'Bearer');
     return reply.code(denied.status).send(denied.body);
   };
   app.after(() => app.addHook('onRequest', onRequest));
+  // After the body has come, so that a client that sends it slowly holds no room.
+  app.addHook('preValidation', async (request, reply) => {
+    const isStream = (request.routeOptions.config as { readonly isStream?: boolean }).isStream === true;
+    // Streams have room of their own, so that they neither take the room of answers nor end as slow ones.
+    if (isStream || isHealth(request.url)) return undefined;
+    const room = await gate.room(request.raw, reply.raw, access.holderOf(request));
+    if (room === 'gone') return reply.hijack();
+    if (room === 'go') return undefined;
+    options.onBusy?.();
+    return reply.code(503).header('retry-after', '1').send(busy);
+  });
   app.addHook('onSend', async (request, reply, payload) => {
+    gate.handedOver(reply.raw);
     // A page in pieces holds one piece at a time.
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
     if (isHealth(request.url) || gate.fits(reply.raw, Buffer.byteLength(payload))) return payload;
@@ -193,12 +200,13 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     parts: options.api,
     visitOf: (request, reply) => ({ ...access.visitOf(request, reply), otlp: reachable(options.otlp(), request.hostname) }),
     async sendEvents(reply, source) {
-      if (!streams.hasRoom()) {
+      const holder = access.holderOf(reply.request).name;
+      if (!streams.hasRoom(holder)) {
         options.onBusy?.();
         return await reply.code(503).header('retry-after', '10').send(tooManyStreams);
       }
       reply.hijack();
-      await streams.open(reply.raw, reply.getHeaders() as { readonly [name: string]: string }, source);
+      await streams.open(reply.raw, reply.getHeaders() as { readonly [name: string]: string }, source, holder);
     },
   });
   app.setNotFoundHandler(async (request, reply) => {
@@ -316,7 +324,7 @@ const requestTimeoutMs = 10_000;
 /** For the headers of a request; a silent connection ends after it too. */
 const headersTimeoutMs = 5_000;
 const checkingMs = 1_000;
-/** Without a byte in either direction. */
+/** Without a byte in either direction, while the client has to act. */
 const connectionTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
 const headerBytesMax = 16 * 1024;
@@ -331,7 +339,7 @@ function consoleServer(handler: RequestListener, tls: TlsOptions | undefined): H
     maxHeaderSize: headerBytesMax,
   };
   const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
-  server.setTimeout(connectionTimeoutMs);
+  idleTimeout(server, connectionTimeoutMs);
   server.maxHeadersCount = headersMax;
   return server;
 }

@@ -39,6 +39,9 @@ export const defaultStreamBounds: StreamBounds = {
   lifeMs: 15 * 60_000,
 };
 
+/** Of the streams that one holder may open. */
+const holderShare = 0.75;
+
 export interface StreamsOptions extends StreamBounds {
   /** Called with the number of open streams. */
   readonly onOpen: (open: number) => void;
@@ -48,9 +51,10 @@ export interface StreamsOptions extends StreamBounds {
 }
 
 export interface EventStreams {
-  hasRoom(): boolean;
+  /** False: all streams are open, or the holder has its share of them. */
+  hasRoom(holder: string): boolean;
   /** Resolves when the stream has ended. Writes the head of the answer with these headers. */
-  open(response: ServerResponse, headers: { readonly [name: string]: string }, source: EventSource): Promise<void>;
+  open(response: ServerResponse, headers: { readonly [name: string]: string }, source: EventSource, holder: string): Promise<void>;
   /** Ends all streams. Another one ends at once. */
   stop(): void;
 }
@@ -58,7 +62,8 @@ export interface EventStreams {
 export function eventStreams(options: StreamsOptions): EventStreams {
   const { streamsMax, everyMs, heartbeatMs, stallMs, lifeMs, onOpen, onStalled, onFault } = options;
   const shutdown = new AbortController();
-  let streams = 0;
+  /** Holders of the open streams. */
+  const streams: string[] = [];
 
   async function pump(response: ServerResponse, source: EventSource, ended: AbortSignal): Promise<void> {
     let quietMs = 0;
@@ -87,12 +92,13 @@ export function eventStreams(options: StreamsOptions): EventStreams {
   }
 
   return {
-    hasRoom: () => streams < streamsMax,
-    async open(response, headers, source) {
+    hasRoom: (holder) =>
+      streams.length < streamsMax && streams.filter((one) => one === holder).length < Math.ceil(streamsMax * holderShare),
+    async open(response, headers, source, holder) {
       const gone = new AbortController();
       const ended = AbortSignal.any([shutdown.signal, gone.signal, AbortSignal.timeout(lifeMs)]);
       response.once('close', () => gone.abort());
-      onOpen(++streams);
+      onOpen(streams.push(holder));
       try {
         response.writeHead(200, { ...headers, 'content-type': 'text/event-stream', connection: 'close' });
         response.write(':\n\n');
@@ -101,7 +107,8 @@ export function eventStreams(options: StreamsOptions): EventStreams {
         // A stopping service closes the store first.
         if (!shutdown.signal.aborted) onFault(error instanceof Error ? error : new Error('the source of a stream failed'));
       } finally {
-        onOpen(--streams);
+        streams.splice(streams.indexOf(holder), 1);
+        onOpen(streams.length);
         response.end();
       }
     },

@@ -1,4 +1,5 @@
 /** Sign-in of people with OpenID Connect: the authorization code flow with PKCE, state and nonce. */
+import { createHmac } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   authorizationCodeGrant,
@@ -8,15 +9,14 @@ import {
   type CustomFetch,
   customFetch,
   discovery,
+  enableNonRepudiationChecks,
   type IDToken,
-  randomNonce,
-  randomPKCECodeVerifier,
-  randomState,
 } from 'openid-client';
 import type { Access } from './access.ts';
 import { type Right, rights } from './api/route.ts';
 import type { SessionHolder } from './browser-sessions.ts';
 import type { IsOpen } from './console-files.ts';
+import { recentMap } from '../model/recent-map.ts';
 
 export interface AllowedPeople {
   /** An address, or `*@example.org` for all of a domain. The issuer must have verified it. */
@@ -47,69 +47,59 @@ export interface PeopleOptions extends PeopleSettings {
   readonly onFault: (error: Error) => void;
 }
 
-/** What the service remembers of a sign-in until the browser comes back. */
-interface Started {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-  readonly callback: string;
-  readonly expiresAtMs: number;
-}
-
 const startedMs = 10 * 60_000;
-/** Sign-ins on their way; at the bound the oldest ends. */
-const startedMax = 1_000;
+/** Tickets that have come back; at the bound the oldest is forgotten. The issuer takes a code once as well. */
+const usedTicketsMax = 1_000;
 /** For one request to the issuer. */
 const issuerTimeoutS = 10;
 
 export function servePeople(app: FastifyInstance, access: Pick<Access, 'begin'>, options: PeopleOptions): void {
   const { nowMs, secret, isSecure, port, clientId } = options;
-  const started = new Map<string, Started>();
+  const key = secret();
+  const used = recentMap<string, true>(usedTicketsMax);
   const cookieName = `${isSecure ? '__Secure-' : ''}tracejury_${port}_sign_in`;
   // Lax: the browser comes back from the issuer, which is another site.
   const cookieOptions = { path: '/sign-in', httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
   const isOpen: IsOpen = () => true;
-  let known: Configuration | undefined;
+  let known: Promise<Configuration> | undefined;
 
-  async function issuer(): Promise<Configuration> {
-    known ??= await discovery(new URL(options.issuer), clientId, options.clientSecret, undefined, {
+  /** Shared by all who ask meanwhile. A request that fails is sent again for the next one. */
+  function issuer(): Promise<Configuration> {
+    known ??= discovery(new URL(options.issuer), clientId, options.clientSecret, undefined, {
       timeout: issuerTimeoutS,
+      // The signature of an ID token is checked even though it comes from the issuer's own address.
+      execute: [enableNonRepudiationChecks],
       ...(options.fetch === undefined ? {} : { [customFetch]: options.fetch }),
+    }).catch((error: unknown) => {
+      known = undefined;
+      throw error;
     });
     return known;
   }
 
-  function remember(ticket: string, one: Started): void {
-    for (const [key, { expiresAtMs }] of started) {
-      if (expiresAtMs > nowMs() && started.size < startedMax) break;
-      started.delete(key);
-    }
-    started.set(ticket, one);
+  /**
+   * What belongs to a ticket follows from it, so the service keeps nothing of a sign-in on its way, and a flood of them ends no other one. A ticket that
+   * the service has not given fails, because only the service can make its state.
+   */
+  function partOf(ticket: string, part: 'state' | 'nonce' | 'verifier'): string {
+    return createHmac('sha256', key).update(`${part} ${ticket}`).digest('base64url');
   }
 
-  function originOf(request: FastifyRequest): string {
-    return options.url ?? `${isSecure ? 'https' : 'http'}://${request.host}`;
+  function callbackOf(request: FastifyRequest): string {
+    return new URL('/sign-in/callback', options.url ?? `${isSecure ? 'https' : 'http'}://${request.host}`).href;
   }
 
   app.get('/sign-in/start', { config: { isOpen } }, async (request, reply) => {
     try {
       const config = await issuer();
-      const one = {
-        state: randomState(),
-        nonce: randomNonce(),
-        verifier: randomPKCECodeVerifier(),
-        callback: new URL('/sign-in/callback', originOf(request)).href,
-        expiresAtMs: nowMs() + startedMs,
-      };
-      const ticket = secret();
-      remember(ticket, one);
+      const ticket = `${nowMs() + startedMs}.${secret()}`;
       const to = buildAuthorizationUrl(config, {
-        redirect_uri: one.callback,
+        redirect_uri: callbackOf(request),
         scope: 'openid email profile',
-        code_challenge: await calculatePKCECodeChallenge(one.verifier),
+        code_challenge: await calculatePKCECodeChallenge(partOf(ticket, 'verifier')),
         code_challenge_method: 'S256',
-        state: one.state,
-        nonce: one.nonce,
+        state: partOf(ticket, 'state'),
+        nonce: partOf(ticket, 'nonce'),
       });
       return await reply.setCookie(cookieName, ticket, { ...cookieOptions, maxAge: startedMs / 1_000 }).redirect(to.href, 302);
     } catch (error) {
@@ -120,16 +110,16 @@ export function servePeople(app: FastifyInstance, access: Pick<Access, 'begin'>,
 
   app.get('/sign-in/callback', { config: { isOpen } }, async (request, reply) => {
     const ticket = request.cookies[cookieName] ?? '';
-    const one = started.get(ticket);
-    // One attempt for each start.
-    started.delete(ticket);
+    const [expiresAtMs = ''] = ticket.split('.', 1);
     void reply.clearCookie(cookieName, cookieOptions);
-    if (one === undefined || one.expiresAtMs <= nowMs()) return await refuse('expired');
+    // One attempt for each start.
+    if (!(Number(expiresAtMs) > nowMs()) || used.get(ticket) === true) return await refuse('expired');
+    used.set(ticket, true);
     try {
-      const tokens = await authorizationCodeGrant(await issuer(), new URL(request.url, one.callback), {
-        pkceCodeVerifier: one.verifier,
-        expectedState: one.state,
-        expectedNonce: one.nonce,
+      const tokens = await authorizationCodeGrant(await issuer(), new URL(request.url, callbackOf(request)), {
+        pkceCodeVerifier: partOf(ticket, 'verifier'),
+        expectedState: partOf(ticket, 'state'),
+        expectedNonce: partOf(ticket, 'nonce'),
         idTokenExpected: true,
       });
       const claims = tokens.claims();

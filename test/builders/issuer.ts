@@ -12,6 +12,10 @@ export interface Issuer {
   claims: { readonly [name: string]: unknown };
   /** Changes the next ID token, as an attacker would. */
   forge: (claims: { readonly [name: string]: unknown }) => { readonly [name: string]: unknown };
+  /** True: another key than the published one signs the next ID token. */
+  isForeignKey: boolean;
+  /** Requests for the description of the issuer. */
+  descriptions: number;
   /** Parameters of each request to the authorization endpoint. */
   readonly asked: URLSearchParams[];
   stop(): Promise<void>;
@@ -27,6 +31,7 @@ interface Grant {
 
 export async function openIssuer(): Promise<Issuer> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const foreign = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
   const key = { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' };
   const grants = new Map<string, Grant>();
   const asked: URLSearchParams[] = [];
@@ -36,7 +41,8 @@ export async function openIssuer(): Promise<Issuer> {
     const json = (status: number, value: unknown): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     };
-    if (pathname === '/.well-known/openid-configuration')
+    if (pathname === '/.well-known/openid-configuration') {
+      issuer.descriptions++;
       return json(200, {
         issuer: issuer.name,
         authorization_endpoint: `${issuer.name}/authorize`,
@@ -47,6 +53,7 @@ export async function openIssuer(): Promise<Issuer> {
         id_token_signing_alg_values_supported: ['RS256'],
         code_challenge_methods_supported: ['S256'],
       });
+    }
     if (pathname === '/keys') return json(200, { keys: [key] });
     if (pathname === '/authorize') {
       asked.push(searchParams);
@@ -76,7 +83,7 @@ export async function openIssuer(): Promise<Issuer> {
   const token = (claims: object): string => {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const text = `${part({ alg: 'RS256', kid: 'one', typ: 'JWT' })}.${part(claims)}`;
-    return `${text}.${sign('RSA-SHA256', Buffer.from(text), privateKey).toString('base64url')}`;
+    return `${text}.${sign('RSA-SHA256', Buffer.from(text), issuer.isForeignKey ? foreign : privateKey).toString('base64url')}`;
   };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -84,6 +91,8 @@ export async function openIssuer(): Promise<Issuer> {
     name: 'https://issuer.example',
     reach: (url) => url.replace(/^https:\/\/issuer\.example(?=\/)/, `http://127.0.0.1:${port}`),
     claims: {},
+    isForeignKey: false,
+    descriptions: 0,
     forge: (claims) => claims,
     asked,
     stop: () =>

@@ -24,6 +24,8 @@ export interface Door {
   admission: Admission;
   /** Whether a sender takes little; it is let in whatever `admission` says. */
   modest?: (sender: string) => boolean;
+  /** What each delivery of spans waits for. */
+  beforeAnswer?: Promise<void>;
   /** Thrown by the next delivery. */
   fault: Error | undefined;
   /** Resolves when the bytes in flight are as asked for. */
@@ -103,6 +105,7 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
       async spans(tenant, spans, request) {
         deliver();
         const { body, contentEncoding } = kept(request);
+        await door.beforeAnswer;
         door.spans.push(...spans.map((span) => [tenant, span] as const));
         door.bodies.push({ body, contentEncoding });
       },

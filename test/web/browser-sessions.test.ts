@@ -36,6 +36,13 @@ test('sessions: at the bound the oldest ends', () => {
   expect(left).toEqual(cookies.slice(2));
 });
 
+test('sessions: at the bound the holder with the most sessions loses one, and others keep theirs', () => {
+  const { sessions } = table();
+  const first = sessions.begin({ ...ana, name: 'ben' }).cookie;
+  for (let at = 0; at < sessionsMax + 2; at++) sessions.begin(ana);
+  expect(sessions.of(first)).toMatchObject({ name: 'ben' });
+});
+
 test('sign-ins: an address that fails too often waits for a minute, others do not', () => {
   let nowMs = 1_000_000;
   const attempts = attemptLimiter(() => nowMs);
@@ -48,8 +55,10 @@ test('sign-ins: an address that fails too often waits for a minute, others do no
   expect(attempts.allows('192.0.2.1')).toBe(true);
 });
 
-test('sign-ins: many addresses together are bounded too', () => {
+test('sign-ins: when many addresses fail, each has one attempt, and an address that has not failed is not kept out', () => {
   const attempts = attemptLimiter(() => 1_000_000);
   for (let at = 0; at < attemptsMax.ofAll; at++) attempts.failed(`192.0.2.${at}`);
+  expect([attempts.allows('192.0.2.1'), attempts.allows('198.51.100.1')]).toEqual([false, true]);
+  attempts.failed('198.51.100.1');
   expect(attempts.allows('198.51.100.1')).toBe(false);
 });

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ConsoleListener, ConsoleOptions } from '../../src/web/console.ts';
-import { isPageAddress } from '../../src/web/console-files.ts';
+import { isPageAddress, namedPages } from '../../src/web/console-files.ts';
 import { openConsole } from '../builders/console-listener.ts';
 
 const open: ConsoleListener[] = [];
@@ -42,6 +42,17 @@ test('console files: every address of a page is the one HTML file, which browser
   }
 });
 
+test('console files: every page that a name ends has its address whatever the name looks like', () => {
+  const source = readFileSync(join(import.meta.dirname, '../../src/console/pages.ts'), 'utf8');
+  expect(namedPages).toEqual([...source.matchAll(/path: '([^']*:[^']*)'/g)].map(([, path]) => path));
+  for (const path of namedPages) expect(isPageAddress(path.replaceAll(/:\w+/g, 'gpt-4.1'))).toBe(true);
+});
+
+test('console files: with tokens an unknown address that looks like a file does not exist, for callers without one too', async () => {
+  const url = await listening({ files, tokens: [{ name: 'r', value: 'reads-and-nothing-else', may: ['read'] }] });
+  expect((await fetch(`${url}/main.js`)).status).toBe(404);
+});
+
 test('console files: a file with a hash in its name is kept for good', async () => {
   const url = await listening({ files });
   const answer = await fetch(`${url}/assets/main-abc123.js`);
@@ -53,15 +64,29 @@ test('console files: a file with a hash in its name is kept for good', async () 
   expect(answer.headers.get('content-type')).toContain('javascript');
 });
 
-test.each(['/api/v1/nothing', '/api', '/assets/gone.js', '/assets/..%2Fsecret.txt', '/v1/traces', '/metrics/x', '/favicon.ico'])(
-  'console files: %s is no page',
-  async (path) => {
-    const url = await listening({ files });
-    const answer = await fetch(`${url}${path}`);
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(await answer.text()).not.toContain('secret');
-  },
-);
+test.each([
+  '/api/v1/nothing',
+  '/api',
+  '/assets/gone.js',
+  '/assets/..%2Fsecret.txt',
+  '/v1/traces',
+  '/metrics/x',
+  '/favicon.ico',
+  '/main.js',
+  '/robots.txt',
+  '/.env',
+  '/.git/config',
+  '/wp-login.php',
+  '/runs/export.csv',
+  '/settings/x.json',
+  '/sessions/a/b.html',
+  '/index.php?x=1',
+])('console files: %s is no page', async (path) => {
+  const url = await listening({ files });
+  const answer = await fetch(`${url}${path}`);
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(await answer.text()).not.toContain('secret');
+});
 
 test('console files: the policy allows files of the console alone', async () => {
   const url = await listening({ files });

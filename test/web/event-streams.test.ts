@@ -26,7 +26,7 @@ async function bench(source: EventSource, bounds: Partial<StreamBounds> = {}): P
     onStalled: () => seen.stalled++,
     onFault: (error) => seen.faults.push(error.message),
   });
-  const server: Server = createServer((_request, response) => void streams.open(response, { 'x-test': 'yes' }, source));
+  const server: Server = createServer((_request, response) => void streams.open(response, { 'x-test': 'yes' }, source, 'ana'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -76,11 +76,19 @@ test('streams: without events a comment comes now and then', async () => {
 test('streams: there is room for a number of them, and a stop ends all', async () => {
   const { url, streams, seen } = await bench({ next: async () => [] }, { streamsMax: 2 });
   const open = await Promise.all([fetch(url), fetch(url)]);
-  expect(streams.hasRoom()).toBe(false);
+  expect(streams.hasRoom('ana')).toBe(false);
   streams.stop();
   for (const response of open) await response.text();
   await eventually(async () => (seen.open === 0 ? true : undefined), 'the end of the streams');
-  expect([streams.hasRoom(), seen.most, seen.faults]).toEqual([true, 2, []]);
+  expect([streams.hasRoom('ana'), seen.most, seen.faults]).toEqual([true, 2, []]);
+});
+
+test('streams: a holder of many leaves some to others', async () => {
+  const { url, streams } = await bench({ next: async () => [] }, { streamsMax: 4 });
+  const open = await Promise.all([1, 2, 3].map(async () => await fetch(url)));
+  expect([streams.hasRoom('ana'), streams.hasRoom('ben')]).toEqual([false, true]);
+  streams.stop();
+  for (const response of open) await response.text();
 });
 
 test('streams: a client that does not read stops the readings, and loses its stream', async () => {

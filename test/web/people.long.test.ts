@@ -131,6 +131,24 @@ test.each([
   expect([end.to, [...visitor.cookies.keys()], faults.length]).toEqual(['/sign-in?refused=failed', [], 1]);
 });
 
+test('people: an ID token that another key has signed signs nobody in', async () => {
+  const { url, issuer, faults } = await listening([{ email: 'ana@example.org', may: ['read'] }]);
+  issuer.isForeignKey = true;
+  const { visitor, end } = await signIn({ url, issuer });
+  expect([end.to, [...visitor.cookies.keys()], faults.length]).toEqual(['/sign-in?refused=failed', [], 1]);
+});
+
+test('people: sign-ins that begin together share one request to the issuer, and a flood of them ends no other', async () => {
+  const { url, issuer } = await listening([{ email: 'ana@example.org', may: ['read'] }]);
+  const visitor = browser(issuer);
+  const flood = (times: number) =>
+    Array.from({ length: times }, async () => (await fetch(`${url}/sign-in/start`, { redirect: 'manual' })).status);
+  const [{ to: authorize }] = await Promise.all([visitor.visit(`${url}/sign-in/start`), ...flood(20)]);
+  await Promise.all(flood(1_100));
+  const { to: back } = await visitor.visit(authorize);
+  expect([(await visitor.visit(back)).to, issuer.descriptions]).toEqual(['/', 1]);
+});
+
 test('people: the way back works once, in the browser that began, in time', async () => {
   const clock = { nowMs: 0 };
   const { url, issuer } = await listening([{ email: 'ana@example.org', may: ['read'] }], () => clock.nowMs);

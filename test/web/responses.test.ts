@@ -23,7 +23,7 @@ interface Listening {
 }
 
 /** Its metrics page is larger than what a socket takes unread. */
-async function listening(responses: ConsoleOptions['responses'] = {}): Promise<Listening> {
+async function listening(responses: ConsoleOptions['responses'] = {}, more: Partial<ConsoleOptions> = {}): Promise<Listening> {
   const pages = { begun: 0, open: 0, most: 0 };
   const ended: string[] = [];
   let busy = 0;
@@ -45,6 +45,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     readBody: consoleBody(byteBudget({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
     // Larger than what two sockets take unread.
     api: { ...(await emptyApi()), evaluability: () => Array.from({ length: 200 }, () => ({ reason: 'x'.repeat(64 * 1024) })) },
+    ...more,
   });
   ending.push(() => listener.stop());
   return { port: Number(new URL(url).port), pages, ended, busy: () => busy };
@@ -125,4 +126,73 @@ test('responses: answers that nobody reads hold so many bytes at most, and one g
   expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
   first.destroy();
   await eventually(async () => (await asked()) === 200 || undefined, 'room again');
+});
+
+const token = { name: 'reader', value: 'reads-and-nothing-else', may: ['read'] } as const;
+const asReader = { headers: { authorization: `Bearer ${token.value}` } };
+const halfSignIn =
+  'POST /api/v1/session HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n{"token":"';
+
+test('responses: sign-ins that never end hold no room, neither of readers nor of other strangers', async () => {
+  const { port } = await listening({ answersMax: 1, strangersMax: 1, waitMs: 60_000, stallMs: 60_000 }, { tokens: [token] });
+  for (let at = 0; at < 20; at++) await unread(port, halfSignIn);
+  expect((await fetch(`http://127.0.0.1:${port}/api/v1/runs`, asReader)).status).toBe(200);
+  expect((await fetch(`http://127.0.0.1:${port}/api/v1/session`)).status).toBe(200);
+});
+
+/** Work that lasts until it is let go, by the address that begins it. */
+function slowWork() {
+  const going = Promise.withResolvers<boolean>();
+  const path = `/api/v1/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`;
+  let begun = 0;
+  return { going, path, begun: () => begun, unannotate: async () => (begun++, await going.promise) };
+}
+
+test('responses: strangers have room of their own, and take none from a caller who may read', async () => {
+  const work = slowWork();
+  const holding = { ...token, name: 'boss', value: 'does-everything-here', may: ['read', 'operate', 'annotate'] };
+  const { port } = await listening(
+    { answersMax: 1, strangersMax: 1, waitMs: 60_000 },
+    { tokens: [token, holding], api: { ...(await emptyApi()), unannotate: work.unannotate } },
+  );
+  const url = `http://127.0.0.1:${port}`;
+  const held = fetch(`${url}${work.path}`, { method: 'DELETE', headers: { authorization: `Bearer ${holding.value}` } });
+  await eventually(() => work.begun() > 0 || undefined, 'the work');
+  expect((await fetch(`${url}/api/v1/session`)).status).toBe(200);
+  work.going.resolve(true);
+  expect((await held).status).toBe(200);
+});
+
+test('responses: no time limit for clients ends an answer that the service still works on, while others wait', async () => {
+  const work = slowWork();
+  const { port, ended } = await listening(
+    { answersMax: 1, stallMs: 20, answerMs: 20, waitMs: 60_000 },
+    { api: { ...(await emptyApi()), unannotate: work.unannotate } },
+  );
+  const url = `http://127.0.0.1:${port}`;
+  const held = fetch(`${url}${work.path}`, { method: 'DELETE' });
+  await eventually(() => work.begun() > 0 || undefined, 'the work');
+  const behind = fetch(`${url}/metrics`);
+  // Several times each limit.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(ended).toEqual([]);
+  work.going.resolve(true);
+  expect([(await held).status, (await behind).status]).toEqual([200, 200]);
+});
+
+test('responses: a holder of many requests leaves a place to another one', async () => {
+  const work = slowWork();
+  const boss = { ...token, name: 'boss', value: 'does-everything-here', may: ['read', 'operate', 'annotate'] };
+  const { port } = await listening(
+    { answersMax: 4, waitingMax: 8, waitMs: 60_000 },
+    { tokens: [token, boss], api: { ...(await emptyApi()), unannotate: work.unannotate } },
+  );
+  const url = `http://127.0.0.1:${port}`;
+  const asBoss = { method: 'DELETE', headers: { authorization: `Bearer ${boss.value}` } };
+  const many = Array.from({ length: 12 }, async () => (await fetch(`${url}${work.path}`, asBoss)).status);
+  await eventually(() => work.begun() === 3 || undefined, 'the share of the holder');
+  expect((await fetch(`${url}/metrics`, asReader)).status).toBe(200);
+  work.going.resolve(true);
+  // Three at work and eight that waited.
+  expect(Map.groupBy(await Promise.all(many), (status) => status).get(200)).toHaveLength(11);
 });

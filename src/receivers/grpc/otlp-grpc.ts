@@ -78,12 +78,13 @@ async function call(
     const { ':path': path = '' } = headers;
     handler.answered(signals.get(path) ?? 'other', statusText(rejection), rejection, path);
     sendRejection(stream, rejection);
+    endAnswered();
   };
-  const timers = [
-    setTimeout(() => isWaiting(stream) && refuse(notInTime), bounds.requestMs),
-    setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs),
-  ];
-  stream.on('error', () => undefined).once('close', () => timers.forEach((timer) => clearTimeout(timer)));
+  const late = setTimeout(() => isWaiting(stream) && refuse(notInTime), bounds.requestMs);
+  let unread: NodeJS.Timeout | undefined;
+  /** The client may send the rest of its request and read its answer. While the service works on a request, no time limit applies. */
+  const endAnswered = (): void => void (unread ??= setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs));
+  stream.on('error', () => undefined).once('close', () => [late, unread].forEach((timer) => clearTimeout(timer)));
   try {
     const peer = stream.session?.socket;
     const head = headOf(headers, peer?.remoteAddress);
@@ -99,12 +100,13 @@ async function call(
       inflatedBytesMax: limits.inflatedBytes,
       received: (bytes) => handler.received(request.signal, bytes),
     });
+    clearTimeout(late);
     if (!isWaiting(stream)) return releaseBody(message);
     const answer = await handler.accept({ ...request, contentEncoding: encoding }, message, () => !isWaiting(stream));
-    // Its time may have ended while the request was written down: it has its answer then.
     if (!isWaiting(stream)) return;
     handler.answered(request.signal, 'OK');
     sendMessage(stream, answer);
+    endAnswered();
   } catch (error) {
     if (error !== aborted && isWaiting(stream)) refuse(rejectionFor(error, ingest));
   }

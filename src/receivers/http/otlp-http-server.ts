@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { idleTimeout } from '../../http/idle-timeout.ts';
 import { grpcCode, statusResponse } from '../../otlp/write/responses.ts';
 import { isHttp2, type RequestRejection } from '../rejection.ts';
 import { tlsOptions, type Tls } from '../tls.ts';
@@ -57,7 +58,7 @@ export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined, b
   const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tlsOptions(tls) }, handler);
   // Likewise what expects something else than 100-continue: it gets its answer all the same.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  server.setTimeout(connectionTimeoutMs);
+  idleTimeout(server, connectionTimeoutMs);
   server.maxHeadersCount = headersMax;
   return server;
 }

@@ -130,6 +130,17 @@ describe('otlp_grpc overload', () => {
     await door.inFlight(0);
   });
 
+  test('otlp_grpc: a request that the service works on has its answer, however long that takes', async () => {
+    const door = await opened({ bounds: { requestMs: 20, answerMs: 20 } });
+    const stored = Promise.withResolvers<void>();
+    door.beforeAnswer = stored.promise;
+    const answer = grpcSend(door.port, { message: goodBody });
+    // Several times each limit.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    stored.resolve();
+    expect((await answer).code).toBe('OK');
+  });
+
   test('otlp_grpc: refusals of one kind are told once a minute, with their number', async () => {
     const door = await opened();
     const refuse = async (): Promise<void> => void (await grpcSend(door.port, { path: '/nobody/Export', message: goodBody }));
