@@ -84,9 +84,11 @@ test('intake: of a request that a done and an open run share only the open one g
 });
 
 const padding = 'x'.repeat(10_000);
+/** The journal has room for that many requests with a padding. */
+const requestsMax = propertyRuns({ short: 30, long: 150 });
 
 test('intake: a run stays open while ten times the journal flows by', async () => {
-  const of = world(1_500_000);
+  const of = world(requestsMax * padding.length);
   const first = await started(of);
   const open = spansOf(1);
   expect(await first.take(open.slice(0, 2))).toBe('appended');
@@ -94,8 +96,8 @@ test('intake: a run stays open while ten times the journal flows by', async () =
   let bytes = 0;
   for (let trace = 2; bytes < of.bytesMax * 10; trace++) {
     const spans = [...spansOf(trace), span({ id: 9, parent: 1, trace, attributes: { text: padding } })];
-    // Every few minutes it does something, in a request that it shares.
-    if (trace % 200 === 0)
+    // It does something now and then, in a request that it shares.
+    if (trace % Math.ceil(requestsMax * 1.3) === 0)
       spans.push(modelSpan({ id: trace + 100, parent: 1, trace: 1, start: 10 + trace, user: 'question 1', says: 'still at it' }));
     bytes += request(spans, 0).body.length;
     const taken = await first.take(spans);
@@ -116,7 +118,7 @@ test('intake: a run stays open while ten times the journal flows by', async () =
 });
 
 test('intake: a run that is open since before the clock was set back by a day does not fill the journal', async () => {
-  const of = world(1_500_000);
+  const of = world(requestsMax * padding.length);
   of.nowMs += 24 * 3_600 * second;
   const first = await started(of);
   expect(await first.take(spansOf(1).slice(0, 2))).toBe('appended');
@@ -127,7 +129,7 @@ test('intake: a run that is open since before the clock was set back by a day do
   for (let trace = 2; bytes < of.bytesMax * 2; trace++) {
     const spans = [...spansOf(trace), span({ id: 9, parent: 1, trace, attributes: { text: padding } })];
     // It is at work, so it is not abandoned.
-    if (trace % 100 === 0)
+    if (trace % Math.ceil(requestsMax * 0.7) === 0)
       spans.push(modelSpan({ id: trace + 100, parent: 1, trace: 1, start: 10 + trace, user: 'question 1', says: 'still at it' }));
     bytes += request(spans, 0).body.length;
     const taken = await next.take(spans);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
 import { readLogs, readTraces, type OtlpEncoding } from '../../src/otlp/read/read.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 import { logsRequest, traceRequest } from './descriptors.ts';
 import { plainRecord, plainSpan } from './plain.ts';
 import { logsRequests, traceRequests } from './requests.ts';
@@ -65,7 +66,7 @@ describe('otlp damage', () => {
         fc.property(bodies, damage, (body, how) => {
           answered(() => read(damaged(body, how), encoding));
         }),
-        { numRuns: 400 },
+        { numRuns: propertyRuns({ short: 60, long: 400 }) },
       );
     });
   }

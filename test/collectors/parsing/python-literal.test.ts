@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePythonLiteral, pythonLiteralCharsMax, pythonLiteralEnd, readQuoted } from '../../../collectors/parsing/python-literal.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
+import { anyCharacter } from '../../builders/any-character.ts';
 
 const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
@@ -12,7 +13,7 @@ const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
       fc.integer(),
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.bigInt({ min: 2n ** 53n, max: 2n ** 90n }),
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
     ),
     fc.array(tie('value'), { maxLength: 5 }),
     fc.dictionary(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('__proto__', 'constructor')), tie('value'), { maxKeys: 5 }),

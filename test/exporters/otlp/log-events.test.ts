@@ -9,6 +9,7 @@ import type { ExporterSettings } from '../../../src/exporters/settings.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { readLogs } from '../../../src/otlp/read/read.ts';
+import { anyCharacter } from '../../builders/any-character.ts';
 import { agentTrace, spanId } from '../../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../../builders/scored-run.ts';
 import { traceId } from '../../builders/spans.ts';
@@ -262,7 +263,7 @@ test('log-events: an entry without an address is told of', () => {
   expect(() => logEventsExporter({})).toThrow('no endpoint');
 });
 
-const scalars = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.boolean(), fc.integer(), fc.double({ noNaN: true }));
+const scalars = fc.oneof(fc.string({ unit: anyCharacter, maxLength: 100 }), fc.boolean(), fc.integer(), fc.double({ noNaN: true }));
 const anything = fc
   .dictionary(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.oneof(scalars, fc.array(scalars), fc.constant(null)))
   .map((found): JsonObject => found);
@@ -273,7 +274,7 @@ const records: fc.Arbitrary<OutgoingLog> = fc.record({
   timeUnixNano: fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }),
   severity: fc.constantFrom('INFO', 'WARN', 'ERROR'),
   eventName: fc.string({ minLength: 1 }),
-  body: fc.string({ unit: 'binary', maxLength: 300 }),
+  body: fc.string({ unit: anyCharacter, maxLength: 300 }),
   attributes: anything,
 });
 

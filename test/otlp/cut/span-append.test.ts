@@ -7,8 +7,12 @@ import { JuryError } from '../../../src/model/errors.ts';
 import { pieces } from '../../../src/otlp/cut/trace-extract.ts';
 import { protobufWriter } from '../../../src/otlp/write/protobuf-writer.ts';
 import { spliced, type Addition, type Cut } from '../../../src/otlp/cut/span-append.ts';
+import { anyCharacter } from '../../builders/any-character.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { traceRequest } from '../descriptors.ts';
 import { traceRequests } from '../requests.ts';
+
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
 
 interface Decoded {
   readonly resourceSpans?: readonly {
@@ -27,7 +31,7 @@ interface DecodedSpan {
 
 /** What a verdict adds, as values and as the published messages have it. */
 const added = fc.record({
-  verdict: fc.string({ unit: 'binary', maxLength: 6 }),
+  verdict: fc.string({ unit: anyCharacter, maxLength: 6 }),
   events: fc.array(
     fc.record({
       name: fc.string({ minLength: 1, maxLength: 5 }),
@@ -138,6 +142,7 @@ test('splice: the published messages read the spans that are wanted, with what w
         );
       expect(places(after)).toEqual(places(before));
     }),
+    runs,
   );
 });
 
@@ -155,6 +160,7 @@ test('splice: spans that nothing is added to are the very bytes, and the others 
         expect((addedTo.has(idOf(span)) ? is.subarray(0, was.length) : is).equals(was)).toBe(true);
       }
     }),
+    runs,
   );
 });
 
@@ -169,6 +175,7 @@ test('splice: where all is wanted as it is, it is the very body; and its pieces 
       for (const [traceId, found] of cut)
         expect(spansIn(decoded(Buffer.concat(found.pieces)))).toEqual(spans.filter((span) => traceOf(span) === traceId));
     }),
+    runs,
   );
 });
 
@@ -185,5 +192,6 @@ test('splice: a damaged body is spliced, or told to be malformed', () => {
         expect(error).toBeInstanceOf(JuryError);
       }
     }),
+    runs,
   );
 });

@@ -7,10 +7,13 @@ import { excerpts, type OtlpSignal } from '../../../src/otlp/cut/trace-extract.t
 import { readLogs, readTraces, type OtlpEncoding } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { runSteps } from '../../../src/runtime/cooperative.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { span } from '../../builders/spans.ts';
 import { logsRequest, traceRequest } from '../descriptors.ts';
 import { plainRecord, plainSpan } from '../plain.ts';
 import { logsRequests, traceRequests } from '../requests.ts';
+
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
 
 const ownerOf = (traceId: string | undefined): number => (traceId === undefined ? 0 : parseInt(traceId.slice(-1), 16) % 3);
 
@@ -61,6 +64,7 @@ test.each(['protobuf', 'json'] as const)('otlp: the parts of a request of spans 
     fc.property(traceRequests, ({ proto, json }) =>
       expectDivided(encoding === 'json' ? Buffer.from(JSON.stringify(json)) : Buffer.from(traceRequest.encode(proto)), 'traces', encoding),
     ),
+    runs,
   );
 });
 
@@ -69,6 +73,7 @@ test.each(['protobuf', 'json'] as const)('otlp: likewise of a request of log rec
     fc.property(logsRequests, ({ proto, json }) =>
       expectDivided(encoding === 'json' ? Buffer.from(JSON.stringify(json)) : Buffer.from(logsRequest.encode(proto)), 'logs', encoding),
     ),
+    runs,
   );
 });
 
@@ -115,5 +120,6 @@ test('otlp: a damaged request is divided so that no sound span is lost, or it is
       expect(found).toHaveLength(whole.items.length);
       expect(found).toEqual(expect.arrayContaining(whole.items.map(({ plain }) => plain)));
     }),
+    runs,
   );
 });

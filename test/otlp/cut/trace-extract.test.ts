@@ -7,10 +7,13 @@ import { excerpts } from '../../../src/otlp/cut/trace-extract.ts';
 import { readLogs, readTraces } from '../../../src/otlp/read/read.ts';
 import { runSteps } from '../../../src/runtime/cooperative.ts';
 import { writeLogsJson, writeTraces } from '../../../src/otlp/write/write.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { span } from '../../builders/spans.ts';
 import { logsRequest, traceRequest } from '../descriptors.ts';
 import { plainRecord, plainSpan } from '../plain.ts';
 import { logsRequests, traceRequests } from '../requests.ts';
+
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
 
 /** Every second id that is there. */
 function some(ids: readonly string[]): ReadonlySet<string> {
@@ -31,6 +34,7 @@ test('otlp: an excerpt holds the spans of a trace as they came, with their resou
         expect(items).toBe(own.length);
       }
     }),
+    runs,
   );
 });
 
@@ -47,6 +51,7 @@ test('otlp: an excerpt of log records likewise, and they are written as JSON', (
       }
       expect(readLogs(writeLogsJson(records), 'json').records.map(plainRecord)).toEqual(records.map(plainRecord));
     }),
+    runs,
   );
 });
 
@@ -66,6 +71,7 @@ test('otlp: of a damaged body an excerpt is made, or it is told to be malformed'
         expect(error).toBeInstanceOf(JuryError);
       }
     }),
+    runs,
   );
 });
 

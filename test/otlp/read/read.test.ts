@@ -2,9 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLogs, readTraces } from '../../../src/otlp/read/read.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { logsRequest, traceRequest } from '../descriptors.ts';
 import { plainRecord, plainSpan } from '../plain.ts';
 import { logsRequests, traceRequests } from '../requests.ts';
+
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
 
 describe('otlp', () => {
   test('otlp: reads from a protobuf body the spans that were encoded', () => {
@@ -14,6 +17,7 @@ describe('otlp', () => {
         expect(spans.map(plainSpan)).toEqual(request.read);
         expect(rejections).toEqual([]);
       }),
+      runs,
     );
   });
 
@@ -24,6 +28,7 @@ describe('otlp', () => {
         expect(spans.map(plainSpan)).toEqual(request.read);
         expect(rejections).toEqual([]);
       }),
+      runs,
     );
   });
 
@@ -34,6 +39,7 @@ describe('otlp', () => {
         expect(records.map(plainRecord)).toEqual(request.read);
         expect({ ignored, rejections }).toEqual({ ignored: 0, rejections: [] });
       }),
+      runs,
     );
   });
 
@@ -44,6 +50,7 @@ describe('otlp', () => {
         expect(records.map(plainRecord)).toEqual(request.read);
         expect({ ignored, rejections }).toEqual({ ignored: 0, rejections: [] });
       }),
+      runs,
     );
   });
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readTraces } from '../../../src/otlp/read/read.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { field, idBytes, MiB, requestOf } from '../../hostile/bodies.ts';
 
 const nameOf = (name: Uint8Array): string | undefined =>
@@ -22,7 +23,7 @@ describe('otlp: texts that are not UTF-8', () => {
           expect(nameOf(written) === replaced(written)).toBe(true);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: propertyRuns({ short: 12, long: 60 }) },
     );
   });
 

@@ -4,12 +4,16 @@ import { expect, test } from 'vitest';
 import { jsonSpans, type OutgoingSpan, protobufSpans } from '../../../src/otlp/write/outgoing-items.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
+import { anyCharacter } from '../../builders/any-character.ts';
 import { spanId } from '../../builders/agent-trace.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { traceId } from '../../builders/spans.ts';
 import { traceRequest } from '../descriptors.ts';
 import { plainSpan } from '../plain.ts';
 
-const scalars = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.boolean(), fc.integer(), fc.double({ noNaN: true }));
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
+
+const scalars = fc.oneof(fc.string({ unit: anyCharacter, maxLength: 100 }), fc.boolean(), fc.integer(), fc.double({ noNaN: true }));
 const values = fc.oneof(
   scalars,
   fc.constant(null),
@@ -70,6 +74,7 @@ test('sent-spans: protobuf and JSON are read as the same spans, each alone and s
       expect(read[0]).toEqual(read[1]);
       expect(read[0]).toHaveLength(spans.length);
     }),
+    runs,
   );
 });
 
@@ -93,6 +98,7 @@ test('sent-spans: another protobuf library finds every field, also what is long 
       });
       expect(readTraces(writer.write(one), 'protobuf').spans.map(plainSpan)).toEqual(span === undefined ? [] : [plainSpan(span)]);
     }),
+    runs,
   );
 });
 

@@ -5,8 +5,11 @@ import { JuryError } from '../../../src/model/errors.ts';
 import { protobufOfJson } from '../../../src/otlp/write/protobuf-of-json.ts';
 import type { OtlpSignal } from '../../../src/otlp/write/responses.ts';
 import { runSteps } from '../../../src/runtime/cooperative.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { logsRequest, traceRequest, type Message } from '../descriptors.ts';
 import { logsRequests, traceRequests } from '../requests.ts';
+
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
 
 const signals = [
   ['traces', traceRequests, traceRequest],
@@ -23,6 +26,7 @@ for (const [signal, requests, message] of signals) {
       fc.property(requests, ({ proto, json }) => {
         expect(read(message, asProtobuf(json, signal))).toEqual(read(message, message.encode(proto)));
       }),
+      runs,
     );
   });
 
@@ -37,6 +41,7 @@ for (const [signal, requests, message] of signals) {
           expect(error).toBeInstanceOf(JuryError);
         }
       }),
+      runs,
     );
   });
 }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { protobufWriter, type ProtobufWriter } from '../../../src/otlp/write/protobuf-writer.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 
 const texts = [0, 1, 2, 60, 64, 65, 119, 120, 121, 122, 127, 128, 5_000].map((length) => 'x'.repeat(length));
 const plain = [...texts, 'é', `${'x'.repeat(59)}é`, '€'.repeat(40), '\ud800'];
@@ -73,7 +74,7 @@ test('protobuf writer: a pair that comes again has the bytes that it has alone, 
         expect(to.lent().equals(alone.lent())).toBe(true);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns({ short: 15, long: 100 }) },
   );
 });
 

@@ -6,10 +6,13 @@ import { readTraces, type OtlpEncoding } from '../../../src/otlp/read/read.ts';
 import { exportResponse, grpcCode, statusResponse } from '../../../src/otlp/write/responses.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import type { Span } from '../../../src/model/span.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { logsResponse, statusMessage, traceRequest, traceResponse } from '../descriptors.ts';
 import { replaced } from '../../builders/replaced.ts';
 import { plainSpan } from '../plain.ts';
 import { traceRequests } from '../requests.ts';
+
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
 
 const encodings: readonly OtlpEncoding[] = ['protobuf', 'json'];
 
@@ -24,6 +27,7 @@ describe('otlp writer', () => {
           expect(inOrder(again.spans)).toEqual(inOrder(spans));
           expect(again.rejections).toEqual([]);
         }),
+        runs,
       );
     });
   }
@@ -36,6 +40,7 @@ describe('otlp writer', () => {
         const again = readTraces(traceRequest.encode(decoded), 'protobuf');
         expect(inOrder(again.spans)).toEqual(inOrder(spans));
       }),
+      runs,
     );
   });
 
