@@ -1,6 +1,6 @@
 /** Imports go down the floors, never up and never sideways between families; packages are listed per floor. */
 import { posix } from 'node:path';
-import { at, children, isNode, isProduct, nameOf, nodesOf, type Node, type Rule, type SourceFile } from './source.ts';
+import { at, children, isNode, isProduct, nameOf, nodesOf, programBody, type Node, type Rule, type SourceFile } from './source.ts';
 
 export interface Place {
   readonly floor: 0 | 1 | 2 | 3 | 4 | 5 | 6;
@@ -135,7 +135,8 @@ interface Import {
 }
 
 function importsOf(file: SourceFile): readonly Import[] {
-  return nodesOf(file).flatMap(({ node }) => {
+  const nodes = /\bimport\s*\(/.test(file.text) ? nodesOf(file).map(({ node }) => node) : programBody(file);
+  return nodes.flatMap((node) => {
     const isImport = /^(ImportDeclaration|ExportNamedDeclaration|ExportAllDeclaration|ImportExpression|TSImportType)$/.test(node.type);
     const source = node['source'] ?? node['argument'];
     if (!isImport || !isNode(source)) return [];

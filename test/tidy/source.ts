@@ -49,10 +49,15 @@ export function nodesOf(file: SourceFile): readonly Visit[] {
 
 /** The statements at the top of a file; an exported declaration stands for itself. */
 export function topStatements(file: SourceFile): readonly Node[] {
-  return children(programOf(file), 'body').map((statement) => {
+  return programBody(file).map((statement) => {
     const declaration = statement['declaration'];
     return statement.type === 'ExportNamedDeclaration' && isNode(declaration) ? declaration : statement;
   });
+}
+
+/** The statements at the top of a file, as they are. */
+export function programBody(file: SourceFile): readonly Node[] {
+  return children(programOf(file), 'body');
 }
 
 export function isCode(file: SourceFile): boolean {

@@ -1,5 +1,5 @@
 /** One word, one meaning, and it is the field's own: `docs/reference/glossary.md` lists the words. These stood for the same things once. */
-import { at, children, isCode, isNode, isProduct, nameOf, nodesOf, type Node, type Rule } from './source.ts';
+import { at, children, isCode, isNode, isProduct, nameOf, programBody, type Node, type Rule } from './source.ts';
 
 const instead: { readonly [word: string]: string } = {
   bench: 'pool',
@@ -51,9 +51,9 @@ export const namesAreOfTheField: Rule = (files) =>
     .filter((file) => isCode(file) && isProduct(file))
     .flatMap((file) => [
       ...faultsIn(file.path.slice(file.path.lastIndexOf('/') + 1).replace(/\.tsx?$/, ''), file.path),
-      ...nodesOf(file)
-        .filter(({ node }) => node.type === 'ExportNamedDeclaration')
-        .flatMap(({ node }) => declaredIn(node).flatMap((name) => faultsIn(name, at(file, node)))),
+      ...programBody(file)
+        .filter((node) => node.type === 'ExportNamedDeclaration')
+        .flatMap((node) => declaredIn(node).flatMap((name) => faultsIn(name, at(file, node)))),
     ]);
 
 function declaredIn(node: Node): readonly string[] {
