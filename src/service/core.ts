@@ -2,6 +2,7 @@
 import { pino, type Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { FileLayer } from '../journals/disk/file-system.ts';
+import type { Sleep } from '../model/clock.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { itemSequence } from '../model/watermark.ts';
 import type { BufferPool } from '../runtime/buffer-pool.ts';
@@ -26,6 +27,8 @@ export interface CoreOptions {
   /** File access of the journal. Default: the disk of this machine. */
   readonly files?: FileLayer;
   readonly memory?: Memory;
+  /** Rests between two measurements of the pressure on the service. Default: on the clock of the machine. */
+  readonly pressureSleep?: Sleep;
   /** Buffers of request bodies. Default: as many as the limits allow. */
   readonly buffers?: BufferPool;
   /** Receives each scored run, and each verdict of a judge, after redaction. It must not throw. */

@@ -10,6 +10,7 @@ import type { Config } from '../config/config.ts';
 import type { FileLayer } from '../journals/disk/file-system.ts';
 import type { JournalDeps } from '../journals/journal.ts';
 import { journalRunner, type JournalRunner, journaledIngest } from '../journals/journal-runner.ts';
+import type { Sleep } from '../model/clock.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { noItems, type DeliveryWatermarks } from '../model/watermark.ts';
@@ -292,7 +293,13 @@ export function overloadControl(
     memory,
     shard,
     shardReadings,
-  }: { readonly memory: Memory; readonly shard?: ShardDeps; readonly shardReadings?: () => readonly Readings[] },
+    pressureSleep = sleep,
+  }: {
+    readonly memory: Memory;
+    readonly shard?: ShardDeps;
+    readonly shardReadings?: () => readonly Readings[];
+    readonly pressureSleep?: Sleep;
+  },
 ): Overload {
   const { config, leases, telemetry } = parts;
   return overload({
@@ -303,7 +310,7 @@ export function overloadControl(
     leases,
     telemetry,
     clock,
-    sleep,
+    sleep: pressureSleep,
     random: Math.random,
     memory,
     wake: parts.closeScheduler.wake,

@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { ROOT_CONTEXT, trace as api, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
@@ -14,6 +14,7 @@ import { openSelfTracing } from '../../src/service/self-tracing/open.ts';
 import type { FileLayer } from '../../src/journals/disk/file-system.ts';
 import type { Memory } from '../../src/service/memory-guard.ts';
 import { longSuite } from '../builders/property-runs.ts';
+import { manualSleep } from '../builders/manual-sleep.ts';
 
 export interface Running {
   readonly otlp: string;
@@ -29,6 +30,7 @@ export interface Surroundings {
   readonly tokens?: string;
   readonly file?: string;
   readonly logger?: Logger;
+  /** The service measures the pressure on itself. Without it or `files` it sheds nothing, however slow the machine is. */
   readonly memory?: Memory;
   readonly files?: FileLayer;
   /** Further keys of `listen`. */
@@ -65,6 +67,7 @@ export async function running(
     buffers: poisonedBuffers(),
     ...(memory === undefined ? {} : { memory }),
     ...(files === undefined ? {} : { files }),
+    ...(memory === undefined && files === undefined ? { pressureSleep: manualSleep().sleep } : {}),
     from,
     read: { printed, warnings },
     ...(onShard === undefined ? {} : { onShard }),
@@ -113,7 +116,7 @@ export interface Patience {
 export async function eventually<T>(
   ask: () => Promise<T | undefined> | T | undefined,
   what: string,
-  { everyMs, looksMax }: Patience = { everyMs: 10, looksMax: 1500 },
+  { everyMs, looksMax }: Patience = { everyMs: 10, looksMax: 6_000 },
 ): Promise<T> {
   for (let look = 0; look < looksMax; look++) {
     const answer = await ask();
@@ -138,7 +141,8 @@ export async function sendAgentRun(
   const exporter = new OTLPTraceExporter({ url: `${otlp}/v1/traces`, headers: { ...options.headers } });
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'shop', 'openinference.project.name': 'orders', ...options.resource }),
-    spanProcessors: [new SimpleSpanProcessor(exporter)],
+    // One request: a run whose spans come in several may close between two of them.
+    spanProcessors: [new BatchSpanProcessor(exporter)],
   });
   const tracer = provider.getTracer('test-agent');
   const root = tracer.startSpan('run', {

@@ -1,0 +1,34 @@
+/** What was acknowledged was written down: the metrics page alone shows it. */
+import { afterEach, expect, test } from 'vitest';
+import { brokenReceipt, brokenSums } from '../faults/sums.ts';
+import { eventually, running, sample, sendAgentRun, type Running } from './running.ts';
+
+const open: Running[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.stop();
+});
+
+const traceId = '000000000000000000000000000000ab';
+const logs = (id: string): string =>
+  JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ traceId: id, timeUnixNano: '1', body: { stringValue: 'x' } }] }] }] });
+
+async function post(service: Running, path: string, body: string): Promise<number> {
+  return (await fetch(`${service.otlp}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status;
+}
+
+test('receipt: each request that was taken is a record, or held nothing to keep, and notes of the journal are told apart', async () => {
+  const service = await running('');
+  open.push(service);
+  for (let at = 0; at < 3; at++) await sendAgentRun(service.otlp);
+  const empty = [await post(service, '/v1/traces', '{}'), await post(service, '/v1/logs', '{}'), await post(service, '/v1/logs', logs(''))];
+  expect([...empty, await post(service, '/v1/logs', logs(traceId)), await post(service, '/v1/traces', '{')]).toEqual([
+    200, 200, 200, 200, 400,
+  ]);
+  const page = await eventually(async () => {
+    const found = await service.metrics();
+    return sample(found, 'tracejury_journal_records_total', { tracejury_record: 'done' }) === undefined ? undefined : found;
+  }, 'a note of what is done');
+  expect(['traces', 'logs'].map((kind) => sample(page, 'tracejury_journal_records_total', { tracejury_record: kind }))).toEqual([3, 1]);
+  expect(['traces', 'logs'].map((signal) => sample(page, 'tracejury_receiver_empty_total', { tracejury_signal: signal }))).toEqual([1, 2]);
+  expect([brokenReceipt(page, { acknowledged: 9 }), brokenSums(page)]).toEqual([[], []]);
+});
