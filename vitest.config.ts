@@ -1,16 +1,13 @@
-import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** Long by nature: hostile input, faults, real processes that are killed, input orders and properties at length. */
-const long = ['test/**/*.long.test.ts', 'test/hostile/**/*.test.ts', 'test/faults/**/*.test.ts'];
-/** In both suites: their properties try few examples in the short one and many in the long one, or their stores have a thread in the long one. */
-const inBoth = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((path) =>
-  (path.startsWith('test/stores/') ? /builders\/property-runs\.ts|\.\/members\.ts/ : /builders\/property-runs\.ts/).test(
-    readFileSync(join(import.meta.dirname, path), 'utf8'),
-  ),
-);
+/** Takes longer than a newcomer waits: starts and kills processes, plays every order, tries properties at length. Runs beside others, as the short tests do. */
+const long = 'test/**/*.long.test.ts';
+/** Measures turns of the event loop, memory or time, or loads the whole machine by itself. Runs one file at a time, with nothing beside it. */
+const alone = 'test/**/*.alone.test.ts';
+/** For what hangs. On a machine that is busy with other work, tests that take seconds take many times as long. */
+const patient = { env: { TRACEJURY_PROPERTIES: 'long' }, testTimeout: 300_000, hookTimeout: 300_000 };
 
 export default defineConfig({
   // The examples import the package by its name.
@@ -25,12 +22,12 @@ export default defineConfig({
     setupFiles: [join(import.meta.dirname, 'test/builders/property-seed.ts')],
     projects: [
       // No module has state, so test files share a process and its modules.
-      { extends: true, test: { name: 'short', include: ['test/**/*.test.ts', 'examples/**/*.test.ts'], exclude: long, isolate: false } },
-      // One file at a time: these files measure turns of the event loop, and start processes that work as hard as the machine can.
       {
         extends: true,
-        test: { name: 'long', include: [...long, ...inBoth], env: { TRACEJURY_PROPERTIES: 'long' }, fileParallelism: false },
+        test: { name: 'short', include: ['test/**/*.test.ts', 'examples/**/*.test.ts'], exclude: [long, alone], isolate: false },
       },
+      { extends: true, test: { ...patient, name: 'long', include: [long], isolate: false } },
+      { extends: true, test: { ...patient, name: 'alone', include: [alone], fileParallelism: false, sequence: { groupOrder: 1 } } },
     ],
     coverage: {
       provider: 'v8',

@@ -1,7 +1,7 @@
-/** Whether the long suite runs. */
+/** Whether properties are tried at length: in long tests, and in short ones where TRACEJURY_PROPERTIES=long. */
 export const longSuite = process.env['TRACEJURY_PROPERTIES'] === 'long';
 
-/** How many examples a property tries. A file that imports this runs twice: shortly in `npm test`, at length in `npm run test:long`. */
+/** How many examples a property tries. */
 export function propertyRuns({ short, long }: { readonly short: number; readonly long: number }): number {
   return longSuite ? long : short;
 }

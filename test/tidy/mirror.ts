@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import { isProduct, type Rule } from './source.ts';
 
-const testFile = /^test\/(.+?)(?:\.long)?\.test\.ts$/;
+const testFile = /^test\/(.+?)(?:\.long|\.alone)?\.test\.ts$/;
 
 export const testsStandWhereTheirUnitStands: Rule = (files) => {
   const units = files.filter(isProduct).map(({ path }) => path.replace(/^src\//, '').replace(/\.tsx?$/, ''));
