@@ -7,12 +7,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { freePort } from '../builders/free-port.ts';
-import { pythonWith } from '../python-environment.ts';
+import { pythonWithAgents } from '../pytest/environment.ts';
 import { eventually } from '../service/running.ts';
 import { serviceFolder } from '../service/process.ts';
 
 const here = import.meta.dirname;
-const python = pythonWith(join(here, '../pytest/requirements.txt'));
+const python = pythonWithAgents();
 const folder = serviceFolder();
 const config = join(folder.path, 'tracejury.yaml');
 const children: ChildProcess[] = [];

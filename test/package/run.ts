@@ -3,9 +3,20 @@
  * Packages come from npm's cache where it has them. The last line is `N passed, M failed`.
  */
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../builders/free-port.ts';
 import { ended } from '../ended-process.ts';
@@ -25,6 +36,7 @@ interface Packed {
 const top = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-package-'));
 const project = join(folder, 'project');
+const notCopied: ReadonlySet<string> = new Set(['.git', 'node_modules', 'dist', 'coverage', 'tracejury-data']);
 const majorLeast = 24;
 const startWithinMs = 30_000;
 const lookEveryMs = 100;
@@ -40,7 +52,7 @@ process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 async function everything(): Promise<void> {
-  const packing = await ran('npm', ['pack', '--json', '--pack-destination', folder], { cwd: top });
+  const packing = await ran('npm', ['pack', '--json', '--pack-destination', folder], { cwd: checkout() });
   const packed = packing.code === 0 ? packedOf(packing.out) : undefined;
   probe('npm pack makes the package', packed !== undefined, packing);
   if (packed === undefined) return;
@@ -64,6 +76,14 @@ async function everything(): Promise<void> {
   );
   await onThisNode(packed.version);
   await onOlderNodes();
+}
+
+/** Packing builds anew. Other suites read what is built here meanwhile, so it happens in a copy. */
+function checkout(): string {
+  const copy = join(folder, 'checkout');
+  cpSync(top, copy, { recursive: true, filter: (from) => !notCopied.has(relative(top, from)) });
+  symlinkSync(join(top, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
 }
 
 async function onThisNode(version: string): Promise<void> {

@@ -6,7 +6,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pythonWith } from '../python-environment.ts';
+import { pythonWithAgents } from './environment.ts';
 
 const here = import.meta.dirname;
 const root = join(here, '../..');
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tracejury-pytest-'));
 let [passed, failed] = [0, 0];
 let model: ChildProcess | undefined;
 try {
-  const python = pythonWith(join(here, 'requirements.txt'));
+  const python = pythonWithAgents();
   cpSync(join(here, 'agents'), folder, { recursive: true });
   cpSync(join(root, 'examples/pytest/conftest.py'), join(folder, 'conftest.py'));
   const [server, address] = await modelServer(python);

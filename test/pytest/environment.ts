@@ -1,12 +1,14 @@
-/** The Python of a virtual environment with the packages of a list. Suites with one list share the environment of this machine. */
+/** A Python with the packages of requirements.txt, in an environment that all checkouts of this machine share. Run as a program, it makes the environment. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const requirements = join(import.meta.dirname, 'requirements.txt');
+
 /** TRACEJURY_PYTHON names a Python that has the packages already. */
-export function pythonWith(requirements: string): string {
+export function pythonWithAgents(): string {
   const given = process.env['TRACEJURY_PYTHON'];
   if (given !== undefined) return given;
   const digest = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 16);
@@ -25,3 +27,5 @@ export function pythonWith(requirements: string): string {
   writeFileSync(complete, '');
   return join(home, 'bin/python');
 }
+
+if (import.meta.main) process.stdout.write(`${pythonWithAgents()}\n`);
