@@ -8,6 +8,7 @@ import { idAttribute, textAttribute, type LogRecord, type Span } from '../src/mo
 import type { Collector, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { addTokens, contentKeys, readContent, tokenKeys } from './parsing/conventions.ts';
 import { readDocuments } from './parsing/documents.ts';
+import { isAgentNode } from './parsing/graph-agent.ts';
 import { eventMessages } from './parsing/message-events.ts';
 import { lastText, readMessages } from './parsing/messages.ts';
 import { jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
@@ -138,9 +139,9 @@ function byOperation(span: Span, repeats: Repeats | undefined): Mutable<SpanFact
   }
 }
 
-/** A step within an agent that some instrumentations write as one more: prebuilt graphs call the node that asks the model so. */
+/** A step within an agent that some instrumentations write as one more: the node of a prebuilt graph. */
 function isNode(span: Span): boolean {
-  return span.parentSpanId !== undefined && textAttribute(span, 'gen_ai.agent.name') === 'agent';
+  return span.parentSpanId !== undefined && isAgentNode(textAttribute(span, 'gen_ai.agent.name'));
 }
 
 /** Some instrumentations write an agent span without a name around the one that has it. */
@@ -169,7 +170,10 @@ function modelOf(span: Span): string | undefined {
 function modelFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts> {
   const facts = contentOf(span, repeats);
   const model = modelOf(span);
+  const agentName = textAttribute(span, 'gen_ai.agent.name');
   facts.role = 'model';
+  // Some SDKs name the agent on its requests alone.
+  if (agentName !== undefined && !isAgentNode(agentName)) facts.agentName = agentName;
   if (model !== undefined) facts.model = model;
   if (facts.inputMessages === undefined && facts.outputMessages === undefined && scopesWithRecords.has(span.scope.name))
     facts.contentInLogs = true;

@@ -15,7 +15,7 @@ import { evidenceOf } from './parsing/evidence-class.ts';
 import { first, firstId, firstText, inEvents, textOf } from './parsing/evidence-values.ts';
 import { unflattened } from './parsing/flattened.ts';
 import { onlyContent, unwrapped } from './parsing/framed-value.ts';
-import { agentNodes } from './parsing/graph-agent.ts';
+import { isAgentNode } from './parsing/graph-agent.ts';
 import { idIn } from './parsing/members.ts';
 import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './parsing/key-evidence.ts';
 import { kindIn } from './parsing/kind-words.ts';
@@ -121,7 +121,7 @@ function isNode(span: Span, evidence: KeyEvidence): boolean {
 }
 
 function isNamedAsNode(span: Span, evidence: KeyEvidence): boolean {
-  return span.parentSpanId !== undefined && agentNodes.has(firstText(span, evidence, 'agentName') ?? '');
+  return span.parentSpanId !== undefined && isAgentNode(firstText(span, evidence, 'agentName'));
 }
 
 /** Facts of the request or call, where the span stands for a single event of it. */

@@ -6,6 +6,8 @@ import { readDefinitions } from './parsing/definitions.ts';
 import { idIn, objectIn } from './parsing/members.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { parseContainer, unquotedText, writtenValue } from './parsing/parsing.ts';
+import { currentAgent } from './parsing/current-agent.ts';
+import { runName } from './parsing/span-names.ts';
 import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
 
 export const mlflow: Collector = {
@@ -63,10 +65,10 @@ function byType(span: Span): SpanFacts {
     case 'AGENT':
       // The runner of an agent framework is no agent: the agents are inside it.
       if (span.attribute('mlflow.openai.agent_run_root') !== undefined) return { role: 'workflow', ...observedRun(observed) };
-      if (isSilentRoot(span)) return { role: 'workflow', agentName: span.name, agentNameIsGuess: true };
-      return { role: 'agent', agentName: ownName(span), ...observedRun(observed), ...usageOf(span) };
+      if (isSilentRoot(span)) return { role: 'workflow', ...guessedName(span) };
+      return { role: 'agent', ...named(span), ...observedRun(observed), ...usageOf(span) };
     case 'TOOL':
-      return toolFacts(observed, ownName(span));
+      return toolFacts(observed, ownName(span) ?? span.name);
     case 'CHAT_MODEL':
     case 'LLM':
       return { ...observedModel(observed), ...modelFacts(span) };
@@ -84,8 +86,8 @@ function byType(span: Span): SpanFacts {
       return {};
     default:
       return span.parentSpanId === undefined
-        ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) }
-        : { role: 'step' };
+        ? { role: 'workflow', ...guessedName(span), ...observedRun(observed) }
+        : { role: 'step', ...currentAgent(observed) };
   }
 }
 
@@ -96,9 +98,20 @@ function toolFacts(observed: Observation, name: string): SpanFacts {
 }
 
 /** The name of the agent or tool: spans of other SDKs, which MLflow passes on, have the conventions' names. */
-function ownName(span: Span): string {
+function ownName(span: Span): string | undefined {
   const names = ['gen_ai.agent.name', 'gen_ai.tool.name', 'name'].map((key) => unquotedText(textAttribute(span, key)));
-  return names.find((name) => name !== undefined && name !== 'null') ?? span.name;
+  return names.find((name) => name !== undefined && name !== 'null');
+}
+
+/** An agent without a name of its own has that of its span, unless this is the method that runs it. */
+function named(span: Span): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
+  const agentName = ownName(span) ?? runName(span.name);
+  return agentName === undefined ? {} : { agentName };
+}
+
+function guessedName(span: Span): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
+  const agentName = runName(span.name);
+  return agentName === undefined ? {} : { agentName, agentNameIsGuess: true };
 }
 
 /** What encloses several runs of agents is written as an agent that nobody asked and that answered nothing. */

@@ -4,6 +4,7 @@ import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Flattened, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
+import { currentAgent } from './parsing/current-agent.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
@@ -125,12 +126,9 @@ function stepFacts(metadata: JsonObject): SpanFacts {
 /** A chain is a step of the framework, but one without a parent stands for the whole run. */
 function chainFacts(span: Span, metadata: JsonObject): SpanFacts {
   if (span.parentSpanId === undefined) return { role: 'workflow', ...agentFacts(span, metadata) };
-  const named = CURRENT_AGENT.exec(`${textAttribute(span, 'input.value') ?? ''} ${textAttribute(span, 'output.value') ?? ''}`)?.[1];
-  return named === undefined ? stepFacts(metadata) : { role: 'step', agentName: named };
+  const { agentName } = currentAgent({ input: span.attribute('input.value'), output: span.attribute('output.value') });
+  return agentName === undefined ? stepFacts(metadata) : { role: 'step', agentName };
 }
-
-/** LlamaIndex names the agent only inside the text form of its events. */
-const CURRENT_AGENT = /current_agent_name='([^']{1,200})'/;
 
 /** Some frameworks name the span after the method that runs the agent: `travel_agent.run`. */
 const METHOD = /\.[_a-z][_a-z0-9]*$/;
@@ -233,7 +231,7 @@ function modelFacts(span: Span, repeats: Repeats): Mutable<SpanFacts> {
   const raw = tellsMore(whole.outputMessages, outputMessages) ? whole : {};
   const tellsTokens = addTokens(span, facts);
   // Frameworks also mark the preparation of a request as a model call; it has neither messages nor tokens.
-  if (inputMessages.length === 0 && outputMessages.length === 0 && !tellsTokens) return { role: 'step' };
+  if (inputMessages.length === 0 && outputMessages.length === 0 && !tellsTokens) return functionFacts(span);
   if (inputMessages.length > 0) facts.inputMessages = inputMessages;
   if (raw.outputMessages !== undefined) facts.outputMessages = raw.outputMessages;
   else if (outputMessages.length > 0) facts.outputMessages = answersByTool(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages;
@@ -245,6 +243,13 @@ function modelFacts(span: Span, repeats: Repeats): Mutable<SpanFacts> {
   if (toolDefinitions.length > 0) facts.toolDefinitions = toolDefinitions;
   else if (whole.toolDefinitions !== undefined) facts.toolDefinitions = whole.toolDefinitions;
   return facts;
+}
+
+/** The application's own function that asks a model: its argument and what it returned are the messages. */
+function functionFacts(span: Span): Mutable<SpanFacts> {
+  const observed = observedModel({ name: span.name, input: span.attribute('input.value'), output: span.attribute('output.value') });
+  const isAnswered = observed.inputMessages !== undefined && observed.outputMessages?.every(isEmpty) === false;
+  return isAnswered ? observed : { role: 'step' };
 }
 
 const tokenNames = [

@@ -2,6 +2,7 @@
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { contentKeys, readContent } from './parsing/conventions.ts';
+import { isAgentNode } from './parsing/graph-agent.ts';
 import { runInput } from './parsing/run-values.ts';
 import { outcomeOf, readResult } from './parsing/values.ts';
 
@@ -46,7 +47,7 @@ function read(span: Span): SpanFacts {
   if (operation !== 'invoke_agent' && operation !== 'invoke_workflow') return {};
   const input = runInput(span.attribute('gen_ai.workflow.input')).value;
   // The nodes of a graph look like agents; the whole graph is one.
-  const isNode = operation === 'invoke_agent' && ['agent', 'tools', 'model'].includes(textAttribute(span, 'gen_ai.agent.name') ?? '');
+  const isNode = operation === 'invoke_agent' && isAgentNode(textAttribute(span, 'gen_ai.agent.name'));
   return { ...(isNode ? { role: 'step' as const } : {}), ...(input === undefined ? {} : { input }) };
 }
 

@@ -3,6 +3,7 @@ import { isJsonArray, isJsonObject, member, type JsonValue, type JsonObject } fr
 import { idAttribute, textAttribute, type Span, type AttributeValue } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { readTokens, tokenKeys } from './parsing/conventions.ts';
+import { currentAgent } from './parsing/current-agent.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
@@ -125,15 +126,10 @@ function modelOf(span: Span): Pick<SpanFacts, 'model'> {
   return model === undefined ? {} : { model };
 }
 
-/** LlamaIndex names the agent only inside the events that its steps return. */
-const CURRENT_AGENT = /"current_agent_name": ?"([^"]{1,200})"/;
-
 /** The metadata of a graph name the agent that a step works for. */
 function stepAgent(span: Span): Pick<SpanFacts, 'agentName'> {
-  const agentName =
-    graphAgent((name) => textAttribute(span, `traceloop.association.properties.${name}`)) ??
-    CURRENT_AGENT.exec(textAttribute(span, 'traceloop.entity.output') ?? '')?.[1];
-  return agentName === undefined ? {} : { agentName };
+  const agentName = graphAgent((name) => textAttribute(span, `traceloop.association.properties.${name}`));
+  return agentName === undefined ? currentAgent({ input: undefined, output: span.attribute('traceloop.entity.output') }) : { agentName };
 }
 
 /** LangChain of JavaScript gives the tool’s span the name of its class, and its arguments as `{"args":["<JSON>"]}`; the result tells the tool’s own name. */

@@ -7,13 +7,13 @@ import { definitionsOf, isBare } from './definition-evidence.ts';
 import { readDefinitions, unitedDefinitions } from './definitions.ts';
 import { entityText } from './entities.ts';
 import { first, firstText, NOTHING } from './evidence-values.ts';
-import { graphAgent } from './graph-agent.ts';
+import { graphAgent, isAgentNode } from './graph-agent.ts';
 import type { KeyEvidence, ScalarField } from './key-evidence.ts';
 import { kindIn } from './kind-words.ts';
 import { idIn, textIn } from './members.ts';
 import { systemIn } from './message-evidence.ts';
 import { parseContainer } from './parsing.ts';
-import { spanName } from './span-names.ts';
+import { runName, spanName } from './span-names.ts';
 
 export function namedAgent(
   span: Span,
@@ -22,10 +22,10 @@ export function namedAgent(
 ): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
   const name = agentNameOf(span, evidence) ?? (role === 'agent' ? firstText(span, evidence, 'ownName') : undefined);
   if (name !== undefined) return { agentName: name };
-  const guess = spanName(span);
+  const guess = runName(spanName(span) ?? '');
   // A name of several words says what a workflow is about, and a traced function has the function's.
   const isTitle = role === 'workflow' && guess !== undefined && (guess.includes(' ') || isTracedFunction(span, evidence));
-  return guess === undefined || isTitle || FRAMEWORK_NAME.test(guess) || kindIn(guess) !== undefined
+  return guess === undefined || guess === '' || isTitle || FRAMEWORK_NAME.test(guess) || kindIn(guess) !== undefined
     ? {}
     : { agentName: guess, agentNameIsGuess: true };
 }
@@ -90,8 +90,9 @@ function agentDump(span: Span, { keys }: KeyEvidence): JsonObject | undefined {
 }
 
 export function agentNameOf(span: Span, evidence: KeyEvidence): string | undefined {
+  const own = firstText(span, evidence, 'agentName');
   return (
-    firstText(span, evidence, 'agentName') ??
+    (isAgentNode(own) ? undefined : own) ??
     entityText(span, evidence, 'agent', 'name') ??
     graphAgent((name) => graphText(span, evidence, name))
   );

@@ -24,6 +24,9 @@ const NAMES = /^[\w.-]{1,128}(?:, ?[\w.-]{1,128})+$/;
 
 const schemaKeys = ['inputSchema', 'input_schema', 'parameters', 'parameters_json_schema', 'parametersJsonSchema', 'json_schema'] as const;
 
+/** The text form of an object has no name: `<FunctionTool object at 0x7f…>`, `[object Object]`. */
+const OBJECT_TEXT = /^(?:<[^]*>|\[object \w+\])$/;
+
 const OBJECT = /^[A-Z]\w{0,100}\(\w{1,100}=/;
 
 function readDefinition(item: JsonValue): readonly ToolDefinition[] {
@@ -36,7 +39,7 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
         .split(',')
         .slice(0, definitionsMax)
         .map((name) => ({ name: name.trim() }));
-    if (!/^\s*[[{]/.test(item)) return item === '' || isPlaceholder(item) ? [] : [{ name: item }];
+    if (!/^\s*[[{]/.test(item)) return item === '' || OBJECT_TEXT.test(item) || isPlaceholder(item) ? [] : [{ name: item }];
     const parsed = parseJson(item);
     return isJsonArray(parsed)
       ? parsed.slice(0, definitionsMax).flatMap((one) => (isJsonObject(one) ? readDefinition(one) : []))

@@ -3,6 +3,11 @@
 /** Nodes of a prebuilt agent. A subgraph with such a node is an agent. Source: `create_agent`, `create_react_agent`. */
 export const agentNodes: ReadonlySet<string> = new Set(['agent', 'model', 'tools']);
 
+/** True: some instrumentations write the node of a graph where the agent's name belongs. */
+export function isAgentNode(name: string | undefined): boolean {
+  return name !== undefined && agentNodes.has(name);
+}
+
 /**
  * `text` gives a member of the metadata. `lc_agent_name` is the name itself; older versions tell it only as the node that holds the subgraph:
  * `langgraph_checkpoint_ns` is `refund_desk:<id>|agent:<id>`.

@@ -11,7 +11,7 @@ import { withoutFramework } from './instructions.ts';
 import type { KeyEvidence } from './key-evidence.ts';
 import { eventMessages, listedMessages } from './message-events.ts';
 import { requestInRepr } from './message-reprs.ts';
-import { messagesIn, readMessages } from './messages.ts';
+import { answerIn, messagesIn, readMessages } from './messages.ts';
 import { observedModel } from './observation.ts';
 import { parseContainer } from './parsing.ts';
 
@@ -140,9 +140,7 @@ function isConversation(messages: readonly Message[] | undefined): boolean {
 }
 
 function answerAlone(messages: readonly Message[] | undefined): readonly Message[] | undefined {
-  return messages === undefined || !isConversation(messages)
-    ? messages
-    : messages.slice(messages.findLastIndex(({ role }) => role !== 'assistant') + 1);
+  return messages === undefined || !isConversation(messages) ? messages : answerIn(messages);
 }
 
 function flattenedMessages(

@@ -79,6 +79,11 @@ export function systemText(messages: readonly Message[]): string | undefined {
   return messages.find((message) => message.role === 'system')?.text;
 }
 
+/** What follows the last message of another: of a whole conversation, the answer. */
+export function answerIn(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(messages.findLastIndex(({ role }) => role !== 'assistant') + 1);
+}
+
 function isPair(item: JsonValue | undefined): item is readonly [string, string] {
   return (
     isJsonArray(item) && item.length === 2 && typeof item[0] === 'string' && typeof item[1] === 'string' && roleOf(item[0]) !== undefined

@@ -8,7 +8,7 @@ import type { Message, SpanFacts, ToolFacts } from '../collector.ts';
 import { readDefinitions } from './definitions.ts';
 import { readDocuments } from './documents.ts';
 import { requestInRepr } from './message-reprs.ts';
-import { readMessages } from './messages.ts';
+import { answerIn, readMessages } from './messages.ts';
 import { runInput, runOutput } from './run-values.ts';
 import { jsonOf, parseText } from './parsing.ts';
 import { callIdBeside, outcomeOf, readArguments, readResult } from './values.ts';
@@ -87,14 +87,20 @@ function requestMessages(request: JsonValue): readonly Message[] {
       'user',
     );
   if (!isJsonObject(request)) return readMessages(request, 'user');
-  const list = ['messages', 'contents', 'input', 'prompts']
-    .map((key) => member(request, key))
-    .find((value) => value !== undefined && value !== null);
+  const list =
+    ['messages', 'contents', 'input', 'prompts']
+      .map((key) => member(request, key))
+      .find((value) => value !== undefined && value !== null) ?? Object.values(request).find(areMessages);
   const instructions = requestMember(request, ['instructions', 'system', 'systemInstruction', 'system_instruction']);
   return [
     ...(instructions === undefined || instructions === null || instructions === '' ? [] : systemMessage(instructions)),
     ...readMessages(list, 'user'),
   ];
+}
+
+/** A list of messages, whatever the function that takes them calls its argument. */
+function areMessages(value: JsonValue): boolean {
+  return isJsonArray(value) && value.length > 0 && value.every((item) => isJsonObject(item) && typeof member(item, 'role') === 'string');
 }
 
 /** What a request says beside its messages; Gemini's API keeps it in `config`, Pydantic AI in `model_request_parameters`. */
@@ -134,5 +140,8 @@ function responseMessages(response: JsonValue): readonly Message[] {
     // Bedrock: `{"output": {"message": …}}`.
     if (isJsonObject(list) && isJsonObject(member(list, 'message'))) return readMessages([list], 'assistant');
   }
+  // The whole conversation: the answer follows what others said, and a request that is only prepared has none.
+  const conversation = member(response, 'messages');
+  if (isJsonArray(conversation)) return answerIn(readMessages(conversation, 'assistant'));
   return readMessages([response], 'assistant');
 }

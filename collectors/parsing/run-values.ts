@@ -11,7 +11,7 @@ export interface RunValue {
   readonly dump?: string;
 }
 
-const inputMembers = ['task', 'input', 'query', 'question', 'prompt', 'user_input', 'user_message', 'message'] as const;
+const inputMembers = ['task', 'input', 'query', 'question', 'prompt', 'user_input', 'user_message', 'user_msg', 'message'] as const;
 const outputMembers = ['raw', 'output', 'final_output', 'response', 'answer', 'result', 'text', 'content', '_value'] as const;
 
 export function runInput(raw: AttributeValue | undefined): RunValue {
@@ -70,10 +70,19 @@ function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistan
       if (deeper !== undefined) return { value: deeper };
     }
   }
-  // A traced function with one argument was given just that.
-  const [key, only] = Object.entries(value)[0] ?? [];
-  const isArgument = role === 'user' && Object.keys(value).length === 1 && key !== undefined && !NAME.test(key);
-  return isArgument && typeof only === 'string' ? { value: only } : {};
+  return role === 'user' ? onlyArgument(value) : {};
+}
+
+/** A traced function with one argument was given just that; options with their defaults may stand beside it. */
+function onlyArgument(value: JsonObject): RunValue {
+  const given = Object.entries(value).filter(([, argument]) => isGiven(argument));
+  const [key = '', only] = given[0] ?? [];
+  return given.length === 1 && typeof only === 'string' && !NAME.test(key) ? { value: only } : {};
+}
+
+function isGiven(value: JsonValue): boolean {
+  if (isJsonArray(value)) return value.length > 0;
+  return isJsonObject(value) ? Object.keys(value).length > 0 : value !== null && value !== '';
 }
 
 /** What SDKs put around the arguments and results of a traced function. */

@@ -36,3 +36,15 @@ export function toolInName(span: Span): string | undefined {
   const name = FUNCTION.exec(span.name)?.[1];
   return name === undefined || METHOD.test(name) ? spanName(span) : name;
 }
+
+/** `ReaderAgent.run`, `shop.flows.main`, `answer()`: a piece of code that the span is named after. */
+const CODE = /^(?:\w+\.)+_*\w+(?:\(\))?$|^\w+\(\)$/;
+
+/** `Execution[library_desk]`: what runs stands in brackets behind the kind of it. */
+const BRACKETED = /^\w{1,100}\[([^[\]]{1,200})\]$/;
+
+/** The name that a span of a run has beside what its framework writes; undefined: it is named after code. */
+export function runName(name: string): string | undefined {
+  const inner = BRACKETED.exec(name)?.[1] ?? name;
+  return CODE.test(inner) ? undefined : inner;
+}

@@ -1,4 +1,5 @@
 /** The scopes of agents in a trace: which spans belong to which agent, and which agent works for which. */
+import { isAgentNode } from '../../../collectors/parsing/graph-agent.ts';
 import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import { lettersOf } from './event-spans.ts';
@@ -6,7 +7,8 @@ import { delegations } from './delegated-chains.ts';
 import { chainsOf, placed, wholeOf, type Chain, type Whole } from './fragment-chains.ts';
 import { fragmentOf, type Fragment } from './fragments.ts';
 import { impliedAgents, isStep } from './implied-agents.ts';
-import { modelSpans } from './model-calls.ts';
+import { modelSpans, requestsCalls } from './model-calls.ts';
+import { messagesAfterUser } from './requested-calls.ts';
 import { givenAgentName, ownName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
 import { promptOf, takeovers, targetOf } from './takeovers.ts';
@@ -63,6 +65,10 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
   const top = topAgent(tree, marks);
   for (const root of tree.roots) {
     if (root === top) continue;
+    if (isPart(root, marks)) {
+      bare.push(root);
+      continue;
+    }
     const agents = scopesIn(root, marks);
     for (const agent of agents) (top === undefined || agent.implicit ? found : strays).push(agent);
     if (agents.length > 0 || !marks.working.has(root)) continue;
@@ -163,6 +169,20 @@ function topAgent(tree: Tree, marks: Marks): Node | undefined {
 /** Whether the root is neither a model nor a tool span, so that the subtree can stand for an agent. */
 function isWhole(root: Node): boolean {
   return !isWork(root);
+}
+
+/**
+ * Whether a step of the framework, without a span of an agent, holds requests of a run that other traces go on with: the first has results of
+ * calls that an earlier one asked for, or the last asks for calls that nothing in the trace runs.
+ */
+function isPart(root: Node, { agents, implied, working }: Marks): boolean {
+  if (root.awaits !== undefined || root.reading.facts.role !== 'step' || !working.has(root)) return false;
+  const inside = [root, ...below(root)];
+  if (inside.some((node) => (agents.has(node) && !implied.has(node)) || node.reading.facts.role === 'tool')) return false;
+  const models = modelSpans(inside);
+  const isGoingOn = messagesAfterUser(models[0]?.reading.facts.inputMessages ?? []).some(({ results }) => results.length > 0);
+  const last = models.at(-1);
+  return isGoingOn || (last !== undefined && requestsCalls(last));
 }
 
 /** Properties of the spans, computed once per trace. */
@@ -319,7 +339,7 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   const named = marks.implied.has(node) || (facts.role === 'agent' && givenAgentName(facts) !== undefined);
   const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
   if (first === undefined || own.some(isWork) || (named && !sameName && !isWrapper(node, inner, marks) && !isOfOtherTracer(node, inner))) {
-    const impliedName = marks.implied.get(node) ?? (marks.implied.has(node) ? ownName(node.span) : undefined);
+    const impliedName = marks.implied.get(node) ?? (marks.implied.has(node) ? stepName(node, marks) : undefined);
     for (const sub of inner) setVia(sub, node, marks);
     return {
       node,
@@ -336,6 +356,19 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   first.own = [...first.own, ...own];
   joinVisits(first, inner.slice(1));
   return first;
+}
+
+/** The name of the outermost step of an agent inside a tool that is neither the framework's nor that of a graph's node. */
+function stepName(node: Node, { working }: Marks): string | undefined {
+  let at = node;
+  for (let depth = 0; depth < agentDepthMax; depth++) {
+    const name = ownName(at.span);
+    if (name !== undefined) return isAgentNode(name) ? undefined : name;
+    const [only, ...others] = at.children.filter((child) => working.has(child));
+    if (only === undefined || others.length > 0 || !isStep(only)) return undefined;
+    at = only;
+  }
+  return undefined;
 }
 
 /** The outermost agent that tells nothing and only starts one other agent at work: a runner, named after the application. */
@@ -459,9 +492,11 @@ function bareScope({ pieces }: Chain): Draft[] {
   const node = pieces[0]?.roots[0];
   if (node === undefined) return [];
   const own = pieces.flatMap((piece) => piece.own);
+  const impliedName = isWork(node) ? undefined : callerName(modelSpans(own)[0]);
   return [
     {
       node,
+      ...(impliedName === undefined ? {} : { impliedName }),
       traceId: node.span.traceId,
       spanId: node.span.spanId,
       frames: [],
@@ -474,6 +509,17 @@ function bareScope({ pieces }: Chain): Draft[] {
       ),
     },
   ];
+}
+
+/** The agent that the nearest step around a request names. */
+function callerName(request: Node | undefined): string | undefined {
+  let at = request;
+  for (let depth = 0; at !== undefined && depth < agentDepthMax; depth++) {
+    const name = givenAgentName(at.reading.facts);
+    if (name !== undefined) return name;
+    at = at.parent;
+  }
+  return undefined;
 }
 
 function implicitScope(root: Node, marks: Marks): Draft {

@@ -16,6 +16,7 @@ import type { Mutable } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
 import { lettersOf } from './event-spans.ts';
+import { graphName } from './graph-names.ts';
 import { tokensOf, withAgentSum } from './model-calls.ts';
 import { givenAgentName, isFrameworkName, ownName } from './span-facts.ts';
 import { type Node, byStart } from './span-tree.ts';
@@ -195,6 +196,7 @@ function agentName(scope: AgentScope): string | undefined {
     scope.impliedName ??
     firstGiven(named) ??
     firstGiven(scope.own.map((node) => node.reading.facts)) ??
+    graphName(scope) ??
     named.find((facts) => facts?.agentNameIsGuess !== true || !isFrameworkName(facts.agentName ?? ''))?.agentName ??
     (scope.implicit && scope.node?.reading.facts.role === undefined ? ownName(scope.node?.span) : undefined)
   );

@@ -8,6 +8,7 @@ import { traceResults, type TraceResults } from './requested-calls.ts';
 import { spanReadingOf, type Reading } from './span-facts.ts';
 import { withJoinedEvents } from './event-spans.ts';
 import type { Fragment } from './fragments.ts';
+import { withoutCounterparts } from './counterparts.ts';
 import { modelSpans, withCallSpansInRequests, withoutNestedModels, withoutRepeatedRequests } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { wellFormed } from './well-formed.ts';
@@ -73,7 +74,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
     addNodes(input, nodes);
     if (isLong) yield;
   }
-  const built = yield* tree([...withoutRepeatedRequests(withCallSpansInRequests(withJoinedEvents(nodes)))]);
+  const built = yield* tree([...withoutCounterparts(withoutRepeatedRequests(withCallSpansInRequests(withJoinedEvents(nodes))))]);
   if (isLong) yield;
   const context: Context = {
     tenant: input.tenant,

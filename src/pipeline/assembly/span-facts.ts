@@ -20,6 +20,7 @@ import type { SpanId } from '../../model/ids.ts';
 import { isJsonObject, member } from '../../model/json.ts';
 import { textAttribute, type Attributed, type LogRecord, type Span, type KeyShape } from '../../model/span.ts';
 import { compare } from '../../model/nano-time.ts';
+import { runName } from '../../../collectors/parsing/span-names.ts';
 import { flattened, outlineOf } from '../../../collectors/parsing/flattened.ts';
 
 export interface SpanReading {
@@ -89,11 +90,29 @@ function readSpan({ collectors, repeats }: Reading, span: Span, records: readonl
   if (evidence !== undefined) fromSpan.evidence = evidence;
   const joint = records.length === 0 ? fromSpan : withRecords(collectors, fromSpan, records);
   const filtered = readers.takes.length === 0 ? joint : { ...joint, facts: readers.takes.reduce((left, take) => take(left), joint.facts) };
-  const whole = isTruncated(span, filtered.facts, readers, repeats)
-    ? { ...filtered, facts: { ...filtered.facts, truncated: true as const } }
-    : filtered;
+  const modelled = isNoModel(filtered.facts.model) ? { ...filtered, facts: withoutModel(filtered.facts) } : filtered;
+  const whole = isTruncated(span, modelled.facts, readers, repeats)
+    ? { ...modelled, facts: { ...modelled.facts, truncated: true as const } }
+    : modelled;
   const limits = factLimits(whole.facts);
   return limits.length + readers.limits.length === 0 ? whole : { ...whole, limits: [...readers.limits, ...limits] };
+}
+
+/** Texts that SDKs write in place of a model's name that they do not know. */
+const noModels: ReadonlySet<string> = new Set(['unknown', 'none', 'null', 'undefined', 'n/a', 'default']);
+const noModelCharsMax = 9;
+
+function isNoModel(model: string | undefined): boolean {
+  return model !== undefined && model.length <= noModelCharsMax && noModels.has(model.toLowerCase());
+}
+
+/** Some SDKs write a turn of an agent as a request without a model: it is a step of that agent. Without tokens it may be a request. */
+function withoutModel({ model: _model, ...facts }: SpanFacts): SpanFacts {
+  if (facts.role !== 'model') return facts;
+  if (facts.agentName === undefined)
+    return (facts.inputTokens ?? facts.outputTokens) === undefined ? { ...facts, roleIsGuess: true } : facts;
+  const { inputTokens: _input, outputTokens: _output, ...step } = facts;
+  return { ...step, role: 'step' };
 }
 
 function evidenceBy(collector: Collector, span: Span, own: SpanFacts, before: SpanFacts): () => SpanEvidence {
@@ -248,10 +267,19 @@ export function isFrameworkName(name: string): boolean {
 
 /** The name that developers gave a span; `undefined` for names that frameworks give to any run. */
 export function ownName(span: Span | undefined): string | undefined {
-  return span === undefined || OPERATION_NAME.test(span.name) || TEMPLATE_NAME.test(span.name) || isFrameworkName(span.name)
+  const name = span?.name.replace(KIND_BEHIND, '$1');
+  return name === undefined || OPERATION_NAME.test(name) || TEMPLATE_NAME.test(name) || isFrameworkName(name)
     ? undefined
-    : span.name.replace(FRAME_NAME, '');
+    : runName(name.replace(FRAME_NAME, ''));
 }
+
+/** The name of a span without the words for its kind: `step model`, `model.task`. */
+export function bareName({ name }: Span): string {
+  return name.replace(KIND_BEHIND, '$1').replace(FRAME_NAME, '');
+}
+
+/** `archive_agent.task`: OpenLLMetry writes the kind of a span behind its name. */
+const KIND_BEHIND = /^(\w[\w-]*)\.(?:workflow|team|agent|task|step|node|chain|graph)$/;
 
 /** The name of a kind of spans, filled in elsewhere: `Calling prompt-chain {name}`. Source: Logfire. */
 const TEMPLATE_NAME = /\{[^{}]{1,100}\}/;
