@@ -1,52 +1,146 @@
 /**
- * `npm test`: types, lint, unused code, the short tests and the quick part of the console in a browser; each static check counts as one test.
- * A machine without a browser leaves the last part out, and a line says so. `npm run test:long`: the long tests.
- * The last line is `N passed, M failed`; the exit code is 1 when M is not 0.
+ * The tests, by what is named:
+ *
+ *   npm test                       a newcomer's: types of the product, lint, format, the short tests, and a look at the console in a browser
+ *   npm test -- PATH…              the tests nearest to these files, with the static checks that concern them
+ *   npm test -- --project NAME     the tests of one project of vitest.config.ts: short, long, alone
+ *   npm test -- --project static   every static check: types of tests too, lint with types, unused code
+ *
+ * Each static check counts as one test. A machine without a browser leaves the console out, and a line says so. A line is `N passed, M failed`,
+ * and the exit code is 1 when M is not 0.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { dirname, join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { CliOptions } from 'vitest/node';
+import { countOf, type Count } from './count.ts';
+import { runnerArguments } from './runner-arguments.ts';
 
-interface Count {
-  readonly passed: number;
-  readonly failed: number;
+const root = join(import.meta.dirname, '..');
+const cache = join(root, 'node_modules/.cache');
+// Each store of a test starts a thread, which loads the modules of the store again.
+process.env['NODE_COMPILE_CACHE'] = join(cache, 'node');
+// Colours would only hide the words in a log.
+process.env['NO_COLOR'] = '1';
+enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+
+interface Check {
+  readonly name: string;
+  readonly command: readonly string[];
 }
 
-/** The part of the JSON reporter's file that is counted. */
-interface VitestReport {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-  readonly numTodoTests: number;
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
-  }[];
-}
-
-const countsLine = /^(\d+) passed, (\d+) failed$/;
-const project = process.argv[2] === 'long' ? 'long' : 'short';
-const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
-  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
-  { name: 'types of the console', command: ['tsc', '-p', 'src/console/tsconfig.json'] },
-  { name: 'lint', command: ['oxlint', '--format=unix'] },
-  { name: 'format', command: ['oxfmt', '--check'] },
+const typesOfConsole: Check = { name: 'types of the console', command: ['tsc', '-p', 'src/console/tsconfig.json'] };
+const format: Check = { name: 'format', command: ['oxfmt', '--check'] };
+/** The build information is kept, so that a second run only reads what has changed. */
+const typesOfProduct: Check = {
+  name: 'types',
+  command: ['tsc', '-p', 'tsconfig.build.json', '--noEmit', '--incremental', '--tsBuildInfoFile', join(cache, 'types.tsbuildinfo')],
+};
+const lint: Check = { name: 'lint', command: ['oxlint', '--format=unix'] };
+const thorough: readonly Check[] = [
+  { name: 'types of product and tests', command: ['tsc', '-p', 'tsconfig.json'] },
+  typesOfConsole,
+  { name: 'lint with types', command: ['oxlint', '--type-aware', '--format=unix'] },
+  format,
   { name: 'unused code', command: ['knip', '--no-progress'] },
 ];
 
-// Tests wait for clocks and sockets now and then; the static checks use the cores meanwhile.
-const counts = await Promise.all([tests(), project === 'short' ? staticChecks() : { passed: 0, failed: 0 }]);
-// A browser measures what people wait for, so it has the machine to itself.
-if (project === 'short') counts.push(await browserTests());
-const passed = total(counts.map((count) => count.passed));
-const failed = total(counts.map((count) => count.failed));
-say(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+/** Files of the nearest tests: enough to notice nearly every change of one file, and done in seconds. */
+const nearestMax = 8;
 
-async function staticChecks(): Promise<Count> {
+const { values, positionals } = runnerArguments({ options: { project: { type: 'string' } }, allowPositionals: true });
+const count =
+  values.project === undefined ? await (positionals.length === 0 ? newcomers() : near(positionals)) : await projects(values.project);
+say(`${count.passed} passed, ${count.failed} failed`);
+if (values.project === undefined && positionals.length === 0)
+  say(
+    'Left to the gate, .ci/run: long tests, types of tests, lint with types, unused code, most of the console in a browser, the package.',
+  );
+process.exit(count.failed === 0 ? 0 : 1);
+
+async function newcomers(): Promise<Count> {
+  // Tests wait for clocks and sockets now and then; the static checks use the cores meanwhile.
+  const counts = await Promise.all([tests({ project: 'short' }), checked([typesOfProduct, typesOfConsole, lint, format])]);
+  // A browser measures what people wait for, so it has the machine to itself.
+  return total([...counts, await browserTests()]);
+}
+
+async function projects(name: string): Promise<Count> {
+  return name === 'static' ? await checked(thorough) : await tests({ project: name });
+}
+
+async function near(named: readonly string[]): Promise<Count> {
+  const paths = named.map((path) => relative(root, join(process.cwd(), path)));
+  for (const path of paths)
+    if (!existsSync(join(root, path))) {
+      say(`FAILED  ${path} does not exist`);
+      return { passed: 0, failed: 1 };
+    }
+  const files = await testsNear(paths);
+  const code = paths.filter((path) => /\.tsx?$/.test(path) || statSync(join(root, path)).isDirectory());
+  const isProduct = code.some((path) => /^(src|collectors|evaluators)\b/.test(path));
+  const isConsole = code.some((path) => path.startsWith('src/console'));
+  const counts = await Promise.all([
+    files.length === 0 ? { passed: 0, failed: 0 } : tests({ project: 'short' }, files),
+    checked([
+      ...(code.length === 0 ? [] : [{ ...lint, command: [...lint.command, ...code] }]),
+      { ...format, command: [...format.command, ...paths] },
+      ...(isProduct ? [typesOfProduct] : []),
+      ...(isConsole ? [typesOfConsole] : []),
+    ]),
+  ]);
+  return total(counts);
+}
+
+/** Test files and folders of tests as they are named, and for each other file those that are nearest to it. */
+async function testsNear(paths: readonly string[]): Promise<readonly string[]> {
+  const isTest = (path: string): boolean =>
+    path.endsWith('.test.ts') || (path.startsWith('test/') && statSync(join(root, path)).isDirectory());
+  const others = paths.filter((path) => !isTest(path) && path.endsWith('.ts'));
+  const found = new Set(paths.filter(isTest));
+  if (paths.some((path) => path.endsWith('.md'))) found.add('test/docs/');
+  if (others.length > 0) {
+    const [{ repositoryFiles }, { isCode }, { nearestTests }] = await Promise.all([
+      import('./tidy/tree.ts'),
+      import('./tidy/source.ts'),
+      import('./mutants/nearest.ts'),
+    ]);
+    const nearest = nearestTests(repositoryFiles().filter(isCode));
+    for (const path of others)
+      for (const test of [...testsOfExports(path), ...nearest(path)]
+        .filter((one) => !/\.(long|alone)\.test\.ts$/.test(one))
+        .slice(0, nearestMax))
+        found.add(test);
+  }
+  return [...found];
+}
+
+/** A test of an evaluator has the name of the evaluator, and one file exports several. */
+function testsOfExports(path: string): readonly string[] {
+  const folder = join('test', dirname(path).replace(/^src\b/, ''));
+  return [...readFileSync(join(root, path), 'utf8').matchAll(/^export (?:const|function) (\w+)/gm)]
+    .map(([, name = '']) => join(folder, `${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.test.ts`))
+    .filter((test) => existsSync(join(root, test)));
+}
+
+async function tests(options: CliOptions, files: readonly string[] = []): Promise<Count> {
+  try {
+    const { startVitest } = await import('vitest/node');
+    const vitest = await startVitest('test', [...files], { ...options, root, watch: false, reporters: ['default'] });
+    const modules = vitest.state.getTestModules();
+    const counted = countOf(modules, vitest.state.getUnhandledErrors(), say);
+    await vitest.close();
+    if (modules.length > 0) return counted;
+    say(`FAILED  no test was found${files.length === 0 ? '' : ` in ${files.join(', ')}`}`);
+  } catch (error) {
+    say(`FAILED  tests: ${String(error)}`);
+  }
+  return { passed: 0, failed: 1 };
+}
+
+async function checked(checks: readonly Check[]): Promise<Count> {
   let passed = 0;
   for (const { name, command } of checks) {
     const status = await run(command);
@@ -56,27 +150,6 @@ async function staticChecks(): Promise<Count> {
   return { passed, failed: checks.length - passed };
 }
 
-async function tests(): Promise<Count> {
-  const folder = mkdtempSync(join(tmpdir(), 'tracejury-test-'));
-  const report = join(folder, 'report.json');
-  try {
-    const status = await run([
-      'vitest',
-      'run',
-      `--project=${project}`,
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-    ]);
-    return countOf(JSON.parse(readFileSync(report, 'utf8')) as VitestReport, status);
-  } catch (error) {
-    say(`FAILED  tests: ${String(error)}`);
-    return { passed: 0, failed: 1 };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
 /** Its last line has its counts. */
 async function browserTests(): Promise<Count> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'console/browser/run.ts'), '--quick'], {
@@ -84,37 +157,17 @@ async function browserTests(): Promise<Count> {
   });
   let last = '';
   for await (const line of createInterface({ input: child.stdout })) {
+    if (last !== '') say(last);
     last = line;
-    if (!countsLine.test(line)) say(line);
   }
-  const [, passed, failed] = countsLine.exec(last) ?? [];
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(last) ?? [];
   if (passed !== undefined && failed !== undefined) return { passed: Number(passed), failed: Number(failed) };
-  say('FAILED  the console in a browser');
+  say(`FAILED  the console in a browser: ${last}`);
   return { passed: 0, failed: 1 };
 }
 
-/** A skipped test is a failed one: nothing here may be left out in silence. So is a file that could not be loaded. */
-function countOf(report: VitestReport, status: number): Count {
-  const skipped = report.numPendingTests + report.numTodoTests;
-  const broken = report.testResults.filter(
-    (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
-  );
-  for (const file of broken) say(`FAILED  ${file.name}`);
-  if (skipped > 0) say(`FAILED  ${skipped} tests were skipped`);
-  const failedTests = report.numFailedTests + skipped + broken.length;
-  // Vitest also fails on an error outside every test, which the report does not count.
-  return { passed: report.numPassedTests, failed: failedTests === 0 && status !== 0 ? 1 : failedTests };
-}
-
 function run([command = '', ...args]: readonly string[]): Promise<number> {
-  const env = {
-    ...process.env,
-    // Colours would only hide the words in a log.
-    NO_COLOR: '1',
-    // Each store of a test starts a thread, which loads the modules of the store again.
-    NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/node'),
-  };
-  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env });
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   return new Promise((resolve) => {
     child.once('error', (error) => {
       say(String(error));
@@ -124,8 +177,11 @@ function run([command = '', ...args]: readonly string[]): Promise<number> {
   });
 }
 
-function total(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
+function total(counts: readonly Count[]): Count {
+  return {
+    passed: counts.reduce((sum, one) => sum + one.passed, 0),
+    failed: counts.reduce((sum, one) => sum + one.failed, 0),
+  };
 }
 
 function say(line: string): void {

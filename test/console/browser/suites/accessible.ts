@@ -23,8 +23,8 @@ const looks = [
 
 export const accessibleSuite: Suite = {
   name: 'accessibility',
-  isQuick: true,
-  async run({ browser, world, tally, quick }) {
+  isQuick: false,
+  async run({ browser, world, tally }) {
     const run = runPath(world.places.run);
     const pages = [
       ...pageAddresses(world.places),
@@ -33,7 +33,7 @@ export const accessibleSuite: Suite = {
       { name: 'one evaluator', path: '/evaluators?evaluator=tool_error' },
       { name: 'the versions of a dataset', path: `/datasets/${dataset}?view=versions` },
     ];
-    for (const look of quick ? looks.slice(0, 1) : looks) {
+    for (const look of looks) {
       const watched = await watchedPage(browser, { console: world.console, ...look });
       for (const { name, path } of pages)
         await tally.attempt(`axe finds nothing on ${name}, ${look.colours}, at a width of ${look.width}`, async () => {

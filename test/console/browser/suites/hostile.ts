@@ -29,7 +29,6 @@ const lists = [
 const filters = ['agent', 'service', 'session', 'version', 'model', 'tool', 'label', 'text', 'evaluator', 'from', 'cursor', 'queue', 'a'];
 /** All filters together fit into the bound of the service on an address, also as nine bytes a character. */
 const filterCharsMax = 100;
-const quickRuns = 4;
 const queuePerson = '<b>ann</b>';
 const minuteMs = 60_000;
 /** For texts that come after the page has its data. */
@@ -39,8 +38,8 @@ const patience = { everyMs: 100, looksMax: 900 } as const;
 
 export const hostileSuite: Suite = {
   name: 'hostile texts',
-  isQuick: true,
-  async run({ browser, tally, quick }) {
+  isQuick: false,
+  async run({ browser, tally }) {
     const folder = serviceFolder();
     try {
       folder.configure(hostileConfiguration());
@@ -51,8 +50,8 @@ export const hostileSuite: Suite = {
       const experiments = await hostileExperiments(join(folder.path, 'store.db'), runs, startMs);
       const about = runs.map((run, nth): Visited => ({ run, nth, experiment: experiments[nth] ?? '', before: experiments[nth - 1] }));
       const opening = { browser, tally, console: service.console };
-      await opened({ ...opening, visited: quick ? everyNth(about, quickRuns) : about });
-      if (!quick) await namesOpened(opening);
+      await opened({ ...opening, visited: about });
+      await namesOpened(opening);
     } finally {
       await folder.remove();
     }
@@ -180,11 +179,6 @@ async function harmFaults(watched: WatchedPage, console: string, path: string, s
     isRegistered(path) ? unshown(watched, shown) : [],
   ]);
   return [...faults.flat(), ...watched.faults()];
-}
-
-function everyNth<Item>(items: readonly Item[], count: number): readonly Item[] {
-  const step = Math.ceil(items.length / count);
-  return items.filter((_, at) => at % step === 0);
 }
 
 async function filled(service: ServiceProcess, runs: readonly HostileRun[]): Promise<void> {

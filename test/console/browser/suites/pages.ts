@@ -13,7 +13,7 @@ export const pagesSuite: Suite = {
   name: 'pages',
   isQuick: true,
   async run({ browser, world, tally, quick }) {
-    for (const size of quick ? widths.slice(0, 2) : widths) {
+    for (const size of quick ? widths.slice(1, 2) : widths) {
       const watched = await watchedPage(browser, { console: world.console, ...size });
       for (const { name, path } of pageAddresses(world.places))
         await tally.attempt(`${name} opens at a width of ${size.width}`, async () => {
