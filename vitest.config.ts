@@ -15,8 +15,8 @@ export default defineConfig({
   test: {
     globals: false,
     // For what hangs. The longest tests work for seconds, and on a machine that is busy with other work for many times as long.
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // One more than there are cores: tests wait for clocks and sockets now and then.
     maxWorkers: availableParallelism() + 1,
     setupFiles: [join(import.meta.dirname, 'test/builders/property-seed.ts')],
