@@ -1,15 +1,27 @@
 /** The live list, asked over HTTP of a whole service. */
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { liveRoutes } from '../../../src/web/api/live.ts';
 import type { ApiDeps } from '../../../src/web/api/route.ts';
 import { memoryStore } from '../../builders/memory-store.ts';
 import { scoredRun } from '../../builders/scored-run.ts';
 import { nth } from '../../stores/numbered.ts';
-import { live, started } from '../../service/live-stream.ts';
-import { running, sendAgentRun } from '../../service/running.ts';
+import { live } from '../../service/live-stream.ts';
+import { eventually, running, sendAgentRun, type Running } from '../../service/running.ts';
+
+const auth = (letter: string): { readonly authorization: string } => ({ authorization: `Bearer ${letter.repeat(24)}` });
+/** With two tokens, of which the first sees its own tenant. */
+let guarded: Running;
+let service: Running;
+beforeAll(async () => {
+  service = await running('');
+  guarded = await running('', {
+    tokens:
+      '[ { name: a, value: aaaaaaaaaaaaaaaaaaaaaaaa, may: [ingest, read], sees: own }, { name: b, value: bbbbbbbbbbbbbbbbbbbbbbbb, may: [ingest, read] } ]',
+  });
+});
+afterAll(() => Promise.all([service.stop(), guarded.stop()]));
 
 test('live: runs come as they are stored, as rows of the list, by the filter', async () => {
-  const service = await started();
   const [all, failing] = [await live(service), await live(service, '?verdict=fail&agent=shipping')];
   await sendAgentRun(service.otlp, { agent: 'billing', fails: true });
   await sendAgentRun(service.otlp, { agent: 'shipping', fails: false });
@@ -26,7 +38,6 @@ test('live: runs come as they are stored, as rows of the list, by the filter', a
 });
 
 test('live: a client that comes again goes on behind its last event', async () => {
-  const service = await started();
   const first = await live(service);
   await sendAgentRun(service.otlp, { agent: 'billing' });
   await first.next('run');
@@ -51,27 +62,30 @@ test('live: of more runs than come at once the last ones come, behind the number
 });
 
 test('live: a token that sees its own tenant gets the runs of that tenant', async () => {
-  const tokens =
-    '[ { name: a, value: aaaaaaaaaaaaaaaaaaaaaaaa, may: [ingest, read], sees: own }, { name: b, value: bbbbbbbbbbbbbbbbbbbbbbbb, may: [ingest, read] } ]';
-  const service = await started('', { tokens });
-  const auth = (letter: string): { readonly authorization: string } => ({ authorization: `Bearer ${letter.repeat(24)}` });
-  const [own, all] = [await live(service, '', auth('a')), await live(service, '', auth('b'))];
-  await sendAgentRun(service.otlp, { agent: 'of b', headers: auth('b') });
-  await sendAgentRun(service.otlp, { agent: 'of a', headers: auth('a') });
+  const [own, all] = [await live(guarded, '', auth('a')), await live(guarded, '', auth('b'))];
+  await sendAgentRun(guarded.otlp, { agent: 'of b', headers: auth('b') });
+  await sendAgentRun(guarded.otlp, { agent: 'of a', headers: auth('a') });
   expect(await own.next('run')).toMatchObject({ tenant: 'a', agent: 'of a' });
   expect([await all.next('run'), await all.next('run')].map(({ tenant }) => String(tenant)).toSorted()).toEqual(['a', 'b']);
   expect(own.seen()).not.toContain('of b');
-  expect((await fetch(`${service.console}/api/v1/runs/live`)).status).toBe(401);
-  expect((await fetch(`${service.console}/api/v1/runs/live?tenant=b`, { headers: auth('a') })).status).toBe(403);
+  expect((await fetch(`${guarded.console}/api/v1/runs/live`)).status).toBe(401);
+  expect((await fetch(`${guarded.console}/api/v1/runs/live?tenant=b`, { headers: auth('a') })).status).toBe(403);
 });
 
-test('live: streams leave the room of other answers alone, have a bound of their own, and end with the service', async () => {
-  const service = await running('');
-  const streams = await Promise.all(Array.from({ length: 16 }, () => live(service)));
-  const refused = await fetch(`${service.console}/api/v1/runs/live`);
-  expect([refused.status, ((await refused.json()) as { readonly error: { readonly code: string } }).error.code]).toEqual([503, 'busy']);
-  expect((await fetch(`${service.console}/api/v1/runs`)).status).toBe(200);
-  expect(await service.metrics()).toMatch(/^tracejury_console_streams 16$/m);
-  await service.stop();
+test('live: streams leave the room of other answers alone, have bounds of their own, and end with the service', async () => {
+  const metrics = async (): Promise<string> => (await fetch(`${guarded.console}/metrics`, { headers: auth('b') })).text();
+  await eventually(async () => /^tracejury_console_streams 0$/m.test(await metrics()) || undefined, 'the end of other streams');
+  const refused = async (letter: string): Promise<unknown> => {
+    const answer = await fetch(`${guarded.console}/api/v1/runs/live`, { headers: auth(letter) });
+    return [answer.status, ((await answer.json()) as { readonly error: { readonly code: string } }).error.code];
+  };
+  const streams = await Promise.all(Array.from({ length: 12 }, () => live(guarded, '', auth('a'))));
+  // A caller has three quarters of them.
+  expect(await refused('a')).toEqual([503, 'busy']);
+  streams.push(...(await Promise.all(Array.from({ length: 4 }, () => live(guarded, '', auth('b'))))));
+  expect(await refused('b')).toEqual([503, 'busy']);
+  expect((await fetch(`${guarded.console}/api/v1/runs`, { headers: auth('a') })).status).toBe(200);
+  expect(await metrics()).toMatch(/^tracejury_console_streams 16$/m);
+  await guarded.stop();
   for (const { ended } of streams) await ended;
 });
