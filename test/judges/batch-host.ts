@@ -75,7 +75,7 @@ export async function batchHost(
       model: 'm',
       apiKey: 'k',
       concurrency: 2,
-      timeoutMs: 5_000,
+      timeoutMs: 60_000,
       batch: { pollMs: 1_000, gatherMs: 5_000, withinMs: 3_600_000, requests: 10, bytes: 1_000_000, inFlight: 2, ...batch },
       ...judge,
     },

@@ -39,7 +39,7 @@ export async function benchAt(
   const slept: number[] = [];
   const clock = manualClock(Date.parse('2026-01-01T00:00:00Z'));
   const judge = openAiCompatibleJudge(
-    { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
+    { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 60_000, ...settings },
     {
       telemetry,
       clock,

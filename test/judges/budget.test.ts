@@ -61,7 +61,7 @@ const cases: readonly {
   {
     name: 'nobody knows what became of a request that timed out',
     script: [() => {}],
-    settings: { timeoutMs: 250 },
+    settings: { timeoutMs: 50 },
     used: Array<Used>(5).fill('unknown'),
   },
   { name: 'nor of one whose connection broke', script: [(response) => void response.destroy(), says(good)], used: ['unknown', told] },

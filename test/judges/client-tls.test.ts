@@ -32,7 +32,7 @@ const askers: { readonly [who: string]: (server: ChatServer, tls: ClientTls | un
     onTestFinished(() => server.close());
     const calls = httpCalls({ telemetry: noTelemetry, clock: manualClock(), random: () => 0, sleep: async () => undefined });
     onTestFinished(() => calls.stop());
-    const answer = await calls.call('http:x', { kind: 'call', url: server.baseUrl, headers: {}, timeoutMs: 5_000, body: '{}' }, tls);
+    const answer = await calls.call('http:x', { kind: 'call', url: server.baseUrl, headers: {}, timeoutMs: 60_000, body: '{}' }, tls);
     return answer.kind === 'failed' ? answer.error : 'answered';
   },
 };
@@ -107,7 +107,7 @@ test('client tls: the files of a batch go up and come down too', async () => {
   const http = httpClient({ tls: knownClient });
   onTestFinished(() => http.stop());
   const api = batchApi(
-    { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 1, timeoutMs: 5_000, tls: knownClient },
+    { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 1, timeoutMs: 60_000, tls: knownClient },
     http,
     new AbortController().signal,
   );

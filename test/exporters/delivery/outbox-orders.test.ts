@@ -77,6 +77,6 @@ test('outbox: whatever fails, every item is sent, a dead letter, counted, or out
             expect(order).toEqual([...new Set(order)].toSorted((one, other) => Number(one.split('.')[1]) - Number(other.split('.')[1])));
       },
     ),
-    { numRuns: propertyRuns({ short: 50, long: 200 }) },
+    { numRuns: propertyRuns({ short: 15, long: 200 }) },
   );
 });

@@ -11,7 +11,10 @@ import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { settled } from '../../builders/manual-sleep.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { span } from '../../builders/spans.ts';
+
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
 
 const lanes = 2;
 const poison = 'poison';
@@ -104,5 +107,6 @@ test('sending: a target that fails in any way gets all in the end, in order with
         }
       },
     ),
+    runs,
   );
 });

@@ -25,7 +25,7 @@ async function bench(settings: Partial<MetricsPushOptions> = {}, answer?: Parame
     snapshot: registry.snapshot,
     clock,
     startMs,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     ...settings,
   });
   open.push({ close: async () => client.stop() }, sink);
@@ -142,7 +142,7 @@ test('metrics-push: deltas of a backend that comes later begin where it comes', 
     snapshot: registry.snapshot,
     clock,
     startMs,
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     fromNow: true,
   });
   registry.add('tracejury.spans.own', 2);

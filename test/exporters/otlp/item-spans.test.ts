@@ -54,7 +54,7 @@ async function sent(
   settings: ExporterSettings = {},
 ): Promise<{ readonly sink: Sink; readonly spans: readonly { readonly span: SinkSpan; readonly resource: object }[] }> {
   const sink = await otlpSink();
-  const exporter = spanEventsExporter({ endpoint: sink.url, timeoutMs: 700, ...settings });
+  const exporter = spanEventsExporter({ endpoint: sink.url, timeoutMs: 60_000, ...settings });
   open.push({ close: () => exporter.stop() }, sink);
   expect(await exporter.send(item)).toEqual({ kind: 'sent' });
   return { sink, spans: sink.received.map(readCarrier) };

@@ -11,11 +11,14 @@ import type { Verdict } from '../../../src/model/verdict.ts';
 import { readLogs } from '../../../src/otlp/read/read.ts';
 import { anyCharacter } from '../../builders/any-character.ts';
 import { agentTrace, spanId } from '../../builders/agent-trace.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../../builders/scored-run.ts';
 import { traceId } from '../../builders/spans.ts';
 import { logsRequest } from '../../otlp/descriptors.ts';
 import { plainRecord } from '../../otlp/plain.ts';
 import { attributes, otlpSink, type Received, type Sink, type SinkAnswer, type SinkValue } from '../otlp-sink.ts';
+
+const runs = { numRuns: propertyRuns({ short: 25, long: 100 }) };
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -27,7 +30,7 @@ async function backend(
   settings: ExporterSettings = {},
 ): Promise<{ readonly sink: Sink; readonly exporter: Exporter }> {
   const sink = await otlpSink(answer);
-  const exporter = logEventsExporter({ logsEndpoint: `${sink.url}/v1/logs`, timeoutMs: 700, ...settings });
+  const exporter = logEventsExporter({ logsEndpoint: `${sink.url}/v1/logs`, timeoutMs: 60_000, ...settings });
   open.push({ close: () => exporter.stop() }, sink);
   return { sink, exporter };
 }
@@ -297,6 +300,7 @@ test('log-events: protobuf and JSON are read as the same records, alone and seve
       expect(read[0]).toEqual(read[1]);
       expect(read[0]).toHaveLength(given.length);
     }),
+    runs,
   );
 });
 

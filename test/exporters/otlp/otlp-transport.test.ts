@@ -105,8 +105,8 @@ for (const { name, reply, want } of replies) {
 }
 
 test('otlp-wire: a receiver of gRPC that says nothing is left, and asked over a new connection', async () => {
-  const { target, wire } = await overGrpc((at) => (at === 0 ? 'silence' : Buffer.alloc(0)), { timeoutMs: 200 });
-  expect(await wire.send('traces', protobuf, body)).toEqual({ kind: 'unanswered', fault: 'no answer within 200 ms' });
+  const { target, wire } = await overGrpc((at) => (at === 0 ? 'silence' : Buffer.alloc(0)), { timeoutMs: 1_000 });
+  expect(await wire.send('traces', protobuf, body)).toEqual({ kind: 'unanswered', fault: 'no answer within 1000 ms' });
   await eventually(async () => ((await wire.send('traces', protobuf, body)).kind === 'answered' ? true : undefined), 'an answer');
   expect(target.taken).not.toHaveLength(0);
 });

@@ -21,7 +21,7 @@ async function backend(
   settings: ExporterSettings = {},
 ): Promise<{ readonly sink: Sink; readonly exporter: Exporter }> {
   const sink = await otlpSink(answer);
-  const exporter = spanEventsExporter({ endpoint: sink.url, timeoutMs: 700, ...settings });
+  const exporter = spanEventsExporter({ endpoint: sink.url, timeoutMs: 60_000, ...settings });
   open.push({ close: () => exporter.stop() }, sink);
   return { sink, exporter };
 }
@@ -349,7 +349,7 @@ test('span-events: no attribute is lost with many evaluators', async () => {
 
 test('span-events: headers go along, and a base URL keeps its path and query', async () => {
   const sink = await otlpSink();
-  const exporter = spanEventsExporter({ endpoint: `${sink.url}/otel/?k=v`, headers: { authorization: 'Bearer x' }, timeoutMs: 700 });
+  const exporter = spanEventsExporter({ endpoint: `${sink.url}/otel/?k=v`, headers: { authorization: 'Bearer x' }, timeoutMs: 60_000 });
   open.push({ close: () => exporter.stop() }, sink);
   await exporter.send(mixed);
   expect(sink.received[0]).toMatchObject({
@@ -389,7 +389,7 @@ for (const { status, retryable } of [
 test('span-events: a refused connection is retryable', async () => {
   const sink = await otlpSink();
   await sink.close();
-  const exporter = spanEventsExporter({ endpoint: sink.url, timeoutMs: 500 });
+  const exporter = spanEventsExporter({ endpoint: sink.url, timeoutMs: 60_000 });
   expect(await exporter.send(mixed)).toMatchObject({ kind: 'failed', retryable: true });
 });
 

@@ -110,7 +110,7 @@ for (const body of [{}, { trace: {} }, { trace: 'gone' }, { trace: { trace_info:
   test(`mlflow: ${JSON.stringify(body)} in place of a trace is told as such, and the item may come again`, async () => {
     const server = await nativeServer({ ...rules(), answer: () => ({ status: 200, body }) });
     const keys = { user: 'ann', api_key: 'k-1' };
-    const exporter = scoreApiExporter(mlflow)({ endpoint: server.url, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
+    const exporter = scoreApiExporter(mlflow)({ endpoint: server.url, keys, timeoutMs: 60_000 }, { sleep: () => Promise.resolve() });
     open.push({ close: () => exporter.stop() }, server);
     expect(await exporter.send(scoredRun({ tool_error: scored(1) }))).toMatchObject({
       kind: 'failed',

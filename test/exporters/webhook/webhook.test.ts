@@ -84,7 +84,7 @@ async function started(
   const exporter = webhookExporter(
     {
       name: 'channel',
-      timeoutMs: 2_000,
+      timeoutMs: 60_000,
       webhook: { url: `http://127.0.0.1:${to.port}/hook`, secret, body: 'json', only, perMinute: 10, privateAddresses: true, ...settings },
     },
     { telemetry, clock, sleep: rest.sleep, ...(resolve === undefined ? {} : { lookup: resolve as never }) },

@@ -9,6 +9,7 @@ import { noSpending, type JudgeSpendStore } from '../../../src/model/store/judge
 import { memorySpend } from '../../../src/judges/budget/rate-window.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../../builders/manual-sleep.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 
 /** One dollar a million tokens: a token costs 1000 nano-dollars. */
 const price = { inputPerMillion: 1, outputPerMillion: 1 };
@@ -141,7 +142,7 @@ test('ledger: however calls end and the process dies, the day costs no more than
       expect(known.nanoUsd).toBeGreaterThanOrEqual(spent * 1000);
       expect(known.nanoUsd).toBeLessThanOrEqual(1_000_000);
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns({ short: 30, long: 200 }) },
   );
 });
 
