@@ -1,5 +1,5 @@
 /** The JSON form of an example in files and in the API: snake_case, times in RFC 3339. */
-import { schemaFaults } from '../../evaluators/configuration/options.ts';
+import { schemaChecker } from '../../evaluators/configuration/options.ts';
 import type { Fault } from '../../evaluators/evaluator.ts';
 import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import type { DatasetExample, ExampleOrigin } from '../model/example.ts';
@@ -89,8 +89,16 @@ export interface ReadExample {
   readonly faults: readonly Fault[];
 }
 
+/** Checks examples against `exampleSchema`. */
+export type ExampleChecker = (value: JsonValue) => readonly Fault[];
+
+/** Made once for many examples. */
+export function exampleChecker(): ExampleChecker {
+  return schemaChecker(exampleSchema);
+}
+
 /** Without an id the example gets `idDefault`. Entries of `evaluators` are checked against a configuration, not here. */
-export function readExample(value: JsonValue, idDefault: string): ReadExample {
+export function readExample(value: JsonValue, idDefault: string, check = exampleChecker()): ReadExample {
   const object = isJsonObject(value) ? value : {};
   const [id, expect, tasks, constraints, tools, tags, split, evaluators, timeout, metadata, review] = [
     'id',
@@ -106,7 +114,7 @@ export function readExample(value: JsonValue, idDefault: string): ReadExample {
     'review',
   ].map((key) => member(object, key));
   const faults: readonly Fault[] = [
-    ...schemaFaults(exampleSchema, value),
+    ...check(value),
     ...(isJsonObject(expect) ? readExpectation(expect).faults.map(({ path, problem }) => ({ path: ['expect', ...path], problem })) : []),
     ...timeFaults(member(object, 'origin')),
   ];

@@ -62,6 +62,7 @@ const programs: ReadonlySet<string> = new Set([
   'src/cli/console/main.ts',
   'src/console/main.tsx',
   'src/stores/sqlite/thread.ts',
+  'src/datasets/forms/yaml-thread.ts',
   'src/service/shards/shard-thread.ts',
 ]);
 

@@ -8,7 +8,7 @@ import { withStore } from '../open-store.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { readConfig } from '../../config/load.ts';
 import { redactedExample } from '../../datasets/redacted-example.ts';
-import { readExample } from '../../datasets/example-json.ts';
+import { exampleChecker, readExample } from '../../datasets/example-json.ts';
 import type { SetFormat } from '../../datasets/forms/entries.ts';
 import { importedFiles, setFormats, setValue } from '../../datasets/forms/import-forms.ts';
 import { ownForm } from '../../datasets/forms/own-form.ts';
@@ -50,8 +50,9 @@ export async function importSet(input: CommandInput, file: string | undefined): 
     await withStore(input, { instead: 'Use POST /api/v1/datasets/NAME/examples.', mayMake: true }, async ({ store, config }) => {
       const redaction = configuredRedaction(config.redact, noTelemetry);
       const [by, at, note] = [authorOf(input), Date.now() * 1_000, textOption(input, 'note') ?? `import of ${where}`];
+      const check = exampleChecker();
       const put = examples.map((one): DatasetExample => {
-        const { example } = readExample(one, '');
+        const { example } = readExample(one, '', check);
         return redactedExample({ ...example, origin: { by, at, file: where, ...example.origin } }, redaction);
       });
       const outcome = await putExamples(store.datasets, key, { put, by, at, note });

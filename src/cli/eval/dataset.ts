@@ -15,7 +15,7 @@ import { type ConfigFault, type Path, pathText } from '../../config/diagnostic.t
 import { askedBy, evaluatorEntry, withShared } from '../../config/entries/evaluator-entry.ts';
 import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
 import { syntaxProblem } from '../../config/document.ts';
-import { exampleSchema } from '../../datasets/example-json.ts';
+import { type ExampleChecker, exampleChecker } from '../../datasets/example-json.ts';
 import { JuryError, unreadable } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, parseJson } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
@@ -208,7 +208,8 @@ export function datasetOf(file: string, value: JsonValue, options: DatasetWith, 
   if (!isJsonArray(list)) throw unreadable(file, 'it is neither a list of examples nor an object with `examples`.');
   if (list.length > examplesMax) throw unreadable(file, `more than ${examplesMax} examples.`);
   const inList = isJsonObject(value) ? ['examples'] : [];
-  const read = list.map((given, at) => exampleOf(given, at, options));
+  const check = exampleChecker();
+  const read = list.map((given, at) => exampleOf(given, at, options, check));
   const firstWith = new Map<string, number>();
   const found = read.flatMap(({ example: { id }, faults }, at) => {
     const first = firstWith.get(id);
@@ -267,6 +268,7 @@ function exampleOf(
   given: JsonValue,
   at: number,
   options: DatasetWith,
+  check: ExampleChecker,
 ): { readonly example: Omit<FileExample, 'placeOf'>; readonly faults: readonly Fault[] } {
   const object = isJsonObject(given) ? given : {};
   const [id, input, expect, tasks, constraints, tools, tags, entries] = [
@@ -286,7 +288,7 @@ function exampleOf(
   };
   const plan = isJsonArray(entries) ? entries.map((entry) => planned(entry, options)) : undefined;
   const faults: readonly Fault[] = [
-    ...schemaFaults(exampleSchema, given),
+    ...check(given),
     ...(isJsonObject(expect) ? readExpectation(expect).faults.map(({ path, problem }) => ({ path: ['expect', ...path], problem })) : []),
     ...(plan ?? []).flatMap(({ faults: own }, nth) => own.map(({ path, problem }) => ({ path: ['evaluators', nth, ...path], problem }))),
   ];

@@ -1,5 +1,6 @@
 /** Reads and writes CSV files with a header line. */
 import { CsvError, parse } from 'csv-parse/sync';
+import { csvCell, readCsvCell } from '../../model/csv-cell.ts';
 import { unreadable } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../../model/json.ts';
 
@@ -23,7 +24,9 @@ export function csvRows(file: string, text: string): readonly JsonObject[] {
       to: rowsMax + 1,
     });
     if (rows.length > rowsMax) throw unreadable(file, `more than ${rowsMax} rows.`);
-    return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, cell]) => cell !== '')));
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).flatMap(([name, cell]) => (cell === '' ? [] : [[name, readCsvCell(cell)]]))),
+    );
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = 'lines' in error ? ` on line ${String(error['lines'])}` : '';
@@ -32,7 +35,7 @@ export function csvRows(file: string, text: string): readonly JsonObject[] {
 }
 
 function columnNames(file: string, names: readonly string[]): string[] {
-  const trimmed = names.map((name) => name.trim());
+  const trimmed = names.map((name) => readCsvCell(name).trim());
   const twice = trimmed.find((name, at) => trimmed.indexOf(name) !== at);
   if (twice !== undefined) throw unreadable(file, `two columns have the name ${JSON.stringify(twice)}.`);
   if (trimmed.length > columnsMax) throw unreadable(file, `more than ${columnsMax} columns.`);
@@ -53,12 +56,9 @@ export function cellText(value: JsonValue): string {
 
 /** Lines by RFC 4180. */
 export function csvText(columns: readonly string[], rows: readonly JsonObject[]): string {
-  const lines = rows.map((row) => columns.map((column) => (row[column] === undefined ? '' : quoted(cellText(row[column])))).join(','));
-  return [columns.map(quoted).join(','), ...lines].join('\r\n');
-}
-
-function quoted(cell: string): string {
-  return /[",\r\n;\t]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  const cell = (value: JsonValue): string => csvCell(typeof value === 'number' || typeof value === 'bigint' ? value : cellText(value));
+  const lines = rows.map((row) => columns.map((column) => (row[column] === undefined ? '' : cell(row[column]))).join(','));
+  return [columns.map(csvCell).join(','), ...lines].join('\r\n');
 }
 
 /** Members of a row whose column begins so, without the prefix. */

@@ -1,5 +1,4 @@
 /** Reads test sets of other programs and the own form: the text of a file, its entries, and examples with ids of their own. */
-import { LineCounter, parseDocument } from 'yaml';
 import { unreadable } from '../../model/errors.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
 import { adk } from './adk.ts';
@@ -12,6 +11,7 @@ import { filled, type ImportedExample, type SetFormat } from './entries.ts';
 import { langsmith } from './langsmith.ts';
 import { ownForm } from './own-form.ts';
 import { phoenix } from './phoenix.ts';
+import type { YamlRead } from './yaml-value.ts';
 
 export const setFormats: readonly SetFormat[] = [ownForm, deepeval, agentevals, adk, dokimos, langsmith, braintrust, phoenix];
 
@@ -49,31 +49,29 @@ function looksLikeTable(text: string): boolean {
   return /^"?[A-Za-z_][\w.]*"?[ ]*[,;\t][^:{[]*(?:\r?\n|$)/.test(text);
 }
 
-/** Nested aliases can expand to billions of values. */
-const aliasesMax = 100;
-/** The parser of YAML works without a break: about a second for this length. */
+/** More makes a mistake more likely than a test set. */
 const yamlCharsMax = 2 * 1024 * 1024;
 
-/** The own form as JSON, JSON lines or YAML, without places of its values. */
-export const plainOwnText: OwnText<{ readonly value: JsonValue }> = (where, text) => {
+/** The own form as JSON, JSON lines or YAML, without places of its values. `undefined`: it is neither JSON nor JSON lines. */
+function jsonOwnText(where: string, text: string): { readonly value: JsonValue } | undefined {
   const whole = parseJson(text);
   if (whole !== undefined) return { value: whole };
-  if (/^\s*\{.*\}[ \t\r]*(?:\n|$)/.test(text)) return { value: jsonLines(where, text) };
-  if (text.length > yamlCharsMax)
+  return /^\s*\{.*\}[ \t\r]*(?:\n|$)/.test(text) ? { value: jsonLines(where, text) } : undefined;
+}
+
+/** As `setValue`, for a text from outside, without the places of its values. `yaml` reads it within bounds of work. */
+export async function outsideValue(
+  { where, text, format }: { readonly where: string; readonly text: string; readonly format: SetFormat },
+  yaml: (text: string) => Promise<YamlRead>,
+): Promise<JsonValue> {
+  const read = setValue({ where, text, format }, (_, own) => jsonOwnText(where, own) ?? { value: null, yaml: own });
+  if (!('yaml' in read)) return read.value;
+  if (read.yaml.length > yamlCharsMax)
     throw unreadable(where, `it is no JSON, and larger than YAML may be (${yamlCharsMax} characters). Write it as JSON lines.`);
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { version: '1.2', prettyErrors: false, lineCounter });
-  const [fault] = document.errors;
-  if (fault !== undefined) {
-    const { line, col } = lineCounter.linePos(fault.pos[0]);
-    throw unreadable(where, `it is neither JSON nor YAML: line ${line}, column ${col}: ${fault.message}.`);
-  }
-  try {
-    return { value: document.toJS({ maxAliasCount: aliasesMax }) as JsonValue };
-  } catch {
-    throw unreadable(where, `it has more than ${aliasesMax} aliases.`);
-  }
-};
+  const found = await yaml(read.yaml);
+  if (found.kind === 'fault') throw unreadable(where, found.why);
+  return found.value;
+}
 
 export interface ImportedFiles {
   readonly examples: readonly JsonObject[];

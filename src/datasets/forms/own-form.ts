@@ -21,12 +21,13 @@ function read(value: JsonValue): ImportedSet {
   const faults: string[] = [];
   const list = entriesIn(value, ['examples'], 'input');
   if (list === undefined) faults.push('it is neither a list of examples nor an object with examples');
+  const isRows = isTable(list ?? []);
   const examples = (list ?? []).flatMap((given, at): readonly ImportedExample[] => {
     if (!isJsonObject(given)) {
       faults.push(`[${at}] is no object`);
       return [];
     }
-    return [imported(isTable(list ?? []) ? rowExample(given, `row ${at + 1}`, faults) : given)];
+    return [imported(isRows ? rowExample(given, `row ${at + 1}`, faults) : given)];
   });
   return { examples, faults, leftOut: [] };
 }

@@ -1,5 +1,5 @@
 /** The changes of datasets over the API. Examples of runs are made as `tracejury dataset add` makes them. */
-import { readExample } from '../../datasets/example-json.ts';
+import { exampleChecker, readExample } from '../../datasets/example-json.ts';
 import { examplesOfRuns } from '../../datasets/stored-runs.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { DatasetExample } from '../../model/example.ts';
@@ -152,7 +152,8 @@ function examplesGiven(
   entries: readonly JsonValue[],
   origin: { readonly by: string; readonly at: number },
 ): readonly DatasetExample[] {
-  const read = entries.map((entry, at) => ({ at, ...readExample(entry, '') }));
+  const check = exampleChecker();
+  const read = entries.map((entry, at) => ({ at, ...readExample(entry, '', check) }));
   const faults = read.flatMap(({ at, faults: own, example }) => [
     ...own.map(({ path, problem }) => `examples[${at}]${path.length === 0 ? '' : `.${path.join('.')}`} ${problem}`),
     ...(own.length === 0 && example.id === '' ? [`examples[${at}].id is missing`] : []),

@@ -1,9 +1,10 @@
 /** Datasets as files over the API: import of a text in any form that `tracejury dataset import` reads, and export. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { exampleJson, readExample } from '../../datasets/example-json.ts';
+import { exampleChecker, exampleJson, readExample } from '../../datasets/example-json.ts';
 import { type ExportForm, exportForms, leftOutOf } from '../../datasets/forms/export-forms.ts';
-import { importedFiles, plainOwnText, setFormats, setValue } from '../../datasets/forms/import-forms.ts';
+import { importedFiles, outsideValue, setFormats } from '../../datasets/forms/import-forms.ts';
 import { ownForm } from '../../datasets/forms/own-form.ts';
+import { threadedYaml } from '../../datasets/forms/threaded-yaml.ts';
 import { JuryError } from '../../model/errors.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import { contentDigest } from '../../model/example-fingerprint.ts';
@@ -197,12 +198,13 @@ async function wholeVersion({ store: { datasets } }: ApiDeps, query: Parameters)
 async function importExamples(deps: ApiDeps, query: Parameters, body: JsonValue): Promise<JsonValue> {
   const key = keyOf(query);
   const given = givenImport(body);
-  const { examples: entries, leftOut } = entriesOf(given);
+  const { examples: entries, leftOut } = await entriesOf(given);
   const now = micros(deps.clock);
   const put: DatasetExample[] = [];
   const faults: string[] = [];
+  const check = exampleChecker();
   for (const [at, entry] of entries.entries()) {
-    const { example, faults: own } = readExample(entry, '');
+    const { example, faults: own } = readExample(entry, '', check);
     faults.push(...own.map(({ path, problem }) => `examples[${at}]${path.length === 0 ? '' : `.${path.join('.')}`} ${problem}`));
     if (own.length === 0) {
       const tags = [...new Set([...(example.tags ?? []), ...given.tags])];
@@ -303,12 +305,12 @@ function givenImport(body: JsonValue): GivenImport {
   };
 }
 
-function entriesOf({ text: given, form, file }: GivenImport): {
+async function entriesOf({ text: given, form, file }: GivenImport): Promise<{
   readonly examples: readonly JsonObject[];
   readonly leftOut: readonly string[];
-} {
+}> {
   const format = setFormats.find((one) => one.name === form) ?? ownForm;
-  const { examples, faults, leftOut } = format.read(valueOf(given, file, format));
+  const { examples, faults, leftOut } = format.read(await valueOf(given, file, format));
   if (faults.length > 0) throw faulty(faults);
   if (examples.length === 0 && leftOut.length === 0)
     throw new Refusal(422, {
@@ -325,9 +327,9 @@ function entriesOf({ text: given, form, file }: GivenImport): {
   return { examples: importedFiles(examples).examples, leftOut };
 }
 
-function valueOf(given: string, file: string, format: (typeof setFormats)[number]): JsonValue {
+async function valueOf(given: string, file: string, format: (typeof setFormats)[number]): Promise<JsonValue> {
   try {
-    return setValue({ where: file, text: given, format }, plainOwnText).value;
+    return await outsideValue({ where: file, text: given, format }, threadedYaml);
   } catch (error) {
     if (!(error instanceof JuryError) || error.code !== 'INPUT_UNREADABLE') throw error;
     throw new Refusal(422, { code: 'unreadable', message: error.why, todo: 'Choose the form that the file has, or mend it.' });

@@ -1,7 +1,8 @@
 /** Selected runs, or runs of a filter, as one file: a table, or their spans. */
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { jsonText } from '../../model/json.ts';
+import { csvCell } from '../../model/csv-cell.ts';
+import { jsonText, type JsonValue } from '../../model/json.ts';
 import type { RunFilter, RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import { otlpLines, runRowJson } from './json.ts';
 import { type ApiDeps, FileAnswer, NotKept, pages, type Parameters, QueryFault, Refusal, type Route } from './route.ts';
@@ -162,12 +163,9 @@ function csvOf(rows: readonly RunRow[]): string {
   return [head, ...lines].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }
 
-/** Programs for tables read a text that begins with such a sign as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
 function cell(value: unknown): string {
   if (value === null) return '';
-  if (typeof value !== 'string') return jsonText(value as number);
-  const plain = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  return csvCell(
+    typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' ? value : jsonText(value as JsonValue),
+  );
 }

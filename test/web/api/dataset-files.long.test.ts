@@ -130,6 +130,17 @@ test.each<[string, JsonObject, number, RegExp]>([
   ['broken JSON lines', { text: '{"id":"a","input":"x"}\n{"id":', file: 'a.jsonl' }, 422, /a\.jsonl: line 2/],
   ['broken YAML', { text: '- id: a\n  input: "x' }, 422, /line 2, column \d+/],
   ['aliases that expand', { text: `a: &a [x]\n${Array.from({ length: 300 }, (_, at) => `b${at}: *a`).join('\n')}` }, 422, /aliases/],
+  ['an alias to what contains it', { text: '- id: a\n  input: &a [x, *a]' }, 422, /alias \*a to a value that contains it/],
+  ['an alias without an anchor', { text: '- id: a\n  input: *b' }, 422, /alias|anchor/i],
+  [
+    'few aliases that expand to much',
+    { text: `a: &a "${'x'.repeat(1_000_000)}"\nb: [${'*a, '.repeat(50)}]` },
+    422,
+    /characters with the expansion/,
+  ],
+  ['lists in lists without an end', { text: '- '.repeat(50_000) }, 422, /nests deeper|neither JSON nor YAML/],
+  ['a number that is not finite', { text: '- id: a\n  input: x\n  metadata: .inf' }, 422, /not finite/],
+  ['a key twice', { text: '- id: a\n  id: b\n  input: x' }, 422, /"id" twice/],
   [
     'an example with faults',
     {
@@ -150,6 +161,12 @@ test.each<[string, JsonObject, number, RegExp]>([
   expect(answer.body).toMatchObject({ error: { message: expect.stringMatching(says) } });
   expect(answer.status).toBe(status);
   expect((await asked('/datasets/refused')).status).toBe(404);
+});
+
+test('import: aliases of others stay what they are, and a mapping of many keys is read in time', async () => {
+  const many = Array.from({ length: 20_000 }, (_, at) => `    k${at}: 1`).join('\n');
+  const text = `- id: a\n  input: &i [{ role: user, content: x }]\n- id: b\n  input: *i\n  metadata:\n${many}`;
+  expect((await imported('aliases', { text })).body).toMatchObject({ examples: 2, written: { added: 2 } });
 });
 
 test('export: every form is a file, and the own forms are read back as they were', async () => {
