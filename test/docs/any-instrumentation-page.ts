@@ -1,7 +1,7 @@
 /** `docs/reference/any-instrumentation.md`: what is read by evidence, measured over all recordings without the collectors of SDKs. */
 import { ownRecordings } from '../recordings/read.ts';
-import { firstContactTable } from '../recordings/first-contact.ts';
-import { confidenceTable, leaveOneOutTables, measured } from '../recordings/left-out.ts';
+import { firstContactTable } from '../recordings/first-contact-table.ts';
+import { claimTables, confidenceTable, measured } from '../recordings/left-out.ts';
 
 export function anyInstrumentationPage(): string {
   const all = measured(ownRecordings());
@@ -12,7 +12,7 @@ export function anyInstrumentationPage(): string {
     '',
     opening,
     '',
-    ...leaveOneOutTables(all),
+    ...claimTables(all),
     '',
     firstContact,
     '',

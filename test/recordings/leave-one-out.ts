@@ -3,7 +3,7 @@
  * alone, and counts what they claim. An argument picks recordings by name and shows each wrong claim.
  */
 import { ownRecordings } from './read.ts';
-import { confidenceTable, leaveOneOutTables, measured } from './left-out.ts';
+import { claimTables, confidenceTable, measured } from './left-out.ts';
 
 const only = process.argv[2];
 const recordings = ownRecordings().filter(({ name }) => only === undefined || only === 'wrong' || name.includes(only));
@@ -14,4 +14,4 @@ const wrong =
     : all.flatMap(({ recording, claims }) =>
         claims.flatMap(({ state, detail }) => (state === 'wrong' ? [`${recording.name}  ${detail}`] : [])),
       );
-process.stdout.write(`${[...leaveOneOutTables(all), '', ...confidenceTable(all), ...wrong].join('\n')}\n`);
+process.stdout.write(`${[...claimTables(all), '', ...confidenceTable(all), ...wrong].join('\n')}\n`);

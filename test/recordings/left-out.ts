@@ -1,4 +1,4 @@
-/** What is read of an SDK that nobody named: each recording played without the collectors of SDKs, its claims counted. */
+/** Plays recordings, by all collectors or without those of SDKs, and counts what the runs claim. */
 import { confidences, evidenceClasses, type EvidenceClass } from '../../src/model/evidence.ts';
 import type { Collector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
@@ -18,22 +18,27 @@ export interface Measured {
   readonly isEqual: boolean;
 }
 
-/** Without the recordings of which no byte tells what is asked. */
+/** Leaves out the recordings of which no byte tells what is asked. */
 export function measured(recordings: readonly Recording[]): readonly Measured[] {
-  return recordings
-    .filter(({ expected }) => isClaimed(expected))
-    .map((recording) => {
-      const { runs } = play(recording, byEvidence);
-      return {
-        recording,
-        claims: claimsOf(recording.expected, runs),
-        isEqual: differences(recording.expected, runs).length === 0,
-      };
-    });
+  return measuredBy(
+    byEvidence,
+    recordings.filter(({ expected }) => isClaimed(expected)),
+  );
+}
+
+export function measuredBy(readers: readonly Collector[], recordings: readonly Recording[]): readonly Measured[] {
+  return recordings.map((recording) => {
+    const { runs } = play(recording, readers);
+    return {
+      recording,
+      claims: claimsOf(recording.expected, runs),
+      isEqual: differences(recording.expected, runs).length === 0,
+    };
+  });
 }
 
 /** By field, and by instrumentation, in Markdown. */
-export function leaveOneOutTables(all: readonly Measured[]): readonly string[] {
+export function claimTables(all: readonly Measured[]): readonly string[] {
   const claims = all.flatMap((one) => one.claims);
   const count = (some: readonly Claim[], state: Claim['state']): number => some.filter((claim) => claim.state === state).length;
   const row = (title: string, some: readonly Claim[]): string => {
@@ -52,15 +57,24 @@ export function leaveOneOutTables(all: readonly Measured[]): readonly string[] {
     ),
     row('all', claims),
     '',
-    '| instrumentation | recordings | equal | claimed | wrong |',
-    '|---|---|---|---|---|',
-    ...folders.map(([folder, some]) => {
+    '| instrumentation | recordings | equal | claimed | wrong | not claimed | wrong in |',
+    '|---|---|---|---|---|---|---|',
+    ...[...folders, ['all', all] as const].map(([folder, some]) => {
       const own = some.flatMap((one) => one.claims);
-      const wrong = count(own, 'wrong');
-      return `| ${folder} | ${some.length} | ${some.filter(({ isEqual }) => isEqual).length} | ${wrong + count(own, 'right')} | ${wrong} |`;
+      const [wrong, silent] = [count(own, 'wrong'), count(own, 'not claimed')];
+      const equal = some.filter(({ isEqual }) => isEqual).length;
+      return `| ${[folder, some.length, equal, own.length - silent, wrong, silent, some === all ? '' : wrongIn(own)].join(' | ')} |`;
     }),
-    `| all | ${all.length} | ${all.filter(({ isEqual }) => isEqual).length} | ${claims.length - count(claims, 'not claimed')} | ${count(claims, 'wrong')} |`,
   ];
+}
+
+/** The fields of wrong claims, with their number. */
+function wrongIn(claims: readonly Claim[]): string {
+  const fields = Map.groupBy(
+    claims.filter(({ state }) => state === 'wrong'),
+    ({ field }) => field,
+  );
+  return [...fields].map(([field, own]) => `${field} ${own.length}`).join(', ');
 }
 
 /** Claims whose evidence is known, by how they are known. */
@@ -87,6 +101,6 @@ export function confidenceTable(all: readonly Measured[]): readonly string[] {
   ];
 }
 
-function share(part: number, whole: number): string {
+export function share(part: number, whole: number): string {
   return whole === 0 ? '–' : `${((100 * part) / whole).toFixed(1)} %`;
 }

@@ -1,0 +1,37 @@
+/** Shows how instrumentations were read when they were recorded, before anything was changed for them: `data/first-contact.json` keeps it. */
+import measured from './data/first-contact.json' with { type: 'json' };
+
+interface Outcome {
+  readonly equal: boolean;
+  readonly right: number;
+  readonly wrong: number;
+  readonly missing: number;
+}
+
+/** In Markdown: a row for each instrumentation, and one for each batch. */
+export function firstContactTable(): readonly string[] {
+  const batches = Map.groupBy(measured, ({ batch }) => batch);
+  return [
+    '| batch | measured | instrumentation | equal | of | right | wrong | missing | differs in |',
+    '|---|---|---|---|---|---|---|---|---|',
+    ...[...batches].flatMap(([batch, own]) => [
+      ...own.map((one) => row([batch, one.measured, one.instrumentation], Object.entries(one.scenarios))),
+      row(
+        [batch, '', 'all'],
+        own.flatMap(({ scenarios }) => Object.entries(scenarios)),
+        false,
+      ),
+    ]),
+  ];
+}
+
+function row(
+  titles: readonly (string | number)[],
+  scenarios: readonly (readonly [name: string, outcome: Outcome])[],
+  isNamed = true,
+): string {
+  const sum = (of: 'right' | 'wrong' | 'missing'): number => scenarios.reduce((total, [, outcome]) => total + outcome[of], 0);
+  const differing = scenarios.filter(([, { equal }]) => !equal).map(([name]) => name);
+  const equal = scenarios.length - differing.length;
+  return `| ${[...titles, equal, scenarios.length, sum('right'), sum('wrong'), sum('missing'), isNamed ? differing.join(', ') : ''].join(' | ')} |`;
+}
