@@ -50,8 +50,29 @@ function readEvent(event: SpanEvent): MessageEvent | undefined {
   if (event.name === 'gen_ai.content.prompt') return { kind: 'history', messages: readMessages(event.attribute('gen_ai.prompt'), 'user') };
   if (event.name === 'gen_ai.content.completion')
     return { kind: 'choice', messages: readMessages(event.attribute('gen_ai.completion'), 'assistant') };
-  return undefined;
+  return roledMessage(event);
 }
+
+/** One message under keys of one prefix, whatever the event's name: `gen_ai.prompt.1` with `gen_ai.prompt.role` and `gen_ai.prompt.content`. */
+function roledMessage(event: SpanEvent): MessageEvent | undefined {
+  const key = event.attributeKeys().find((name) => ROLE_KEY.test(name));
+  const role = key === undefined ? undefined : textAttribute(event, key);
+  const prefix = key?.slice(0, -'role'.length);
+  const content = textAttribute(event, `${prefix}content`);
+  if (role === undefined || !ROLE.test(role) || content === undefined) return undefined;
+  const kind = ANSWER.test(event.name) ? 'choice' : 'history';
+  // What some write for a message without content.
+  if (content === '{}') return { kind, messages: [] };
+  const parsed = parseText(content);
+  return {
+    kind,
+    messages: readMessages([{ role, content: isJsonArray(parsed) ? parsed : content }], kind === 'choice' ? 'assistant' : 'user'),
+  };
+}
+
+const ROLE_KEY = /(?:^|\.)role$/;
+const ROLE = /^(?:system|developer|user|human|assistant|ai|model|tool|function)$/i;
+const ANSWER = /(?:^|[._])(?:completions?|choices?|responses?|outputs?)(?:[._]|$)/i;
 
 /** The message stands in one JSON text, or member by member in attributes, lists among them as JSON texts. */
 function bodyOf(event: SpanEvent, contentKey: 'content' | 'message'): JsonObject {

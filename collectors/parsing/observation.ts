@@ -11,6 +11,7 @@ import { requestInRepr } from './message-reprs.ts';
 import { answerIn, readMessages } from './messages.ts';
 import { runInput, runOutput } from './run-values.ts';
 import { jsonOf, parseText } from './parsing.ts';
+import { answerOfChunks } from './streamed-answer.ts';
 import { callIdBeside, outcomeOf, readArguments, readResult } from './values.ts';
 
 export interface Observation {
@@ -132,7 +133,8 @@ function mixedInDefinitions(request: JsonValue): NonNullable<SpanFacts['toolDefi
 }
 
 /** A bare message, a list, or what the APIs wrap around it: choices, generations, output items, a message member. */
-function responseMessages(response: JsonValue): readonly Message[] {
+function responseMessages(given: JsonValue): readonly Message[] {
+  const response = isJsonArray(given) ? (answerOfChunks(given) ?? given) : given;
   if (!isJsonObject(response)) return readMessages(response, 'assistant');
   for (const key of ['choices', 'generations', 'candidates', 'output', 'replies']) {
     const list = member(response, key);

@@ -1,10 +1,11 @@
 /** Counts of tokens under whatever prefix: on the span, in its events, or in one JSON text of them all. */
 import type { Mutable } from '../../src/model/mutable.ts';
-import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Span } from '../../src/model/span.ts';
 import type { SpanFacts } from '../collector.ts';
 import { keyEvidenceOf, type KeyEvidence } from './key-evidence.ts';
 import { parseContainer } from './parsing.ts';
+import { answerOfChunks } from './streamed-answer.ts';
 import { usageSum } from './usage.ts';
 
 const tokenFields = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const;
@@ -32,7 +33,8 @@ function usageIn(text: string): JsonValue | undefined {
 
 /** What a model's answer in one JSON text says that it used, and which model gave it. */
 export function answerFacts(text: string): Pick<SpanFacts, 'inputTokens' | 'outputTokens' | 'model'> {
-  const answer = ANSWER.test(text) ? parseContainer(text) : undefined;
+  const given = ANSWER.test(text) ? parseContainer(text) : undefined;
+  const answer = isJsonArray(given) ? answerOfChunks(given) : given;
   const facts: Mutable<SpanFacts> = {};
   if (!isJsonObject(answer)) return facts;
   const around = frameNames.map((name) => member(answer, name)).filter(isJsonObject);

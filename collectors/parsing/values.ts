@@ -324,15 +324,23 @@ function hasAny(object: JsonObject, names: readonly string[]): boolean {
 function isToolMessage(object: JsonObject): boolean {
   if (!Object.hasOwn(object, 'content')) return false;
   const kind = member(object, 'type') ?? member(object, 'role');
-  return kind === 'tool' || kind === 'ToolMessage' || kind === 'tool_result' || typeof member(object, 'tool_call_id') === 'string';
+  return kind === 'tool' || kind === 'ToolMessage' || kind === 'tool_result' || callIdOf(object) !== undefined;
+}
+
+/** The id of the call that a message answers, as LangChain, Anthropic, Bedrock and the AI SDK name it. */
+const callIds = ['tool_call_id', 'tool_use_id', 'toolUseId', 'toolCallId'] as const;
+
+function callIdOf(message: JsonObject): string | undefined {
+  const key = callIds.find((name) => typeof member(message, name) === 'string');
+  return key === undefined ? undefined : String(member(message, key));
 }
 
 function toolMessage(message: JsonObject): Framed {
-  const callId = member(message, 'tool_call_id') ?? member(message, 'tool_use_id');
+  const callId = callIdOf(message);
   const toolName = member(message, 'name');
   return {
     result: member(message, 'content') ?? null,
-    ...(typeof callId === 'string' ? { callId } : {}),
+    ...(callId === undefined ? {} : { callId }),
     ...(typeof toolName === 'string' ? { toolName } : {}),
     ...(saysFailed(message) ? { failed: true } : {}),
   };

@@ -1,4 +1,5 @@
 /** The scopes of agents in a trace: which spans belong to which agent, and which agent works for which. */
+import type { SpanFacts } from '../../../collectors/collector.ts';
 import { isAgentNode } from '../../../collectors/parsing/graph-agent.ts';
 import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
@@ -230,6 +231,7 @@ function isAgents({ reading: { facts } }: Node): boolean {
 
 /** A span without a name, inside an agent that has one, is a stage of its work. */
 function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
+  if (isTurn(node)) return true;
   const { role, agentName } = node.reading.facts;
   if (role === 'agent' ? agentName !== undefined : givenAgentName(node.reading.facts) !== undefined) return false;
   let at = node.parent;
@@ -239,6 +241,24 @@ function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
     at = at.parent;
   }
   return false;
+}
+
+/** Some write a span for each turn of an agent, with the agent's name and what it gave: it was asked nothing, unlike the agent around it. */
+function isTurn({ parent, reading: { facts } }: Node): boolean {
+  const around = parent?.reading.facts;
+  const name = givenAgentName(facts);
+  return (
+    around?.role === 'agent' &&
+    name !== undefined &&
+    name === givenAgentName(around) &&
+    !isAsked(facts) &&
+    isAsked(around) &&
+    (around.output ?? around.outputMessages) !== undefined
+  );
+}
+
+function isAsked({ input, inputMessages }: SpanFacts): boolean {
+  return (input ?? inputMessages) !== undefined;
 }
 
 /**

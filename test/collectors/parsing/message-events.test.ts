@@ -45,6 +45,17 @@ const forms: readonly { readonly name: string; readonly events: readonly Event[]
       { name: 'gen_ai.content.completion', attributes: { 'gen_ai.completion': '[{"role":"assistant","content":"a"}]' } },
     ],
   },
+  {
+    name: 'a numbered message an event, under keys of one prefix',
+    events: [
+      { name: 'gen_ai.prompt.0', attributes: { 'gen_ai.prompt.role': 'user', 'gen_ai.prompt.content': 'q' } },
+      { name: 'gen_ai.prompt.1', attributes: { 'gen_ai.prompt.role': 'assistant', 'gen_ai.prompt.content': '{}' } },
+      { name: 'gen_ai.assistant.message', attributes: { role: 'assistant', tool_calls: JSON.stringify(calls) } },
+      { name: 'gen_ai.tool.message', attributes: { role: 'tool', id: 'c1', content: 'r' } },
+      { name: 'acme.completion.0', attributes: { 'acme.completion.role': 'assistant', 'acme.completion.content': 'a' } },
+      { name: 'acme.signed_in', attributes: { role: 'admin', content: 'w' } },
+    ],
+  },
 ];
 
 describe('message-events', () => {

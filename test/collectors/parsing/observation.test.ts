@@ -7,6 +7,7 @@ const chat = [{ role: 'user', content: 'q' }];
 const definition = { type: 'function', function: { name: 't', description: 'd', parameters: { type: 'object' } } };
 const question = { role: 'user', text: 'q', requested: [], results: [] };
 const asks = { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }], results: [] };
+const chunk = (delta: object): object => ({ choices: [{ index: 0, delta }] });
 const says = { role: 'assistant', text: 'a', requested: [], results: [] };
 
 const requests: readonly {
@@ -85,6 +86,17 @@ const responses: readonly { readonly name: string; readonly output: AttributeVal
     messages: [asks],
   },
   { name: 'JSON in a text', output: '{"role":"assistant","content":"a"}', messages: [says] },
+  { name: 'chunks of a streamed answer', output: JSON.stringify([chunk({ content: 'a' }), chunk({})]), messages: [says] },
+  {
+    name: 'chunks of a streamed answer with a call',
+    output: [
+      chunk({ role: 'assistant', tool_calls: [{ index: 0, id: 'c1', function: { name: 't', arguments: '' } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: '{"x"' } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: ':1}' } }] }),
+      { choices: [], usage: { prompt_tokens: 7 } },
+    ],
+    messages: [{ ...asks, text: '' }],
+  },
 ];
 
 const results: readonly { readonly name: string; readonly output: AttributeValue | undefined; readonly tool: object }[] = [

@@ -10,6 +10,10 @@ const answers: readonly Case[] = [
       ['usage beside a message', { message: { role: 'model', content: 'a' }, usage: { inputTokens: 7, outputTokens: 2 } }],
       ['Gemini’s', { candidates: [], usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 2 } }],
       ['OpenAI’s', { choices: [], usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 } }],
+      [
+        'chunks of a streamed one',
+        [{ choices: [{ delta: { content: 'a' } }] }, { choices: [], usage: { prompt_tokens: 7, completion_tokens: 2 } }],
+      ],
       ['LangChain’s', { generations: [], llmOutput: { tokenUsage: { promptTokens: 7, completionTokens: 2 } } }],
     ] as const
   ).map(([name, answer]) => ({

@@ -143,6 +143,16 @@ const resultFrames: readonly { readonly name: string; readonly raw: AttributeVal
   },
   { name: 'an MCP result', raw: { content: [{ type: 'text', text: carried }], isError: false }, read: { result: flight } },
   {
+    name: 'a result of Strands and Bedrock, with the id of its call',
+    raw: { toolUseId: 'c1', status: 'success', content: [{ text: carried }] },
+    read: { result: flight, callId: 'c1' },
+  },
+  {
+    name: 'a result of Strands and Bedrock that failed',
+    raw: { toolUseId: 'c1', status: 'error', content: [{ text: 'boom' }] },
+    read: { result: 'boom', callId: 'c1', failed: true },
+  },
+  {
     name: 'an object that happens to have a content among others',
     raw: { content: 'c', author: 'a' },
     read: { result: { content: 'c', author: 'a' } },

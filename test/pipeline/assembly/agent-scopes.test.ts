@@ -73,6 +73,17 @@ const cases: readonly Case[] = [
     runs: ['1: shop [] > a via child_span > b via child_span', '2: a [f] under 1', '4: b [g] under 1'],
   },
   {
+    name: 'spans that name the agent around them again, and were asked nothing, are its turns',
+    spans: [
+      agentSpan({ id: 1, agent: 'a', input: 'q', output: 'r' }),
+      agentSpan({ id: 2, parent: 1, agent: 'a', output: 's' }),
+      toolSpan({ id: 3, parent: 2, tool: 'f' }),
+      agentSpan({ id: 4, parent: 1, agent: 'a', output: 'r' }),
+      toolSpan({ id: 5, parent: 4, tool: 'g' }),
+    ],
+    runs: ['1: a [f g]'],
+  },
+  {
     name: 'tool calls belong to the nearest agent above them',
     spans: [
       agentSpan({ id: 1, agent: 'outer' }),
