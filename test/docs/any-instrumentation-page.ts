@@ -59,10 +59,13 @@ agent really did. \`npm run test:leave-one-out\` prints them, and with \`-- wron
 - *not claimed*: the agent did it, and no value is told, or the spans do not carry it. Evaluators that need it are skipped.
 - *callers*: whose call it is, where a run has sub-agents.
 - *equal*: recordings of which every field is as the agent did it.
+- *wrong in*: the fields of the wrong claims.
 `;
 
 const firstContact = `## First contact
 
 The recordings above were at hand when the readers were written. This table holds what was read of new recordings on the day they were made, before one line
-changed for them. It is the estimate for an SDK that nobody has seen. All collectors read each scenario, and what they read is compared with what the agent really did.
-*right*, *wrong* and *missing* count values as above. Where it differs today, \`npm run test:recordings -- NAME\` tells.`;
+changed for them. It is the estimate for an SDK that nobody has seen. All collectors read each scenario, and the result is compared with what the agent really did.
+*right*, *wrong* and *missing* count values as above. \`npm run test:recordings -- NAME\` prints where an instrumentation differs today.
+
+\`npm run test:first-contact -- DIR\` measures recordings of your own, in the folders \`DIR/<instrumentation>/<scenario>/\`, and \`--json\` prints their rows for this table.`;

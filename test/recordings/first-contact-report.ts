@@ -1,24 +1,18 @@
 /** How well recordings of SDKs are read that no reader has seen before, in every form that `npm run test:first-contact` prints. */
 import { collectors } from '../../collectors/index.ts';
+import type { Contact } from './first-contact-table.ts';
 import { claimTables, measuredBy, share, type Measured } from './left-out.ts';
 import type { Recording } from './read.ts';
 
-export interface Contact {
+interface ContactReport {
   /** Tables by field and by instrumentation, then a line with totals. */
   readonly lines: readonly string[];
   readonly wrong: readonly string[];
   /** Rows of `data/first-contact.json`, without date and batch. */
-  readonly rows: readonly ContactRow[];
+  readonly rows: readonly Contact[];
 }
 
-interface ContactRow {
-  readonly instrumentation: string;
-  readonly scenarios: {
-    readonly [scenario: string]: { readonly equal: boolean; readonly right: number; readonly wrong: number; readonly missing: number };
-  };
-}
-
-export function firstContact(recordings: readonly Recording[]): Contact {
+export function firstContact(recordings: readonly Recording[]): ContactReport {
   const all = measuredBy(collectors, recordings);
   const [right, wrong, missing] = counts(all);
   const equal = all.filter(({ isEqual }) => isEqual).length;

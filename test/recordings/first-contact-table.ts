@@ -8,6 +8,12 @@ interface Outcome {
   readonly missing: number;
 }
 
+/** What was read of one instrumentation. */
+export interface Contact {
+  readonly instrumentation: string;
+  readonly scenarios: { readonly [scenario: string]: Outcome };
+}
+
 /** In Markdown: a row for each instrumentation, and one for each batch. */
 export function firstContactTable(): readonly string[] {
   const batches = Map.groupBy(measured, ({ batch }) => batch);
@@ -15,7 +21,12 @@ export function firstContactTable(): readonly string[] {
     '| batch | measured | instrumentation | equal | of | right | wrong | missing | differs in |',
     '|---|---|---|---|---|---|---|---|---|',
     ...[...batches].flatMap(([batch, own]) => [
-      ...own.map((one) => row([batch, one.measured, one.instrumentation], Object.entries(one.scenarios))),
+      ...own.map((one) =>
+        row(
+          [batch, one.commit === undefined ? one.measured : `${one.measured}, ${one.commit}`, one.instrumentation],
+          Object.entries(one.scenarios),
+        ),
+      ),
       row(
         [batch, '', 'all'],
         own.flatMap(({ scenarios }) => Object.entries(scenarios)),

@@ -7,7 +7,7 @@ const chat = [{ role: 'user', content: 'q' }];
 const definition = { type: 'function', function: { name: 't', description: 'd', parameters: { type: 'object' } } };
 const question = { role: 'user', text: 'q', requested: [], results: [] };
 const asks = { role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }], results: [] };
-const chunk = (delta: object): object => ({ choices: [{ index: 0, delta }] });
+const chunk = (delta: AttributeValue): AttributeValue => ({ choices: [{ index: 0, delta }] });
 const says = { role: 'assistant', text: 'a', requested: [], results: [] };
 
 const requests: readonly {

@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-DATA = HERE.parent / "data"
+DATA = pathlib.Path(os.environ.get("RIG_DATA") or HERE.parent / "data")
 ENVIRONMENTS = pathlib.Path(os.environ.get("TRACEJURY_RIG_ENVIRONMENTS") or pathlib.Path.home() / ".cache/tracejury-recordings")
 CATALOG = json.loads((HERE / "catalog.json").read_text())
 PYTHON = "3.11"

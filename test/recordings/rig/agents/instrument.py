@@ -535,6 +535,61 @@ def neatlogs():
     return package.shutdown
 
 
+def elastic_openai():
+    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "true"
+    flush = telemetry(with_logs=True)
+    instrumentor("opentelemetry.instrumentation.openai", "OpenAIInstrumentor")
+    return flush
+
+
+def azure_langchain():
+    flush = telemetry()
+    from langchain_azure_ai.callbacks.tracers import AzureAIOpenTelemetryTracer
+
+    tracer = AzureAIOpenTelemetryTracer(enable_content_recording=True, name="warehouse")
+    hooks.config = lambda: {"callbacks": [tracer]}
+    return flush
+
+
+def langfuse_pydantic_ai():
+    flush = langfuse()
+    from pydantic_ai import Agent
+
+    Agent.instrument_all()
+    return flush
+
+
+def genai_otel():
+    import genai_otel
+    from opentelemetry import trace
+
+    os.environ.update({"GENAI_ENABLE_GPU_METRICS": "false", "GENAI_ENABLE_CO2_TRACKING": "false", "GENAI_ENABLE_CONTENT_CAPTURE": "true"})
+    genai_otel.instrument(service_name="warehouse", endpoint=ENDPOINT)
+    return lambda: trace.get_tracer_provider().shutdown()
+
+
+def keywordsai():
+    from keywordsai_tracing import KeywordsAITelemetry, get_client
+    from keywordsai_tracing.decorators import tool, workflow
+
+    package = KeywordsAITelemetry(app_name="warehouse", api_key="none", base_url=ENDPOINT)
+    hooks.turn = lambda function: workflow(name="answer_customer")(function)
+    hooks.tool = lambda function: tool(name=function.__name__)(function)
+    return package.flush
+
+
+def promptflow():
+    os.environ["PF_DISABLE_TRACING"] = "false"
+    flush = telemetry()
+    from promptflow.tracing import trace
+    from promptflow.tracing._integrations._openai_injector import inject_openai_api
+
+    inject_openai_api()
+    hooks.turn = lambda function: trace(function)
+    hooks.tool = lambda function: trace(function)
+    return flush
+
+
 def plain():
     """For SDKs that trace by themselves into the global provider."""
     return telemetry(with_logs=True)
@@ -558,6 +613,15 @@ SWITCHES = {
     "neatlogs": neatlogs,
     "magentic-logfire": lambda: logfire("instrument_openai"),
     "loongsuite-langgraph": lambda: several(genai("opentelemetry.instrumentation.langchain", "LangChainInstrumentor"), ("opentelemetry.instrumentation.langgraph", "LangGraphInstrumentor")),
+    "elastic-openai": elastic_openai,
+    "azure-langchain": azure_langchain,
+    "langfuse-pydantic-ai": langfuse_pydantic_ai,
+    "genai-otel": genai_otel,
+    "keywordsai": keywordsai,
+    "promptflow": promptflow,
+    "mlflow-anthropic": lambda: mlflow("anthropic"),
+    "respan-pydantic-ai": lambda: respan_with("pydantic_ai", "PydanticAIInstrumentor"),
+    "loongsuite-strands": lambda: genai("opentelemetry.instrumentation.strands", "StrandsInstrumentor"),
     "plain": plain,
     "agentops": agentops,
     "mlflow-openai-agents": lambda: mlflow("openai"),
