@@ -123,7 +123,8 @@ function firstFound(patterns: readonly Pattern[], result: JsonValue): Pattern | 
 
 /** The failure that the span or protocol states, whatever the result. */
 function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefined {
-  if (error === undefined) return undefined;
+  // The rows of texts that read as errors decide about a text.
+  if (error === undefined || error.sign === 'result_text') return undefined;
   const kind = error.sign === 'is_error' || error.sign === 'result_status' ? 'is_error' : 'span_status';
   if (kind === 'is_error' ? !options.useIsError : !options.useSpanStatus) return undefined;
   const text = error.message.trim() === '' ? (error.type ?? '') : error.message;

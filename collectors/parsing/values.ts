@@ -246,7 +246,10 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
     return isJsonObject(last) && resultInside(last) !== undefined ? { result: last } : undefined;
   },
   // What is said of a failure and nothing else.
-  (object) => (isReport(object) ? { result: member(object, 'message') ?? member(object, 'error') ?? null, failed: true } : undefined),
+  (object) => {
+    const text = reportIn(object);
+    return text === undefined ? undefined : { result: text, failed: true };
+  },
   // A tool message that is only its constructor's arguments.
   (object) => {
     const kwargs = hasOnly(object, ['kwargs', 'args', 'id', 'type', 'name', 'graph']) ? member(object, 'kwargs') : undefined;
@@ -286,10 +289,13 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
 const COMMAND = ['graph', 'update', 'resume', 'goto', 'lg_name', 'lc_direct_tool_output'];
 
 /** `{"status": "error", "message": …}`, with which frameworks answer for a tool that threw. */
-function isReport(object: JsonObject): boolean {
-  const text = member(object, 'message') ?? member(object, 'error');
-  return hasOnly(object, ['status', 'message', 'error']) && member(object, 'status') === 'error' && typeof text === 'string';
+function reportIn(object: JsonObject): string | undefined {
+  if (member(object, 'status') !== 'error' || !hasOnly(object, REPORT)) return undefined;
+  const text = member(object, 'message') ?? member(object, 'error') ?? member(object, 'error_message');
+  return typeof text === 'string' ? text : undefined;
 }
+
+const REPORT = ['status', 'message', 'error', 'error_message'];
 
 /** Each frame has one of these members. */
 const signs = [

@@ -10,7 +10,7 @@ export interface ToolError {
   readonly message: string;
   readonly type?: string;
   /** The sign by which the failure was recognised. */
-  readonly sign: 'span_status' | 'exception_event' | 'error_type' | 'is_error' | 'result_status';
+  readonly sign: 'span_status' | 'exception_event' | 'error_type' | 'is_error' | 'result_status' | 'result_text';
 }
 
 /** One execution of a tool. An absent member is unknown, as the spans did not carry it; it is not empty. */

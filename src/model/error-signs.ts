@@ -407,6 +407,15 @@ export function errorSign(result: JsonValue): ErrorSign | undefined {
   return undefined;
 }
 
+/**
+ * The text of a result that states a failure by itself: one that the SDK writes in place of a result, or, where no span states the outcome of the
+ * call, any that reads as an error.
+ */
+export function failureText(result: JsonValue | undefined, { hasSpan }: { readonly hasSpan: boolean }): string | undefined {
+  const sign = typeof result === 'string' ? textSign(result) : undefined;
+  return typeof result === 'string' && sign !== undefined && (sign.isMark || !hasSpan) ? result : undefined;
+}
+
 function signOf(layer: JsonValue): ErrorSign | undefined {
   const object = typeof layer === 'string' ? hintedObject(layer) : layer;
   const error = object === undefined ? undefined : errorMember(object);

@@ -254,8 +254,8 @@ function addFirst(results: readonly ReportedResult[], found: Map<string, Reporte
     if (one.id === undefined) continue;
     const known = found.get(one.id);
     if (known === undefined) found.set(one.id, one);
-    // Some SDKs report a result twice and mark only one as an error.
-    else if (one.isError === true && known.isError !== true && isSameResult(known, one)) found.set(one.id, { ...known, isError: true });
+    // Some SDKs report a result twice, in other words, and mark only one as an error.
+    else if (one.isError === true && known.isError !== true) found.set(one.id, { ...known, isError: true });
   }
 }
 

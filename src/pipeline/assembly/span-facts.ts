@@ -330,7 +330,9 @@ export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | un
     // Some SDKs write the message into `error.type`.
     errorType?.includes(' ') === true ? errorType : undefined,
   ].filter((text): text is string => text !== undefined && text !== '');
-  const message = texts.find((text) => !isPhrase(text)) ?? texts[0] ?? '';
+  const said = texts.find((text) => !isPhrase(text));
+  const cause = said === undefined && exception !== undefined ? lastCause(textAttribute(exception, 'exception.stacktrace')) : undefined;
+  const message = said ?? cause ?? texts[0] ?? '';
   return { message, sign, ...(type === undefined ? {} : { type }) };
 }
 
@@ -341,10 +343,22 @@ function causeIn(data: string | undefined): string | undefined {
   return typeof cause === 'string' ? cause : undefined;
 }
 
-/** Whether the message is a framework's phrase for any failure, or empty; a more specific text is preferred. */
-export function isPhrase(message: string): boolean {
-  return message === '' || PHRASE.test(message);
+/** A line of a stack trace that names an exception and its message, in Python, Java or JavaScript. */
+const CAUSE = /^(?:Caused by: )?[\w.$]{1,200}: (\S.*)$/gm;
+/** What a stack trace says of a cause stands at its end. */
+const traceCharsMax = 20_000;
+
+function lastCause(trace: string | undefined): string | undefined {
+  return trace === undefined ? undefined : [...trace.slice(-traceCharsMax).matchAll(CAUSE)].at(-1)?.[1];
 }
+
+/** Whether the message is a framework's phrase for any failure, only the name of a type, or empty; a more specific text is preferred. */
+export function isPhrase(message: string): boolean {
+  return message === '' || PHRASE.test(message) || TYPE_ALONE.test(message);
+}
+
+/** `shop.errors.StockError: `, as languages write an exception without a message. */
+const TYPE_ALONE = /^(?:[\w$]{1,100}\.){0,10}(?:[A-Z]\w{0,100}:|\w{0,100}(?:Error|Exception))\s*$/;
 
 /** Sources: tool spans of the OpenAI Agents SDK, OpenLIT, BeeAI and Respan. */
 const PHRASE =

@@ -2,12 +2,14 @@
 import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Mutable } from '../../model/mutable.ts';
+import { failureText } from '../../model/error-signs.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
 import { requestsCalls } from './model-calls.ts';
 import { requestedCalls, canonical, runResults, reportedWithoutId, type Requested, type TraceResults } from './requested-calls.ts';
 import { hasFailed, runsAmong } from './function-spans.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { lettersOf } from './event-spans.ts';
+import { statedFailures } from './stated-failures.ts';
 import { errorOf, isPhrase } from './span-facts.ts';
 import { spansPerStep } from './span-tree.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
@@ -44,6 +46,7 @@ export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing
       repeated.has(id) ? results.after(turn, id) : (resultById(id) ?? (laterId === undefined ? undefined : resultById(laterId))),
     models,
   );
+  const isStated = statedFailures(enclosing, own);
   const drafts: Placed[] = [];
   let unanswered = 0;
   for (const [at, execution] of executions.entries()) {
@@ -52,7 +55,7 @@ export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing
     const answer = partner === undefined ? undefined : answers[partner.order];
     const result = answer ?? (execution.id === undefined ? undefined : resultById(execution.id));
     drafts.push({
-      call: executed(execution, partner, result),
+      call: withStatedFailure(executed(execution, partner, result), isStated, true),
       order: partner?.order ?? Number.MAX_SAFE_INTEGER,
       arrival: execution.nodes[0]?.arrival ?? 0,
     });
@@ -63,7 +66,9 @@ export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing
     if (WAY_BACK.test(one.call.name)) continue;
     const answer = answers[one.order];
     if (answer === undefined) unanswered++;
-    drafts.push({ call: requestedOnly(one, answer, runOf(one)), order: one.order, arrival: 0 });
+    const run = runOf(one);
+    const call = withStatedFailure(requestedOnly(one, answer, run), isStated, run !== undefined);
+    drafts.push({ call, order: one.order, arrival: 0 });
   }
   if (isLong) yield;
   return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
@@ -341,6 +346,14 @@ function requestedOnly(
   call.turn = turn;
   call.provenance = provenance;
   return call as ToolCall;
+}
+
+/** A failure that neither a span nor an answer marks: a message elsewhere, or the text of the result, states it. */
+function withStatedFailure(call: ToolCall, isStated: (callId: string) => boolean, hasSpan: boolean): ToolCall {
+  if (call.error !== undefined || !call.executed) return call;
+  if (call.id !== undefined && isStated(call.id)) return { ...call, error: { message: plainText(call.result ?? ''), sign: 'is_error' } };
+  const text = failureText(call.result, { hasSpan });
+  return text === undefined ? call : { ...call, error: { message: text, sign: 'result_text' } };
 }
 
 function resultError(answer: ReportedResult): ToolError {
