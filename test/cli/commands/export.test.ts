@@ -153,7 +153,7 @@ test('export: what goes over OTLP and to webhooks is shown as JSON', async () =>
 
 test('export: a stored run is scored again, with its revision, and what judges said of it is as it was', async () => {
   const database = join(folder, 'stored.db');
-  const store = await sqliteStore(database);
+  const store = await sqliteStore(database, { inThread: false });
   const body = zstdCompressSync(bundle([{ signal: 'traces', encoding: 'protobuf', bytes: Buffer.from(writeTraces(spans, 'protobuf')) }]));
   await store.writeSpans([
     {

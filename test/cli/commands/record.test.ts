@@ -1,100 +1,42 @@
-/** `tracejury record` around real processes with the exporters of the OpenTelemetry SDK. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** `tracejury record` around a real process, and what it cannot do. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { commands } from '../../../src/cli/commands/index.ts';
 import { recordingServer } from '../../../src/cli/commands/record.ts';
 import { agentEnvironment } from '../../../src/cli/record/otlp-receivers.ts';
-import { runCommandLine } from '../../../src/cli/run.ts';
+import { command } from '../../builders/command.ts';
+import { recordedAgent } from '../record/recorded-agent.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-record-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const agent = join(import.meta.dirname, '../record/agent.ts');
-let files = 0;
-
-interface Outcome {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-  readonly file: string;
-}
-
-async function tracejury(
-  words: readonly string[],
-  env: { readonly [name: string]: string | undefined } = {},
-): Promise<Omit<Outcome, 'file'>> {
-  const [out, err] = [[] as string[], [] as string[]];
-  const code = await runCommandLine({
-    words,
-    commands,
-    version: '',
-    env: { PATH: process.env['PATH'], ...env },
-    say: (text) => out.push(text),
-    complain: (text) => err.push(text),
-  });
-  return { code, out: out.join('\n'), err: err.join('\n') };
-}
-
-async function record(
-  words: readonly string[],
-  env?: { readonly [name: string]: string },
-  options: readonly string[] = [],
-): Promise<Outcome> {
-  const file = join(folder, `${++files}.jsonl`);
-  return { ...(await tracejury(['record', '--output', file, ...options, '--', process.execPath, ...words], env)), file };
-}
 
 describe('record', () => {
-  test.each([
-    { kind: 'proto', env: {} },
-    { kind: 'json', env: {} },
-    { kind: 'grpc', env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' } },
-    { kind: 'proto', env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces', OTEL_EXPORTER_OTLP_HEADERS: 'a=b' } },
-  ])('takes the spans of an exporter of the SDK ($kind, $env), and `eval` scores the file', async ({ kind, env }) => {
-    const { code, err, file } = await record([agent, kind, '0'], env);
+  test('takes the spans of an exporter of the SDK, and `eval` scores the file', async () => {
+    const { code, err, file } = await recordedAgent(folder, ['proto', '0']);
     expect([code, err]).toEqual([0, `${file}: 1 spans, 1 agent run; tracejury eval ${file} scores them.`]);
-    expect((await tracejury(['inspect', file])).out).toContain('order-agent');
-  });
-
-  test('exits as its command, and keeps the spans of one that failed', async () => {
-    const { code, file } = await record([agent, 'proto', '7']);
-    expect(code).toBe(7);
-    expect(readFileSync(file, 'utf8')).toContain('order-agent');
-  });
-
-  test('a command that sends nothing is no success, and the reader is told what is missing', async () => {
-    const { code, err } = await record([agent, 'none', '0']);
-    expect(code).toBe(1);
-    expect(err).toContain('No span arrived');
-    expect((await record([agent, 'none', '3'])).code).toBe(3);
-  });
-
-  test('--port takes spans of an agent that reads no variable', async () => {
-    const port = await freePort();
-    const { code } = await record([agent, 'proto', '0', `http://127.0.0.1:${port}/v1/traces`], {}, ['--port', String(port)]);
-    expect(code).toBe(0);
+    expect((await command(['inspect', file])).out).toContain('order-agent');
   });
 
   test('what cannot be done is said with the flag that it belongs to', async () => {
-    expect(await tracejury(['record'])).toMatchObject({ code: 2, err: expect.stringContaining('Name the command after --') as string });
-    expect(await tracejury(['record', '--output', join(folder, 'spans.jsonl'), '--', join(folder, 'no-such-program')])).toMatchObject({
+    expect(await command(['record'])).toMatchObject({ code: 2, err: expect.stringContaining('Name the command after --') as string });
+    expect(await command(['record', '--output', join(folder, 'spans.jsonl'), '--', join(folder, 'no-such-program')])).toMatchObject({
       code: 2,
       err: expect.stringContaining('cannot be started (ENOENT)') as string,
     });
-    expect(await tracejury(['record', '--output', join(folder, 'no', 'folder'), '--', 'true'])).toMatchObject({
+    expect(await command(['record', '--output', join(folder, 'no', 'folder'), '--', 'true'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('--output') as string,
     });
-    expect(await tracejury(['record', '--port', '70000', '--', 'true'])).toMatchObject({
+    expect(await command(['record', '--port', '70000', '--', 'true'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('--port takes a number') as string,
     });
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as AddressInfo;
-    expect(await tracejury(['record', '--output', join(folder, 'taken.jsonl'), '--port', String(port), '--', 'true'])).toMatchObject({
+    expect(await command(['record', '--output', join(folder, 'taken.jsonl'), '--port', String(port), '--', 'true'])).toMatchObject({
       code: 2,
       err: expect.stringContaining(`--port ${port} cannot be used (EADDRINUSE)`) as string,
     });
@@ -154,11 +96,3 @@ const spansJson = JSON.stringify({
     },
   ],
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
