@@ -22,6 +22,8 @@ export interface RequestedCall {
   readonly argumentsText?: string;
   /** What is left of arguments that were cut short on the way; `arguments` is then absent. */
   readonly argumentsPart?: string;
+  /** True: the provider of the model runs the tool itself. */
+  readonly byProvider?: true;
 }
 
 /** A tool's result as a model was told it. */
@@ -79,6 +81,8 @@ export interface SpanFacts {
   readonly outputMessages?: readonly Message[];
   readonly tool?: ToolFacts;
   readonly toolDefinitions?: readonly ToolDefinition[];
+  /** Answers that the request asked for, where it says so. */
+  readonly choices?: number;
   readonly model?: string;
   readonly inputTokens?: number;
   readonly outputTokens?: number;

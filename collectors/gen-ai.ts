@@ -9,7 +9,7 @@ import type { Collector, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts }
 import { addTokens, contentKeys, readContent, tokenKeys } from './parsing/conventions.ts';
 import { readDocuments } from './parsing/documents.ts';
 import { isAgentNode } from './parsing/graph-agent.ts';
-import { eventMessages } from './parsing/message-events.ts';
+import { choiceIndex, choicesIn, eventMessages } from './parsing/message-events.ts';
 import { lastText, readMessages } from './parsing/messages.ts';
 import { jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
 import { handoffIn } from './parsing/span-names.ts';
@@ -44,6 +44,7 @@ export const genAi: Collector = {
       'gen_ai.tool.call.result',
       'gen_ai.tool.description',
       'gen_ai.request.model',
+      'gen_ai.request.choice.count',
       'gen_ai.response.model',
       'gen_ai.prompt',
       'gen_ai.completion',
@@ -174,6 +175,8 @@ function modelFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts
   facts.role = 'model';
   // Some SDKs name the agent on its requests alone.
   if (agentName !== undefined && !isAgentNode(agentName)) facts.agentName = agentName;
+  const choices = span.attribute('gen_ai.request.choice.count');
+  if (typeof choices === 'number' && choices > 1) facts.choices = choices;
   if (model !== undefined) facts.model = model;
   if (facts.inputMessages === undefined && facts.outputMessages === undefined && scopesWithRecords.has(span.scope.name))
     facts.contentInLogs = true;
@@ -191,7 +194,7 @@ function contentOf(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts>
   if (content.inputMessages !== undefined || content.outputMessages !== undefined) return content;
   const details = span.events.find((event) => event.name === detailsEvent);
   if (details !== undefined) return { ...content, ...readContent(details) };
-  const { input, output } = eventMessages(span);
+  const { input, output, choices } = eventMessages(span);
   const [inputMessages, outputMessages] =
     input.length > 0 || output.length > 0
       ? [input, output]
@@ -199,6 +202,7 @@ function contentOf(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts>
   return {
     ...(inputMessages.length === 0 ? {} : { inputMessages }),
     ...(outputMessages.length === 0 ? {} : { outputMessages }),
+    ...(choices === undefined ? {} : { choices }),
     ...content,
   };
 }
@@ -227,6 +231,7 @@ function tool(span: Span, texts: RepeatedTexts): ToolFacts {
 function readRecords(records: readonly LogRecord[]): SpanFacts {
   const inputs: Message[] = [];
   const outputs: Message[] = [];
+  const numbers: (number | undefined)[] = [];
   let content: SpanFacts = {};
   for (const record of records) {
     if (record.eventName === detailsEvent) {
@@ -237,18 +242,20 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
     const body = record.body();
     const value = body === undefined ? undefined : typeof body === 'string' ? parseText(body) : jsonOf(body);
     const message: JsonObject = isJsonObject(value) ? value : {};
-    if (record.eventName === 'gen_ai.choice')
+    if (record.eventName === 'gen_ai.choice') {
+      numbers.push(choiceIndex(message));
       outputs.push(
         ...readMessages(
           [{ role: 'assistant', ...(isJsonObject(member(message, 'message')) ? (member(message, 'message') as JsonObject) : message) }],
           'assistant',
         ),
       );
-    else inputs.push(...readMessages([{ ...message, role: record.eventName.slice('gen_ai.'.length, -'.message'.length) }], 'user'));
+    } else inputs.push(...readMessages([{ ...message, role: record.eventName.slice('gen_ai.'.length, -'.message'.length) }], 'user'));
   }
   return {
     ...(inputs.length === 0 ? {} : { inputMessages: inputs }),
     ...(outputs.length === 0 ? {} : { outputMessages: outputs }),
+    ...choicesIn(numbers),
     ...content,
   };
 }

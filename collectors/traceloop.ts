@@ -76,18 +76,18 @@ function byKind(span: Span, repeats: Repeats): SpanFacts {
   const requestType = textAttribute(span, 'llm.request.type');
   // Newer versions also speak the GenAI conventions; what these say a span is, it is.
   const operation = textAttribute(span, 'gen_ai.operation.name');
-  const isTold = operation !== undefined;
+  const isResultReported = operation !== undefined;
   switch (textAttribute(span, 'traceloop.span.kind')) {
     case 'workflow':
       return {
-        ...(isTold ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }),
+        ...(isResultReported ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }),
         ...observedRun(observed),
         // With each span a trace of its own, only the span of the whole graph is the run.
         ...(operation === 'workflow' ? { role: 'step' as const, ...graphRun(observed.input, observed.output) } : {}),
       };
     case 'agent':
       return {
-        ...(isTold ? {} : { role: 'agent' as const }),
+        ...(isResultReported ? {} : { role: 'agent' as const }),
         agentName: textAttribute(span, 'gen_ai.agent.name') ?? name,
         ...observedRun(observed),
         ...modelOf(span),
@@ -109,7 +109,7 @@ function byKind(span: Span, repeats: Repeats): SpanFacts {
       if (name === textAttribute(span, 'traceloop.association.properties.lc_agent_name'))
         return { role: 'agent', agentName: name, ...observedRun(observed) };
       if (operation === 'execute_tool') return { tool: namedByResult(observed) };
-      return { ...(isTold ? {} : { role: 'step' as const }), ...stepAgent(span) };
+      return { ...(isResultReported ? {} : { role: 'step' as const }), ...stepAgent(span) };
     }
     default:
       return requestType === 'chat' || requestType === 'completion' ? modelFacts(span, repeats) : {};

@@ -40,7 +40,7 @@ type Options = OptionsOf<typeof options>;
 
 export const toolCallValidity = rule({
   id: 'tool_call_validity',
-  version: 4,
+  version: 5,
   summary: 'Every tool call names a defined tool and its arguments satisfy the JSON Schema of that tool.',
   needs: ['tool_calls', 'tool_definitions'],
   onByDefault: true,
@@ -134,6 +134,7 @@ interface Check {
 function judgedCall(placed: PlacedCall, check: Check): Judged {
   const { index, call } = placed;
   const definition = check.definitions.get(call.name);
+  if (definition === undefined && call.byProvider === true) return { index, call, problems: [] };
   if (definition === undefined && check.definitionsLost && call.name.trim() !== '')
     return left(placed, 'truncated', 'its definition may have been cut off');
   if (definition === undefined || call.name.trim() === '')

@@ -12,6 +12,8 @@ export interface MessageEvent {
   /** choice: the model's answer, by the name of the event. */
   readonly kind: 'history' | 'choice';
   readonly messages: readonly Message[];
+  /** Number of the answer, from zero. */
+  readonly index?: number;
 }
 
 /** In the order of the events; those that are no messages are left out. */
@@ -20,10 +22,26 @@ export function messageEvents(span: Span): readonly MessageEvent[] {
 }
 
 /** Told apart by the events' names: a choice is an answer, anything else was there before it. */
-export function eventMessages(span: Span): { readonly input: readonly Message[]; readonly output: readonly Message[] } {
+export function eventMessages(span: Span): {
+  readonly input: readonly Message[];
+  readonly output: readonly Message[];
+  readonly choices?: number;
+} {
   const events = messageEvents(span);
   const of = (kind: MessageEvent['kind']): readonly Message[] => events.flatMap((event) => (event.kind === kind ? event.messages : []));
-  return { input: of('history'), output: of('choice') };
+  return { input: of('history'), output: of('choice'), ...choicesIn(events.map(({ index }) => index)) };
+}
+
+/** Several numbers mean that the request asked for several answers. */
+export function choicesIn(numbers: readonly (number | undefined)[]): { readonly choices?: number } {
+  const choices = new Set(numbers.filter((number) => number !== undefined)).size;
+  return choices > 1 ? { choices } : {};
+}
+
+/** The number of an answer in the body of its event. */
+export function choiceIndex(body: JsonObject): number | undefined {
+  const index = member(body, 'index');
+  return typeof index === 'number' ? index : undefined;
 }
 
 /** Events that stand as a list in one attribute, each with its name in `event.name`. */
@@ -46,7 +64,12 @@ export function listedMessages(raw: AttributeValue | undefined): {
 function readEvent(event: SpanEvent): MessageEvent | undefined {
   const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(event.name)?.[1];
   if (role !== undefined) return { kind: 'history', messages: readMessages([{ role, ...bodyOf(event, 'content') }], 'user') };
-  if (event.name === 'gen_ai.choice') return { kind: 'choice', messages: readMessages([choice(bodyOf(event, 'message'))], 'assistant') };
+  if (event.name === 'gen_ai.choice') {
+    const body = bodyOf(event, 'message');
+    const told = event.attribute('index');
+    const index = typeof told === 'number' ? told : choiceIndex(body);
+    return { kind: 'choice', messages: readMessages([choice(body)], 'assistant'), ...(index === undefined ? {} : { index }) };
+  }
   if (event.name === 'gen_ai.content.prompt') return { kind: 'history', messages: readMessages(event.attribute('gen_ai.prompt'), 'user') };
   if (event.name === 'gen_ai.content.completion')
     return { kind: 'choice', messages: readMessages(event.attribute('gen_ai.completion'), 'assistant') };

@@ -3,13 +3,14 @@
  * blocks, Gemini contents, Genkit's and the AI SDK's content parts, LangChain messages and `[role, text]` pairs.
  */
 import type { Mutable } from '../../src/model/mutable.ts';
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { RepeatedTexts, RequestedCall, Message, ReportedResult } from '../collector.ts';
 import { messageInRepr } from './message-reprs.ts';
 import { withRoles } from './part-kinds.ts';
 import { jsonOf, parseContainer, parseText, isPlaceholder, textOfParts } from './parsing.ts';
-import { reasoningIn } from './reasoning.ts';
+import { isMarkedProviders, providerPart, type ProviderPart } from './provider-tools.ts';
+import { reasoningIn, spoken } from './reasoning.ts';
 import { isCutContainer } from './truncation.ts';
 import { addArguments, eachText, repeatedArguments, repeatedResult } from './values.ts';
 
@@ -41,10 +42,7 @@ export function readMessages(
   if (raw === undefined || raw === null) return [];
   let value = jsonOf(raw);
   if (typeof value === 'string') value = parseText(value);
-  if (typeof value === 'string')
-    return value === '' || isPlaceholder(value) || isCutContainer(value)
-      ? []
-      : [{ role, text: value, requested: noCalls, results: noResults }];
+  if (typeof value === 'string') return value === '' || isPlaceholder(value) || isCutContainer(value) ? [] : [said(role, value)];
   if (isJsonObject(value)) {
     const inner = member(value, 'messages') ?? member(value, 'contents');
     if (isJsonArray(inner)) value = inner;
@@ -170,7 +168,20 @@ function namedTools(message: JsonObject): JsonValue | undefined {
 }
 
 function said(role: Message['role'], text: string): Message {
-  return { role, text, requested: noCalls, results: noResults };
+  const { text: own, reasoning } = role === 'assistant' ? parted(text, undefined) : { text, reasoning: undefined };
+  return {
+    role,
+    ...(own === undefined ? {} : { text: own }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    requested: noCalls,
+    results: noResults,
+  };
+}
+
+/** Models write their thoughts into the text, too. */
+function parted(written: string, reasoning: string | undefined): Pick<Draft, 'text' | 'reasoning'> {
+  const { text, thought } = spoken(written);
+  return { text, reasoning: reasoning === undefined || thought === undefined ? (reasoning ?? thought) : `${reasoning}\n${thought}` };
 }
 
 /** LangChain's constructor and dictionary forms, and the frames of choices and candidates around a message. */
@@ -228,6 +239,8 @@ function readItem(item: JsonObject, draft: Draft): void {
   if (callTypes.has(type) || (framed && firstObject(item, callFrames) !== undefined) || (type === 'function' && isFunctionCall(item)))
     return pushCall(item, draft);
   if (isResult(item, type, framed) || (draft.role === 'tool' && hasOwnResult(item))) return pushResult(item, draft);
+  const provided = providerPart(item, type);
+  if (provided !== undefined) return pushProvided(provided, draft);
   const thought = reasoningIn(item, type);
   if (thought !== undefined) {
     for (const one of thought.texts) draft.reasoning = draft.reasoning === undefined ? one : `${draft.reasoning}\n${one}`;
@@ -308,9 +321,39 @@ function pushCall(item: JsonValue, draft: Draft): void {
   const given = firstMember(from, argumentNames);
   const call: Mutable<RequestedCall> = id === undefined ? { name } : { name, id };
   if (given !== undefined) addArguments(repeatedArguments(given, draft.texts), call);
+  if (isMarkedProviders(item)) call.byProvider = true;
+  addCall(call, draft);
+}
+
+/** Some write a call as a part of the content and again in a list of calls. Some providers give several calls of an answer one id. */
+function addCall(call: RequestedCall, draft: Draft): void {
   if (draft.requested === undefined) draft.requested = [call];
-  // Some write a call as a part of the content and again in a list of calls.
-  else if (id === undefined || !draft.requested.some((other) => other.id === id)) draft.requested.push(call);
+  else if (call.id === undefined || !draft.requested.some((other) => other.id === call.id && mayBeSame(other, call)))
+    draft.requested.push(call);
+}
+
+/** Arguments that one of them lacks decide nothing. */
+function mayBeSame(one: RequestedCall, other: RequestedCall): boolean {
+  if (one.name !== other.name) return false;
+  const [left, right] = [one.arguments ?? undefined, other.arguments ?? undefined];
+  return left === undefined || right === undefined || jsonText(left, { sortKeys: true }) === jsonText(right, { sortKeys: true });
+}
+
+function pushProvided({ id, name, given, result, isError }: ProviderPart, draft: Draft): void {
+  const named = id === undefined ? { name } : { name, id };
+  if (given !== undefined) {
+    const call: Mutable<RequestedCall> = { ...named, byProvider: true };
+    addArguments(repeatedArguments(given, draft.texts), call);
+    addCall(call, draft);
+  }
+  if (result === undefined) return;
+  const read = repeatedResult(result, draft.texts);
+  const told: Mutable<ReportedResult> = named;
+  if (read.result !== undefined) told.result = read.result;
+  if (read.resultPart !== undefined) told.resultPart = read.resultPart;
+  if (isError === true) told.isError = true;
+  if (draft.results === undefined) draft.results = [told];
+  else draft.results.push(told);
 }
 
 const functionFrame = ['function'] as const;
@@ -397,7 +440,8 @@ function firstMember(from: Layers, keys: readonly string[]): JsonValue | undefin
 }
 
 function finished(draft: Draft): Message {
-  const { role, text, reasoning } = draft;
+  const { role } = draft;
+  const { text, reasoning } = role === 'assistant' && draft.text !== undefined ? parted(draft.text, draft.reasoning) : draft;
   const requested: Message['requested'] = draft.requested ?? noCalls;
   const results: Message['results'] = draft.results ?? noResults;
   if (text === undefined) return reasoning === undefined ? { role, requested, results } : { role, reasoning, requested, results };

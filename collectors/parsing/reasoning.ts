@@ -28,6 +28,36 @@ export function reasoningIn(item: JsonObject, type: JsonValue | undefined): Thou
   return { texts: named, isAll: !speaks };
 }
 
+/** A text in which a model wrote down its thoughts, and what it said. */
+export interface Spoken {
+  readonly thought?: string;
+  /** Absent: it has said nothing yet. */
+  readonly text?: string;
+}
+
+/** The marks around thoughts at the beginning of a text. Sources: DeepSeek R1 and Qwen, Kimi, Magistral, Seed. */
+const THOUGHT = /^\s*(?:<((?:seed:)?think|thinking|thoughts?|reasoning)>|(◁)think▷|(\[)THINK\])/;
+/** The mark that ends them, on a line of its own where the chat template wrote the first mark and left it out of the text. */
+const END_ALONE = /(?:^|\n)\s*<\/think>[ \t]*(?=\n|$)|<\/think>[ \t]*\n/;
+
+/** What a model says without the thoughts that it writes before it. Thoughts that go on to the end are all that there is. */
+export function spoken(text: string): Spoken {
+  const opening = THOUGHT.exec(text);
+  if (opening === null) {
+    const end = text.includes('</think>') && !text.includes('<think>') ? END_ALONE.exec(text) : null;
+    return end === null ? { text } : parted(text.slice(0, end.index), text.slice(end.index + end[0].length));
+  }
+  const [mark, word, kimi] = opening;
+  const closing = word === undefined ? (kimi === undefined ? '[/THINK]' : '◁/think▷') : `</${word}>`;
+  const end = text.indexOf(closing, mark.length);
+  return end === -1 ? parted(text.slice(mark.length), '') : parted(text.slice(mark.length, end), text.slice(end + closing.length));
+}
+
+function parted(thought: string, said: string): Spoken {
+  const [inner, outer] = [thought.trim(), said.trimStart()];
+  return { ...(inner === '' ? {} : { thought: inner }), ...(outer === '' ? {} : { text: outer }) };
+}
+
 function hasThought(item: JsonObject): boolean {
   for (const name of memberNames) if (Object.hasOwn(item, name)) return true;
   return false;

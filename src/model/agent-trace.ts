@@ -32,6 +32,8 @@ export interface ToolCall {
   readonly statedOk?: true;
   /** False: a model requested the call and no span shows that it ran. */
   readonly executed: boolean;
+  /** True: the provider of the model ran the tool itself, so that no span and no definition need show it. */
+  readonly byProvider?: true;
   readonly spanId?: SpanId;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;

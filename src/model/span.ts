@@ -106,6 +106,16 @@ export interface LogRecord extends Attributed {
   readonly wireBytes: number;
 }
 
+/** When a span ended; `undefined` when it tells no end, or one before its start. */
+export function reportedEnd({ startUnixNano, endUnixNano }: Pick<Span, 'startUnixNano' | 'endUnixNano'>): bigint | undefined {
+  return endUnixNano < startUnixNano ? undefined : endUnixNano;
+}
+
+/** The same, or its start. */
+export function endOf(span: Pick<Span, 'startUnixNano' | 'endUnixNano'>): bigint {
+  return reportedEnd(span) ?? span.startUnixNano;
+}
+
 /** The text under a key unless it is empty, or the integer as its text: applications number their sessions. */
 export function idAttribute(from: Attributed, key: string): string | undefined {
   const value = from.attribute(key);

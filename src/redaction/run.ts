@@ -70,6 +70,7 @@ const toolCall = members<ToolCall>({
   error: members<ToolError>({ message: text, type: text, sign: kept }),
   statedOk: kept,
   executed: kept,
+  byProvider: kept,
   spanId: kept,
   startUnixNano: kept,
   endUnixNano: kept,

@@ -65,8 +65,14 @@ function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whol
   const evidence: { readonly [field: string]: EvidenceClass | undefined } = whole[0]?.evidence?.fields ?? {};
   const text = (field: ClaimField, wanted: unknown, told: JsonValue | undefined): void => {
     if (wanted === null || wanted === undefined) return;
-    const isTold = told !== undefined && told !== '';
-    say(field, isTold ? (isEqual(wanted, told) ? 'right' : 'wrong') : 'not claimed', wanted, told, evidence[sources[field] ?? '']);
+    const isResultReported = told !== undefined && told !== '';
+    say(
+      field,
+      isResultReported ? (isEqual(wanted, told) ? 'right' : 'wrong') : 'not claimed',
+      wanted,
+      told,
+      evidence[sources[field] ?? ''],
+    );
   };
   text('agent_name', expected.agent_name, trace?.agent);
   text('session_id', expected.session_id, trace?.sessionId);

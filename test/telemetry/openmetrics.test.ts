@@ -113,15 +113,15 @@ test('openmetrics: two pages under way do not disturb each other', () => {
 });
 
 const exemplars = [
-  { name: 'of 128 characters is told', labels: { trace_id: 'a'.repeat(120) }, isTold: true },
-  { name: 'of 129 characters is left out', labels: { trace_id: 'a'.repeat(121) }, isTold: false },
-  { name: 'of 128 characters in two halves each is told', labels: { trace_id: '\u{1F600}'.repeat(120) }, isTold: true },
-  { name: 'of 129 of them is left out', labels: { trace_id: '\u{1F600}'.repeat(121) }, isTold: false },
+  { name: 'of 128 characters is told', labels: { trace_id: 'a'.repeat(120) }, isResultReported: true },
+  { name: 'of 129 characters is left out', labels: { trace_id: 'a'.repeat(121) }, isResultReported: false },
+  { name: 'of 128 characters in two halves each is told', labels: { trace_id: '\u{1F600}'.repeat(120) }, isResultReported: true },
+  { name: 'of 129 of them is left out', labels: { trace_id: '\u{1F600}'.repeat(121) }, isResultReported: false },
 ];
-for (const { name, labels, isTold } of exemplars) {
+for (const { name, labels, isResultReported } of exemplars) {
   test(`openmetrics: an exemplar ${name}`, () => {
     const registry = metricRegistry();
     registry.record('tracejury.run.duration', 3, {}, labels);
-    expect(wholePage(registry.snapshot()).includes(labels.trace_id)).toBe(isTold);
+    expect(wholePage(registry.snapshot()).includes(labels.trace_id)).toBe(isResultReported);
   });
 }

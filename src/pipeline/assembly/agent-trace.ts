@@ -20,7 +20,9 @@ import { graphName } from './graph-names.ts';
 import { tokensOf, withAgentSum } from './model-calls.ts';
 import { givenAgentName, isFrameworkName, ownName } from './span-facts.ts';
 import { type Node, byStart } from './span-tree.ts';
+import { spoken } from '../../../collectors/parsing/reasoning.ts';
 import { isCutShort } from '../../../collectors/parsing/truncation.ts';
+import { endOf } from '../../model/span.ts';
 import type { TraceId } from '../../model/ids.ts';
 
 export interface AgentSpans {
@@ -40,7 +42,8 @@ export interface AgentSpans {
 
 interface Times {
   readonly startUnixNano: bigint;
-  readonly endUnixNano: bigint;
+  /** Absent when no span tells it. */
+  readonly endUnixNano?: bigint;
 }
 
 export function agentTrace(
@@ -99,7 +102,7 @@ export function agentTrace(
     (!cut.includes('spans') && (models.length === 0 || models.some((node) => node.reading.facts.outputMessages !== undefined)));
   if (cut.length > 0) trace.truncated = cut;
   trace.startUnixNano = startUnixNano;
-  trace.endUnixNano = endUnixNano;
+  if (endUnixNano !== undefined) trace.endUnixNano = endUnixNano;
   return trace as AgentTrace;
 }
 
@@ -215,7 +218,7 @@ function finalResponse(outer: readonly Node[], lastModel: Node | undefined): Jso
   for (const {
     reading: { facts },
   } of outer) {
-    if (facts.output !== undefined) return facts.output;
+    if (facts.output !== undefined) return typeof facts.output === 'string' ? spoken(facts.output).text : facts.output;
     const text = lastText(facts.outputMessages ?? [], 'assistant');
     if (text !== undefined && !requestsTools(facts.outputMessages)) return text;
   }
@@ -260,7 +263,7 @@ function modelCall(node: Node): ModelCall {
   const call: Mutable<ModelCall> = {
     spanId: node.span.spanId,
     startUnixNano: node.span.startUnixNano,
-    endUnixNano: node.endedAtUnixNano ?? node.span.endUnixNano,
+    endUnixNano: node.endedAtUnixNano ?? endOf(node.span),
   };
   if (model !== undefined) call.model = model;
   if (inputTokens !== undefined) call.inputTokens = inputTokens;

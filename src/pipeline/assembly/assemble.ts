@@ -1,7 +1,8 @@
 /** Assembles the spans and log records of one trace into runs, with what each run waits for. Pure: the same spans give the same runs. */
 import type { AgentTrace, RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import type { LogRecord, Span } from '../../model/span.ts';
+import { wire } from '../../model/attributes.ts';
+import { endOf, textAttribute, reportedEnd, type LogRecord, type Span } from '../../model/span.ts';
 import { agentTrace, type AgentSpans, keyPlace } from './agent-trace.ts';
 import { agentScopes, type AgentScope } from './agent-scopes.ts';
 import { traceResults, type TraceResults } from './requested-calls.ts';
@@ -124,6 +125,8 @@ interface Context {
 interface Family {
   lastArrivedMs: number;
   sessionId: string | undefined;
+  /** When the last request to a model, or the agent's span, ended. Other services may have other clocks. */
+  endUnixNano: bigint;
   /** Spans whose parent has not arrived. */
   readonly strays: Node[];
   /** The last request, also of an agent that this one handed over to. */
@@ -138,7 +141,13 @@ function addParts(scope: AgentScope, parent: RunKey | undefined, context: Contex
   const all = [...outer, ...scope.own];
   const own = withoutNestedModels(scope.own);
   const models = modelSpans(own);
-  const family: Family = { lastArrivedMs: 0, sessionId: undefined, strays: all.filter(waitsForParent), lastModel: models.at(-1) };
+  const family: Family = {
+    lastArrivedMs: 0,
+    sessionId: undefined,
+    endUnixNano: greatest(scope.node === undefined ? all : [scope.node, ...models]),
+    strays: all.filter(waitsForParent),
+    lastModel: models.at(-1),
+  };
   for (const {
     arrivedMs,
     reading: { facts },
@@ -149,7 +158,11 @@ function addParts(scope: AgentScope, parent: RunKey | undefined, context: Contex
   const first = scope.node ?? all[0];
   if (first !== undefined)
     found.push({ scope, outer, all, own, models, first, family, key, spanTraceId: place.spanTraceId, parent, context });
-  for (const sub of scope.subAgents) addSubFamily(family, addParts(sub, key, context, found), sub.via === 'tool');
+  for (const sub of scope.subAgents) {
+    const inner = addParts(sub, key, context, found);
+    addSubFamily(family, inner, sub.via === 'tool');
+    if (inner.endUnixNano > family.endUnixNano && isSameService(sub.node, scope.node)) family.endUnixNano = inner.endUnixNano;
+  }
   if (parent === undefined) family.sessionId ??= sessionAbove(outer.at(-1));
   return family;
 }
@@ -190,9 +203,11 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
   if (own.length > spansPerStep) yield;
   const parentMissing = parent === undefined && outer.at(-1)?.awaits?.elsewhere === false;
   const { fragment } = scope;
-  const startUnixNano = scope.node?.span.startUnixNano ?? least(all);
-  const endUnixNano = scope.node?.span.endUnixNano ?? greatest(all);
-  const trace = wellFormed(agentTrace(parts, calls.calls, { startUnixNano, endUnixNano }));
+  const startUnixNano = scope.node === undefined || scope.node.span.startUnixNano === 0n ? least(all) : scope.node.span.startUnixNano;
+  // An agent's span may end when its answer begins to stream, or tell no end.
+  const endUnixNano = calls.endUnixNano > family.endUnixNano ? calls.endUnixNano : family.endUnixNano;
+  const isTimed = endUnixNano > startUnixNano || scope.node === undefined || reportedEnd(scope.node.span) !== undefined;
+  const trace = wellFormed(agentTrace(parts, calls.calls, { startUnixNano, ...(isTimed ? { endUnixNano } : {}) }));
   return {
     key,
     spanTraceId,
@@ -280,13 +295,23 @@ function hasStraysBeside({ span: { startUnixNano, endUnixNano } }: Node, strays:
   return all > strays.filter(({ span }) => span.startUnixNano >= startUnixNano && span.startUnixNano <= endUnixNano).length;
 }
 
+function isSameService(one: Node | undefined, other: Node | undefined): boolean {
+  return one !== undefined && other !== undefined && serviceOf(one) === serviceOf(other);
+}
+
+function serviceOf({ span: { resource } }: Node): string | undefined {
+  return textAttribute(resource, wire.serviceName);
+}
+
+/** A start of zero is unknown. */
 function least(nodes: readonly Node[]): bigint {
-  return nodes.reduce(
-    (found, node) => (node.span.startUnixNano < found ? node.span.startUnixNano : found),
-    nodes[0]?.span.startUnixNano ?? 0n,
-  );
+  let found = 0n;
+  for (const { span } of nodes) if (span.startUnixNano > 0n && (found === 0n || span.startUnixNano < found)) found = span.startUnixNano;
+  return found;
 }
 
 function greatest(nodes: readonly Node[]): bigint {
-  return nodes.reduce((found, node) => (node.span.endUnixNano > found ? node.span.endUnixNano : found), 0n);
+  let found = 0n;
+  for (const { span } of nodes) if (endOf(span) > found) found = endOf(span);
+  return found;
 }

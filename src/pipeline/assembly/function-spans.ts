@@ -14,7 +14,7 @@ const namesakesMax = 64;
 export function runsAmong(own: readonly Node[]): (one: Requested) => Node | undefined {
   let byName: ReadonlyMap<string, { readonly nodes: readonly Node[]; readonly starts: readonly bigint[] }> | undefined;
   const taken = new Set<Node>();
-  return ({ call: { name }, requestedAtUnixNano, askedAfterUnixNano, answeredAtUnixNano }) => {
+  return ({ call: { name }, requestedAtUnixNano, askedAfterUnixNano, answeredBy }) => {
     if (isAnswerTool(name)) return undefined;
     // Computed lazily, as most calls have a tool span.
     byName ??= stepsByName(own);
@@ -26,7 +26,7 @@ export function runsAmong(own: readonly Node[]): (one: Requested) => Node | unde
         (node) =>
           !taken.has(node) &&
           isNamedAfter(node.span.name, name) &&
-          (answeredAtUnixNano === undefined || node.span.endUnixNano <= answeredAtUnixNano),
+          (answeredBy === undefined || node.span.endUnixNano <= answeredBy.span.startUnixNano),
       );
     const node = inTime.find(hasFailed) ?? inTime[0];
     if (node !== undefined) taken.add(node);

@@ -1,8 +1,9 @@
 /** The requests to models among an agent's spans, without duplicates. */
-import type { RequestedCall, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
+import type { Message, RequestedCall, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
 import { saying } from '../../../collectors/parsing/message-evidence.ts';
 import { lastText } from '../../../collectors/parsing/messages.ts';
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
+import { identity } from './requested-calls.ts';
 import { joined } from './span-facts.ts';
 import { sortedBy } from '../../model/nano-time.ts';
 import { textAttribute, type Span } from '../../model/span.ts';
@@ -23,7 +24,53 @@ interface Enclosed {
  * children.
  */
 export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
-  return withoutGuesses(unnested(withLaterMessages(withoutDuplicates(all))));
+  return withoutGuesses(unnested(withLaterMessages(withoutDuplicates(withFollowedChoices(all)))));
+}
+
+/** Of several answers to one request the agent follows one: nothing becomes of the others, and of the calls in them. */
+function withFollowedChoices(own: readonly Node[]): readonly Node[] {
+  if (!own.some(hasSeveralAnswers)) return own;
+  const models = modelSpans(own);
+  const ran = new Set(own.flatMap(({ reading: { facts } }) => (facts.role === 'tool' ? (facts.tool?.id ?? []) : [])));
+  const better = new Map<Node, readonly Message[]>();
+  models.forEach((node, at) => {
+    const answers = node.reading.facts.outputMessages ?? [];
+    const followed = hasSeveralAnswers(node) ? followedAmong(answers, { node, next: models[at + 1], ran }) : answers;
+    if (followed.length < answers.length) better.set(node, followed);
+  });
+  return own.map((node) => {
+    const outputMessages = better.get(node);
+    return outputMessages === undefined
+      ? node
+      : { ...node, reading: { ...node.reading, facts: { ...node.reading.facts, outputMessages } } };
+  });
+}
+
+function hasSeveralAnswers({ reading: { facts } }: Node): boolean {
+  const answers = facts.outputMessages;
+  return (
+    facts.role === 'model' &&
+    answers !== undefined &&
+    answers.length > 1 &&
+    ((facts.choices ?? 1) > 1 || answers.filter(({ requested }) => requested.length > 0).length > 1) &&
+    answers.every(({ role, results }) => role === 'assistant' && results.length === 0)
+  );
+}
+
+/**
+ * Some SDKs write one answer as several messages. So without a number of answers, only the next request tells: it repeats the calls that the
+ * agent followed. With one, the first answer counts where nothing tells.
+ */
+function followedAmong(
+  answers: readonly Message[],
+  { node, next, ran }: { readonly node: Node; readonly next: Node | undefined; readonly ran: ReadonlySet<string> },
+): readonly Message[] {
+  const repeated = new Set(next?.reading.facts.inputMessages?.flatMap(({ requested }) => requested.map(identity)));
+  const isFollowed = ({ requested }: Message): boolean => requested.some((call) => repeated.has(identity(call)) || ran.has(call.id ?? ''));
+  const followed = answers.filter(isFollowed);
+  if ((node.reading.facts.choices ?? 1) > 1) return (followed.length === 0 ? answers : followed).slice(0, 1);
+  if (!followed.some(({ requested }) => requested.some((call) => repeated.has(identity(call))))) return answers;
+  return answers.filter((message) => message.requested.length === 0 || isFollowed(message));
 }
 
 function unnested(own: readonly Node[]): readonly Node[] {
@@ -279,9 +326,56 @@ function isModel(node: Node): boolean {
   return node.reading.facts.role === 'model';
 }
 
-/** By start time. */
+/** By start time; but a request that holds the result of a call comes after the one that asked for it, whatever the clocks of their hosts. */
 export function modelSpans(own: readonly Node[]): readonly Node[] {
-  return sortedBy(own.filter(isModel), byStart);
+  const models = sortedBy(own.filter(isModel), byStart);
+  const before = models.length < 2 ? undefined : askersBehind(models);
+  return before === undefined ? models : inOrder(models, before);
+}
+
+/** The requests that must come first but began later; `undefined` when there are none. */
+function askersBehind(models: readonly Node[]): ReadonlyMap<Node, readonly Node[]> | undefined {
+  const askedAt = new Map<string, number>();
+  models.forEach(({ reading }, at) => {
+    for (const { requested } of reading.facts.outputMessages ?? [])
+      // Providers that number ids from one use them in each turn.
+      for (const { id } of requested) if (id !== undefined) askedAt.set(id, askedAt.has(id) ? -1 : at);
+  });
+  if (askedAt.size === 0) return undefined;
+  let before: Map<Node, Node[]> | undefined;
+  models.forEach((node, at) => {
+    for (const id of lastResults(node)) {
+      const asker = models[askedAt.get(id) ?? -1];
+      if (asker !== undefined && (askedAt.get(id) ?? 0) > at) {
+        before ??= new Map();
+        before.set(node, [...(before.get(node) ?? []), asker]);
+      }
+    }
+  });
+  return before;
+}
+
+/** Ids of the results at the end of the conversation, which the request brings back to the model. */
+function lastResults({ reading: { facts } }: Node): readonly string[] {
+  const messages = facts.inputMessages ?? [];
+  const from = messages.findLastIndex(({ results }) => results.length === 0) + 1;
+  return messages.slice(from).flatMap(({ results }) => results.flatMap(({ id }) => id ?? []));
+}
+
+/** Each request after those that must come before it. */
+function inOrder(models: readonly Node[], before: ReadonlyMap<Node, readonly Node[]>): readonly Node[] {
+  const entered = new Set<Node>();
+  const placed = new Set<Node>();
+  for (const model of models) {
+    const waiting = [model];
+    for (let node = waiting.at(-1); node !== undefined; node = waiting.at(-1)) {
+      const first = entered.has(node) ? [] : (before.get(node) ?? []).filter((one) => !entered.has(one));
+      entered.add(node);
+      if (first.length > 0) waiting.push(...first);
+      else placed.add(waiting.pop() ?? node);
+    }
+  }
+  return [...placed];
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { RequestedCall, Message, ReportedResult } from '../../../collectors/collector.ts';
 import { jsonText } from '../../model/json.ts';
 import { countBelow } from '../../model/nano-time.ts';
+import { endOf } from '../../model/span.ts';
 import type { Node } from './span-tree.ts';
 
 /** A call as the model's messages report it. */
@@ -14,7 +15,8 @@ export interface Requested {
   readonly requestedAtUnixNano: bigint;
   /** Of a call that only a later request tells: when the request before it ended. */
   readonly askedAfterUnixNano?: bigint;
-  readonly answeredAtUnixNano: bigint | undefined;
+  /** The first request after it, which mostly holds its result. */
+  readonly answeredBy: Node | undefined;
   readonly fromLogs: boolean;
   /** The id that later requests have for it, where the framework numbers calls anew. */
   readonly laterId?: string;
@@ -23,7 +25,7 @@ export interface Requested {
 /** Calls that the agent's models requested. Later requests repeat the history; the history of the first one belongs to earlier runs. */
 export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   const found: Requested[] = [];
-  const starts = models.map((node) => node.span.startUnixNano);
+  const next = nextAmong(models);
   const [known, past] = [new KnownCalls(), new Map<string, number>()];
   const latest = new Map<string, RequestedCall>();
   const history = models[0]?.reading.facts.inputMessages ?? none;
@@ -37,11 +39,14 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   });
   models.forEach((node, index) => {
     if (index > 0) addRepeated(node, { index, earlier: models[index - 1], known, past, found });
-    const answeredAtUnixNano = nextAfter(models, index, starts)?.span.startUnixNano;
+    const answeredBy = next(index);
     let isRequestedAgain: ReturnType<typeof requestsAgain> | undefined;
+    const asked: RequestedCall[] = [];
     for (const message of node.reading.facts.outputMessages ?? none) {
       for (const call of message.requested) {
-        if (call.id !== undefined && (known.times(call) > 0 || past.has(call.id))) {
+        const isBeside = call.id !== undefined && asked.some((other) => other.id === call.id && !isSameCall(other, call));
+        asked.push(call);
+        if (call.id !== undefined && !isBeside && (known.times(call) > 0 || past.has(call.id))) {
           isRequestedAgain ??= requestsAgain(node, latest);
           if (!isRequestedAgain(call, call.id)) continue;
         }
@@ -51,8 +56,8 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
           call,
           turn: index,
           order: found.length,
-          requestedAtUnixNano: node.span.endUnixNano,
-          answeredAtUnixNano,
+          requestedAtUnixNano: endOf(node.span),
+          answeredBy,
           fromLogs: node.reading.fromLogs.has('outputMessages'),
         });
       }
@@ -102,10 +107,8 @@ interface Before {
 }
 
 /** Adds calls that this request repeats from an answer that no span carries. */
-function addRepeated(
-  { reading: { facts, fromLogs }, span: { startUnixNano } }: Node,
-  { index, earlier: asked, known, past, found }: Before,
-): void {
+function addRepeated(node: Node, { index, earlier: asked, known, past, found }: Before): void {
+  const { facts, fromLogs } = node.reading;
   const messages = facts.inputMessages ?? none;
   const from = afterUser(messages);
   const before = past.size > 0 ? idsBefore(messages, from) : noCounts;
@@ -131,9 +134,9 @@ function addRepeated(
         call,
         turn: index - 1,
         order: found.length,
-        requestedAtUnixNano: startUnixNano,
-        ...(asked === undefined ? {} : { askedAfterUnixNano: asked.span.endUnixNano }),
-        answeredAtUnixNano: startUnixNano,
+        requestedAtUnixNano: node.span.startUnixNano,
+        ...(asked === undefined ? {} : { askedAfterUnixNano: endOf(asked.span) }),
+        answeredBy: node,
         fromLogs: fromLogs.has('inputMessages'),
       });
     }
@@ -162,9 +165,20 @@ function idsBefore(messages: readonly Message[], end: number): ReadonlyMap<strin
   return found;
 }
 
-/** The first request that began after this one ended. */
-function nextAfter(models: readonly Node[], index: number, starts: readonly bigint[]): Node | undefined {
-  return models[Math.max(index + 1, countBelow(starts, models[index]?.span.endUnixNano ?? 0n))];
+/** Gives the first request that began after the one at an index ended; when clocks differ, the next one. */
+function nextAmong(models: readonly Node[]): (index: number) => Node | undefined {
+  const starts = models.map((node) => node.span.startUnixNano);
+  const areInOrder = starts.every((start, at) => at === 0 || (starts[at - 1] ?? 0n) <= start);
+  return (index) => {
+    const node = models[index];
+    return models[node === undefined || !areInOrder ? index + 1 : Math.max(index + 1, countBelow(starts, endOf(node.span)))];
+  };
+}
+
+/** Whether the request after a call holds its result. Without ids, any result counts. */
+export function isResultReported({ call: { id }, answeredBy }: Requested): boolean {
+  const messages = answeredBy?.reading.facts.inputMessages ?? none;
+  return messages.slice(afterUser(messages)).some(({ results }) => results.some((one) => one.id === undefined || one.id === id));
 }
 
 function count(counts: Map<string, number>, key: string): number {
@@ -194,7 +208,8 @@ class KnownCalls {
   }
 }
 
-function identity(call: RequestedCall): string {
+/** A call by its id, else by its name and arguments. */
+export function identity(call: RequestedCall): string {
   return call.id ?? plainIdentity(call);
 }
 
@@ -222,8 +237,11 @@ function afterUser(messages: readonly Message[]): number {
 export interface RunResults {
   /** The result under an id; one of the current turn wins over one of the history. */
   of(id: string): ReportedResult | undefined;
-  /** The result under an id that several calls share: the last one that the first request after this turn has. */
-  after(turn: number, id: string): ReportedResult | undefined;
+  /**
+   * The result of a call whose id others share: one that the first request after its turn has. The last results there belong to the calls of
+   * that turn, in their order.
+   */
+  after(one: Requested, sharing: readonly Requested[]): ReportedResult | undefined;
 }
 
 /** Results of one run. Providers that number ids from one reuse them in each turn and run. */
@@ -238,11 +256,13 @@ export function runResults(models: readonly Node[]): RunResults {
   }
   return {
     of: (id) => present.get(id) ?? past.get(id),
-    after(turn, id) {
-      for (let at = turn + 1; at < models.length; at++) {
+    after(one, sharing) {
+      const ofTurn = sharing.filter(({ turn }) => turn === one.turn);
+      for (let at = one.turn + 1; at < models.length; at++) {
         const messages = models[at]?.reading.facts.inputMessages ?? none;
-        const results = messages.slice(afterUser(messages)).findLast((message) => message.results.some((one) => one.id === id))?.results;
-        if (results !== undefined) return results.findLast((one) => one.id === id);
+        const told = messages.slice(afterUser(messages)).flatMap(({ results }) => results.filter(({ id }) => id === one.call.id));
+        const last = told.slice(-ofTurn.length);
+        if (last.length > 0) return last[ofTurn.indexOf(one)];
       }
       return undefined;
     },

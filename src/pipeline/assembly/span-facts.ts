@@ -449,8 +449,15 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
   };
 }
 
-/** The collectors that read the whole span: the reader by evidence only where no collector of an SDK recognises it. */
+/** Logfire sends a span of no length when another span begins, with an id that nothing else has and the content of that span. */
+const pendingKey = 'logfire.pending_parent_id';
+
+/**
+ * The collectors that read the whole span: the reader by evidence only where no collector of an SDK recognises it. None reads a span that
+ * announces another one.
+ */
 export function readersAmong(collectors: readonly Collector[], span: Span): readonly Collector[] {
+  if (span.attribute(pendingKey) !== undefined) return [];
   const own = collectors.filter((collector) => collector.recognisedBy.evidence === undefined && recognises(collector, span));
   if (own.some(isOfSdk)) return own;
   const all = collectors.filter((collector) => own.includes(collector) || (collector.recognisedBy.evidence?.(span) ?? false));

@@ -81,10 +81,10 @@ function participantAfter(current: Participant, node: Node, own: readonly Node[]
   const calls = [...askedBy(before), ...toolsBetween(before, node, own)];
   const target = calls.map(targetOf).find((name) => name !== undefined) ?? toldTarget(before, node, own);
   const question = lastText(node.reading.facts.inputMessages ?? [], 'user')?.trim();
-  const isTold = target === undefined && question !== undefined && calls.some((call) => holds(call.arguments, question));
-  if (target === undefined && !isTold) return undefined;
+  const isResultReported = target === undefined && question !== undefined && calls.some((call) => holds(call.arguments, question));
+  if (target === undefined && !isResultReported) return undefined;
   const prompt = promptOf(node) ?? '';
-  const participant: Participant = { prompt, via: isTold ? 'tool' : 'handoff', name: target, requests: [], tools: [] };
+  const participant: Participant = { prompt, via: isResultReported ? 'tool' : 'handoff', name: target, requests: [], tools: [] };
   participants.push(participant);
   return participant;
 }

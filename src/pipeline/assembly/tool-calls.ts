@@ -4,8 +4,16 @@ import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts
 import type { Mutable } from '../../model/mutable.ts';
 import { failureText } from '../../model/error-signs.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
-import { requestsCalls } from './model-calls.ts';
-import { requestedCalls, canonical, runResults, reportedWithoutId, type Requested, type TraceResults } from './requested-calls.ts';
+import { modelSpans, requestsCalls } from './model-calls.ts';
+import {
+  requestedCalls,
+  canonical,
+  isResultReported,
+  runResults,
+  reportedWithoutId,
+  type Requested,
+  type TraceResults,
+} from './requested-calls.ts';
 import { hasFailed, runsAmong } from './function-spans.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { lettersOf } from './event-spans.ts';
@@ -14,12 +22,15 @@ import { errorOf, isPhrase } from './span-facts.ts';
 import { spansPerStep } from './span-tree.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 import { compare, sortedBy } from '../../model/nano-time.ts';
-import { byStart, type Node } from './span-tree.ts';
+import { reportedEnd, type Span } from '../../model/span.ts';
+import type { Node } from './span-tree.ts';
 
 export interface ToolCallsOf {
   readonly calls: readonly ToolCall[];
   /** Number of requested calls without a result. */
   readonly unanswered: number;
+  /** When the last of them ended, as far as the requests to models bear it out. */
+  readonly endUnixNano: bigint;
 }
 
 /**
@@ -28,34 +39,42 @@ export interface ToolCallsOf {
  */
 export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing: readonly Node[]): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
-  const requests = sortedBy(own.filter(isModel), byStart);
+  const requests = modelSpans(own);
   const models = requests.some(requestsCalls)
     ? requests
     : [...requests, ...enclosing.filter(requestsCalls), ...own.filter(isRequestingStep)];
   const requested = requestedCalls(models);
   if (isLong) yield;
-  const repeated = sharedIds(requested);
-  const executions = executionsOf(own.filter(isTool), repeated);
+  const shared = sharedIds(requested);
+  const executions = executionsOf(own.filter(isTool), shared);
   if (isLong) yield;
-  const { pairs, taken } = pair(requested, executions);
+  const { pairs, taken } = pair(requested, executions, shared.size === 0 ? rules : [sharedIdRule, ...rules]);
   const results = runResults(models);
   const resultById = (id: string): ReportedResult | undefined => results.of(id) ?? traced.only(id);
   const answers = answersOf(
     requested,
-    ({ call: { id = '' }, turn, laterId }) =>
-      repeated.has(id) ? results.after(turn, id) : (resultById(id) ?? (laterId === undefined ? undefined : resultById(laterId))),
+    (one) => {
+      const { id = '' } = one.call;
+      if (shared.has(id)) return results.after(one, shared.get(id) ?? []);
+      return resultById(id) ?? (one.laterId === undefined ? undefined : resultById(one.laterId));
+    },
     models,
   );
   const isStated = statedFailures(enclosing, own);
   const drafts: Placed[] = [];
   let unanswered = 0;
+  let endUnixNano = 0n;
   for (const [at, execution] of executions.entries()) {
     if (at > 0 && at % spansPerStep === 0) yield;
     const partner = pairs.get(execution);
     const answer = partner === undefined ? undefined : answers[partner.order];
     const result = answer ?? (execution.id === undefined ? undefined : resultById(execution.id));
+    const call = executed(execution, partner, result);
+    const { startUnixNano, ended } = placeInTime(call, partner, models);
+    if (ended > endUnixNano) endUnixNano = ended;
     drafts.push({
-      call: withStatedFailure(executed(execution, partner, result), isStated, true),
+      call: withStatedFailure(call, isStated, true),
+      startUnixNano,
       order: partner?.order ?? Number.MAX_SAFE_INTEGER,
       arrival: execution.nodes[0]?.arrival ?? 0,
     });
@@ -65,21 +84,17 @@ export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing
     if (taken.has(one)) continue;
     if (WAY_BACK.test(one.call.name)) continue;
     const answer = answers[one.order];
-    if (answer === undefined) unanswered++;
+    if (answer === undefined && one.call.byProvider !== true) unanswered++;
     const run = runOf(one);
     const call = withStatedFailure(requestedOnly(one, answer, run), isStated, run !== undefined);
-    drafts.push({ call, order: one.order, arrival: 0 });
+    drafts.push({ call, startUnixNano: call.startUnixNano ?? 0n, order: one.order, arrival: 0 });
   }
   if (isLong) yield;
-  return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
+  return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered, endUnixNano };
 }
 
 /** LangGraph's supervisor records the way back as a call that no model requested and no tool ran. */
 const WAY_BACK = /^transfer_back_to_/;
-
-function isModel(node: Node): boolean {
-  return node.reading.facts.role === 'model';
-}
 
 function isTool(node: Node): boolean {
   return node.reading.facts.role === 'tool';
@@ -111,18 +126,22 @@ function answersOf(
   );
 }
 
-/** Ids that several calls of the run share. */
-function sharedIds(requested: readonly Requested[]): ReadonlySet<string> {
-  const [once, again] = [new Set<string>(), new Set<string>()];
-  for (const {
-    call: { id },
-  } of requested)
-    if (id !== undefined) (once.has(id) ? again : once).add(id);
+/** The calls of the run that share an id, by that id. */
+function sharedIds(requested: readonly Requested[]): ReadonlyMap<string, readonly Requested[]> {
+  const [once, again] = [new Map<string, Requested>(), new Map<string, Requested[]>()];
+  for (const one of requested) {
+    const { id } = one.call;
+    const first = id === undefined ? undefined : once.get(id);
+    if (id === undefined) continue;
+    if (first === undefined) once.set(id, one);
+    else again.set(id, [...(again.get(id) ?? [first]), one]);
+  }
   return again;
 }
 
 interface Placed {
   readonly call: ToolCall;
+  readonly startUnixNano: bigint;
   /** Position among the requested calls. */
   readonly order: number;
   /** Arrival of its span; 0 without one. */
@@ -159,6 +178,13 @@ interface Rule {
   readonly right: (one: Requested) => string | undefined;
 }
 
+/** Of calls that share an id, the one with the arguments of the span. */
+const sharedIdRule: Rule = {
+  byId: true,
+  left: (execution) => (execution.id === undefined ? undefined : `${execution.id} ${execution.name} ${argumentsOf(execution)}`),
+  right: (one) => (one.call.id === undefined ? undefined : `${one.call.id} ${one.call.name} ${canonical(one.call)}`),
+};
+
 /** Matches by call id; else by name and arguments in order; else by name in order. Then the same for guessed names. */
 const rules: readonly Rule[] = [
   { byId: true, left: (execution) => execution.id, right: (one) => one.call.id },
@@ -186,10 +212,10 @@ interface Pairs {
   readonly taken: ReadonlySet<Requested>;
 }
 
-function pair(requested: readonly Requested[], executions: readonly Execution[]): Pairs {
+function pair(requested: readonly Requested[], executions: readonly Execution[], inForce: readonly Rule[]): Pairs {
   const pairs = new Map<Execution, Requested>();
   const taken = new Set<Requested>();
-  for (const { byId, left, right } of rules) {
+  for (const { byId, left, right } of inForce) {
     if (pairs.size === executions.length) break;
     const free = taken.size === 0 ? requested : requested.filter((one) => !taken.has(one));
     if (free.length === 0) break;
@@ -271,9 +297,9 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   } else if (nodes.some(({ span }) => span.status.code === 'ok')) call.statedOk = true;
   call.executed = true;
   call.spanId = first.span.spanId;
-  call.startUnixNano = first.span.startUnixNano;
-  call.endUnixNano = first.endedAtUnixNano ?? first.span.endUnixNano;
+  addTimes({ startUnixNano: execution.beganAtUnixNano, endUnixNano: first.span.endUnixNano }, first.endedAtUnixNano, call);
   if (partner !== undefined) call.turn = partner.turn;
+  if (partner?.call.byProvider === true) call.byProvider = true;
   call.provenance = provenance;
   return call as ToolCall;
 }
@@ -316,7 +342,7 @@ function firstError(nodes: readonly Node[]): ToolError | undefined {
 }
 
 function requestedOnly(
-  { call: requested, fromLogs, requestedAtUnixNano, answeredAtUnixNano, turn }: Requested,
+  { call: requested, fromLogs, requestedAtUnixNano, answeredBy, turn }: Requested,
   answer: ReportedResult | undefined,
   run: Node | undefined,
 ): ToolCall {
@@ -339,10 +365,16 @@ function requestedOnly(
     call.error = failure;
     provenance.error = 'tool_span';
   } else if (answer?.isError === true) call.error = resultError(answer);
-  call.executed = answer !== undefined || run !== undefined;
-  if (run !== undefined) call.spanId = run.span.spanId;
-  call.startUnixNano = run?.span.startUnixNano ?? requestedAtUnixNano;
-  call.endUnixNano = run?.span.endUnixNano ?? answeredAtUnixNano ?? requestedAtUnixNano;
+  call.executed = answer !== undefined || run !== undefined || requested.byProvider === true;
+  if (requested.byProvider === true) call.byProvider = true;
+  if (run === undefined) {
+    call.startUnixNano = requestedAtUnixNano;
+    const answeredAt = answeredBy?.span.startUnixNano ?? requestedAtUnixNano;
+    call.endUnixNano = answeredAt < requestedAtUnixNano ? requestedAtUnixNano : answeredAt;
+  } else {
+    call.spanId = run.span.spanId;
+    addTimes(run.span, undefined, call);
+  }
   call.turn = turn;
   call.provenance = provenance;
   return call as ToolCall;
@@ -354,6 +386,17 @@ function withStatedFailure(call: ToolCall, isStated: (callId: string) => boolean
   if (call.id !== undefined && isStated(call.id)) return { ...call, error: { message: plainText(call.result ?? ''), sign: 'is_error' } };
   const text = failureText(call.result, { hasSpan });
   return text === undefined ? call : { ...call, error: { message: text, sign: 'result_text' } };
+}
+
+/** A start of zero, and an end before the start, are unknown. */
+function addTimes(
+  span: Pick<Span, 'startUnixNano' | 'endUnixNano'>,
+  endedAt: bigint | undefined,
+  call: Mutable<Pick<ToolCall, 'startUnixNano' | 'endUnixNano'>>,
+): void {
+  const end = endedAt ?? reportedEnd(span);
+  if (span.startUnixNano > 0n) call.startUnixNano = span.startUnixNano;
+  if (end !== undefined && end > 0n) call.endUnixNano = end;
 }
 
 function resultError(answer: ReportedResult): ToolError {
@@ -376,7 +419,24 @@ function addArguments(
   if (from.argumentsText !== undefined) call.argumentsText = from.argumentsText;
 }
 
+/**
+ * The time of a call on the clock of the requests: it runs after its request began and before the request that holds its result. The host of
+ * the tool may have another clock.
+ */
+function placeInTime(
+  { startUnixNano: start = 0n, endUnixNano: end = start }: ToolCall,
+  partner: Requested | undefined,
+  models: readonly Node[],
+): { readonly startUnixNano: bigint; readonly ended: bigint } {
+  if (partner === undefined) return { startUnixNano: start, ended: end };
+  const { requestedAtUnixNano, answeredBy, turn } = partner;
+  if (start < (models[turn]?.span.startUnixNano ?? 0n)) return { startUnixNano: requestedAtUnixNano, ended: requestedAtUnixNano };
+  const answeredAt = answeredBy?.span.startUnixNano;
+  if (answeredAt === undefined || end <= answeredAt || !isResultReported(partner)) return { startUnixNano: start, ended: end };
+  return { startUnixNano: start < answeredAt ? start : answeredAt, ended: answeredAt };
+}
+
 /** By start; then by position in the models' messages; then by arrival. */
 function byTrajectory(a: Placed, b: Placed): number {
-  return compare(a.call.startUnixNano ?? 0n, b.call.startUnixNano ?? 0n) || a.order - b.order || a.arrival - b.arrival;
+  return compare(a.startUnixNano, b.startUnixNano) || a.order - b.order || a.arrival - b.arrival;
 }

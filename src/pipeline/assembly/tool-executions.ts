@@ -1,9 +1,13 @@
 /** Groups tool spans into executions, as several instrumentations may report one execution. */
+import { jsonText } from '../../model/json.ts';
 import type { Node } from './span-tree.ts';
 
 /** One execution, reported by one or several spans. */
 export interface Execution {
+  /** Without attempts that the framework repeated. */
   readonly nodes: readonly Node[];
+  /** When the first attempt began. */
+  readonly beganAtUnixNano: bigint;
   readonly name: string;
   readonly id: string | undefined;
   /** True: the name has the framework's spelling. */
@@ -14,34 +18,54 @@ export interface Execution {
 const outerSpansMax = 8;
 
 /**
- * Spans report one execution if they share the call id, are nested, or are siblings of two instrumentations. For ids in `repeated`, which
- * several calls share, they must also overlap.
+ * Spans report one execution if they share the call id, are nested, or are siblings of two instrumentations. For ids in `shared`, which
+ * several calls have, they must also overlap. One instrumentation that tells two sets of arguments under an id tells two calls.
  */
-export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<string>): readonly Execution[] {
+export function executionsOf(tools: readonly Node[], shared: ReadonlyMap<string, unknown>): readonly Execution[] {
   const groups: Node[][] = [];
   const groupOf = new Map<Node, Node[]>();
-  const byId = new Map<string, Node[]>();
+  const byId = new Map<string, Node[][]>();
   const byPlace = new Map<Node | undefined, Node[]>();
   for (const node of tools) {
     const id = node.reading.facts.tool?.id;
     const beside = byPlace.get(node.parent);
     const sibling = beside === undefined ? undefined : siblingOfOne(beside, node);
-    const sameId = id === undefined ? undefined : byId.get(id);
-    const isApart = id !== undefined && repeated.has(id) && sameId !== undefined && !sameId.some((other) => overlap(other, node));
-    const group = (isApart ? undefined : sameId) ?? outerGroup(node, groupOf) ?? (sibling === undefined ? undefined : groupOf.get(sibling));
+    const withId = id === undefined ? undefined : byId.get(id);
+    const isShared = id !== undefined && shared.has(id);
+    const sameId = withId?.find(
+      (some) => (!isShared || some.some((other) => overlap(other, node))) && !some.some((other) => tellsOther(other, node)),
+    );
+    const group = sameId ?? outerGroup(node, groupOf) ?? (sibling === undefined ? undefined : groupOf.get(sibling));
     const members = group ?? [node];
     if (group === undefined) groups.push(members);
     else group.push(node);
     groupOf.set(node, members);
-    if (id !== undefined) byId.set(id, members);
+    if (id !== undefined && sameId === undefined) {
+      if (withId === undefined) byId.set(id, [members]);
+      else withId.push(members);
+    }
     if (beside === undefined) byPlace.set(node.parent, [node]);
     else beside.push(node);
   }
   return groups.map(executionOf);
 }
 
+/** Whether one instrumentation reports both spans with different arguments. */
+function tellsOther({ span: first, reading: one }: Node, { span: second, reading: other }: Node): boolean {
+  const [left, right] = [one.facts.tool?.arguments ?? undefined, other.facts.tool?.arguments ?? undefined];
+  return (
+    left !== undefined &&
+    right !== undefined &&
+    first.scope.name === second.scope.name &&
+    first.parentSpanId === second.parentSpanId &&
+    jsonText(left, { sortKeys: true }) !== jsonText(right, { sortKeys: true })
+  );
+}
+
 function executionOf(group: readonly Node[]): Execution {
-  const nodes = toldFirst(group);
+  const last = lastAttempts(group);
+  const nodes = toldFirst(last);
+  const first = last.length < group.length ? group[0] : nodes[0];
   let name: string | undefined;
   let id: string | undefined;
   let nameIsGuess = false;
@@ -54,7 +78,23 @@ function executionOf(group: readonly Node[]): Execution {
     name ??= tool?.name;
     id ??= tool?.id;
   }
-  return { nodes, name: name ?? nodes[0]?.span.name ?? '', id, nameIsGuess };
+  return { nodes, beganAtUnixNano: first?.span.startUnixNano ?? 0n, name: name ?? nodes[0]?.span.name ?? '', id, nameIsGuess };
+}
+
+/** A framework that tries a call again writes another span after the one that failed. How the call ended, the last of them tells. */
+function lastAttempts(group: readonly Node[]): readonly Node[] {
+  if (group.length === 1) return group;
+  return group.filter((node, at) => !group.some((other, place) => place > at && isNextAttempt(node, other)));
+}
+
+function isNextAttempt({ span: first, parent, reading: one }: Node, { span: next, parent: beside, reading: other }: Node): boolean {
+  return (
+    parent === beside &&
+    one.facts.tool?.name === other.facts.tool?.name &&
+    first.scope.name === next.scope.name &&
+    first.endUnixNano <= next.startUnixNano &&
+    first.startUnixNano < next.startUnixNano
+  );
 }
 
 /** A span that only the reader by evidence takes for the call, such as a chunk of a stream that names it, stands for none that a collector tells. */

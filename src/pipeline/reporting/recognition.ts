@@ -181,7 +181,7 @@ export function recognition(options: RecognitionOptions): Recognition {
         if (service !== 'recognised') for (const seen of service.scopes.values()) if (seen.firstMs <= before) seen.isReported = true;
       return fresh;
     },
-    reported: () => rows(({ isReported: isTold }) => isTold),
+    reported: () => rows(({ isReported: isResultReported }) => isResultReported),
   };
 }
 

@@ -3,7 +3,7 @@ import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { judgeTrace } from '../../model/judge-call.ts';
-import type { Attributed, AttributeValue, Span } from '../../model/span.ts';
+import { endOf, type Attributed, type AttributeValue, type Span } from '../../model/span.ts';
 import type { IdentifiedAnnotation } from '../../model/store/annotation-store.ts';
 import type { ContentGone, RevisionChange, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow } from '../../model/store/store.ts';
 import type { RunSplit } from '../../model/store/verdict-rows.ts';
@@ -252,7 +252,7 @@ export function spanJson(span: Span, isOwn: boolean): JsonObject {
     name: textJson(span.name),
     kind: spanKinds[span.kind],
     started_at: timeText(span.startUnixNano),
-    ended_at: timeText(span.endUnixNano),
+    ended_at: timeText(endOf(span)),
     status: { code: span.status.code, message: textJson(span.status.message) },
     service: typeof span.resource.attribute('service.name') === 'string' ? textJson(String(span.resource.attribute('service.name'))) : null,
     scope: textJson(span.scope.name),

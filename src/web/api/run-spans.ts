@@ -1,7 +1,7 @@
 /** Routes on the spans of one run as its collectors read them: the timeline, one span, and the conversation with the models. */
 import type { Message, ReportedResult, RequestedCall, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
 import { type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
-import type { Span } from '../../model/span.ts';
+import { endOf, type Span } from '../../model/span.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { type ConversationMessage, conversationOf, repeatedMessages } from '../../pipeline/reporting/conversation.ts';
 import type { ReadSpan } from '../../pipeline/reporting/span-readings.ts';
@@ -263,7 +263,7 @@ function timelineJson({ span, reading: { facts } }: ReadSpan, isOwn: boolean): J
     status: span.status.code,
     status_message: short(span.status.message),
     started_at: timeText(span.startUnixNano),
-    ended_at: timeText(span.endUnixNano),
+    ended_at: timeText(endOf(span)),
     input_tokens: tokens(facts.inputTokens),
     output_tokens: tokens(facts.outputTokens),
     events: span.events.length,
@@ -278,7 +278,7 @@ function briefJson({ span, reading: { facts } }: ReadSpan, isOwn: boolean, trace
     name: short(span.name),
     status: span.status.code,
     started_at: timeText(span.startUnixNano),
-    ended_at: timeText(span.endUnixNano),
+    ended_at: timeText(endOf(span)),
   };
   if (span.traceId !== trace) row['trace_id'] = span.traceId;
   if (span.parentSpanId !== undefined) row['parent_span_id'] = span.parentSpanId;
@@ -389,7 +389,7 @@ function messageJson({ message, span, isAnswer }: ConversationMessage, model: st
     of_answer: isAnswer,
     trace_id: span.traceId,
     span_id: span.spanId,
-    at: timeText(isAnswer ? span.endUnixNano : span.startUnixNano),
+    at: timeText(isAnswer ? endOf(span) : span.startUnixNano),
     model: model ?? null,
     cut:
       (said?.length ?? 0) > charsMax ||

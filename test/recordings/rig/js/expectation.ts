@@ -187,7 +187,7 @@ function callsOf(log: readonly LogLine[], requests: readonly ModelRequest[], pas
     if (match === undefined) throw new Error(`the model did not ask for ${JSON.stringify(line)}`);
     left.delete(match);
     const saw = toldOf(match.call.id, requests);
-    const isTold = saw === undefined || line.error !== undefined || isEqual(saw, line.result);
+    const isResultReported = saw === undefined || line.error !== undefined || isEqual(saw, line.result);
     calls.push({
       agent: match.agent,
       at: line.at,
@@ -196,7 +196,7 @@ function callsOf(log: readonly LogLine[], requests: readonly ModelRequest[], pas
         name: match.call.name,
         arguments: line.arguments,
         ...(line.error === undefined ? { result: line.result } : { error: line.error }),
-        ...(isTold ? {} : { result_as_the_model_saw_it: saw }),
+        ...(isResultReported ? {} : { result_as_the_model_saw_it: saw }),
         ...(match.isParallel ? { parallel_group: match.group + 1 } : {}),
       },
     });
