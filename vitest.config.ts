@@ -6,8 +6,7 @@ import { defineConfig } from 'vitest/config';
 const long = 'test/**/*.long.test.ts';
 /** Measures turns of the event loop, memory or time, or loads the whole machine by itself. Runs one file at a time, with nothing beside it. */
 const alone = 'test/**/*.alone.test.ts';
-/** For what hangs. On a machine that is busy with other work, tests that take seconds take many times as long. */
-const patient = { env: { TRACEJURY_PROPERTIES: 'long' }, testTimeout: 300_000, hookTimeout: 300_000 };
+const env = { TRACEJURY_PROPERTIES: 'long' };
 
 export default defineConfig({
   // The examples import the package by its name.
@@ -26,8 +25,8 @@ export default defineConfig({
         extends: true,
         test: { name: 'short', include: ['test/**/*.test.ts', 'examples/**/*.test.ts'], exclude: [long, alone], isolate: false },
       },
-      { extends: true, test: { ...patient, name: 'long', include: [long], isolate: false } },
-      { extends: true, test: { ...patient, name: 'alone', include: [alone], fileParallelism: false, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { env, name: 'long', include: [long], isolate: false } },
+      { extends: true, test: { env, name: 'alone', include: [alone], fileParallelism: false, sequence: { groupOrder: 1 } } },
     ],
     coverage: {
       provider: 'v8',
