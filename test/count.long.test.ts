@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, 'fixtures/runner');
 const script = `
   import { startVitest } from 'vitest/node';
   import { countOf } from ${JSON.stringify(join(import.meta.dirname, 'count.ts'))};
-  const vitest = await startVitest('test', [], { root: ${JSON.stringify(root)}, config: false, include: ['*.ts'], watch: false, reporters: [] });
+  const vitest = await startVitest([], { root: ${JSON.stringify(root)}, config: false, include: ['*.ts'], watch: false, reporters: [] });
   const lines = [];
   const count = countOf(vitest.state.getTestModules(), vitest.state.getUnhandledErrors(), (line) => lines.push(line));
   await vitest.close();

@@ -128,7 +128,7 @@ function testsOfExports(path: string): readonly string[] {
 async function tests(options: CliOptions, files: readonly string[] = []): Promise<Count> {
   try {
     const { startVitest } = await import('vitest/node');
-    const vitest = await startVitest('test', [...files], { ...options, root, watch: false, reporters: ['default'] });
+    const vitest = await startVitest([...files], { ...options, root, watch: false, reporters: ['default'] });
     const modules = vitest.state.getTestModules();
     const counted = countOf(modules, vitest.state.getUnhandledErrors(), say);
     await vitest.close();
