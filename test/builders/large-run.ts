@@ -7,7 +7,7 @@ export const spansPerHelper = 18;
 
 /** The outermost agent has id 1, its sub-agents 101, 201 and so on. */
 export function largeRun(subAgents: number): readonly Span[] {
-  const found: Span[] = [agentSpan({ id: 1, start: 0, end: 100_000, agent: 'planner' })];
+  const found: Span[] = [agentSpan({ id: 1, start: 1, end: 100_000, agent: 'planner' })];
   for (let sub = 0; sub < subAgents; sub++) {
     const id = 100 * (sub + 1);
     found.push(

@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { ROOT_CONTEXT, trace as api, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { BasicTracerProvider, BatchSpanProcessor, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
@@ -134,6 +134,8 @@ export async function sendAgentRun(
     readonly input?: string;
     readonly fails?: boolean;
     readonly resource?: { readonly [key: string]: string };
+    /** Each span is a request of its own. Default: one request with all spans, as a run whose spans come in several may close between two. */
+    readonly spanBySpan?: boolean;
     /** Of the request. */
     readonly headers?: { readonly [name: string]: string };
   } = {},
@@ -141,8 +143,7 @@ export async function sendAgentRun(
   const exporter = new OTLPTraceExporter({ url: `${otlp}/v1/traces`, headers: { ...options.headers } });
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'shop', 'openinference.project.name': 'orders', ...options.resource }),
-    // One request: a run whose spans come in several may close between two of them.
-    spanProcessors: [new BatchSpanProcessor(exporter)],
+    spanProcessors: [options.spanBySpan === true ? new SimpleSpanProcessor(exporter) : new BatchSpanProcessor(exporter)],
   });
   const tracer = provider.getTracer('test-agent');
   const root = tracer.startSpan('run', {

@@ -237,7 +237,7 @@ test('api: spans that go on and metrics that are pushed have rows as well, which
     const found = (await rows()).filter(({ sends }) => sends !== 'scores');
     return found.every(ready) ? found : undefined;
   };
-  await sendAgentRun(service.otlp);
+  await sendAgentRun(service.otlp, { spanBySpan: true });
   const failure = {
     at: expect.stringMatching(time),
     error: 'status 401: a key in headers is refused',

@@ -126,7 +126,7 @@ test('self-tracing: one trace leads from the request over close, judge and store
   const kept = `store: { url: "sqlite:${folder}/a.db" }\njournal: { url: "disk:${folder}/journal" }\n`;
   const exported = `${kept}export: [ { to: span_events, name: scores, endpoint: "${scores.url}" } ]\n`;
   const { of, spans } = await watched('sample: 1', asking(judge.baseUrl, exported));
-  const { traceId } = await sendAgentRun(of.otlp, { input: secret });
+  const { traceId } = await sendAgentRun(of.otlp, { input: secret, spanBySpan: true });
   const isJudged = (): true | undefined => scores.received.some((one) => readCarrier(one).span.name === 'judge done') || undefined;
   await eventually(isJudged, 'the verdict of the judge');
   await of.stop();
