@@ -9,7 +9,7 @@ import { schemaOfZod } from './zod-schema.ts';
 export function schemaOf(span: Span, { keys }: KeyEvidence): JsonValue | undefined {
   for (const key of [...(keys.inputSchema ?? []), ...(keys.toolParameters ?? [])]) {
     const value = parseContainer(textAttribute(span, key) ?? '');
-    if (isSchema(value)) return value;
+    if (isSchema(value) && !isOfAttributes(value)) return value;
     const zod = schemaOfZod(value);
     if (zod !== undefined) return zod;
   }
@@ -18,6 +18,12 @@ export function schemaOf(span: Span, { keys }: KeyEvidence): JsonValue | undefin
 
 function isSchema(value: JsonValue | undefined): boolean {
   return isJsonObject(value) && isJsonObject(member(value, 'properties')) && typeof member(value, 'type') === 'string';
+}
+
+/** A schema of the attributes of the span, as Logfire writes one: their names have dots, and those of arguments have none. */
+function isOfAttributes(schema: JsonValue | undefined): boolean {
+  const properties = isJsonObject(schema) ? member(schema, 'properties') : undefined;
+  return isJsonObject(properties) && Object.keys(properties).some((name) => name.includes('.'));
 }
 
 /** The properties of a schema without the rest of it say the types of arguments too, and no argument. */

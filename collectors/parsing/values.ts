@@ -311,6 +311,7 @@ const signs = [
   'update',
   'status',
   'value',
+  'result',
 ] as const;
 
 function resultInside(object: JsonObject): Inside {
@@ -328,7 +329,7 @@ function hasAny(object: JsonObject, names: readonly string[]): boolean {
 }
 
 function isToolMessage(object: JsonObject): boolean {
-  if (!Object.hasOwn(object, 'content')) return false;
+  if (!Object.hasOwn(object, 'content')) return Object.hasOwn(object, 'result') && callIdOf(object) !== undefined;
   const kind = member(object, 'type') ?? member(object, 'role');
   return kind === 'tool' || kind === 'ToolMessage' || kind === 'tool_result' || callIdOf(object) !== undefined;
 }
@@ -345,7 +346,7 @@ function toolMessage(message: JsonObject): Framed {
   const callId = callIdOf(message);
   const toolName = member(message, 'name');
   return {
-    result: member(message, 'content') ?? null,
+    result: member(message, 'content') ?? member(message, 'result') ?? null,
     ...(callId === undefined ? {} : { callId }),
     ...(typeof toolName === 'string' ? { toolName } : {}),
     ...(saysFailed(message) ? { failed: true } : {}),

@@ -57,7 +57,7 @@ const knownWrong: readonly { readonly mutation: string; readonly recordings: rea
   },
   {
     mutation: 'messages in flattened lists',
-    recordings: ['genai-dspy/sequential', 'openlit-crewai/handoff'],
+    recordings: ['genai-dspy/sequential', 'openlit-crewai/handoff', 'openlit-smolagents/handoff'],
     because: 'the question stands in a prompt of the framework; the agent tells it only in the list',
   },
   {
