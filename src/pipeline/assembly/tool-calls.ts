@@ -133,8 +133,10 @@ function sharedIds(requested: readonly Requested[]): ReadonlyMap<string, readonl
     const { id } = one.call;
     const first = id === undefined ? undefined : once.get(id);
     if (id === undefined) continue;
+    const others = again.get(id);
     if (first === undefined) once.set(id, one);
-    else again.set(id, [...(again.get(id) ?? [first]), one]);
+    else if (others === undefined) again.set(id, [first, one]);
+    else others.push(one);
   }
   return again;
 }

@@ -16,6 +16,9 @@ export interface Execution {
 
 /** Limit of ancestors that are searched for a span of the same execution. */
 const outerSpansMax = 8;
+/** Executions under one id that a span is compared with, and their last spans: what is further away is another call. */
+const groupsMax = 16;
+const membersMax = 8;
 
 /**
  * Spans report one execution if they share the call id, are nested, or are siblings of two instrumentations. For ids in `shared`, which
@@ -32,9 +35,10 @@ export function executionsOf(tools: readonly Node[], shared: ReadonlyMap<string,
     const sibling = beside === undefined ? undefined : siblingOfOne(beside, node);
     const withId = id === undefined ? undefined : byId.get(id);
     const isShared = id !== undefined && shared.has(id);
-    const sameId = withId?.find(
-      (some) => (!isShared || some.some((other) => overlap(other, node))) && !some.some((other) => tellsOther(other, node)),
-    );
+    const sameId = withId?.slice(-groupsMax).find((some) => {
+      const nearest = some.slice(-membersMax);
+      return (!isShared || nearest.some((other) => overlap(other, node))) && !nearest.some((other) => tellsOther(other, node));
+    });
     const group = sameId ?? outerGroup(node, groupOf) ?? (sibling === undefined ? undefined : groupOf.get(sibling));
     const members = group ?? [node];
     if (group === undefined) groups.push(members);
@@ -84,17 +88,19 @@ function executionOf(group: readonly Node[]): Execution {
 /** A framework that tries a call again writes another span after the one that failed. How the call ended, the last of them tells. */
 function lastAttempts(group: readonly Node[]): readonly Node[] {
   if (group.length === 1) return group;
-  return group.filter((node, at) => !group.some((other, place) => place > at && isNextAttempt(node, other)));
-}
-
-function isNextAttempt({ span: first, parent, reading: one }: Node, { span: next, parent: beside, reading: other }: Node): boolean {
-  return (
-    parent === beside &&
-    one.facts.tool?.name === other.facts.tool?.name &&
-    first.scope.name === next.scope.name &&
-    first.endUnixNano <= next.startUnixNano &&
-    first.startUnixNano < next.startUnixNano
-  );
+  // The latest start among the spans behind, by what attempts of one call have in common.
+  const latest = new Map<Node | undefined, Map<string, bigint>>();
+  return group
+    .toReversed()
+    .filter(({ parent, span: { scope, startUnixNano, endUnixNano }, reading: { facts } }) => {
+      const starts = latest.get(parent) ?? new Map<string, bigint>();
+      latest.set(parent, starts);
+      const key = `${scope.name} ${facts.tool?.name}`;
+      const next = starts.get(key) ?? -1n;
+      if (startUnixNano > next) starts.set(key, startUnixNano);
+      return next < endUnixNano || next <= startUnixNano;
+    })
+    .toReversed();
 }
 
 /** A span that only the reader by evidence takes for the call, such as a chunk of a stream that names it, stands for none that a collector tells. */
