@@ -1,5 +1,7 @@
 /** The house rules, applied to this repository. What is not checked here is not a rule. */
 import { afterAll, expect, test } from 'vitest';
+import { checkPages } from './docs/pages-checks.ts';
+import { sourceTreePage } from './docs/source-tree-page.ts';
 import { rules } from './tidy/rules.ts';
 import { parsedOnce } from './tidy/source.ts';
 import { repositoryFiles } from './tidy/tree.ts';
@@ -21,3 +23,5 @@ for (const [name, rule] of Object.entries(rules)) {
     expect(rule(files)).toEqual([]);
   });
 }
+
+checkPages([{ path: 'docs/explanation/source-tree.md', text: () => sourceTreePage(files) }]);

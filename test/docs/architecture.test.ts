@@ -28,10 +28,10 @@ describe('architecture', () => {
   });
 
   test('architecture: every file of the page exists', () => {
-    const page = { path, text };
-    expect(documentsNameWhatExists([page, ...repositoryFiles().filter((file) => file.path !== path)])).toEqual([]);
+    const others = repositoryFiles().filter((file) => file.path !== path);
+    expect(documentsNameWhatExists([{ path, text }, ...others])).toEqual([]);
     const wrong = { path, text: text.replaceAll('close-policy.ts', 'close-politics.ts') };
-    expect(documentsNameWhatExists([wrong, ...repositoryFiles()]).length).toBeGreaterThan(0);
+    expect(documentsNameWhatExists([wrong, ...others]).length).toBeGreaterThan(0);
   });
 
   test.each(['One request', 'One close'])('architecture: the way of %s names each file once', (heading) => {

@@ -1,4 +1,4 @@
 import { checkPages } from './pages-checks.ts';
 import { pages } from './pages.ts';
 
-checkPages(pages.filter(({ replays }) => replays !== true));
+checkPages(pages.filter(({ replays, parses }) => replays !== true && parses !== true));

@@ -16,8 +16,7 @@ export interface Folder {
   readonly imports: ReadonlySet<string>;
 }
 
-export function sourceTreePage(): string {
-  const { files } = parsedOnce(repositoryFiles());
+export function sourceTreePage(files = parsedOnce(repositoryFiles()).files): string {
   const faults = { upward: importsGoDown(files).length, circles: importsFormNoCircle(files).length };
   return sourceTree(foldersOf(files), faults, existsSync(page) ? readFileSync(page, 'utf8') : '');
 }

@@ -48,7 +48,7 @@ async function bench(play: RequestListener, { tls, ...options }: HttpClientOptio
     await new Promise((resolve) => server.close(resolve));
   });
   const send = (more: Partial<HttpRequest> = {}): Promise<HttpAnswer> =>
-    client.send({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5_000, answerBytesMax: 1024, ...more });
+    client.send({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 60_000, answerBytesMax: 1024, ...more });
   return { url, client, requests, connections, send };
 }
 
@@ -108,7 +108,7 @@ for (const [way, tls] of Object.entries(ways)) {
     test(`http client: over ${way}: an answer ${name} times out, and ends the connection`, async () => {
       const { send, connections } = await bench(play, over);
       expect(await send({ timeoutMs: 200 })).toEqual({ kind: 'unanswered', reason: 'timed_out', phase: 'request', afterMs: 200 });
-      await expect.poll(() => connections.open).toBe(0);
+      await expect.poll(() => connections.open, { timeout: 60_000 }).toBe(0);
     });
 
   test(`http client: over ${way}: an abort ends an answer that stopped in its middle, also after garbage collections`, async () => {
@@ -150,7 +150,7 @@ for (const [way, tls] of Object.entries(ways)) {
     }
     expect(connections).toEqual({ made: 1, open: 1 });
     client.stop();
-    await expect.poll(() => connections.open).toBe(0);
+    await expect.poll(() => connections.open, { timeout: 60_000 }).toBe(0);
   });
 
   test(`http client: over ${way}: stop ends a request under way`, async () => {
@@ -200,28 +200,34 @@ for (const { name, user, headers, want } of users)
     expect(requests[0]?.request.headers.authorization).toBe(want);
   });
 
-const unreachable: readonly { readonly name: string; readonly options: HttpClientOptions; readonly url: string; readonly want: object }[] =
-  [
-    { name: 'nobody listens', options: {}, url: 'http://127.0.0.1:1/', want: { reason: 'failed', code: 'ECONNREFUSED' } },
-    { name: 'no URL', options: {}, url: 'nonsense', want: { reason: 'failed', code: 'ERR_INVALID_URL' } },
-    {
-      name: 'the lookup refuses the name, with its own code',
-      options: { lookup: (_, __, done) => done(Object.assign(new Error('no'), { code: 'ADDRESS_NOT_PUBLIC' }), '') },
-      url: 'http://name.test/',
-      want: { reason: 'failed', code: 'ADDRESS_NOT_PUBLIC' },
-    },
-    {
-      name: 'the lookup never answers',
-      options: { lookup: () => undefined },
-      url: 'http://name.test/',
-      want: { reason: 'timed_out', afterMs: 200 },
-    },
-  ];
-for (const { name, options, url, want } of unreachable)
+const unreachable: readonly {
+  readonly name: string;
+  readonly options: HttpClientOptions;
+  readonly url: string;
+  readonly timeoutMs?: number;
+  readonly want: object;
+}[] = [
+  { name: 'nobody listens', options: {}, url: 'http://127.0.0.1:1/', want: { reason: 'failed', code: 'ECONNREFUSED' } },
+  { name: 'no URL', options: {}, url: 'nonsense', want: { reason: 'failed', code: 'ERR_INVALID_URL' } },
+  {
+    name: 'the lookup refuses the name, with its own code',
+    options: { lookup: (_, __, done) => done(Object.assign(new Error('no'), { code: 'ADDRESS_NOT_PUBLIC' }), '') },
+    url: 'http://name.test/',
+    want: { reason: 'failed', code: 'ADDRESS_NOT_PUBLIC' },
+  },
+  {
+    name: 'the lookup never answers',
+    options: { lookup: () => undefined },
+    url: 'http://name.test/',
+    timeoutMs: 200,
+    want: { reason: 'timed_out', afterMs: 200 },
+  },
+];
+for (const { name, options, url, timeoutMs = 60_000, want } of unreachable)
   test(`http client: no connection: ${name}`, async () => {
     const client = httpClient(options);
     onTestFinished(() => client.stop());
-    expect(await client.send({ url, headers: {}, timeoutMs: 200, answerBytesMax: 10 })).toMatchObject({ kind: 'unanswered', ...want });
+    expect(await client.send({ url, headers: {}, timeoutMs, answerBytesMax: 10 })).toMatchObject({ kind: 'unanswered', ...want });
   });
 
 test('http client: the connection goes to the address that the lookup gives', async () => {

@@ -5,9 +5,9 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { idleTimeout } from '../../src/http/idle-timeout.ts';
 
-async function served(handler: RequestListener): Promise<(text: string) => Promise<Socket>> {
-  const server = createServer(handler);
-  idleTimeout(server, 30);
+async function served(handler: RequestListener, ms = 30): Promise<(text: string) => Promise<Socket>> {
+  const server = createServer({ keepAliveTimeout: 1, keepAliveTimeoutBuffer: 1 }, handler);
+  idleTimeout(server, ms);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -29,8 +29,11 @@ async function textOf(socket: Socket): Promise<string> {
   return text;
 }
 
-test('idle timeout: a request that the server works on outlives the limit many times, and has its answer', async () => {
-  const send = await served((_request, response) => void setTimeout(() => response.end('done'), 400));
+test('idle timeout: a request that the server works on outlives the limit, and has its answer', async () => {
+  const send = await served(({ socket }, response) => {
+    // From here on, so that a slow machine has read the request.
+    socket.setTimeout(30).once('timeout', () => setImmediate(() => response.end('done')));
+  }, 60_000);
   expect(await textOf(await send('POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 1\r\n\r\n1'))).toContain('done');
 });
 
