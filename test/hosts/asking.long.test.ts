@@ -45,7 +45,7 @@ beforeAll(async () => {
   if (server.stdout === null) throw new Error('it says nothing');
   [url] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
   vectors = await chatServer(embeds(vectorOf));
-}, 30_000);
+});
 afterAll(async () => {
   server.kill();
   await vectors.close();
@@ -149,7 +149,7 @@ test('asking: the service sends the verdicts of the library', async () => {
     await jury.stop();
     await sink.close();
   }
-}, 30_000);
+});
 
 const broken: readonly { readonly name: string; readonly play: Play; readonly reason: string }[] = [
   { name: 'breaks the contract', play: status(200, {}, { status: 'scored', score: 7, explanation: 'x' }), reason: 'score_out_of_range' },

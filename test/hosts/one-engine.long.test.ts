@@ -77,7 +77,7 @@ test('hosts: tracejury eval gives the verdicts of the library', async () => {
     const wanted = (verdicts.get(`${traceId}/${spanId}`) ?? []).map((verdict, at) => told(library[at]?.name ?? '', verdict));
     expect([traceId, sortedText(written)]).toEqual([traceId, sortedText(wanted)]);
   }
-}, 60_000);
+});
 
 test('hosts: the service sends the verdicts of the library', async () => {
   const sink = await otlpSink();
@@ -107,7 +107,7 @@ test('hosts: the service sends the verdicts of the library', async () => {
     await jury.stop();
     await sink.close();
   }
-}, 60_000);
+});
 
 function spread<Item>(items: readonly Item[]): readonly Item[] {
   const step = Math.max(1, items.length / recordingsTaken);

@@ -53,4 +53,4 @@ evaluators:
   const page = await service.metrics();
   expect(sample(page, 'tracejury_judge_pace_ratio', { gen_ai_evaluation_name: 'none', tracejury_budget: 'requests_per_day' })).toBe(0);
   expect(sample(page, 'tracejury_judge_left', { tracejury_judge: 'main', tracejury_budget: 'usd_per_day' })).toBeGreaterThan(900);
-}, 30_000);
+});

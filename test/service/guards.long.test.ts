@@ -67,7 +67,7 @@ test('guards: a webhook tells of a run that is too large for a rule that guards'
   expect(await service.send(spans)).toBe(200);
   await eventually(() => (bodies.length > 0 ? true : undefined), 'a message');
   expect(verdictsOf(bodies)).toEqual([['tool_permission', 'too_large']]);
-}, 60_000);
+});
 
 test('guards: such a run that waits for its webhook is told by the next process', async () => {
   const own = folder();
@@ -81,4 +81,4 @@ test('guards: such a run that waits for its webhook is told by the next process'
   await own.start();
   await eventually(() => (bodies.length > 0 ? true : undefined), 'a message');
   expect(verdictsOf(bodies)).toEqual([['tool_permission', 'too_large']]);
-}, 60_000);
+});

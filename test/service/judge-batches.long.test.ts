@@ -71,7 +71,7 @@ test('judge batches: killed while all questions are at the endpoint, the next pr
     async () => (sample(await second.metrics(), 'tracejury_judge_jobs_waiting', { tracejury_judge: 'main' }) === 0 ? true : undefined),
     'an empty queue',
   );
-}, 90_000);
+});
 
 test('judge batches: a stop does not wait for them, and tokens cost what they cost in a batch', async () => {
   folder = serviceFolder();
@@ -98,4 +98,4 @@ test('judge batches: a stop does not wait for them, and tokens cost what they co
         : undefined,
     'the cost',
   );
-}, 90_000);
+});

@@ -87,4 +87,4 @@ test('judge calls: of a backend that was down they arrive after a kill, under th
     'a span of ours that is left alone',
   );
   expect(await second.runs()).toHaveLength(1);
-}, 60_000);
+});

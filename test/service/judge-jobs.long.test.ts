@@ -137,4 +137,4 @@ test('judge jobs: what waits for an evaluator that is not configured any more en
   const trace = (1).toString(16).padStart(32, '0');
   await eventually(async () => ((await decided(second, [trace])).get(trace)?.length === 2 ? true : undefined), 'both decided');
   expect((await decided(second, [trace])).get(trace)?.toSorted()).toEqual(['first filtered', 'second filtered']);
-}, 60_000);
+});

@@ -96,7 +96,7 @@ test('juries: the API tells who said what, and how far people agree with the jur
     sample(page, 'tracejury_jury_verdicts_total', { tracejury_outcome: 'escalated' }),
     sample(page, 'tracejury_jury_votes_total', { tracejury_judge: 'b', tracejury_outcome: 'differed' }),
   ]).toEqual([1, 1]);
-}, 60_000);
+});
 
 test('juries: as long as too few judges answer, pairs wait in the store and nobody is asked about them; then they are scored', async () => {
   folder = serviceFolder();

@@ -112,7 +112,7 @@ test('reload: under load every run is scored by one configuration, the old or th
   expect(new Set(runs.map(({ trace_id }) => trace_id)).size).toBe(sent);
   expect([...new Set(runs.map(labels))].toSorted()).toEqual([old, fresh]);
   expect(new Set(runs.map(({ revision }) => revision))).toEqual(new Set([1]));
-}, 60_000);
+});
 
 test('reload: a hundred signals under load end with what the file says last', async () => {
   const service = await started(thresholds(1));
@@ -138,7 +138,7 @@ test('reload: a hundred signals under load end with what the file says last', as
   expect((await loaded).refused).toBe(0);
   expect(await reloads(service)).toBeLessThanOrEqual(101);
   expect(await reloads(service, 'refused')).toBe(0);
-}, 60_000);
+});
 
 test('reload: a faulty file changes nothing, and the log names each fault with its line, its key and what would be right', async () => {
   const service = await started(thresholds(1));
@@ -165,7 +165,7 @@ test('reload: a faulty file changes nothing, and the log names each fault with i
   expect((await stored(service, 1)).map(labels)).toEqual([old]);
   await reload(service, thresholds(0.5));
   expect(sample(await service.metrics(), 'tracejury_config_refused')).toBe(0);
-}, 60_000);
+});
 
 test('reload: what cannot change while it runs is named in one warning, and the rest is in force', async () => {
   const service = await started(thresholds(1));
@@ -185,7 +185,7 @@ test('reload: what cannot change while it runs is named in one warning, and the 
   await reload(service, thresholds(0.6));
   expect(sample(await service.metrics(), 'tracejury_config_waiting')).toBe(0);
   expect(logged(service, /take effect after a restart/)).toHaveLength(1);
-}, 60_000);
+});
 
 test('reload: a signal while it starts is heard when it is up, and one during the stop does no harm', async () => {
   folder = serviceFolder();
@@ -207,7 +207,7 @@ test('reload: a signal while it starts is heard when it is up, and one during th
   service.hangUp();
   service.hangUp();
   expect(await stopped).toBe(0);
-}, 60_000);
+});
 
 const to = (...sinks: readonly Sink[]): string =>
   `export: [ ${sinks.map(({ url }) => `{ to: span_events, name: at-${new URL(url).port}, endpoint: "${url}" }`).join(', ')} ]`;
@@ -241,7 +241,7 @@ test('reload: exporters come, stay and go, and each score is sent once to those 
   await delivered(second, [2, 3]);
   await delivered(third, [3]);
   expect(traces(first)).toEqual([1, 2]);
-}, 60_000);
+});
 
 test('reload: what waits for an exporter that is taken out is still sent there', async () => {
   const held: (() => void)[] = [];
@@ -262,7 +262,7 @@ test('reload: what waits for an exporter that is taken out is still sent there',
   for (const answer of held) answer();
   await delivered(slow, before);
   expect(traces(other)).toEqual([11, 12, 13]);
-}, 60_000);
+});
 
 test('reload: another key for the same backend is used for what waits as well', async () => {
   const backend = await otlpSink((response, at) => {
@@ -281,7 +281,7 @@ test('reload: another key for the same backend is used for what waits as well', 
   await sendRun(service, 2);
   await eventually(() => (taken().length > 1 ? true : undefined), 'another score');
   expect(taken()).toEqual([1, 2]);
-}, 60_000);
+});
 
 test('reload: a question under way ends with the old key of the judge, and those that wait are asked with the new one', async () => {
   const answer = says('{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}');
@@ -309,7 +309,7 @@ test('reload: a question under way ends with the old key of the judge, and those
     'two verdicts',
   );
   expect(judge.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
-}, 60_000);
+});
 
 test('reload: an evaluator’s file that was changed is loaded anew, and one that breaks leaves the old one at work', async () => {
   folder = serviceFolder();
@@ -340,4 +340,4 @@ test('reload: an evaluator’s file that was changed is loaded anew, and one tha
   writeFileSync(file, own(1));
   await reload(service, 'evaluators: [ { use: ./own.mjs } ]');
   expect(await scored(4)).toBe('own pass');
-}, 60_000);
+});

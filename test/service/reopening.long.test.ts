@@ -97,7 +97,7 @@ test('reopening: late spans after a restart make the next revision; those that w
   await post(third, [toolSpan({ id: 4, parent: 1, tool: 'pay', arguments: {}, result: 'z', start: 5, end: 6 })]);
   const last = await whenStored(third, (found) => found['revision'] === 3, 'the third revision');
   expect((last['tool_calls'] as readonly JsonObject[]).map(({ name }) => name)).toEqual(['find', 'book', 'pay']);
-}, 60_000);
+});
 
 for (const [name, yaml] of [
   ['whose spans are not kept', configured('none')],

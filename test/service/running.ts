@@ -38,6 +38,8 @@ export interface Surroundings {
   readonly host?: string;
   /** Called with the thread of each shard. */
   readonly onShard?: (thread: Worker) => void;
+  /** How long a stop waits for judges and backends. */
+  readonly stopMs?: number;
 }
 
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
@@ -53,6 +55,7 @@ export async function running(
     listen = '',
     host = '127.0.0.1',
     onShard,
+    stopMs = 500,
   }: Surroundings = {},
 ): Promise<Running> {
   const text = `listen: { otlp_http: "${host}:0", otlp_grpc: "${host}:0", console: "${host}:0", tokens: ${tokens}${listen === '' ? '' : `, ${listen}`} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
@@ -60,7 +63,7 @@ export async function running(
   const started = service({
     config,
     logger,
-    stopMs: 500,
+    stopMs,
     // A thread loads the modules of the store again: the long suite opens stores as the service does.
     storeInThread: longSuite || config.shards > 1,
     tracing: await openSelfTracing(config, {}),

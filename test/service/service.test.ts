@@ -135,7 +135,10 @@ test('service: a sampled run goes to a judge, and the verdict follows in a span 
 
 test('service: what is open when it stops is scored and sent first', async () => {
   const sink = await otlpSink();
-  const jury = await running(`export: [ { to: span_events, endpoint: "${sink.url}" } ]`, { closing: 'settle: 5m, quiet: 6m' });
+  const jury = await running(`export: [ { to: span_events, endpoint: "${sink.url}" } ]`, {
+    closing: 'settle: 5m, quiet: 6m',
+    stopMs: 60_000,
+  });
   open.push(sink);
   await sendAgentRun(jury.otlp);
   expect(sink.received).toHaveLength(0);

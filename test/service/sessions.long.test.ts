@@ -152,7 +152,7 @@ evaluators:
     listOf(body, 'decisions').map(({ name, decision }) => `${String(name)} ${String(decision)}`),
   );
   expect(decisions.toSorted()).toEqual(['goal scored', 'never sampled_out']);
-}, 60_000);
+});
 
 test('sessions: a store in memory gathers turns as well, and judges what belongs to no session at once', async () => {
   folder = serviceFolder();
@@ -185,4 +185,4 @@ evaluators: [ { use: goal_reached, name: goal, judge: main, sample: { rate: 1 } 
   } finally {
     await service.stop();
   }
-}, 60_000);
+});

@@ -89,7 +89,7 @@ test('service: certificates that are renewed are served to new connections by ev
   await eventually(async () => ((await shown()).every((name) => name === 'agents') ? true : undefined), 'the new certificate everywhere');
   await expect(post(otlpHttp, { rejectUnauthorized: false })).rejects.toThrow();
   expect(await post(otlpHttp, { ...knownClient, rejectUnauthorized: false })).toBe(200);
-}, 60_000);
+});
 
 /** Whose certificate is shown to somebody who connects. */
 async function subjectAt(address: string): Promise<string> {

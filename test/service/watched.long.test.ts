@@ -88,7 +88,7 @@ test('watched: a file that is written, put in another’s place, taken away and 
   await jury.until('unchanged', 1);
   expect(await jury.names('fifth')).toEqual(['renamed']);
   expect([await jury.read('applied'), await jury.read('refused')]).toEqual([2, 1]);
-}, 60_000);
+});
 
 test('watched: a link on the way that is turned to another folder, as Kubernetes does with config maps', async () => {
   const version = (name: string): void => {
@@ -110,7 +110,7 @@ test('watched: a link on the way that is turned to another folder, as Kubernetes
   await jury.until('applied', 1);
   expect(await jury.names('second')).toEqual(['two']);
   expect(await jury.read('refused')).toBe(0);
-}, 60_000);
+});
 
 test('watched: files that the configuration names, also one that is still missing', async () => {
   const file = join(folder, 'tracejury.yaml');
@@ -124,7 +124,7 @@ test('watched: files that the configuration names, also one that is still missin
   writeFileSync(join(folder, 'more.json'), '[]');
   await jury.until('applied', 2);
   expect(await jury.read('refused')).toBe(1);
-}, 60_000);
+});
 
 test('watched: what flags and the environment said holds when the file is read again', async () => {
   const file = join(folder, 'tracejury.yaml');
@@ -145,4 +145,4 @@ test('watched: what flags and the environment said holds when the file is read a
   expect(await jury.names('after')).toEqual(['tool_recovery']);
   const read = lines.filter(({ changed, keys }) => changed !== undefined || keys !== undefined);
   expect(read.map(({ changed, keys }) => ({ changed, keys }))).toEqual([{ changed: ['evaluators'], keys: undefined }]);
-}, 60_000);
+});

@@ -330,7 +330,7 @@ test('api: spans that go on and metrics that are pushed have rows as well, which
       last_failure: failure,
     },
   ]);
-}, 60_000);
+});
 
 test('api: whoever retries needs a token that may operate, once there are tokens', async () => {
   const read = '{ name: people, value: token-of-reader-0, may: [read] }';

@@ -104,7 +104,7 @@ test('replay of sessions: the same questions, and the verdicts of the service by
   const kept = await reported('-c', configOf(path, evaluators()), '--judges', 'skip');
   expect(changed(of(kept, 'goal'))).toEqual({ same: 2 });
   expect(of(kept, 'goal').unchanged_evaluator).toBe(2);
-}, 60_000);
+});
 
 test('replay of sessions: a new evaluator judges each session once, at its last turn, by the condition on its first', async () => {
   const path = await judged();
@@ -118,7 +118,7 @@ test('replay of sessions: a new evaluator judges each session once, at its last 
   const written = await reported('-c', configOf(path, plan), '--judges', 'skip', '--anew', '--write');
   expect(written.notes).toContain('Not written, as they are verdicts on whole sessions: fresh, none.');
   expect((await allVerdicts(path)).flatMap(({ verdicts }) => verdicts.map(({ name }) => name))).not.toContain('fresh');
-}, 60_000);
+});
 
 test('replay of sessions: a session with turns that cannot be read, or are deleted, is not asked about', async () => {
   const path = await judged();
@@ -137,7 +137,7 @@ test('replay of sessions: a session with turns that cannot be read, or are delet
   const deleted = await reported('-c', configOf(path, evaluators()), '--anew', '--judges', 'skip');
   expect(of(deleted, 'goal').not_asked).toEqual({ judges_skipped: 1, turns_deleted: 1 });
   expect(deleted.notes).toContain('turns_deleted: the store has deleted some of its turns.');
-}, 60_000);
+});
 
 test('replay of sessions: files of spans hold sessions too', async () => {
   folder = serviceFolder();
@@ -154,4 +154,4 @@ test('replay of sessions: files of spans hold sessions too', async () => {
   expect(changed(of(report, 'goal'))).toEqual({ newly_scored: 2 });
   expect(labels(of(report, 'goal'))).toEqual(['missed', 'reached']);
   expect(judge.requests).toHaveLength(2);
-}, 60_000);
+});

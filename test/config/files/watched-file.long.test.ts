@@ -69,7 +69,7 @@ test('watched file: with as many files as the sections allow, a change of the la
     'most.yaml',
   ];
   expect(await noticed(watched, last)).toEqual(last);
-}, 60_000);
+});
 
 test('watched file: with more the configuration is refused, the files beyond are not looked at, and all others are', async () => {
   writeFileSync(

@@ -135,8 +135,11 @@ describe('otlp_grpc overload', () => {
     const stored = Promise.withResolvers<void>();
     door.beforeAnswer = stored.promise;
     const answer = grpcSend(door.port, { message: goodBody });
-    // Several times each limit.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await door.inFlight(callBytes + goodBody.length);
+    // The same limits end one that comes later.
+    const late = rawCall(await connected(door));
+    late.stream.write(message(goodBody).subarray(0, 10));
+    expect((await late.answer).headers['grpc-status']).toBe('4');
     stored.resolve();
     expect((await answer).code).toBe('OK');
   });

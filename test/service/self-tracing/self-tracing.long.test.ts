@@ -157,7 +157,7 @@ test('self-tracing: one trace leads from the request over close, judge and store
   expect(spans().every(({ links = [] }) => links.length === 1 && links[0]?.traceId === traceId)).toBe(true);
   expect(spans().every((span) => BigInt(span.startTimeUnixNano) <= BigInt(span.endTimeUnixNano))).toBe(true);
   expect(JSON.stringify(spans())).not.toContain('secret');
-}, 30_000);
+});
 
 test('self-tracing: a request over gRPC stands in the trace of the run, and spans that come late make another close in it', async () => {
   const { of, spans } = await watched('sample: 1');
@@ -182,7 +182,7 @@ test('self-tracing: a request over gRPC stands in the trace of the run, and span
   expect(closes.map(({ attributes }) => attributes.find(({ key }) => key === 'tracejury.revision')?.value.intValue)).toEqual(['1', '2']);
   expect(new Set(closes.map(({ spanId }) => spanId)).size).toBe(2);
   expect(tree(spans())).toEqual(expect.arrayContaining(['none > ingest traces', 'ingest traces > ingest traces']));
-}, 30_000);
+});
 
 test('self-tracing: of many runs exactly those of the share have spans, and their requests, closes and batches agree', async () => {
   const { of, spans } = await watched('sample: 0.3');
@@ -195,7 +195,7 @@ test('self-tracing: of many runs exactly those of the share have spans, and thei
   expect(traces('ingest traces').length).toBeLessThan(40);
   expect(traces('close run')).toEqual(traces('ingest traces'));
   expect(traces('store write')).toEqual(traces('ingest traces'));
-}, 30_000);
+});
 
 async function runsOf({ console: page }: Running): Promise<readonly unknown[]> {
   return await eventually(async () => {
