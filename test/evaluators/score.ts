@@ -22,9 +22,9 @@ export function score({ entry, trace, expected = {}, limits = {} }: Score): Verd
 }
 
 export function rule(entry: EvaluatorEntry): ConfiguredRule {
-  const ready = configured(entry);
-  if (ready.kind !== 'rule') throw new Error(`${entry.use} is no rule`);
-  return ready;
+  const found = configured(entry);
+  if (found.kind !== 'rule') throw new Error(`${entry.use} is no rule`);
+  return found;
 }
 
 /** The questions that were asked, and the verdict. */
@@ -38,17 +38,17 @@ export function asked(
   score: Score,
   answers: readonly Answer[],
 ): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
-  const ready = configured(score.entry);
-  if (ready.kind === 'rule') throw new Error(`${score.entry.use} asks nobody`);
-  return played(ready, score, answers);
+  const found = configured(score.entry);
+  if (found.kind === 'rule') throw new Error(`${score.entry.use} asks nobody`);
+  return played(found, score, answers);
 }
 
 function played(
-  ready: ConfiguredAsking,
+  evaluator: ConfiguredAsking,
   { trace, expected = {}, limits = {}, run }: Score,
   answers: readonly Answer[],
 ): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
-  const running = ready.judge(trace, expected, evaluationContext(limits), run);
+  const running = evaluator.judge(trace, expected, evaluationContext(limits), run);
   const requests: EvaluatorRequest[] = [];
   let step = running.next();
   while (step.done !== true) {
@@ -58,7 +58,16 @@ function played(
   return { requests, verdict: step.value };
 }
 
+/** An entry that scores several runs is configured once. */
+const known = new WeakMap<EvaluatorEntry, ConfiguredEvaluator>();
+
 function configured(entry: EvaluatorEntry): ConfiguredEvaluator {
+  const found = known.get(entry) ?? ready(entry);
+  known.set(entry, found);
+  return found;
+}
+
+function ready(entry: EvaluatorEntry): ConfiguredEvaluator {
   const configuration = configuredEvaluator(entry, evaluators);
   if (configuration.kind === 'faulty')
     throw new Error(configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; '));

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 import { score } from './score.ts';
+
+const runs = { numRuns: propertyRuns({ short: 20, long: 100 }) };
 
 const named = (...names: string[]) => names.map((name, at) => call({ name, spanId: spanId(at + 1) }));
 const expecting = (...names: string[]) => ({ tool_calls: names.map((name) => ({ name })) });
@@ -158,5 +161,6 @@ test('tool_trajectory: a long run is compared as its parts are', () => {
         expect(matched(padding)).toBe(Number(matched([])) + padding.length);
       },
     ),
+    runs,
   );
 });
