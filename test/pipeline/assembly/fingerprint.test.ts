@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fingerprint, type Printable } from '../../../src/pipeline/assembly/fingerprint.ts';
+import { longSuite, propertyRuns } from '../../builders/property-runs.ts';
 
 const leaf = fc.oneof(
   fc.constantFrom<Printable>(null, true, false, 0, 1, -1, 1.5, '', 'a', 'b', 'ab', '0', 'null', 0n, 1n, 2n ** 70n),
@@ -23,19 +24,19 @@ describe('fingerprint', () => {
   test('fingerprint: of a value with its members in another order, or with absent ones, is the same', () => {
     fc.assert(
       fc.property(value, (one) => fingerprint(reordered(one)) === fingerprint(one)),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns({ short: 200, long: 2_000 }) },
     );
   });
 
   test('fingerprint: of two values is the same only when they are', () => {
     fc.assert(
       fc.property(value, value, (one, other) => (fingerprint(one) === fingerprint(other)) === (text(one) === text(other))),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns({ short: 500, long: 5_000 }) },
     );
   });
 
   test('fingerprint: of many near values are all different', () => {
-    const values: Printable[] = Array.from({ length: 20_000 }, (_, at) => [
+    const values: Printable[] = Array.from({ length: longSuite ? 20_000 : 4_000 }, (_, at) => [
       at,
       String(at),
       BigInt(at),

@@ -141,9 +141,9 @@ describe('group', () => {
 
   test('group: the larger a trace, the less often it is looked at while it grows', () => {
     const to = gathered();
-    to.spans(agentSpan({ id: 1 }), ...Array.from({ length: 9_999 }, (_, index) => toolSpan({ id: index + 2, parent: 1 })));
+    to.spans(agentSpan({ id: 1 }), ...Array.from({ length: 5_999 }, (_, index) => toolSpan({ id: index + 2, parent: 1 })));
     to.pass(minute);
-    expect(to.closed()).toEqual(['1000 ms: run 1, complete, revision 1']);
+    expect(to.closed()).toEqual(['600 ms: run 1, complete, revision 1']);
   });
 
   test('group: tenants never mix, not even in one trace id', () => {

@@ -12,6 +12,7 @@ import {
   loadSheddingLevels,
 } from '../../../src/pipeline/overload/load-shedding.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 
 const atRest = Object.fromEntries(pressureNames.map((name) => [name, 0])) as unknown as Pressures;
 
@@ -146,6 +147,6 @@ test('stress: whatever comes, more strain never means a lower level, and no leve
         expect(Object.values(one.seconds()).reduce((sum, seconds) => sum + seconds, 0)).toBeCloseTo(nowMs / 1_000);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: propertyRuns({ short: 60, long: 300 }) },
   );
 });
