@@ -1,30 +1,16 @@
 /** What the library entries pull in when they are imported, and that the package leads to them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import * as library from '../../src/library/evaluators.ts';
+import { parsers } from './parsers.ts';
 
 const root = join(import.meta.dirname, '../..');
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly exports: { readonly [entry: string]: { readonly types: string; readonly default: string } | string };
 };
 const entries = Object.entries(exports).flatMap(([entry, target]) => (typeof target === 'string' ? [] : [{ entry, ...target }]));
-
-/** What reads the code blocks of an answer: the heaviest of what is imported. */
-const parsers = [
-  '@lezer/css',
-  '@lezer/rust',
-  '@rgrove/parse-xml',
-  '@sveltejs/acorn-typescript',
-  'acorn',
-  'acorn-jsx',
-  'php-parser',
-  'py-ast',
-  'unbash',
-  'yaml',
-];
 
 test('library: these are the public entries', () => {
   expect(entries.map(({ entry }) => entry)).toEqual([
@@ -79,20 +65,6 @@ for (const { entry, types, default: code } of entries) {
   });
 }
 
-const bundles = [
-  { name: 'toolTrajectory', wanted: [] },
-  { name: 'toolError', wanted: [] },
-  { name: 'codeParseable', wanted: parsers },
-];
-for (const { name, wanted } of bundles) {
-  test(`library: a bundle with ${name} alone has ${wanted.length === 0 ? 'no parser' : 'the parsers'} of code in it`, async () => {
-    const { imports } = await bundled(
-      `import { ${name} } from ${JSON.stringify(join(root, 'src/library/evaluators.ts'))}; console.log(${name}());`,
-    );
-    expect(imports.filter((target) => parsers.includes(target)).sort()).toEqual(wanted);
-  });
-}
-
 test('library: every evaluator has a factory of its name', () => {
   const missing = evaluators
     .map(({ id }) => id.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()))
@@ -109,24 +81,4 @@ function reachedFrom(entry: string): ReadonlySet<string> {
       reached.add(target.startsWith('.') ? join(dirname(path), target) : target);
   }
   return reached;
-}
-
-/** The packages that are left in a bundle of this program. */
-async function bundled(program: string): Promise<{ readonly imports: readonly string[] }> {
-  const bundle = await rolldown({
-    input: 'program.js',
-    cwd: root,
-    external: /^[^./]/,
-    platform: 'node',
-    plugins: [
-      {
-        name: 'program',
-        resolveId: (id) => (id === 'program.js' ? id : undefined),
-        load: (id) => (id === 'program.js' ? program : undefined),
-      },
-    ],
-  });
-  const { output } = await bundle.generate({ format: 'esm' });
-  await bundle.close();
-  return { imports: output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.imports : [])) };
 }

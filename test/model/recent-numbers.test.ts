@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { numberOfText, recentNumbers, recentTexts } from '../../src/model/recent-numbers.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 
 /** Texts that are set one after the other: few over and over, or so many that the tables grow. */
 interface Run {
@@ -45,7 +46,7 @@ test('recent numbers: what was set last is there, nothing else is, and no more t
       numbers.clear();
       expect(kept.some((text) => numbers.has(text))).toBe(false);
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns({ short: 10, long: 60 }) },
   );
 });
 

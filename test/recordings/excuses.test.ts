@@ -22,6 +22,8 @@ const texts: readonly (readonly [path: string, of: (trace: ExpectedTrace) => rea
   ['tools[].description', (trace) => trace.tools.map(({ description }) => description)],
 ];
 
+const recordings = ownRecordings();
+
 /** Names of agents are words that stand for other things too. */
 const charsMin = 6;
 
@@ -76,7 +78,7 @@ function placesOf(recording: Recording): readonly Place[] {
 }
 
 test('excuses: what a recording says to be carried nowhere is not in its bytes', () => {
-  expect(ownRecordings().flatMap((recording) => excusedInBytes(recording).map((found) => `${recording.name} ${found}`))).toEqual([]);
+  expect(recordings.flatMap((recording) => excusedInBytes(recording).map((found) => `${recording.name} ${found}`))).toEqual([]);
 });
 
 const claims = openRecordings.filter(({ because }) => because.startsWith('absent in the bytes'));
@@ -89,7 +91,7 @@ test('excuses: an open recording that is absent in the bytes says what is absent
 test.each(claims.map(({ recording, absent = [] }) => [recording, absent] as const))(
   'excuses: %s has no byte that tells it',
   (name, absent) => {
-    const recording = ownRecordings().find((one) => one.name === name);
+    const recording = recordings.find((one) => one.name === name);
     const places = recording === undefined ? [] : placesOf(recording);
     for (const one of absent) {
       const asked = (recording?.expected.traces ?? []).filter((trace) => JSON.stringify(trace).includes(one.text));

@@ -43,6 +43,8 @@ export interface Replayed {
   readonly runs: readonly Run[];
   readonly spans: number;
   readonly records: number;
+  /** Ids of the traces that its spans and log records belong to. */
+  readonly traceIds: ReadonlySet<string>;
 }
 
 interface Body {
@@ -84,9 +86,11 @@ export function play(recording: Recording, readers: readonly Collector[] = colle
   };
   let spans = 0;
   let records = 0;
+  const traceIds = new Set<string>();
   for (const body of bodiesOf(recording, buffers)) {
     spans += body.spans.length;
     records += body.records.length + body.ignored;
+    for (const { traceId } of [...body.spans, ...body.records]) traceIds.add(traceId);
     gather.addSpans(noTenant, body.spans, undefined, undefined, body.memory);
     gather.addRecords(noTenant, body.records);
     // Traces hold log records until they end.
@@ -99,7 +103,7 @@ export function play(recording: Recording, readers: readonly Collector[] = colle
     clock.advance(Math.max(1, (gather.nextDueMs() ?? 0) - clock.nowMs()));
     keep(gather.due());
   }
-  return { runs: [...last.values()], spans, records };
+  return { runs: [...last.values()], spans, records, traceIds };
 }
 
 /** All recordings of the repository. */

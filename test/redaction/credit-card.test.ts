@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { creditCardParts } from '../../src/redaction/settings.ts';
+import { cpuSeconds } from '../builders/cpu-seconds.ts';
 
 function matches(text: string): readonly string[] {
   return creditCardParts(text).map(({ start, end }) => text.slice(start, end));
@@ -71,7 +72,7 @@ test('credit_card: every number with a right check digit is found, in every grou
   );
 });
 
-test('credit_card: a million digits in groups are no burden', { timeout: 5_000 }, () => {
-  expect(creditCardParts('1234 '.repeat(200_000))).toEqual([]);
-  expect(creditCardParts('1'.repeat(1_000_000))).toEqual([]);
+test('credit_card: a million digits in groups are no burden', () => {
+  for (const text of ['1234 '.repeat(200_000), '1'.repeat(1_000_000)])
+    expect(cpuSeconds(() => expect(creditCardParts(text)).toEqual([]))).toBeLessThan(5);
 });

@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { decoded } from '../../src/redaction/decoded.ts';
 import { search, type Search } from '../../src/redaction/search.ts';
 import { redactionRules } from '../../src/redaction/settings.ts';
+import { cpuSeconds } from '../builders/cpu-seconds.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 
 function searching(): Search {
   return search({
@@ -93,7 +95,7 @@ test('redaction: however an address is written, it goes, and what stands around 
         expect(searching().text(`<to ${written.replace(/^\u200b/, '')}, x>`)).toMatch(/^<to \[(email|card)\], x>$/);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: propertyRuns({ short: 100, long: 500 }) },
   );
 });
 
@@ -107,6 +109,7 @@ const heavy: readonly (readonly [string, string])[] = [
   ['digits', '４'.repeat(200_000)],
 ];
 for (const [name, text] of heavy)
-  test(`redaction: 200,000 characters of ${name} are no burden`, { timeout: 5_000 }, () =>
-    expect(searching().text(`${text} anna\\u0040example.com`).endsWith('anna\\u0040example.com')).toBe(false),
-  );
+  test(`redaction: 200,000 characters of ${name} are no burden`, () => {
+    const hides = (): void => expect(searching().text(`${text} anna\\u0040example.com`).endsWith('anna\\u0040example.com')).toBe(false);
+    expect(cpuSeconds(hides)).toBeLessThan(5);
+  });

@@ -7,6 +7,7 @@ import { jsonText, type JsonObject, type JsonValue } from '../../src/model/json.
 import { redaction } from '../../src/redaction/redaction.ts';
 import { redactionRules } from '../../src/redaction/settings.ts';
 import { agentTrace, call, spanId, tool } from '../builders/agent-trace.ts';
+import { longSuite } from '../builders/property-runs.ts';
 import { evaluation, failed, run, scored, skipped } from '../builders/scored-run.ts';
 
 const rules = redactionRules([
@@ -181,7 +182,7 @@ test('redaction: whatever the rules say about a run, and wherever they cut it sh
   const rulesToAsk = everyRule();
   const context = evaluationContext();
   expect(rulesToAsk.length).toBeGreaterThan(20);
-  for (let padding = 0; padding <= 90; padding += 3) {
+  for (let padding = 0; padding <= 90; padding += longSuite ? 3 : 15) {
     const of = runWith(padding);
     const redacted = redacting().run(of);
     const left = rulesToAsk

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { mcNemar, pairedDifference } from '../../src/statistics/comparison.ts';
 import { holmAdjusted } from '../../src/statistics/holm.ts';
 import { bootstrapItemsMax, bootstrapItemsMin, pairedBootstrap, pairedT, scoreDifference } from '../../src/statistics/paired-scores.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 import { seeded } from '../builders/seeded.ts';
 import { standardNormal } from './draws.ts';
 
@@ -88,7 +89,7 @@ test('paired bootstrap: the p-value is below the level exactly when the interval
       // Between two neighbouring means the interval is interpolated and the p-value steps.
       if (Math.abs(found.p - 0.05) > 0.004) expect(found.p < 0.05).toBe(isOutside);
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns({ short: 15, long: 60 }) },
   );
 });
 

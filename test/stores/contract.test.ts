@@ -419,4 +419,4 @@ test('stores: a store with a thread and one without tell the same after the same
     ),
     { numRuns: propertyRuns({ short: 2, long: 30 }) },
   );
-}, 60_000);
+});

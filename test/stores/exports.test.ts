@@ -319,4 +319,4 @@ test('stores: a store with a thread and one without tell the same of exports aft
     }),
     { numRuns: propertyRuns({ short: 1, long: 30 }) },
   );
-}, 60_000);
+});

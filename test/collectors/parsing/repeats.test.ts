@@ -8,6 +8,7 @@ import { isJsonArray, isJsonObject, jsonText, type JsonObject, type JsonValue } 
 import type { Span } from '../../../src/model/span.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { span, type Attributes } from '../../builders/spans.ts';
 
 const list = flattened('m.');
@@ -113,7 +114,7 @@ describe('repeats', () => {
           const how = repeats();
           expect(spans.map((one) => read(one, how))).toEqual(spans.map((one) => read(one, noRepeats)));
         }),
-        { numRuns: 400 },
+        { numRuns: propertyRuns({ short: 60, long: 400 }) },
       );
     });
   }

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { holdsCutContainer, isCutContainer, isCutShort } from '../../../collectors/parsing/truncation.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 import { span } from '../../builders/spans.ts';
 import { contentsOf, recordingsIn } from '../../recordings/read.ts';
 
@@ -70,7 +71,7 @@ describe('truncation', () => {
   test('truncation: no JSON text is cut short, whatever its length', () => {
     fc.assert(
       fc.property(fc.json(), (text) => !isCutContainer(text)),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns({ short: 300, long: 2_000 }) },
     );
   });
 
