@@ -8,7 +8,7 @@ test.each(['backends/phoenix/run.ts', 'backends/mlflow/run.ts'])(
   'runner-arguments: %s --help shows what it does and its options',
   (path) => {
     const help = execFileSync(process.execPath, [script(path), '--help'], { encoding: 'utf8' });
-    expect(help).toMatch(/^`npm run trial:\w+`: runs docs\/guides/);
+    expect(help).toMatch(/^`npm run check -- \w+`: runs docs\/guides/);
     expect(help).toContain('  --url URL');
   },
 );

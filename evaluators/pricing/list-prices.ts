@@ -1,6 +1,6 @@
 /**
  * List prices in US dollars of the vendors' own APIs, for models that `prices` of the configuration does not name.
- * Written by `npm run prices`; source: genai-prices 0.1.8 (MIT licence).
+ * Written by `npm run check -- prices`; source: genai-prices 0.1.8 (MIT licence).
  */
 import type { Price, PriceTable } from './prices.ts';
 

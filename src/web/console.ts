@@ -389,7 +389,7 @@ function plainPage({
 </head>
 <body>
 <h1>tracejury is running</h1>
-${isConsoleBuilt ? '<p><a href="/">The console</a> needs JavaScript; this page needs none.</p>' : '<p>The graphical console is not built here. In a checkout, run <code>npm run console</code> and start the service again.</p>'}
+${isConsoleBuilt ? '<p><a href="/">The console</a> needs JavaScript; this page needs none.</p>' : '<p>The graphical console is not built here. In a checkout, run <code>npm run build</code> and start the service again.</p>'}
 ${where}
 ${unrecognised.slice(0, noticesMax).map(noticeText).join('\n')}
 <ul>

@@ -1,4 +1,4 @@
-/** `npm run test:alerts`: the alert rules before Prometheus' own tool, `promtool`, which must be on the path: that they are rules, and that they fire when they should. */
+/** `npm run check -- alerts`: the alert rules before Prometheus' own tool, `promtool`, which must be on the path: that they are rules, and that they fire when they should. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:journal`: CPU time of the whole process and bytes a second for making request bodies durable, beside plain loops on the same
+ * `npm run bench -- journal`: CPU time of the whole process and bytes a second for making request bodies durable, beside plain loops on the same
  * disk that do no more than write and sync. Rows take turns within each pass; the table shows medians.
  *
  *   --requests N  of one pass (400)   --bytes N  a body (316000: 100 spans)   --together N  requests in flight (8)   --passes N  (5)

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:store`: what it costs to store scored runs of 12 spans under ten rules. CPU time a run of the thread that makes what is written and of
+ * `npm run bench -- store`: what it costs to store scored runs of 12 spans under ten rules. CPU time a run of the thread that makes what is written and of
  * all other threads, bytes that are written, and bytes that the file has in the end.
  *
  *   --runs N   runs of one pass (4000)      --passes N   (3)      --search N   indexes the words of N characters too (0: none)

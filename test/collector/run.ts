@@ -1,5 +1,5 @@
 /**
- * `npm run test:collector`: the two files of docs/guides/collector.md, on free ports, with a real Collector (`otelcol` on the path, or OTELCOL names it) in front of the service and
+ * `npm run check -- collector`: the two files of docs/guides/collector.md, on free ports, with a real Collector (`otelcol` on the path, or OTELCOL names it) in front of the service and
  * behind it, under the traffic of the demonstration. The last line is `N passed, M failed`.
  */
 import { spawn, type ChildProcess } from 'node:child_process';

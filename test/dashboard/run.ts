@@ -1,5 +1,5 @@
 /**
- * `npm run test:dashboard`: every query of docs/reference/grafana-dashboard.json, and every rule of docs/reference/alerts.yaml, before a real Prometheus (`prometheus` must be on the path)
+ * `npm run check -- dashboard`: every query of docs/reference/grafana-dashboard.json, and every rule of docs/reference/alerts.yaml, before a real Prometheus (`prometheus` must be on the path)
  * that scrapes a service under the traffic of the demonstration. A query must give numbers, and traces where its points lead to some, a rule must be evaluated, and nothing may call for somebody at night. Takes
  * about two minutes, for rates over all traffic are reckoned once a minute. The last line is `N passed, M failed`.
  */

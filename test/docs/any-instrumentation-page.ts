@@ -52,7 +52,7 @@ that none of them shows is read worse: see [first contact](#first-contact).`;
 const opening = `## How far it goes
 
 The tables measure how far that goes. Every recording of a real SDK is played without the collectors of SDKs, and the runs are compared with what the
-agent really did. \`npm run test:leave-one-out\` prints them, and with \`-- wrong\` each wrong claim.
+agent really did. \`npm run check -- leave-one-out\` prints them, and with \`wrong\` each wrong claim.
 
 - *claimed*: a value is told. Of lists each item counts.
 - *wrong*: the told value is not what the agent did. An evaluator may judge an agent by it.
@@ -68,4 +68,4 @@ The recordings above were at hand when the readers were written. This table hold
 changed for them. It is the estimate for an SDK that nobody has seen. All collectors read each scenario, and the result is compared with what the agent really did.
 *right*, *wrong* and *missing* count values as above. \`npm run test:recordings -- NAME\` prints where an instrumentation differs today.
 
-\`npm run test:first-contact -- DIR\` measures recordings of your own, in the folders \`DIR/<instrumentation>/<scenario>/\`, and \`--json\` prints their rows for this table.`;
+\`npm run check -- first-contact DIR\` measures recordings of your own, in the folders \`DIR/<instrumentation>/<scenario>/\`, and \`--json\` prints their rows for this table.`;

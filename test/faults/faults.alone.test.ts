@@ -1,4 +1,4 @@
-/** Every fault once; `npm run test:faults -- --trials N` goes on from there. And what the harness would see if a promise were broken. */
+/** Every fault once; `npm run check -- faults --trials N` goes on from there. And what the harness would see if a promise were broken. */
 import { describe, expect, test } from 'vitest';
 import { doubledIn } from './doubled.ts';
 import { faults } from './index.ts';

@@ -1,4 +1,4 @@
-/** Twenty thousand damaged bodies. A failure names its seed, its case, and a file for `npm run test:hostile -- --replay FILE`. */
+/** Twenty thousand damaged bodies. A failure names its seed, its case, and a file for `npm run check -- hostile --replay FILE`. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

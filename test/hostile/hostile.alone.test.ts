@@ -1,4 +1,4 @@
-/** The corpus against the whole service, one case after the other, with a good request behind each. `npm run test:hostile` shows it as a table. */
+/** The corpus against the whole service, one case after the other, with a good request behind each. `npm run check -- hostile` shows it as a table. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { turnMsMax } from './case.ts';
 import { corpus } from './corpus.ts';

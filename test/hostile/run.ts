@@ -1,5 +1,5 @@
 /**
- * `npm run test:hostile`: the corpus as a table, case × wanted × got, then fuzzing, then family × cases × as wanted × longest turn. `-- --only TEXT`
+ * `npm run check -- hostile`: the corpus as a table, case × wanted × got, then fuzzing, then family × cases × as wanted × longest turn. `--only TEXT`
  * runs the cases whose name holds the text, `--cases N` and `--seed S` say how much is fuzzed and with which numbers, `--replay FILE` reads one
  * damaged body again. Beside each case stands the longest turn of the service's event loop, in milliseconds of the processor.
  */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { heavy, longestStepMs } from './turns.ts';
 
-/** Below 50 ms where this was written; `npm run test:hostile` prints what it is. Before it was read in steps, such a request took 200 to 650 ms. */
+/** Below 50 ms where this was written; `npm run check -- hostile` prints what it is. Before it was read in steps, such a request took 200 to 650 ms. */
 const stepMsMax = 150;
 
 for (const one of heavy) {

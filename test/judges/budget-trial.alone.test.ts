@@ -1,4 +1,4 @@
-/** The trial of `npm run trial:budget`, small. */
+/** The trial of `npm run check -- budget`, small. */
 import { expect, test } from 'vitest';
 import { conditionsOf } from '../bench/judges/budget-conditions.ts';
 import { budgetTrial } from '../bench/judges/budget-trial.ts';

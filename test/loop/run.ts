@@ -1,5 +1,5 @@
 /**
- * `npm run test:loop`: the way from failed runs in production to a gate and back, with a real Pydantic AI agent against a scripted model, over
+ * `npm run check -- loop`: the way from failed runs in production to a gate and back, with a real Pydantic AI agent against a scripted model, over
  * the command line and the API alone. The last line is `N passed, M failed`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';

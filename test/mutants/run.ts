@@ -1,5 +1,5 @@
 /**
- * `npm run test:mutants -- --count N --seed S`: takes N single changes at random places of `src`, `collectors` and `evaluators`, and tells for each whether a test
+ * `npm run check -- mutants --count N --seed S`: takes N single changes at random places of `src`, `collectors` and `evaluators`, and tells for each whether a test
  * notices it. `--from K` begins with the K-th, so that a long run goes in pieces; `--only TEXT` takes places whose path holds the text. Changes are made in a copy of
  * the repository in a temporary folder, never here. Child processes and worker threads see them too, which a transform of the test runner would not reach.
  */

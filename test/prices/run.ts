@@ -1,10 +1,10 @@
-/** `npm run prices -- YYYY-MM-DD`: writes the list prices that hold on that day. */
+/** `npm run check -- prices YYYY-MM-DD`: writes the list prices that hold on that day. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { listPricesText } from './table.ts';
 
 const [date = ''] = process.argv.slice(2);
 if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) {
-  console.error('Usage: npm run prices -- YYYY-MM-DD');
+  console.error('Usage: npm run check -- prices YYYY-MM-DD');
   process.exit(2);
 }
 const { version } = JSON.parse(

@@ -35,7 +35,7 @@ export function listPricesText(date: string, source: string): string {
   const lines = listedModels(date).map(({ names, price }) => `  [${priceText(price)}, ${names.map((name) => `'${name}'`).join(', ')}],`);
   return `/**
  * List prices in US dollars of the vendors' own APIs, for models that \`prices\` of the configuration does not name.
- * Written by \`npm run prices\`; source: ${source} (MIT licence).
+ * Written by \`npm run check -- prices\`; source: ${source} (MIT licence).
  */
 import type { Price, PriceTable } from './prices.ts';
 

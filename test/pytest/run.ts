@@ -1,5 +1,5 @@
 /**
- * `npm run test:pytest`: the example for pytest, with real agents of three Python SDKs against a scripted model, in a
+ * `npm run check -- pytest`: the example for pytest, with real agents of three Python SDKs against a scripted model, in a
  * virtual environment with the packages of `requirements.txt`. The last line is `N passed, M failed`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';

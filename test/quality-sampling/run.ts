@@ -1,5 +1,5 @@
 /**
- * `npm run test:quality-sampling -- --collector PATH [--runs N (2000)]`: the two files of docs/guides/quality-sampling.md at work, with other addresses. PATH: a Collector with `otlp`,
+ * `npm run check -- quality-sampling --collector PATH [--runs N (2000)]`: the two files of docs/guides/quality-sampling.md at work, with other addresses. PATH: a Collector with `otlp`,
  * `tail_sampling` and `otlp_http`. Of the runs one in twenty fails: every one of these must reach the backend whole, with its verdict, and of the others about the share that the page says.
  */
 import { readFileSync } from 'node:fs';

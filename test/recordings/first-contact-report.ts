@@ -1,4 +1,4 @@
-/** How well recordings of SDKs are read that no reader has seen before, in every form that `npm run test:first-contact` prints. */
+/** How well recordings of SDKs are read that no reader has seen before, in every form that `npm run check -- first-contact` prints. */
 import { collectors } from '../../collectors/index.ts';
 import type { Contact } from './first-contact-table.ts';
 import { claimTables, measuredBy, share, type Measured } from './left-out.ts';

@@ -1,4 +1,4 @@
-/** `npm run test:first-contact -- DIR`: reads recordings of SDKs that no reader has seen before, and prints how well. */
+/** `npm run check -- first-contact DIR`: reads recordings of SDKs that no reader has seen before, and prints how well. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -6,7 +6,7 @@ import measured from './data/first-contact.json' with { type: 'json' };
 import { firstContact } from './first-contact-report.ts';
 import { recordingsIn } from './read.ts';
 
-const help = `npm run test:first-contact -- [--wrong | --json] DIR
+const help = `npm run check -- first-contact [--wrong | --json] DIR
 
 Reads every recording DIR/<instrumentation>/<scenario>/ with an expected.json by all collectors, and prints
 by field and by instrumentation: equal recordings, claims, wrong claims, missing values.

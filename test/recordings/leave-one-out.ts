@@ -1,5 +1,5 @@
 /**
- * `npm run test:leave-one-out`: plays every recording without the collectors of SDKs, with those of conventions and the reader by evidence
+ * `npm run check -- leave-one-out`: plays every recording without the collectors of SDKs, with those of conventions and the reader by evidence
  * alone, and counts what they claim. An argument picks recordings by name and shows each wrong claim.
  */
 import { ownRecordings } from './read.ts';

@@ -1,5 +1,5 @@
 /**
- * `npm run sbom`: writes what the package is made of to `sbom.cdx.json` (CycloneDX), which is not committed, and checks that it is a list of that form
+ * `npm run check -- sbom`: writes what the package is made of to `sbom.cdx.json` (CycloneDX), which is not committed, and checks that it is a list of that form
  * with every package of package-lock.json. The last line is `N passed, M failed`.
  */
 import { execFileSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** `npm run test:statistics`: how often intervals hold the truth, as the table of docs/explanation/statistics.md. `--worlds 20000` and `--seed 7` change the defaults. */
+/** `npm run check -- statistics`: how often intervals hold the truth, as the table of docs/explanation/statistics.md. `--worlds 20000` and `--seed 7` change the defaults. */
 import { comparisonWorlds } from './comparison-worlds.ts';
 import { correctionWorlds, scarceCorrectionWorlds } from './correction-worlds.ts';
 import { rateWorlds, scarceRateWorlds } from './rate-worlds.ts';

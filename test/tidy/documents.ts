@@ -1,5 +1,6 @@
-/** Documentation names what exists: relative links, and paths of files written as code. */
+/** Documentation names what exists: relative links, paths of files written as code, and npm scripts, which code names as well. */
 import { posix } from 'node:path';
+import { catalogues, type Catalogue } from '../scripts/catalogue.ts';
 import { lineOf, type Rule } from './source.ts';
 
 const link = /\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g;
@@ -24,3 +25,24 @@ export const documentsNameWhatExists: Rule = (files) => {
 function isLeftOut(path: string): boolean {
   return path.startsWith('test/fixtures') || path === 'LICENSE' || path === 'NOTICE';
 }
+
+const script = /\bnpm run (?:--silent |-s )?([a-z][a-z:-]*)(?: -- ([a-z][a-z-]*))?/g;
+/** Scripts of an agent's own project, in a workflow and in the tutorial. */
+const foreignScripts: ReadonlySet<string> = new Set(['record-agent-runs', 'record', 'gate']);
+
+/** `npm run check -- NAME` and `npm run bench -- NAME` are scripts as well. */
+export const scriptsExist: Rule = (files) => {
+  const own = files.find(({ path }) => path === 'package.json');
+  if (own === undefined) return [];
+  const { scripts } = JSON.parse(own.text) as { readonly scripts: { readonly [name: string]: string } };
+  const catalogueOf = new Map<string, Catalogue>(Object.entries(catalogues));
+  const exists = (name: string, word: string | undefined): boolean => {
+    const catalogue = catalogueOf.get(name);
+    return Object.hasOwn(scripts, name) && (word === undefined || catalogue === undefined || Object.hasOwn(catalogue.scripts, word));
+  };
+  return files.flatMap((file) =>
+    [...file.text.matchAll(script)]
+      .filter(([, name = '', word]) => !exists(name, word) && !foreignScripts.has(name))
+      .map((match) => `${file.path}:${lineOf(file.text, match.index)}: ${match[0]} does not exist`),
+  );
+};

@@ -11,6 +11,8 @@ interface Planted {
   readonly want: readonly string[];
 }
 
+/** In two parts, because the rule reads this file as well. */
+const run = ['npm', 'run'].join(' ');
 const word = { 'src/model/word.ts': 'export const word = 1;' };
 const table = "import { toolError } from './tool-error.ts';";
 const member = "export const toolError = { id: 'tool_error' } satisfies RuleEvaluator<Options>;";
@@ -507,6 +509,16 @@ const planted: readonly Planted[] = [
       'src/cli/c.ts': '',
     },
     want: ['docs/a.md:1: docs/b.md', 'docs/a.md:2: src/cli/b.ts'],
+  },
+  {
+    rule: 'npm scripts exist',
+    name: 'a script that is gone, a check and a measurement that are gone, sound',
+    files: {
+      'package.json': '{ "scripts": { "docs": "", "check": "", "bench": "", "tracejury": "" } }',
+      'docs/a.md': `${run} docs, ${run} picture\n\`${run} check -- loop --only a\`, ${run} check -- loops\n${run} bench -- --spans 9`,
+      'src/a.ts': `// ${run} --silent bench -- speed, ${run} --silent tracejury -- serve`,
+    },
+    want: [`docs/a.md:1: ${run} picture`, `docs/a.md:2: ${run} check -- loops`, `src/a.ts:1: ${run} --silent bench -- speed`],
   },
   {
     rule: 'dialects are named at home',

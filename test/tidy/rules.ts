@@ -1,5 +1,5 @@
 /** The rules of the house, by name. `tidy.test.ts` applies them; `planted.test.ts` proves that each finds its fault. */
-import { documentsNameWhatExists } from './documents.ts';
+import { documentsNameWhatExists, scriptsExist } from './documents.ts';
 import { importsFormNoCircle, importsGoDown } from './floors.ts';
 import {
   dialectsAreNamedAtHome,
@@ -35,6 +35,7 @@ export const rules = {
   'members are tested': membersAreTested,
   'members are documented': membersAreDocumented,
   'documents name what exists': documentsNameWhatExists,
+  'npm scripts exist': scriptsExist,
   'dialects are named at home': dialectsAreNamedAtHome,
 } as const satisfies { readonly [name: string]: Rule };
 

@@ -128,7 +128,7 @@ test('console files: without a built console the plain page stands at / and says
   const url = await listening({ files: join(files, 'assets') });
   const page = await (await fetch(`${url}/`)).text();
   expect(page).toContain('tracejury is running');
-  expect(page).toContain('npm run console');
+  expect(page).toContain('npm run build');
   expect((await fetch(`${url}/runs`)).status).toBe(404);
 });
 
@@ -136,7 +136,7 @@ test('console files: beside a built console the plain page stands at /plain', as
   const url = await listening({ files });
   const page = await (await fetch(`${url}/plain`)).text();
   expect(page).toContain('tracejury is running');
-  expect(page).not.toContain('npm run console');
+  expect(page).not.toContain('npm run build');
 });
 
 test.each([

@@ -1,4 +1,4 @@
-/** `npm run console`: builds the console of a checkout. `--when-stale`, before `npm start`: only when it is missing or old, and a fault ends nothing. */
+/** The last step of `npm run build`: builds the console of a checkout. `--when-stale`, before `npm start`: only when it is missing or old, and a fault ends nothing. */
 import { join } from 'node:path';
 import { build } from './build.ts';
 import { isStale } from './stale.ts';
@@ -11,7 +11,7 @@ try {
   const why = error instanceof Error ? error.message : String(error);
   process.stderr.write(
     isOptional
-      ? `The console cannot be built, so the service starts with what is there: ${why}\nRun npm run console to try again.\n`
+      ? `The console cannot be built, so the service starts with what is there: ${why}\nnpm run build tries again.\n`
       : `The console cannot be built: ${why}\n`,
   );
   if (!isOptional) process.exitCode = 1;

@@ -1,5 +1,5 @@
 /**
- * `npm run trial:mlflow`: runs docs/guides/mlflow.md with a real MLflow. Exit code 1 when a condition is missed.
+ * `npm run check -- mlflow`: runs docs/guides/mlflow.md with a real MLflow. Exit code 1 when a condition is missed.
  *
  *   --url URL          uses an MLflow that runs
  *   --mlflow COMMAND   starts one with this command (mlflow); `pip install mlflow` brings it

@@ -1,5 +1,5 @@
 /**
- * `npm run trial:phoenix`: runs docs/guides/phoenix.md and docs/guides/forward.md with a real Phoenix. Exit code 1 when a condition is missed.
+ * `npm run check -- phoenix`: runs docs/guides/phoenix.md and docs/guides/forward.md with a real Phoenix. Exit code 1 when a condition is missed.
  *
  *   --url URL           uses a Phoenix that runs
  *   --phoenix COMMAND   starts one with this command (phoenix); `pip install arize-phoenix` brings it

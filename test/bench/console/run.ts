@@ -1,5 +1,5 @@
 /**
- * `npm run bench:console`: the console over a store of many runs. Each request that a page makes, p50 and p95; each page cold, until its data stands;
+ * `npm run bench -- console`: the console over a store of many runs. Each request that a page makes, p50 and p95; each page cold, until its data stands;
  * scripts and styles compressed; frames while a run of 5,000 spans scrolls, by Chromium's trace.
  *
  *   --runs N (300000)   --requests N (40) of each address   --store FILE that stays, and is filled when it is missing   --without-browser

@@ -1,5 +1,5 @@
 /**
- * `npm run bench:content`: what it costs to keep the content and the spans of runs: CPU time of the whole process a span, and bytes of the store a run,
+ * `npm run bench -- content`: what it costs to keep the content and the spans of runs: CPU time of the whole process a span, and bytes of the store a run,
  * for each choice of `store.content`. The journal is on disk, as in production. A pass ends when everything is stored.
  *
  *   --spans N   spans of one pass (12000)      --passes N   (3)

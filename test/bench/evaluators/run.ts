@@ -1,5 +1,5 @@
 /**
- * `npm run bench:evaluators`: CPU time of one evaluation, for every evaluator, on runs of 10, 100 and 1,000 tool calls; and beside two
+ * `npm run bench -- evaluators`: CPU time of one evaluation, for every evaluator, on runs of 10, 100 and 1,000 tool calls; and beside two
  * other libraries on the same work, in the same process, by turns.
  *
  *   --passes N   (7)      --only NAME   evaluators whose id holds this      --no-peers   does not install or run the other libraries

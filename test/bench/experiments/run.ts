@@ -1,5 +1,5 @@
 /**
- * `npm run bench:experiments`: what an experiment takes beside the agent. The same agent runs `--examples` times (default 500), four at the same
+ * `npm run bench -- experiments`: what an experiment takes beside the agent. The same agent runs `--examples` times (default 500), four at the same
  * time: first alone against an endpoint that takes everything, then as an experiment. It waits for `--wait` milliseconds (default 1500), as agents
  * wait for their model: without that, four of them that only start keep two cores busy. The last line is the difference of one example, from the
  * start of the first agent to the last result; what the command does before stands by itself.

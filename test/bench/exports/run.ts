@@ -1,5 +1,5 @@
 /**
- * A backend that is dead for ten minutes, and a service that is killed three times meanwhile and afterwards. `npm run trial:backend`; exit code 1 when a condition is missed.
+ * A backend that is dead for ten minutes, and a service that is killed three times meanwhile and afterwards. `npm run check -- backend`; exit code 1 when a condition is missed.
  *
  *   --runs N (5000)  --dead SECONDS (600)
  */

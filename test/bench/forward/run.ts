@@ -1,5 +1,5 @@
 /**
- * What standing in-line costs: `npm run bench:forward -- --collector PATH [--seconds N (12)] [--rate SPANS (1000)] [--passes N (3)]`. The same spans at the same rate through
+ * What standing in-line costs: `npm run bench -- forward --collector PATH [--seconds N (12)] [--rate SPANS (1000)] [--passes N (3)]`. The same spans at the same rate through
  * the service with `forward`, through the service without, and through a Collector that groups by trace, to a receiver that notes when they come.
  * PATH: a Collector with `otlp`, `groupbytrace`, `batch` and `otlp_http`. Exit code 1 when spans were lost or doubled.
  */

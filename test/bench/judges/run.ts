@@ -1,8 +1,8 @@
 /**
  * Judges under budgets and in trouble. `node test/bench/judges/run.ts COMMAND`; exit code 1 when a condition is missed.
  *
- *   budget    --runs N (10000)  --rate SHARE (0.05)  --seed N (1)     npm run trial:budget
- *   latency   --runs N (120)    --rounds N (7)  --per-second N (30)   npm run bench:judges
+ *   budget    --runs N (10000)  --rate SHARE (0.05)  --seed N (1)     npm run check -- budget
+ *   latency   --runs N (120)    --rounds N (7)  --per-second N (30)   npm run bench -- judges
  */
 import { conditionsOf, factsOf } from './budget-conditions.ts';
 import { budgetTrial } from './budget-trial.ts';

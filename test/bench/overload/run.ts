@@ -1,10 +1,10 @@
 /**
  * The service under more than it can bear, and for long. `node test/bench/overload/run.ts COMMAND`; exit code 1 when a condition is missed.
  *
- *   overload      --seconds N (120)  --times N (10)  --collector PATH     npm run bench:overload
- *   soak          --minutes N (30)   --rate SPANS_PER_SECOND  --late DURATION   npm run bench:soak
- *   latency       --seconds N (60)                                        npm run bench:latency
- *   open-traces   --passes N (3)     --spans N (24000)  --most N (100000) npm run bench:open-traces
+ *   overload      --seconds N (120)  --times N (10)  --collector PATH     npm run bench -- overload
+ *   soak          --minutes N (30)   --rate SPANS_PER_SECOND  --late DURATION   npm run bench -- soak
+ *   latency       --seconds N (60)                                        npm run bench -- latency
+ *   open-traces   --passes N (3)     --spans N (24000)  --most N (100000) npm run bench -- open-traces
  */
 import { latencyBench } from './latency.ts';
 import { openTracesBench } from './open-traces.ts';

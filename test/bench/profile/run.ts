@@ -1,5 +1,5 @@
 /**
- * `npm run bench:profile`: what the CPU time of the service goes into, by parts of its code and by threads, while spans come as fast as they are taken.
+ * `npm run bench -- profile`: what the CPU time of the service goes into, by parts of its code and by threads, while spans come as fast as they are taken.
  * Profiling costs some time itself: the shares say more than the microseconds.
  *
  *   --passes N   (3)      --spans N   spans of one pass (72000)      --in-memory   with neither journal nor file, and the evaluators that are on by default

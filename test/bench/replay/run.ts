@@ -1,5 +1,5 @@
 /**
- * `npm run bench:replay`: a replay of stored runs under another threshold and one new rule, beside a service on the same file. Runs a second,
+ * `npm run bench -- replay`: a replay of stored runs under another threshold and one new rule, beside a service on the same file. Runs a second,
  * resident memory at its most, and how long the service takes to answer while nothing, a dry replay or a writing one is in progress.
  *
  *   --runs N (100000)   --rate SPANS (500) a second that the service gets   --seconds N (20) without a replay

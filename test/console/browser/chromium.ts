@@ -7,7 +7,7 @@ const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 
 export const noChromium = 'no Chromium is installed: neither the variable CHROMIUM nor the path names one (chromium, google-chrome)';
 
-/** `CHROMIUM`, or the first of the usual names on the path. */
+/** `CHROMIUM`, or the first of the usual names on the path. `CHROMIUM=none` leaves the browser out. */
 export function chromiumPath(env: NodeJS.ProcessEnv): string | undefined {
   const given = env['CHROMIUM'];
   if (given !== undefined && given !== '') return isProgram(given) ? given : undefined;

@@ -1,5 +1,5 @@
 /**
- * `npm run test:console`: the console in a real Chromium, over a service in a process of its own. `CHROMIUM` names the browser; else it is the
+ * `npm run check -- console`: the console in a real Chromium, over a service in a process of its own. `CHROMIUM` names the browser; else it is the
  * first chromium or google-chrome on the path. The last line is `N passed, M failed`.
  *
  *   --quick           every page once, figures and signing in; without a browser it says so and passes nothing

@@ -1,4 +1,4 @@
-/** `npm run test:processes`: what evaluators of the normal process find, as the tables of docs/explanation/learned-process.md. `--models 40` and `--seed 7` change the defaults. */
+/** `npm run check -- processes`: what evaluators of the normal process find, as the tables of docs/explanation/learned-process.md. `--models 40` and `--seed 7` change the defaults. */
 import { runnerArguments } from '../../runner-arguments.ts';
 import { deviations, foundBy, processWorlds } from './worlds.ts';
 

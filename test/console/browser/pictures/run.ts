@@ -1,5 +1,5 @@
 /**
- * `npm run pictures`: a picture of every page of the console over the test data, for docs/guides/console/. Chromium is found as in `npm run test:console`.
+ * `npm run check -- pictures`: a picture of every page of the console over the test data, for docs/guides/console/. Chromium is found as in `npm run check -- console`.
  *
  *   --output FOLDER   (docs/guides/console)
  */
