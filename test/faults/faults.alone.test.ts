@@ -6,12 +6,9 @@ import type { Fault } from './fault.ts';
 import { brokenReceipt, brokenSums } from './sums.ts';
 import { accountOf } from './trial.ts';
 
-/** A trial takes a few seconds; starts of processes are slow on a busy machine. */
-const timeout = 180_000;
-
 describe.concurrent('faults', () => {
   for (const fault of faults) {
-    test(`faults: ${fault.name}: ${fault.summary}`, { timeout }, async ({ expect: own }) => {
+    test(`faults: ${fault.name}: ${fault.summary}`, async ({ expect: own }) => {
       const { acknowledged, lost, doubled, unsent, pages, broken } = await accountOf(fault, 0);
       own({ lost, doubled, broken }).toEqual({ lost: 0, doubled: 0, broken: [] });
       if (fault.scores === 'all sent') own(unsent).toBe(0);
@@ -31,7 +28,7 @@ describe.concurrent('faults', () => {
     },
   };
 
-  test('faults: what a disk loses that lies about its syncs is counted as lost', { timeout }, async ({ expect: own }) => {
+  test('faults: what a disk loses that lies about its syncs is counted as lost', async ({ expect: own }) => {
     own((await accountOf(lyingDisk, 0, { looks: 30 })).lost).toBeGreaterThan(0);
   });
 });

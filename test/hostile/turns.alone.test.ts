@@ -6,7 +6,7 @@ import { heavy, longestStepMs } from './turns.ts';
 const stepMsMax = 150;
 
 for (const one of heavy) {
-  test(`hostile: no step of reading ${one.name} takes long`, { timeout: 60_000 }, () => {
+  test(`hostile: no step of reading ${one.name} takes long`, () => {
     expect(longestStepMs(one).longestMs).toBeLessThan(stepMsMax);
   });
 }

@@ -43,13 +43,13 @@ const examples = [...readFileSync(join(root, 'docs/guides/library.md'), 'utf8').
 test('library.md: every example compiles', () => {
   expect(examples.length).toBeGreaterThanOrEqual(7);
   expect(compiled(examples).out).toBe('');
-}, 60_000);
+});
 
 test('library.md: an example with a wrong option would be found', () => {
   const { code, out } = compiled([`import { toolTrajectory } from 'tracejury/evaluators';\ntoolTrajectory({ mode: 'backwards' });\n`]);
   expect(code).not.toBe(0);
   expect(out).toContain('backwards');
-}, 60_000);
+});
 
 /** Examples that a program runs as they stand: matchers need Vitest, and an address may have somebody behind it. */
 const programs = examples.filter((example) => !/from 'vitest'|http:\/\//.test(example));
@@ -82,11 +82,11 @@ test('library.md: the examples that need no endpoint run, and the experiment pas
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(lines).toContain('1/1');
   expect(lines).toContainEqual(expect.stringMatching(/^1 0 0 0 /));
-}, 60_000);
+});
 
 test('library.md: an example that throws would be found', () => {
   expect(ran([`import { factory } from 'tracejury/evaluators';\nthrow new Error(typeof factory);\n`])).toMatchObject({
     code: 1,
     err: expect.stringContaining('Error: function') as string,
   });
-}, 60_000);
+});

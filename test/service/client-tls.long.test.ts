@@ -80,7 +80,7 @@ for (const to of ['span_events', 'forward'] as const) {
     );
     own.put('cert.pem', 'ca.pem');
     await eventually(() => (backend.seen() > 0 ? true : undefined), 'what waited');
-  }, 60_000);
+  });
 }
 
 const asked: readonly {
@@ -133,5 +133,5 @@ for (const { who, answer, counted, yaml } of asked) {
           : undefined,
       'an answer',
     );
-  }, 60_000);
+  });
 }

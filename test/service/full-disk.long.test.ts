@@ -84,7 +84,7 @@ for (const code of ['ENOSPC', 'EDQUOT']) {
     own.code = undefined;
     await eventually(async () => ((await ready()).status === 200 ? true : undefined), 'a service that is ready');
     expect((await post(jury, 4)).status).toBe(200);
-  }, 40_000);
+  });
 }
 
 test('full disk: another error of the disk is not called that', async () => {

@@ -112,7 +112,7 @@ ${evaluators.map((name) => `  - { use: task_completion, name: ${name}, judge: ma
   // Asked again is what was under way when a process died, and nothing whose verdict was stored.
   for (const kill of kills) expect(slow.asked.slice(kill.asked).filter((pair) => kill.answered.has(pair))).toEqual([]);
   expect(slow.asked.length).toBeGreaterThan(pairs);
-}, 120_000);
+});
 
 test('judge jobs: what waits for an evaluator that is not configured any more ends as filtered', async () => {
   folder = serviceFolder();

@@ -122,4 +122,4 @@ test('juries: as long as too few judges answer, pairs wait in the store and nobo
   expect(new Set(ends)).toEqual(new Set(['failed', 'scored']));
   // What waits is tried again when a judge is tried again, and not at every look.
   expect(up.requests.length).toBeLessThan(runs + 20);
-}, 120_000);
+});

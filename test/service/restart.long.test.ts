@@ -55,7 +55,7 @@ test('restart: a run that was open is scored by the next process, whole, whether
   const fourth = await folder.start();
   expect(await fourth.runs()).toEqual([run]);
   expect((await metric(fourth, 'tracejury_journal_replayed_total')) ?? 0).toBe(0);
-}, 120_000);
+});
 
 test(
   'restart: killed at any moment under load, every run that was acknowledged is stored once and whole',

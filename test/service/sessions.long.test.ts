@@ -135,7 +135,7 @@ test('sessions: turns of before and after a kill are judged together, once, when
   ).toEqual([[], [], ['scored']]);
   const [rate] = listOf(await get(third, '/rates?evaluator=goal&from=1970-01-01T00:00:00Z'), 'rates').filter(({ agent }) => agent === null);
   expect(rate).toMatchObject({ name: 'goal', uncovered: 0, balance: 1 });
-}, 120_000);
+});
 
 test('sessions: those that are not chosen are passed over once, whatever turns come', async () => {
   folder = serviceFolder();

@@ -200,7 +200,7 @@ test('stored spans: what is downloaded gets the verdicts that were stored, byte 
   }
   expect(withLogs.length).toBeGreaterThan(2);
   expect(compared).toBeGreaterThan(7);
-}, 120_000);
+});
 
 const mail = 'anna.lee@example.com';
 const account = 'acct-778812';

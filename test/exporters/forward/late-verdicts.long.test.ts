@@ -183,7 +183,7 @@ test('forward: while the target takes nothing, spans that have waited for hold s
   ]);
   expect(events(spans[1])).toContainEqual(['gen_ai.evaluation.result', 'tool_error', 0, 'fail']);
   expect(brokenSums(await service.metrics())).toEqual([]);
-}, 60_000);
+});
 
 test('forward: what comes late for a run goes on at once, and its new verdict on a carrier', async () => {
   await begin({ entry: ', hold: 10m' });
