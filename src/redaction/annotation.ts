@@ -10,9 +10,12 @@ const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
 
 export function redactedAnnotation(annotation: Annotation, redaction: Texts | undefined): Annotation {
   if (redaction === undefined) return annotation;
-  const { by, label, explanation } = annotation;
+  const { by, label, explanation, name, toolCall } = annotation;
   return {
     ...annotation,
+    name: redaction.text(name),
+    // As the ids of calls in runs, so that it still finds its call.
+    ...(toolCall === undefined ? {} : { toolCall: redaction.text(toolCall) }),
     by: redactedPerson(by, redaction),
     label: label === undefined || ownLabels.has(label) ? label : redaction.text(label),
     explanation: redaction.text(explanation),

@@ -6,6 +6,8 @@ import { JuryError } from '../../src/model/errors.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { annotationIngest } from '../../src/service/annotation-writer.ts';
 import { annotationWriter } from '../../src/service/annotation-writer.ts';
+import { redaction } from '../../src/redaction/redaction.ts';
+import { redactionRules } from '../../src/redaction/settings.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
@@ -55,6 +57,36 @@ test('annotation-writer: what waits for too long goes, and is counted', async ()
     ['waiting', 1],
     ['expired', 1],
   ]);
+  const stopped = own.stop();
+  await sleep.wakeAll();
+  await stopped;
+});
+
+test('annotation-writer: no member of an annotation keeps what the rules match', async () => {
+  const [store, sleep] = [await memoryStore(), manualSleep()];
+  const mail = 'ann@example.org';
+  const rules = redactionRules([{ match: 'email', replace: '[email]' }]);
+  const own = annotationWriter({
+    store,
+    telemetry: metricRegistry(),
+    clock: manualClock(1_000_000),
+    sleep: sleep.sleep,
+    redaction: () => redaction({ rules, onRedacted: () => undefined }),
+    waitMs: () => 120_000,
+    onFault: (error) => expect.unreachable(String(error)),
+  });
+  const written: Annotation[] = [];
+  const { write } = store.annotations;
+  Object.assign(store.annotations, {
+    write: async (annotations: readonly Annotation[], at: number) => {
+      written.push(...annotations);
+      return await write(annotations, at);
+    },
+  });
+  const texts = { name: `asked by ${mail}`, by: mail, label: mail, explanation: `see ${mail}`, toolCall: mail };
+  expect(await own.take([{ ...said, ...texts }])).toMatchObject([{ fate: 'waiting' }]);
+  expect(written).toHaveLength(1);
+  expect(JSON.stringify(written)).not.toContain('ann@');
   const stopped = own.stop();
   await sleep.wakeAll();
   await stopped;

@@ -1,10 +1,12 @@
 /** The files of this machine. */
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, type FileHandle, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, type FileHandle, readFile, stat, writeFile } from 'node:fs/promises';
 import type { FileLayer, LayerFile, OpenMode, FolderLock } from './file-system.ts';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { JuryError } from '../../model/errors.ts';
+import { makeFolders } from '../../runtime/folders.ts';
 
 /** What is journalled are prompts and answers: nobody else's to read. */
 const fileMode = 0o600;
@@ -21,7 +23,12 @@ const flags: { readonly [mode in OpenMode]: number } = {
 
 export const nodeFiles: FileLayer = {
   async makeFolder(path) {
-    await mkdir(path, { recursive: true, mode: folderMode });
+    await makeFolders(path, {
+      make: async (one) => await mkdir(one, folderMode),
+      isFolder: async (one) => (await stat(one).catch(() => undefined))?.isDirectory() === true,
+      parentOf: dirname,
+      sleep: async (ms, signal) => await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+    });
   },
   list: (folder) => readdir(folder),
   async open(path, mode) {

@@ -1,5 +1,7 @@
 /** SQLite in a thread of its own, as Kysely takes a database. */
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { dirname, extname } from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -13,6 +15,7 @@ import {
   type Driver,
 } from 'kysely';
 import { JuryError, diskFullText } from '../../model/errors.ts';
+import { makeFolders } from '../../runtime/folders.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
@@ -66,7 +69,7 @@ export interface SqliteOptions {
 /** Rejects with a JuryError. */
 export async function connected(file: string, options: SqliteOptions = {}): Promise<Connection> {
   try {
-    if (file !== ':memory:') ownersOnly(file);
+    if (file !== ':memory:') await ownersOnly(file);
     const thread = await threadOf(file, options);
     const db = new Kysely<Tables>({
       dialect: {
@@ -123,8 +126,13 @@ export async function connected(file: string, options: SqliteOptions = {}): Prom
  * A file that is not there is made for its owner alone, and so are the folders that lead to it; SQLite gives the write-ahead log beside it the same
  * mode. What is there already keeps the rights that somebody gave it.
  */
-export function ownersOnly(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: folderMode });
+export async function ownersOnly(file: string): Promise<void> {
+  await makeFolders(dirname(file), {
+    make: async (path) => await mkdir(path, folderMode),
+    isFolder: async (path) => (await stat(path).catch(() => undefined))?.isDirectory() === true,
+    parentOf: dirname,
+    sleep: async (ms, signal) => await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
+  });
   closeSync(openSync(file, 'a', fileMode));
 }
 

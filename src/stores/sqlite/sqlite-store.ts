@@ -87,7 +87,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     usage: () => usageOf(db),
     prune: (limits) => pruned(connection, limits),
     async backup(to) {
-      ownersOnly(to);
+      await ownersOnly(to);
       await connection.backup(to);
     },
     port: connection.port,
