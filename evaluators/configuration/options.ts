@@ -23,6 +23,7 @@ export function schemaChecker(schema: JsonSchema): (value: JsonValue) => readonl
   const ajv = new Ajv2020({
     allErrors: true,
     strict: false,
+    strictNumbers: true,
     verbose: true,
     logger: false,
     meta: false,

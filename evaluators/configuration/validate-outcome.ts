@@ -92,7 +92,7 @@ function detailsFault(details: unknown): Outcome | undefined {
 function isJson(value: unknown, depth: number): boolean {
   // Most details are strings and numbers.
   if (typeof value !== 'object')
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint';
+    return typeof value === 'string' || Number.isFinite(value) || typeof value === 'boolean' || typeof value === 'bigint';
   if (value === null) return true;
   if (depth > jsonDepthMax) return false;
   if (isJsonArray(value)) return value.every((item) => isJson(item, depth + 1));

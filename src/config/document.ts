@@ -146,6 +146,7 @@ function membersOf(
 
 function scalarValue(walk: Walk, node: Scalar, path: Path): JsonValue {
   const { value, source } = node;
+  if (typeof value === 'number' && !Number.isFinite(value)) return notFinite(walk, path);
   if (typeof value === 'number')
     return Number.isInteger(value) && source !== undefined && /^[-+]?\d+$/.test(source) ? wholeNumber(source) : value;
   if (typeof value === 'boolean' || value === null) return value;
@@ -157,7 +158,12 @@ function scalarValue(walk: Walk, node: Scalar, path: Path): JsonValue {
     return null;
   }
   if (result.names.length > 0) walk.substitutions.set(placeName(path), result.text);
-  return result.whole ? typedScalar(result.text) : result.text;
+  const typed = result.whole ? typedScalar(result.text) : result.text;
+  return typeof typed === 'number' && !Number.isFinite(typed) ? notFinite(walk, path) : typed;
+}
+
+function notFinite(walk: Walk, path: Path): null {
+  return fault(walk, path, 'a number that is not finite', 'Write a number within the range of doubles, or quote it as a text.');
 }
 
 function fault(walk: Walk, path: Path, problem: string, todo: string): null {

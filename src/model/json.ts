@@ -26,14 +26,24 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** The value of a JSON text; `undefined` when it is no JSON or nests deeper than `jsonDepthMax`. */
+/** The value of a JSON text; `undefined` when it is no JSON, nests deeper than `jsonDepthMax` or has a number beyond what a double holds. */
 export function parseJson(text: string): JsonValue | undefined {
   if (!JSON_START.test(text) || nestsTooDeep(text)) return undefined;
   try {
-    return (text.length <= exactCharsMax && hasLongNumber(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
+    const value = (text.length <= exactCharsMax && hasLongNumber(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
+    return holdsFinite(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** False: a number such as 1e999 became infinite. Nothing could be counted with it, and JSON cannot write it. */
+export function holdsFinite(value: JsonValue): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (isJsonArray(value)) return value.every(holdsFinite);
+  for (const key in value) if (!holdsFinite(value[key] ?? null)) return false;
+  return true;
 }
 
 /** As `parseJson`, for objects and arrays only. */

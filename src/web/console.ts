@@ -8,6 +8,7 @@ import { type SecureContextOptions, Server, type TlsOptions } from 'node:tls';
 import { fastifyCookie } from '@fastify/cookie';
 import { fastify, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { idleTimeout } from '../http/idle-timeout.ts';
+import { holdsFinite, type JsonValue } from '../model/json.ts';
 import { isDiskFull } from '../model/errors.ts';
 import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { ApiDeps, OtlpAddresses } from './api/route.ts';
@@ -148,7 +149,13 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   app.addContentTypeParser('application/json', (request, payload: IncomingMessage, done) => {
     options
       .readBody(payload, request.routeOptions.bodyLimit ?? bodyBytesMax)
-      .then((body) => void parsed(request, body.toString(), done), done);
+      .then(
+        (body) =>
+          void parsed(request, body.toString(), (error, value) =>
+            error === null && !holdsFinite(value as JsonValue) ? done(notFinite()) : done(error, value),
+          ),
+        done,
+      );
   });
   const { refresh } = options;
   if (refresh !== undefined)
@@ -283,6 +290,10 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       return stopped;
     },
   };
+}
+
+function notFinite(): Error {
+  return Object.assign(new Error('a number of the body is not finite'), { statusCode: 400 });
 }
 
 function mediaTypeFault(given: string | undefined): string {

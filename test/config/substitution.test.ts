@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Environment, substitute, typedScalar } from '../../src/config/document.ts';
+import { type Environment, parseConfigText, substitute, typedScalar } from '../../src/config/document.ts';
 
 const env: Environment = { A: 'one', EMPTY: '', DOLLARS: '$$ ${env:A}', _x9: 'two' };
 
@@ -91,3 +91,14 @@ const scalars: readonly (readonly [text: string, want: unknown])[] = [
 ];
 for (const [text, want] of scalars)
   test(`substitution: a whole scalar ${JSON.stringify(text)} is typed as ${String(want)}`, () => expect(typedScalar(text)).toBe(want));
+
+test.each([
+  ['.inf', 'a: { b: .inf }'],
+  ['-.inf', 'a: { b: -.inf }'],
+  ['.nan', 'a: { b: .nan }'],
+  ['1e999', 'a: { b: 1e999 }'],
+  ['a substituted 1e999', 'a: { b: "${env:N}" }'],
+])('config document: %s is no number, and its place is named', (_, text) => {
+  const { faults } = parseConfigText(text, { N: '1e999' });
+  expect(faults.map(({ key, problem }) => [key, problem])).toEqual([['a.b', 'a number that is not finite']]);
+});

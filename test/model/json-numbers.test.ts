@@ -38,3 +38,10 @@ test('json: texts of digits and fractions beside an integer change nothing about
     }),
   );
 });
+
+test.each(['1e999', '-1e999', '[1, {"a": 2e400}]', `[${'9'.repeat(400)}.5]`])(
+  'json: %s has a number beyond a double, and is refused',
+  (text) => {
+    expect(parseJson(text)).toBeUndefined();
+  },
+);

@@ -103,3 +103,16 @@ test('console: what a full disk refuses is answered so, with when to come back, 
     expect(faults).toHaveLength(1);
   }
 });
+
+test('console: a body with a number that is not finite is refused, wherever it stands', async () => {
+  const { url, listener } = await openConsole();
+  listeners.push(listener);
+  const body = '{"examples":[{"id":"a","input":"x","metadata":{"deep":[1e999]}}]}';
+  const answer = await fetch(`${url}/api/v1/datasets/d/examples`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
+  expect((await fetch(`${url}/api/v1/datasets/d`)).status).toBe(404);
+});

@@ -85,9 +85,12 @@ function sumOf(parts: readonly (number | undefined)[]): number | undefined {
   return parts.reduce((sum, part) => (sum === undefined || part === undefined ? undefined : sum + part), 0);
 }
 
+/** Of one run. A sum of such figures stays finite however many runs there are. */
+const figureMax = 1e15;
+
 /** Spans may tell any number. */
 function amount(value: number | undefined): number | undefined {
-  return value !== undefined && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return value !== undefined && value >= 0 && value <= figureMax ? value : undefined;
 }
 
 function known<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {

@@ -28,6 +28,7 @@ for (const { name, outcome } of sound) test(`sound_outcome: ${name} stays as it 
 const unsound: readonly { readonly name: string; readonly returned: unknown; readonly error: string }[] = [
   { name: 'a score beyond 1', returned: { ...scored, score: 1.01 }, error: 'score_out_of_range' },
   { name: 'a score below 0', returned: { ...scored, score: -0.01 }, error: 'score_out_of_range' },
+  { name: 'a detail that is not finite', returned: { ...scored, details: { a: [Infinity] } }, error: 'outcome_invalid' },
   { name: 'no number', returned: { ...scored, score: NaN }, error: 'score_out_of_range' },
   { name: 'a score as text', returned: { ...scored, score: '1' }, error: 'score_out_of_range' },
   { name: 'no score', returned: { ...scored, score: undefined }, error: 'score_out_of_range' },

@@ -36,6 +36,7 @@ const cases: readonly (readonly [name: string, trace: Partial<AgentTrace>, figur
     { inputTokens: 200, outputTokens: 10, costUsd: 0.003 },
   ],
   ['numbers that are none are unknown', calls({ model: 'x', inputTokens: -5, outputTokens: Infinity }), {}],
+  ['numbers whose sum over runs would not be finite are unknown', calls({ model: 'x', inputTokens: 1e308, outputTokens: Number.NaN }), {}],
 ];
 for (const [name, trace, figures] of cases) {
   test(`run figures: ${name}`, () => {
