@@ -56,6 +56,8 @@ export interface ToolFacts extends Partial<RequestedCall> {
   readonly resultPart?: string;
   /** The dialect marks the call as failed beyond the span's status. */
   readonly failed?: { readonly message: string; readonly type?: string };
+  /** The dialect marks the call as one that waits for a person or another program. */
+  readonly waits?: true;
   readonly description?: string;
   readonly inputSchema?: JsonValue;
   /** The span tells how the call of the tool span around it was carried out; the tool may bear another name there. */
@@ -89,6 +91,10 @@ export interface SpanFacts {
   readonly cachedInputTokens?: number;
   readonly reasoningTokens?: number;
   readonly documents?: readonly RetrievedDocument[];
+  /** The dialect marks the run as one that waits for a person or another program. */
+  readonly waits?: true;
+  /** The dialect marks the span as failed beyond its status. */
+  readonly failed?: { readonly message: string; readonly type?: string };
   /** The agent that a hand-over names as its target. */
   readonly handoffTo?: string;
   /** The span lost attributes, or the end of one, to a limit: what it does not tell may have been there. */

@@ -2,6 +2,7 @@
  * The OpenTelemetry GenAI conventions. Message content stands in span attributes (versions 1.37 and later), in span events or log records
  * of one message each (1.28 to 1.36) or of one model call each, or in the attributes `gen_ai.prompt` and `gen_ai.completion` (before).
  */
+import { isWaitingReason } from '../src/model/control-flow.ts';
 import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
@@ -46,6 +47,7 @@ export const genAi: Collector = {
       'gen_ai.request.model',
       'gen_ai.request.choice.count',
       'gen_ai.response.model',
+      'gen_ai.response.finish_reasons',
       'gen_ai.prompt',
       'gen_ai.completion',
       'gen_ai.retrieval.documents',
@@ -161,6 +163,7 @@ function agentFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts
   // Of an agent whose requests have no spans, its own span names the model.
   const model = modelOf(span);
   if (model !== undefined) facts.model = model;
+  addAgentEnd(span, facts);
   return addTokens(span, facts, true);
 }
 
@@ -178,9 +181,30 @@ function modelFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts
   const choices = span.attribute('gen_ai.request.choice.count');
   if (typeof choices === 'number' && choices > 1) facts.choices = choices;
   if (model !== undefined) facts.model = model;
+  addEnd(span, facts);
   if (facts.inputMessages === undefined && facts.outputMessages === undefined && scopesWithRecords.has(span.scope.name))
     facts.contentInLogs = true;
   return addTokens(span, facts, true);
+}
+
+/** Several choices end each for a reason of its own. */
+function addEnd(span: Span, facts: Mutable<SpanFacts>): void {
+  const reasons = span.attribute('gen_ai.response.finish_reasons');
+  if (!Array.isArray(reasons) || reasons.length === 0) return;
+  if (reasons.every((reason) => reason === 'error')) facts.failed = { message: '' };
+  if (reasons.some(isWaitingReason)) facts.waits = true;
+}
+
+/** The reason beside the messages of an agent. */
+const END_REASON = /"finish_reason": ?"(\w{1,40})"/;
+
+function addAgentEnd(span: Span, facts: Mutable<SpanFacts>): void {
+  addEnd(span, facts);
+  const choice = span.events.findLast(({ name }) => name === 'gen_ai.choice' || name === detailsEvent);
+  const reason =
+    (choice === undefined ? undefined : textAttribute(choice, 'finish_reason')) ??
+    END_REASON.exec(textAttribute(choice ?? span, 'gen_ai.output.messages') ?? '')?.[1];
+  if (isWaitingReason(reason)) facts.waits = true;
 }
 
 function retrievalFacts(span: Span): SpanFacts {

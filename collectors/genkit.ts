@@ -31,7 +31,7 @@ export const genkit: Collector = {
 
 function read(span: Span): SpanFacts {
   const sessionId = idAttribute(span, 'genkit:sessionId');
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...bySubtype(span) };
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...bySubtype(span), ...failure(span) };
 }
 
 function bySubtype(span: Span): SpanFacts {
@@ -59,8 +59,11 @@ function bySubtype(span: Span): SpanFacts {
 }
 
 function tool(span: Span, observed: Observation): ToolFacts {
-  const failed = textAttribute(span, 'genkit:state') === 'error';
-  return { ...observedTool(observed), ...(failed ? { failed: { message: '' } } : {}) };
+  return { ...observedTool(observed), ...failure(span) };
+}
+
+function failure(span: Span): Pick<SpanFacts, 'failed'> {
+  return textAttribute(span, 'genkit:state') === 'error' ? { failed: { message: '' } } : {};
 }
 
 /** Tools of the second form wrap what they return. */

@@ -57,7 +57,13 @@ function read(span: Span): SpanFacts {
     idAttribute(span, 'session.id') ??
     idAttribute(span, 'langfuse.session.id') ??
     unquotedText(idAttribute(span, 'langfuse.trace.metadata.thread_id') ?? idAttribute(span, 'langfuse.observation.metadata.thread_id'));
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span), ...failure(span) };
+}
+
+function failure(span: Span): Pick<SpanFacts, 'failed'> {
+  return textAttribute(span, 'langfuse.observation.level') === 'ERROR'
+    ? { failed: { message: textAttribute(span, 'langfuse.observation.status_message') ?? '' } }
+    : {};
 }
 
 function byType(span: Span): SpanFacts {
@@ -113,12 +119,7 @@ function tool(span: Span, observed: Observation): ToolFacts {
   const quoted = textAttribute(span, 'langfuse.observation.metadata.tool_call_id');
   const id = quoted === undefined ? undefined : parseText(quoted);
   const read = observedTool(observed);
-  const failed = textAttribute(span, 'langfuse.observation.level') === 'ERROR';
-  return {
-    ...read,
-    ...(typeof id === 'string' ? { id } : {}),
-    ...(failed ? { failed: { message: textAttribute(span, 'langfuse.observation.status_message') ?? '' } } : {}),
-  };
+  return { ...read, ...(typeof id === 'string' ? { id } : {}), ...failure(span) };
 }
 
 function modelFacts(span: Span): SpanFacts {

@@ -24,6 +24,7 @@ export const pydanticAi: Collector = {
       'tool_response',
       'gen_ai.tool.name',
       'gen_ai.tool.call.id',
+      'pydantic_ai.tool.deferral.name',
     ],
     prefixes: [],
   },
@@ -44,6 +45,8 @@ export const pydanticAi: Collector = {
 
 function read(span: Span): SpanFacts {
   if (span.attribute('tool_arguments') !== undefined || span.name === 'running tool') return toolFacts(span);
+  const { waits } = deferral(span);
+  if (waits === true) return { tool: { waits } };
   if (span.name === 'agent run' || span.attribute('agent_name') !== undefined) return agentFacts(span);
   return modelFacts(span);
 }
@@ -58,8 +61,14 @@ function toolFacts(span: Span): SpanFacts {
       ...(id === undefined ? {} : { id }),
       ...readArguments(span.attribute('tool_arguments')),
       ...readOutcome(span.attribute('tool_response')),
+      ...deferral(span),
     },
   };
+}
+
+/** Later formats state a deferral by an attribute in place of an exception. */
+function deferral(span: Span): Pick<NonNullable<SpanFacts['tool']>, 'waits'> {
+  return span.attribute('pydantic_ai.tool.deferral.name') === undefined ? {} : { waits: true };
 }
 
 function agentFacts(span: Span): SpanFacts {

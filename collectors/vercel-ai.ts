@@ -1,4 +1,5 @@
 /** The Vercel AI SDK, versions 4 to 6 and the legacy telemetry of 7: `ai.*` attributes, `ai.operationId` says what a span is. */
+import { isWaitingReason } from '../src/model/control-flow.ts';
 import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
@@ -25,6 +26,7 @@ export const vercelAi: Collector = {
       'ai.prompt.messages',
       'ai.prompt.tools',
       'ai.response.text',
+      'ai.response.finishReason',
       'ai.response.object',
       'ai.response.toolCalls',
       'ai.response.reasoning',
@@ -87,7 +89,14 @@ function agentFacts(span: Span): SpanFacts {
     ...(input === undefined ? {} : { input }),
     ...(system === undefined ? {} : { systemPrompt: system }),
     ...(output === undefined ? {} : { output }),
+    ...end(span),
   };
+}
+
+/** A stream that breaks off ends with this reason, and the span keeps its status. */
+function end(span: Span): Pick<SpanFacts, 'failed' | 'waits'> {
+  const reason = textAttribute(span, 'ai.response.finishReason');
+  return { ...(reason === 'error' ? { failed: { message: '' } } : {}), ...(isWaitingReason(reason) ? { waits: true } : {}) };
 }
 
 function modelFacts(span: Span): SpanFacts {
@@ -101,6 +110,7 @@ function modelFacts(span: Span): SpanFacts {
     ...(reply === undefined ? {} : { outputMessages: [reply] }),
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
     ...(model === undefined ? {} : { model }),
+    ...end(span),
     ...number(span, 'inputTokens', ['ai.usage.inputTokens', 'ai.usage.promptTokens']),
     ...number(span, 'outputTokens', ['ai.usage.outputTokens', 'ai.usage.completionTokens']),
     ...number(span, 'cachedInputTokens', ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens']),

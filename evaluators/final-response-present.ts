@@ -8,6 +8,7 @@ import { rule, flag } from './configuration/define.ts';
 
 export const finalResponsePresent = rule({
   id: 'final_response_present',
+  version: 2,
   summary: 'The run ended with a final response.',
   needs: ['final_response'],
   defaultThreshold: 1,
@@ -20,6 +21,8 @@ export const finalResponsePresent = rule({
     if (response === undefined && !showsContent(trace))
       return skipped('no_final_response', 'The spans carry neither input nor final response; switch on the capture of message content.');
     if (response === undefined && trace.truncated?.includes('spans') === true) return cutShort('the answers of models');
+    if (response === undefined && trace.status === 'paused')
+      return skipped('paused', 'The run waits for a person or another program, so it has no final response yet.');
     const present = response !== undefined && !isBlank(response) && (emptyContainers || !isEmpty(response));
     return {
       kind: 'scored',

@@ -32,6 +32,7 @@ import { novelty } from './novelty.ts';
 import { planAdherence, planQuality } from './plan-judges.ts';
 import { processConformance } from './process-conformance.ts';
 import { promptInjectionInToolResult } from './prompt-injection-in-tool-result.ts';
+import { runError } from './run-error.ts';
 import { taskCompletion } from './task-completion.ts';
 import { toolCallArgs } from './tool-call-args.ts';
 import { toolCallCount, toolCalled } from './tool-counts.ts';
@@ -50,6 +51,7 @@ export const evaluators: readonly AnyEvaluator[] = [
   toolError,
   toolRecovery,
   toolEfficiency,
+  runError,
   loopDetection,
   stepCount,
   toolCorrectness,

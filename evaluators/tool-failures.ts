@@ -172,7 +172,7 @@ export function isBlank(result: JsonValue): boolean {
  */
 export const toolError = rule({
   id: 'tool_error',
-  version: 3,
+  version: 4,
   summary: 'The tool calls succeeded.',
   needs: ['tool_calls', 'tool_results'],
   onByDefault: true,
@@ -276,7 +276,7 @@ type ToolRecoveryOptions = OptionsOf<typeof toolRecoveryOptions>;
  */
 export const toolRecovery = rule({
   id: 'tool_recovery',
-  version: 3,
+  version: 4,
   summary: 'Tool calls that failed were put right by later calls of the same tool.',
   needs: ['tool_calls', 'tool_results'],
   defaultThreshold: 1,

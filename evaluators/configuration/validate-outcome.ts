@@ -27,6 +27,8 @@ const skipReasons: { readonly [reason in SkipReason]: true } = {
   learning: true,
   no_model: true,
   incomplete: true,
+  paused: true,
+  refused: true,
 };
 
 /** The outcome itself, or a failed outcome that names its fault. */

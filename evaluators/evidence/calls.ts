@@ -1,5 +1,6 @@
 /** Skip reasons and details that evaluators of tool calls share. */
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
+import type { CallHold } from '../../src/model/control-flow.ts';
 import type { Mutable } from '../../src/model/mutable.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
@@ -120,6 +121,14 @@ export function notCarried(trace: AgentTrace): Skipped | undefined {
 
 export function noToolCalls(trace: AgentTrace): Skipped {
   const asked = trace.toolCalls.length;
+  const held = (hold: CallHold): number => trace.toolCalls.filter((call) => call.hold === hold).length;
+  const [waiting, refused] = [held('waiting'), held('refused')];
+  if (waiting > 0)
+    return skipped(
+      'paused',
+      `${waiting} of ${asked} tool calls ${waiting === 1 ? 'waits' : 'wait'} for a person or another program, and none ran.`,
+    );
+  if (refused > 0) return skipped('refused', `A person refused ${refused} of ${asked} tool calls, and none ran.`);
   return skipped(
     'no_tool_calls',
     asked === 0

@@ -181,6 +181,7 @@ function turnTrace(trace: AgentTrace, messages: readonly TraceMessage[], own: re
   const response = said.findLast(({ role, calls, text }) => role === 'assistant' && calls.length === 0 && text !== undefined)?.text;
   return {
     ...withoutWhole(trace),
+    ...(own.at(-1) === messages.length - 1 ? endOf(trace) : {}),
     ...(asked === undefined ? {} : { input: asked }),
     ...(response === undefined ? {} : { finalResponse: response }),
     toolCalls: indexes.flatMap((index) => trace.toolCalls[index] ?? []),
@@ -188,6 +189,16 @@ function turnTrace(trace: AgentTrace, messages: readonly TraceMessage[], own: re
     reasoningSteps: said.flatMap(({ role, calls, text }) =>
       role === 'assistant' && calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [],
     ),
+  };
+}
+
+/** The last turn ends as the run does. */
+function endOf({ status, errorMessage, errorType, errorSpanId }: AgentTrace): Partial<AgentTrace> {
+  return {
+    status,
+    ...(errorMessage === undefined ? {} : { errorMessage }),
+    ...(errorType === undefined ? {} : { errorType }),
+    ...(errorSpanId === undefined ? {} : { errorSpanId }),
   };
 }
 
@@ -200,6 +211,8 @@ function withoutWhole(trace: AgentTrace): AgentTrace {
     endUnixNano: _end,
     tokens: _tokens,
     errorMessage: _error,
+    errorType: _type,
+    errorSpanId: _span,
     ...rest
   } = trace;
   return { ...rest, status: 'ok', toolCalls: [], messages: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [] };

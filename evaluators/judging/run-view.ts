@@ -72,7 +72,13 @@ function capped(entries: readonly Entry[], cap: number, edgeMax: number): readon
   return entries.map((entry, at) => written(entry, at < edge || at >= entries.length - edge ? Math.max(cap, edgeMax) : cap));
 }
 
-const endWords = { failed: 'failed', returned: 'ran', not_executed: 'did not run' } as const;
+const endWords = {
+  failed: 'failed',
+  returned: 'ran',
+  not_executed: 'did not run',
+  waiting: 'did not run yet and waits for a person or another program',
+  refused: 'did not run, because a person refused it',
+} as const;
 
 /** One line per call, for questions about a part of a run. */
 export function outlineText(trace: AgentTrace, charsMax: number): string {

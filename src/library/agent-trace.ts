@@ -4,7 +4,16 @@ import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import { fromOpenAiTools, jsonOf, type OpenAiTool } from './openai-messages.ts';
 import { type SdkSpan, spanOf } from './readable-span.ts';
-import type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
+import type {
+  AgentTrace,
+  ModelCall,
+  RetrievedDocument,
+  RunStatus,
+  ToolCall,
+  ToolDefinition,
+  ToolError,
+  TraceMessage,
+} from '../model/agent-trace.ts';
 import { noTenant } from '../model/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../model/json.ts';
 import type { Span } from '../model/span.ts';
@@ -35,6 +44,9 @@ interface AgentTraceInput {
   readonly endUnixNano?: bigint;
   /** The run ended with this error. */
   readonly errorMessage?: string;
+  readonly errorType?: string;
+  /** Default: `error` with an error message or type, else `ok`. */
+  readonly status?: RunStatus;
 }
 
 export function agentTrace(given: AgentTraceInput): AgentTrace {
@@ -45,7 +57,7 @@ export function agentTrace(given: AgentTraceInput): AgentTrace {
     ...present(rest),
     ...(tokens === undefined ? {} : { tokens }),
     ...(response === undefined ? {} : { finalResponse: response }),
-    status: given.errorMessage === undefined ? 'ok' : 'error',
+    status: given.status ?? ((given.errorMessage ?? given.errorType) === undefined ? 'ok' : 'error'),
     toolCalls,
     toolDefinitions: fromOpenAiTools(tools),
     modelCalls,

@@ -19,12 +19,13 @@ import { trajectoryMatch } from '../../evaluators/trajectory-match.ts';
 import { evaluate, refuseUnanswered, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
 import { readyEvaluator } from './factory.ts';
 import { fromOpenAiTools, type OpenAiTool } from './openai-messages.ts';
-import { type ExampleResult, type Report, reportOf } from './report.ts';
+import { type ExampleResult, type NamedVerdict, type Report, reportOf } from './report.ts';
 import { type ExperimentSink, storedExperiment, type StoredExperiment } from './stored-experiment.ts';
 import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import type { Expectation } from '../model/expectation.ts';
-import type { Verdict } from '../model/verdict.ts';
+import { statusOfVerdicts } from '../model/experiment.ts';
+import { type Verdict, verdictWord } from '../model/verdict.ts';
 import type { Call } from '../pipeline/jury/judge-driver.ts';
 
 interface Experiment {
@@ -135,7 +136,7 @@ function exampleRunner<Input>(
       return {
         ...named,
         ...ran,
-        status: statusOf(verdicts, open),
+        status: statusOf(found, open),
         verdicts: found,
         ...(open.length === 0 ? {} : { expectationsWithoutScore: open }),
       };
@@ -209,10 +210,9 @@ function partsWithoutScore(
 }
 
 /** One failure fails the example; a judge without an answer or an expectation without a score prevents a pass. */
-function statusOf(verdicts: readonly Verdict[], withoutScore: readonly ExpectedPart[]): ExampleResult['status'] {
-  if (verdicts.some((verdict) => verdict.kind === 'scored' && verdict.passed === false)) return 'failed';
-  if (verdicts.some(({ kind }) => kind === 'failed')) return 'error';
-  return withoutScore.length === 0 && verdicts.some(({ kind }) => kind === 'scored') ? 'passed' : 'skipped';
+function statusOf(verdicts: readonly NamedVerdict[], withoutScore: readonly ExpectedPart[]): ExampleResult['status'] {
+  const status = statusOfVerdicts(verdicts.map(({ evaluator, verdict }) => ({ evaluator, verdict: verdictWord(verdict) })));
+  return status === 'passed' && withoutScore.length > 0 ? 'skipped' : status;
 }
 
 export type { EvaluatorResult, ExampleResult, NamedVerdict, Report, Tally } from './report.ts';

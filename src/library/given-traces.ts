@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readDefinitions } from '../../collectors/parsing/definitions.ts';
 import { agentTrace, toolCall } from './agent-trace.ts';
 import { fromMessages } from './openai-messages.ts';
-import type { AgentTrace, ModelCall, Run, ToolCall, TruncatedPart } from '../model/agent-trace.ts';
+import { runStatuses, type AgentTrace, type ModelCall, type Run, type ToolCall, type TruncatedPart } from '../model/agent-trace.ts';
 import { JuryError, unreadable } from '../model/errors.ts';
 import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member, plainText } from '../model/json.ts';
@@ -120,7 +120,9 @@ function truncatedParts(named: JsonValue | undefined): Pick<AgentTrace, 'truncat
 /** The members beside calls or messages. */
 function besides(value: JsonObject): Partial<AgentTrace> {
   const tasks = texts(either(value, 'tasks'));
-  const error = either(value, 'error_message');
+  const [error, type, word] = [either(value, 'error_message'), either(value, 'error_type'), either(value, 'status')];
+  const isError = typeof error === 'string' || typeof type === 'string';
+  const status = runStatuses.find((one) => one === word) ?? (isError ? 'error' : undefined);
   return {
     ...text('agent', value),
     ...text('input', value),
@@ -130,7 +132,9 @@ function besides(value: JsonObject): Partial<AgentTrace> {
     ...text('sessionId', value),
     ...givenTokens(value),
     ...(tasks === undefined ? {} : { tasks }),
-    ...(typeof error === 'string' ? { status: 'error' as const, errorMessage: error } : {}),
+    ...(status === undefined ? {} : { status }),
+    ...text('errorMessage', value),
+    ...text('errorType', value),
   };
 }
 

@@ -1,4 +1,5 @@
 /** One run of one agent, reconstructed from its spans or built by hand. */
+import type { CallHold } from './control-flow.ts';
 import type { RunEvidence } from './evidence.ts';
 import type { SpanId, Tenant, TraceId } from './ids.ts';
 import type { JsonObject, JsonValue } from './json.ts';
@@ -34,6 +35,8 @@ export interface ToolCall {
   readonly executed: boolean;
   /** True: the provider of the model ran the tool itself, so that no span and no definition need show it. */
   readonly byProvider?: true;
+  /** waiting: the call goes on when a person or another program has answered. refused: a person refused it, and it did not run. */
+  readonly hold?: CallHold;
   readonly spanId?: SpanId;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
@@ -111,6 +114,13 @@ export type Completeness = 'complete' | 'partial' | 'abandoned' | 'evicted';
  */
 export type TruncatedPart = 'input' | 'final_response' | 'system_prompt' | 'spans';
 
+/**
+ * ok: nothing shows an error. error: the run ended in one. paused: it ended while a call waits for a person or another program, and goes on
+ * later.
+ */
+export const runStatuses = ['ok', 'error', 'paused'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
 export interface AgentTrace {
   readonly agent?: string;
   readonly input?: string;
@@ -121,8 +131,11 @@ export interface AgentTrace {
   /** Start and end of the run; absent when unknown. */
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
-  readonly status: 'ok' | 'error';
+  readonly status: RunStatus;
+  /** The error that ended the run: its message, its class, and the span that states it. */
   readonly errorMessage?: string;
+  readonly errorType?: string;
+  readonly errorSpanId?: SpanId;
   /** In order: start time, then message order, then end time, then span id. */
   readonly toolCalls: readonly ToolCall[];
   readonly toolDefinitions: readonly ToolDefinition[];
@@ -141,6 +154,11 @@ export interface AgentTrace {
   readonly toolCallsCarried: boolean;
   /** Truncated parts. Texts hold what arrived. Absent: no truncation is known. */
   readonly truncated?: readonly TruncatedPart[];
+}
+
+/** Class and message of the error that ended a run; empty when the spans carry neither. */
+export function runErrorText({ errorType, errorMessage }: Pick<AgentTrace, 'errorType' | 'errorMessage'>): string {
+  return [errorType, errorMessage].filter((text) => text !== undefined && text !== '').join(': ');
 }
 
 /** The identity of a run: its agent span or local root. */

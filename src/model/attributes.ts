@@ -72,6 +72,7 @@ export const wire = {
   passed: 'tracejury.passed',
   sampleProbability: 'tracejury.sample.probability',
   completeness: 'tracejury.completeness',
+  runStatus: 'tracejury.run.status',
   task: 'tracejury.task',
   verdict: 'tracejury.verdict',
   failedNames: 'tracejury.failed',

@@ -5,6 +5,7 @@
 import { errorMember, errorShape, hintedObject } from './error-objects.ts';
 import { isJsonArray, isJsonObject, member, parseJson, plainText, type JsonValue } from './json.ts';
 import type { ToolCall } from './agent-trace.ts';
+import type { CallHold } from './control-flow.ts';
 
 interface ErrorSign {
   /** Name of the row or the shape. */
@@ -573,8 +574,9 @@ function isList(whole: string): boolean {
     .some((line) => LISTED.test(line));
 }
 
-/** How a call ended: failed, returned, or requested without a sign that it ran. Metrics, stores and evaluators share this definition. */
-export function callEnd(call: ToolCall): 'failed' | 'returned' | 'not_executed' {
+/** How a call ended: held, failed, returned, or requested without a sign that it ran. Metrics, stores and evaluators share this definition. */
+export function callEnd(call: ToolCall): 'failed' | 'returned' | 'not_executed' | CallHold {
+  if (call.hold !== undefined) return call.hold;
   if (call.error !== undefined) return 'failed';
   if (!call.executed) return 'not_executed';
   return failureSign(call) === undefined ? 'returned' : 'failed';

@@ -1,7 +1,7 @@
 /** An experiment: one version of an agent, run over one version of a dataset, with its runs and verdicts. */
 import type { SpanId, Tenant, TraceId } from './ids.ts';
 import type { Micros } from './timestamp.ts';
-import type { VerdictWord } from './verdict.ts';
+import { isCheck, type VerdictWord } from './verdict.ts';
 
 /**
  * running: results are still coming, or the runner was killed. stopped: the runner was interrupted. done: each example has its results.
@@ -142,9 +142,9 @@ export function isExperimentId(text: string): boolean {
 }
 
 /** The words of all verdicts together. One failure fails the result, a missing verdict of a judge leaves it open. */
-export function statusOfVerdicts(verdicts: readonly Pick<ResultVerdict, 'verdict'>[]): ResultStatus {
+export function statusOfVerdicts(verdicts: readonly Pick<ResultVerdict, 'evaluator' | 'verdict'>[]): ResultStatus {
   const has = (word: VerdictWord): boolean => verdicts.some(({ verdict }) => verdict === word);
   if (has('fail')) return 'failed';
   if (has('error')) return 'error';
-  return has('pass') || has('raw') ? 'passed' : 'skipped';
+  return verdicts.some(({ evaluator, verdict: word }) => isCheck({ evaluator, word })) ? 'passed' : 'skipped';
 }

@@ -21,6 +21,7 @@ export function runJson(trace: AgentTrace, run?: Run): JsonObject {
     revision: run?.revision ?? null,
     status: trace.status,
     error_message: trace.errorMessage ?? null,
+    error_type: trace.errorType ?? null,
     dialects: run === undefined ? null : [...run.dialects],
     evidence: run?.evidence === undefined ? null : evidenceJson(run.evidence),
     parent: run?.parent === undefined ? null : { trace_id: run.parent.traceId, span_id: run.parent.spanId },

@@ -65,7 +65,8 @@ export interface RunDecision {
 
 /** The part of a run that exporters get. It contains no input or output of the agent. */
 export interface ExportedRun extends Omit<Run, 'trace' | 'expected' | 'contentHash'> {
-  readonly trace: Pick<AgentTrace, 'agent' | 'sessionId'>;
+  /** An item that an earlier release stored has no status. */
+  readonly trace: Pick<AgentTrace, 'agent' | 'sessionId'> & Partial<Pick<AgentTrace, 'status'>>;
 }
 
 /** Revision of the run, or of the session that it stands for. */

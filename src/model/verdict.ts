@@ -37,7 +37,9 @@ export type SkipReason =
   | 'too_large'
   | 'learning'
   | 'no_model'
-  | 'incomplete';
+  | 'incomplete'
+  | 'paused'
+  | 'refused';
 
 /** The part of a verdict on one tool call, or on another part of the run. */
 export interface PartVerdict {
@@ -155,6 +157,14 @@ export type VerdictWord = (typeof verdictWords)[number];
 export function verdictWord(verdict: Verdict): VerdictWord {
   if (verdict.kind !== 'scored') return verdict.kind === 'skipped' ? 'skipped' : 'error';
   return verdict.passed === null ? 'raw' : verdict.passed ? 'pass' : 'fail';
+}
+
+/** The evaluator whose pass shows only that a run did not end in an error. */
+export const endEvaluator = 'run_error';
+
+/** Whether a verdict shows that something of the run was checked. */
+export function isCheck({ evaluator, word }: { readonly evaluator: string; readonly word: VerdictWord }): boolean {
+  return word === 'fail' || ((word === 'pass' || word === 'raw') && evaluator !== endEvaluator);
 }
 
 /** 32 hex digits, the same for every revision. */

@@ -143,6 +143,7 @@ export function exportItem({ run, evaluations, decisions, calls }: ExportItem): 
     spanId,
     ...(spanTraceId === undefined ? {} : { spanTraceId }),
     trace: {
+      ...(trace.status === undefined ? {} : { status: trace.status }),
       ...(trace.agent === undefined ? {} : { agent: trace.agent }),
       ...(trace.sessionId === undefined ? {} : { sessionId: trace.sessionId }),
     },

@@ -48,7 +48,7 @@ export function toolsText({ trace: { toolCalls } }: Run): string | null {
     const [ended, took] = [callEnd(call), tookMicros(call)];
     tool.calls++;
     if (ended === 'failed') tool.errors++;
-    if (ended === 'not_executed') tool.notExecuted++;
+    if (!call.executed && ended !== 'failed') tool.notExecuted++;
     if (took !== undefined) {
       tool.timed++;
       tool.took += took;

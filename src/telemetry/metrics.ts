@@ -97,8 +97,9 @@ export const metrics = {
     meaning: 'Evaluators that read the first revision of a run, by whether they could score it and what it lacked.',
   },
   'tracejury.runs': {
-    ...counter('{run}', ...agentVersion, 'tracejury.completeness', 'tracejury.tenant'),
-    meaning: 'Runs closed, first revisions only.',
+    ...counter('{run}', ...agentVersion, 'tracejury.completeness', 'tracejury.run.status', 'tracejury.tenant'),
+    meaning:
+      'Runs closed, first revisions only. The status is ok, error (the run ended in one) or paused (it waits for a person or another program).',
   },
   'tracejury.run.duration': {
     ...histogram('s', runBuckets, ...agentVersion),
@@ -107,7 +108,7 @@ export const metrics = {
   'tracejury.agent.tool_calls': {
     ...counter('{call}', ...agentVersion, 'gen_ai.tool.name', 'tracejury.outcome'),
     meaning:
-      'Tool calls of agents by outcome: returned, failed, or not_executed. failed: the span states it, or the result reads as an error and no span states success. not_executed: a model asked for the call, and nothing shows that it ran. First revisions only.',
+      'Tool calls of agents by outcome: returned, failed, waiting (for a person or another program), refused (by a person), or not_executed. failed: the span states it, or the result reads as an error and no span states success. not_executed: a model asked for the call, and nothing shows that it ran. First revisions only.',
   },
   'tracejury.agent.tool_call.duration': {
     ...histogram('s', durationBuckets, 'gen_ai.agent.name', 'gen_ai.tool.name'),
@@ -142,7 +143,7 @@ export const metrics = {
   'tracejury.tasks.runs': {
     ...counter('{run}', 'tracejury.outcome'),
     meaning:
-      'Revisions of runs, by whether they were compared with others of their task or why not: no_task, not_complete, tool_calls_not_carried, no_verdict.',
+      'Revisions of runs, by whether they were compared with others of their task or why not: no_task, not_complete, paused, tool_calls_not_carried, no_verdict.',
   },
   'tracejury.processes': {
     ...gauge('{process}', 'tracejury.state'),

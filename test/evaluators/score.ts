@@ -17,8 +17,8 @@ export interface Score {
   readonly run?: Run;
 }
 
-export function score({ entry, trace, expected = {}, limits = {} }: Score): Verdict {
-  return rule(entry).evaluate(trace, expected, evaluationContext(limits));
+export function score({ entry, trace, expected = {}, limits = {}, run }: Score): Verdict {
+  return rule(entry).evaluate(trace, expected, evaluationContext(limits), run);
 }
 
 export function rule(entry: EvaluatorEntry): ConfiguredRule {

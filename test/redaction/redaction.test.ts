@@ -32,6 +32,8 @@ const trace = (text: string, name = text): Required<Omit<AgentTrace, 'truncated'
   endUnixNano: 4_929_715_488_230_163n,
   status: 'error',
   errorMessage: text,
+  errorType: text,
+  errorSpanId: spanId(9),
   toolCalls: [
     {
       name: text,
@@ -163,6 +165,8 @@ function runWith(padding: number): Run {
       input: text,
       finalResponse: jsonText(value),
       errorMessage: text,
+      errorType: text,
+      errorSpanId: spanId(9),
       status: 'error',
       toolCalls: [
         call({ name: 'pay', id: text, arguments: value, result: value }),

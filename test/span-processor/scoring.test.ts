@@ -29,7 +29,7 @@ test('span processor: a run is scored when it has settled, and its evaluation sp
   await advance(499);
   expect(scored).toEqual([]);
   await advance(2);
-  expect(verdictsOf(scored)).toEqual(['tool_call_validity skipped', 'tool_error fail', 'tool_efficiency pass']);
+  expect(verdictsOf(scored)).toEqual(['tool_call_validity skipped', 'tool_error fail', 'tool_efficiency pass', 'run_error pass']);
   expect(spans.map(({ name, attributes }) => [name, attributes['tracejury.generated']])).toEqual([['evaluate order_support', true]]);
   const root = own.find(({ name }) => name === 'run');
   expect(spans[0]?.parentSpanContext?.spanId).toBe(root?.spanContext().spanId);

@@ -219,9 +219,14 @@ const statuses = [
 
 for (const { words, status } of statuses) {
   test(`experiments: verdicts ${words.join(', ') || 'of nobody'} make a result ${status}`, () => {
-    expect(statusOfVerdicts(words.map((verdict) => ({ verdict })))).toBe(status);
+    expect(statusOfVerdicts(words.map((verdict) => ({ evaluator: 'tool_error', verdict })))).toBe(status);
   });
 }
+
+test('experiments: a run that only came to its end makes a result skipped, and one in error failed', () => {
+  expect(statusOfVerdicts([{ evaluator: 'run_error', verdict: 'pass' }])).toBe('skipped');
+  expect(statusOfVerdicts([{ evaluator: 'run_error', verdict: 'fail' }])).toBe('failed');
+});
 
 test('experiments: an id is no path and not too long', () => {
   expect(['nightly-3', 'a.b_C', '0'].every(isExperimentId)).toBe(true);

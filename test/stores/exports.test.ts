@@ -100,7 +100,7 @@ describe.each(members)('%s', (member) => {
     const [row] = await store.exports.due({ exporter: 'x', ...anyTime });
     expect(row).toEqual({ id: row?.id, part: 'rules', attempts: 0, offeredAt: 1_000, item: exportItem(item) });
     const { trace: _trace, expected: _expected, contentHash: _hash, ...told } = of;
-    expect(row?.item?.run).toEqual({ ...told, trace: { agent: 'ü "x"', sessionId: 's' } });
+    expect(row?.item?.run).toEqual({ ...told, trace: { status: 'ok', agent: 'ü "x"', sessionId: 's' } });
     expect(row?.item).toMatchObject({ evaluations: item.evaluations, decisions: item.decisions });
   });
 

@@ -162,6 +162,7 @@ test('api: sessions, decisions, tools, summary and evaluability', async () => {
   expect(await list('/sessions/s-1', 'runs')).toHaveLength(3);
   expect(await list('/sessions/none', 'runs')).toEqual([]);
   expect((await list(`/decisions/${sent[1]?.traceId}`)).map(({ name }) => name)).toEqual([
+    'run_error',
     'tool_call_validity',
     'tool_efficiency',
     'tool_error',

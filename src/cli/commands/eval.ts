@@ -25,6 +25,8 @@ import {
   gateResults,
   hasPassed,
   parseGate,
+  runErrorLine,
+  runErrorsOf,
   tableText,
   talliesOf,
   unaskedEvaluators,
@@ -41,6 +43,7 @@ import { reportJson } from '../eval/report-json.ts';
 import { covered, refuseFaultyExpectations, unverified } from '../eval/expectations.ts';
 import { faultBlocks } from '../input-faults.ts';
 import { readBodies } from '../inspect/recording.ts';
+import { oneLine } from '../../model/one-line.ts';
 
 const inputsMax = 1_000;
 const stopMs = 1_000;
@@ -57,7 +60,7 @@ export const evaluate: Command = {
   name: 'eval',
   usage: 'FILE… [options]',
   summary:
-    'Scores recorded runs offline and exits with 1 when a verdict or a gate fails, or when nothing was scored. Files hold OTLP spans, agent traces or OpenAI-format messages.',
+    'Scores recorded runs offline and exits with 1 when a verdict or a gate fails, when a run ended in an error, or when nothing was scored. Files hold OTLP spans, agent traces or OpenAI-format messages.',
   examples: [
     { does: 'Scores every run of a file with the default rules:', line: 'tracejury eval runs.jsonl' },
     { does: 'Compares runs with the expectations of a dataset:', line: 'tracejury eval runs.jsonl --dataset dataset.yaml' },
@@ -85,6 +88,7 @@ export const evaluate: Command = {
     sample: { type: 'string', value: 'PERCENT', summary: 'scores this share of the traces, always the same ones' },
     'fail-fast': { type: 'boolean', summary: 'stops after the run with the first failed verdict' },
     timeout: { type: 'string', value: 'SECONDS', summary: 'waits at most this long for one verdict of a judge' },
+    'allow-run-errors': { type: 'boolean', summary: 'passes even when runs ended in an error' },
     'allow-unscored': { type: 'boolean', summary: 'passes even when nothing was scored, or an expectation or an evaluator has no score' },
     verbose: { type: 'boolean', summary: 'lists every run with all its verdicts in the table, not only failing runs' },
   },
@@ -102,6 +106,7 @@ interface Settings {
   readonly failFast: boolean;
   readonly timeoutMs: number | undefined;
   readonly allowUnscored: boolean;
+  readonly allowRunErrors: boolean;
   readonly verbose: boolean;
 }
 
@@ -122,6 +127,7 @@ function settingsOf(input: CommandInput): Settings {
     failFast: options['fail-fast'] === true,
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
     allowUnscored: options['allow-unscored'] === true,
+    allowRunErrors: options['allow-run-errors'] === true,
     verbose: options['verbose'] === true,
   };
 }
@@ -206,7 +212,8 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const unscored = unscoredOf(outcome, { tallies, plan: wholePlan, judges: config.judges, connectionCodes });
   const held = gateResults(gates, tallies);
   const unasked = unaskedEvaluators(outcome);
-  const passed = hasPassed(outcome, held, { unverified: open, unasked, allowUnscored: settings.allowUnscored });
+  const passed = hasPassed(outcome, held, { ...settings, unverified: open, unasked });
+  const runErrors = settings.allowRunErrors ? [] : runErrorsOf(outcome.results);
   const report: EvalReport = {
     outcome,
     tallies,
@@ -226,7 +233,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   if (settings.output === undefined) say(settings.format(report));
   else writeOutput('output', settings.output, settings.format(report));
   const complaint = complaintOf(unscored, { passed, unasked: gates.length === 0 ? unasked : [], program });
-  if (complaint !== undefined) complain(complaint);
+  for (const one of [complaint, runErrorsText(runErrors.map(runErrorLine))]) if (one !== undefined) complain(one);
   return passed ? 0 : 1;
 }
 
@@ -239,6 +246,17 @@ function complaintOf(
     return `⚠ ${nothing}${isLacking ? ` ${program} inspect FILE shows the missing data.` : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`;
   if (unasked.length === 0 || passed) return undefined;
   return `⚠ No run has a score of ${unasked.join(', ')}: its judge cannot be asked. --allow-unscored lets such runs pass.`;
+}
+
+const runErrorsMax = 3;
+const runErrorChars = 300;
+
+/** Why the report fails although gates may hold. */
+export function runErrorsText(lines: readonly string[]): string | undefined {
+  if (lines.length === 0) return undefined;
+  const listed = lines.slice(0, runErrorsMax).map((line) => oneLine(line, runErrorChars));
+  const more = lines.length > runErrorsMax ? `; and ${lines.length - runErrorsMax} more` : '';
+  return `⚠ ${lines.length} ${lines.length === 1 ? 'run' : 'runs'} ended in an error (${listed.join('; ')}${more}). --allow-run-errors lets such runs pass.`;
 }
 
 const uncheckedMax = 20;

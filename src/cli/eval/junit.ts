@@ -4,7 +4,8 @@
  */
 import { element, escaped } from '../../analytics/reports/xml-element.ts';
 import { classOf, type NamedVerdict, partText } from '../../library/report.ts';
-import { unverifiedText, type EvalReport } from './report.ts';
+import { endEvaluator } from '../../model/verdict.ts';
+import { runErrorsOf, unverifiedText, type EvalReport } from './report.ts';
 import type { EvalResult } from './scoring.ts';
 
 export function junitXml({ outcome, tallies, gates, nothingScored, unverified = [] }: EvalReport): string {
@@ -20,6 +21,12 @@ export function junitXml({ outcome, tallies, gates, nothingScored, unverified = 
     untimed('dataset', id, element('failure', { type: 'no_run', message: 'No run belongs to this example.' }, [])),
   );
   if (missing.length > 0) suites.push(suite({ name: 'dataset', failures: missing.length, errors: 0, skipped: 0 }, missing));
+  const failed = runErrorsOf(outcome.results)
+    .filter(({ isListed }) => !isListed)
+    .map(({ label, text }) =>
+      untimed('runs', label, element('failure', { type: endEvaluator, message: `The run ended in an error. ${text}`.trimEnd() }, [])),
+    );
+  if (failed.length > 0) suites.push(suite({ name: 'runs', failures: failed.length, errors: 0, skipped: 0 }, failed));
   // CI systems count skipped cases as green, so an expectation without a score is an error.
   const open = unverified.map((one) =>
     untimed('expectations', `${one.label} expect.${one.part}`, element('error', { type: 'no_score', message: unverifiedText(one) }, [])),

@@ -9,6 +9,8 @@ import {
   findings,
   gateText,
   isFailing,
+  runErrorLine,
+  runErrorsOf,
   switchedOnText,
   unverifiedText,
   verdictCells,
@@ -28,6 +30,7 @@ export function markdownText(report: EvalReport): string {
   return [
     `### ${passed ? '✅' : '❌'} Agent runs: ${passed ? 'passed' : 'failed'}`,
     `${countsText(outcome)}.`,
+    ...runErrors(outcome.results),
     ...warningsOf(report).map((text) => `⚠ ${cell(text, warningChars)}`),
     ...(switchedOn.length === 0 ? [] : [`Switched on by expectations: ${switchedOn.map((one) => cell(switchedOnText(one))).join(', ')}.`]),
     ['| evaluator | passed | failed | raw | skipped | no judge | mean score |', '|---|---:|---:|---:|---:|---:|---:|', ...rows].join('\n'),
@@ -53,6 +56,15 @@ export function markdownText(report: EvalReport): string {
     ...details('failed', findings(outcome.results, 'failed')),
     ...details('without a usable judge', findings(outcome.results, 'errors')),
   ].join('\n\n');
+}
+
+function runErrors(results: readonly EvalResult[]): readonly string[] {
+  const own = runErrorsOf(results).filter(({ isListed }) => !isListed);
+  if (own.length === 0) return [];
+  const lines = own.slice(0, findingsMax).map((one) => `- ${cell(runErrorLine(one))}`);
+  return [
+    `Runs that ended in an error:\n${[...lines, ...(own.length > findingsMax ? [`- … and ${own.length - findingsMax} more`] : [])].join('\n')}`,
+  ];
 }
 
 function byRun(results: readonly EvalResult[]): readonly string[] {

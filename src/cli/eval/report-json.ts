@@ -1,7 +1,7 @@
 /** Writes the report as one JSON object with all verdicts. */
 import { jsonText, type JsonObject } from '../../model/json.ts';
 import { type NamedVerdict, passedShare, scoredCount } from '../../library/report.ts';
-import { type EvalReport, sessionsOf } from './report.ts';
+import { type EvalReport, isScored, runErrorsOf, sessionsOf } from './report.ts';
 
 export function reportJson({
   outcome,
@@ -17,7 +17,8 @@ export function reportJson({
   return jsonText({
     passed,
     runs: outcome.runs,
-    scored_runs: outcome.results.filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored')).length,
+    scored_runs: outcome.results.filter(isScored).length,
+    run_errors: runErrorsOf(outcome.results).map(({ label, text }) => ({ label, error: text === '' ? null : text })),
     nothing_scored: nothingScored ?? null,
     warnings: [...warnings],
     switched_on: switchedOn.map(({ name, evaluator, parts, judge }) => ({
@@ -72,6 +73,7 @@ export function reportJson({
       span_id: run.spanId,
       agent: run.trace.agent ?? null,
       completeness: run.completeness,
+      status: run.trace.status,
       verdicts: verdicts.map(verdictObject),
     })),
   });

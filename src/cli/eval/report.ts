@@ -8,7 +8,8 @@ import { oneLine } from '../../model/one-line.ts';
 import type { JudgeConfig } from '../../config/config.ts';
 import { classOf, type NamedVerdict, passedShare, scoredCount, type Tally, tallyOf, type VerdictClass } from '../../library/report.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
-import type { Verdict } from '../../model/verdict.ts';
+import { runErrorText } from '../../model/agent-trace.ts';
+import { endEvaluator, isCheck, type Verdict, verdictWord } from '../../model/verdict.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import { judgesOf } from '../../pipeline/jury/jury-panel.ts';
 
@@ -106,21 +107,48 @@ interface PassedWith {
   readonly unasked?: readonly string[];
   /** Passes without scores. */
   readonly allowUnscored?: boolean;
+  /** Passes with runs that ended in an error. */
+  readonly allowRunErrors?: boolean;
 }
 
 /**
- * A report without any score does not pass, and neither does one with an example without a run. Without gates every verdict has to pass,
- * every expectation needs a score, and every judge has to answer.
+ * A report without any score does not pass, and neither does one with an example without a run or a run that ended in an error. Without gates
+ * every verdict has to pass, every expectation needs a score, and every judge has to answer.
  */
 export function hasPassed(
   { missing, results }: EvalOutcome,
   gates: readonly GateResult[],
-  { unverified = [], unasked = [], allowUnscored = false }: PassedWith = {},
+  { unverified = [], unasked = [], allowUnscored = false, allowRunErrors = false }: PassedWith = {},
 ): boolean {
   if (missing.length > 0 || gates.some(({ held }) => !held)) return false;
-  if (!allowUnscored && !results.some(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored'))) return false;
+  if (!allowRunErrors && runErrorsOf(results).length > 0) return false;
+  if (!allowUnscored && !results.some(isScored)) return false;
   if (gates.length > 0) return true;
-  return findings(results, 'failed').length === 0 && (allowUnscored || (unverified.length === 0 && unasked.length === 0));
+  const failed = findings(results, 'failed').filter(({ evaluator }) => !allowRunErrors || evaluator !== endEvaluator);
+  return failed.length === 0 && (allowUnscored || (unverified.length === 0 && unasked.length === 0));
+}
+
+interface RunError {
+  readonly label: string;
+  /** Class and message; empty when the spans carry neither. */
+  readonly text: string;
+  /** True: a verdict of `run_error` lists it. */
+  readonly isListed: boolean;
+}
+
+/** Runs that ended in an error. A sub-agent is a part of its agent's run, which may have gone on. */
+export function runErrorsOf(results: readonly EvalResult[]): readonly RunError[] {
+  return results
+    .filter(({ item: { run } }) => run.trace.status === 'error' && run.parent === undefined)
+    .map(({ item: { label, run }, verdicts }) => ({
+      label,
+      text: runErrorText(run.trace),
+      isListed: verdicts.some(({ evaluator, verdict }) => evaluator === endEvaluator && classOf(verdict) === 'failed'),
+    }));
+}
+
+export function runErrorLine({ label, text }: RunError): string {
+  return text === '' ? label : `${label}: ${text}`;
 }
 
 export function findings(results: readonly EvalResult[], which: VerdictClass): readonly Finding[] {
@@ -131,8 +159,10 @@ export function findings(results: readonly EvalResult[], which: VerdictClass): r
 
 /** Omits counts of 0, except the number of runs. */
 export function countsText({ runs, results, sampledOut, notBegun, missing }: EvalOutcome): string {
-  const scored = results.filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored')).length;
+  const scored = results.filter(isScored).length;
+  const failed = runErrorsOf(results).length;
   const parts = [`${scored} of ${runs} ${runs === 1 ? 'run' : 'runs'} scored`];
+  if (failed > 0) parts.push(`${failed} ended in an error`);
   if (sampledOut > 0) parts.push(`${sampledOut} sampled out`);
   if (notBegun > 0) parts.push(`${notBegun} not begun after the first failure`);
   if (missing.length > 0) parts.push(`${missing.length} ${missing.length === 1 ? 'example has' : 'examples have'} no run`);
@@ -209,6 +239,7 @@ export function tableText(report: EvalReport): string {
       outcome.results.filter((result) => verbose || isFailing(result, unverified)),
       verbose,
     ),
+    ...unlistedRunErrors(outcome.results),
     ...list('Failed', findings(outcome.results, 'failed')),
     ...list('Without a usable judge', findings(outcome.results, 'errors')),
     ...(unverified.length === 0
@@ -232,6 +263,14 @@ export function tableText(report: EvalReport): string {
     '',
     passed ? 'PASSED' : 'FAILED',
   ].join('\n');
+}
+
+/** Runs that ended in an error where no evaluator reports it. */
+function unlistedRunErrors(results: readonly EvalResult[]): readonly string[] {
+  const own = runErrorsOf(results).filter(({ isListed }) => !isListed);
+  if (own.length === 0) return [];
+  const lines = own.slice(0, findingsMax).map((one) => `  ${oneLine(runErrorLine(one), textChars)}`);
+  return ['', 'Runs that ended in an error', ...lines, ...more(own.length)];
 }
 
 function warned(warnings: readonly string[]): readonly string[] {
@@ -366,8 +405,8 @@ export function unscoredOf(outcome: EvalOutcome, options: UnscoredWith): Unscore
   };
 }
 
-function isScored({ verdicts }: EvalResult): boolean {
-  return verdicts.some(({ verdict }) => verdict.kind === 'scored');
+export function isScored({ verdicts }: EvalResult): boolean {
+  return verdicts.some(({ evaluator, verdict }) => isCheck({ evaluator, word: verdictWord(verdict) }));
 }
 
 function runsText(count: number): string {
@@ -452,9 +491,10 @@ function judgeFault(
   return `gave no usable answer (${error})`;
 }
 
-/** `true` for a run with a failed verdict, an evaluation error, or an expectation without a score. */
+/** `true` for a run that ended in an error, and for one with a failed verdict, an evaluation error, or an expectation without a score. */
 export function isFailing({ item, verdicts }: EvalResult, unchecked: readonly Unverified[]): boolean {
   return (
+    (item.run.trace.status === 'error' && item.run.parent === undefined) ||
     verdicts.some(({ verdict }) => classOf(verdict) === 'failed' || verdict.kind === 'failed') ||
     unchecked.some(({ label }) => label === item.label)
   );

@@ -7,6 +7,7 @@ import { completedName, type EvaluatorSummary, type ExperimentSummary, experimen
 import { experimentFileJson } from '../../analytics/experiment-json.ts';
 import type { AgentFacts, Experiment, ExperimentResult } from '../../model/experiment.ts';
 import { jsonText } from '../../model/json.ts';
+import { isCheck } from '../../model/verdict.ts';
 
 export interface Report {
   readonly experiment: Experiment;
@@ -41,7 +42,7 @@ export function reportOf({ experiment, results, gates, planned }: ReportOptions)
     const reached = own === undefined || counted === 0 ? undefined : own.passed / counted;
     return { ...gate, reached, held: reached !== undefined && reached >= gate.share };
   });
-  const scored = results.some(({ verdicts }) => verdicts.some(({ verdict }) => verdict !== 'skipped' && verdict !== 'error'));
+  const scored = results.some(({ verdicts }) => verdicts.some(({ evaluator, verdict: word }) => isCheck({ evaluator, word })));
   const problems = [
     ...(scored ? [] : ['Nothing was scored.']),
     ...(summary.notCompleted === 0 || gates.some(({ name }) => name === completedName)

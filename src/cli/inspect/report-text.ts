@@ -147,7 +147,7 @@ function runLines(inspected: InspectedRun): readonly string[] {
       : ['  Tool calls, in order', ...executed.flatMap((call, index) => callLines(call, index + 1))]),
     ...(neverRan.length === 0
       ? []
-      : ['', '  Requested calls without a sign that they ran', ...neverRan.flatMap((call, index) => callLines(call, index + 1))]),
+      : ['', '  Requested calls that did not run', ...neverRan.flatMap((call, index) => callLines(call, index + 1))]),
     '',
     ...definitionLines(trace.toolDefinitions),
     '',
@@ -216,6 +216,7 @@ function callLines(call: ToolCall, number: number): readonly string[] {
       : [
           `${indent}  error      ${quoted([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`,
         ]),
+    ...(call.hold === undefined ? [] : [`${indent}  outcome    ${holdTexts[call.hold]}`]),
     ...(call.result === undefined && (call.error !== undefined || !call.executed)
       ? []
       : [
@@ -223,6 +224,11 @@ function callLines(call: ToolCall, number: number): readonly string[] {
         ]),
   ];
 }
+
+const holdTexts: { readonly [hold in NonNullable<ToolCall['hold']>]: string } = {
+  waiting: 'waits for a person or another program',
+  refused: 'refused by a person',
+};
 
 /** The rest of a truncated value. */
 function left(part: string | undefined): string {

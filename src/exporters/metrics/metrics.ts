@@ -46,7 +46,13 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
       [wire.targetVersion]: run.serviceVersion ?? '',
     };
     const tenant = { [wire.tenant]: tenantLabel(run.tenant) };
-    if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, ...tenant, [wire.completeness]: run.completeness });
+    if (isRunsFirst(item))
+      telemetry.add('tracejury.runs', 1, {
+        ...agent,
+        ...tenant,
+        [wire.completeness]: run.completeness,
+        [wire.runStatus]: run.trace.status ?? '',
+      });
     for (const ended of item.decisions) {
       const { name, decision, reason } = ended;
       telemetry.add('tracejury.decisions', 1, {

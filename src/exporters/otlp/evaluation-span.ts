@@ -126,6 +126,7 @@ export function runAttributes(run: ExportedRun, head: NewAttributes = {}): NewAt
     [wire.revision]: itemRevision({ run }),
     [wire.completeness]: run.completeness,
   };
+  if (run.trace.status !== undefined) attributes[wire.runStatus] = run.trace.status;
   if (run.trace.agent !== undefined) attributes[wire.agentName] = run.trace.agent;
   if (run.trace.sessionId !== undefined) attributes[wire.sessionId] = run.trace.sessionId;
   if (run.tenant !== '') attributes[wire.tenant] = run.tenant;

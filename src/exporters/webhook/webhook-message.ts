@@ -74,6 +74,7 @@ function runJson({ run, evaluations }: Notice, link: string | undefined): JsonOb
     started_at: timeText(startUnixNano),
     ended_at: timeText(endUnixNano),
     completeness,
+    status: trace.status ?? null,
     revision: itemRevision({ run }),
     ...(link === undefined ? {} : { link: linkOf(run, link) }),
     verdicts: evaluations.slice(0, verdictsListedMax).map(verdictJson),

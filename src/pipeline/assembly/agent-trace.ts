@@ -12,12 +12,15 @@ import type {
   TruncatedPart,
   RunKey,
 } from '../../model/agent-trace.ts';
+import { statesPause } from '../../model/control-flow.ts';
 import type { Mutable } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
 import { lettersOf } from './event-spans.ts';
 import { graphName } from './graph-names.ts';
 import { tokensOf, withAgentSum } from './model-calls.ts';
+import { failureOf } from './failures.ts';
+import { runEnd } from './run-end.ts';
 import { givenAgentName, isFrameworkName, ownName } from './span-facts.ts';
 import { type Node, byStart } from './span-tree.ts';
 import { spoken } from '../../../collectors/parsing/reasoning.ts';
@@ -86,11 +89,11 @@ export function agentTrace(
   });
   const tokens = wholeUsage(modelCalls, scope.subAgents.length === 0 ? summedUp(outer) : undefined);
   if (tokens !== undefined) trace.tokens = tokens;
-  // A final response shows that the run went on after an error of its root.
-  const failed = response === undefined ? outer.find(isInError)?.span : undefined;
-  trace.status = failed === undefined ? 'ok' : 'error';
-  if (failed !== undefined && failed.status.message !== '') trace.errorMessage = failed.status.message;
-  trace.toolCalls = calls;
+  Object.assign(trace, runEnd({ scope, outer, own, models, lastModel, calls, response }));
+  const isPaused = trace.status === 'paused';
+  // The state of a run that waits is no answer.
+  if (isPaused && statesPause(response)) delete trace.finalResponse;
+  trace.toolCalls = isPaused ? calls.map(waiting) : calls;
   trace.toolDefinitions = definitionsIn(outer, own);
   trace.modelCalls = modelCalls;
   trace.documents = documentsIn(own);
@@ -104,6 +107,11 @@ export function agentTrace(
   trace.startUnixNano = startUnixNano;
   if (endUnixNano !== undefined) trace.endUnixNano = endUnixNano;
   return trace as AgentTrace;
+}
+
+/** A call that had not run when the run paused. */
+function waiting(call: ToolCall): ToolCall {
+  return call.executed || (call.result ?? call.error ?? call.hold) !== undefined ? call : { ...call, hold: 'waiting' };
 }
 
 /**
@@ -270,7 +278,7 @@ function modelCall(node: Node): ModelCall {
   if (outputTokens !== undefined) call.outputTokens = outputTokens;
   if (cachedInputTokens !== undefined) call.cachedInputTokens = cachedInputTokens;
   if (reasoningTokens !== undefined) call.reasoningTokens = reasoningTokens;
-  if (isInError(node)) call.failed = true;
+  if (failureOf(node) !== undefined) call.failed = true;
   return call;
 }
 

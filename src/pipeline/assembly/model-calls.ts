@@ -3,6 +3,7 @@ import type { Message, RequestedCall, SpanFacts, ToolFacts } from '../../../coll
 import { saying } from '../../../collectors/parsing/message-evidence.ts';
 import { lastText } from '../../../collectors/parsing/messages.ts';
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
+import { failureOf, hasOutput } from './failures.ts';
 import { identity } from './requested-calls.ts';
 import { joined } from './span-facts.ts';
 import { sortedBy } from '../../model/nano-time.ts';
@@ -93,7 +94,10 @@ function unnested(own: readonly Node[]): readonly Node[] {
   const better = new Map<Node, SpanFacts>();
   for (const [outer, inner] of requests) {
     const isOne = inner.length === 1 || inner.every((node) => usesAsMuch(outer, node) && isAtOnce(inner[0] ?? node, node));
-    better.set(outer, isOne ? inner.reduce((facts, node) => joined(facts, node.reading.facts), outer.reading.facts) : { role: 'step' });
+    better.set(
+      outer,
+      isOne ? inner.reduce((facts, node) => joined(facts, innerFacts(facts, node)), outer.reading.facts) : { role: 'step' },
+    );
     if (isOne) for (const node of inner) dropped.add(node);
   }
   return own
@@ -102,6 +106,15 @@ function unnested(own: readonly Node[]): readonly Node[] {
       const facts = better.get(node);
       return facts === undefined ? node : { ...node, reading: { ...node.reading, facts } };
     });
+}
+
+/** The failure of the inner span is that of the request, unless the outer one has an answer. */
+function innerFacts(outer: SpanFacts, node: Node): SpanFacts {
+  const { facts } = node.reading;
+  const failure = hasOutput(outer) ? undefined : failureOf(node);
+  return failure === undefined
+    ? facts
+    : { ...facts, failed: { message: failure.message, ...(failure.type === undefined ? {} : { type: failure.type }) } };
 }
 
 /** Requests of a loop follow one another. */

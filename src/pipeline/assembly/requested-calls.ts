@@ -1,5 +1,6 @@
 /** Requested calls and their results, from conversations that repeat their history in every request. */
 import type { RequestedCall, Message, ReportedResult } from '../../../collectors/collector.ts';
+import { holdIn } from '../../model/control-flow.ts';
 import { jsonText } from '../../model/json.ts';
 import { countBelow } from '../../model/nano-time.ts';
 import { endOf } from '../../model/span.ts';
@@ -30,10 +31,13 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
   const latest = new Map<string, RequestedCall>();
   const history = models[0]?.reading.facts.inputMessages ?? none;
   const present = afterUser(history);
+  const refused = refusedIds(history.slice(present));
   history.forEach(({ requested }, at) => {
     for (const call of requested) {
-      if (at >= present) known.add(call);
-      else if (call.id !== undefined) count(past, call.id);
+      if (at >= present) {
+        known.add(call);
+        if (call.id !== undefined && refused.has(call.id)) found.push(refusedCall(call, found.length, models[0]));
+      } else if (call.id !== undefined) count(past, call.id);
       if (call.id !== undefined) latest.set(call.id, call);
     }
   });
@@ -67,6 +71,18 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
 }
 
 const none: readonly never[] = [];
+
+/** Calls that an earlier run asked for and a person refused, so that this run goes on with the refusal. */
+function refusedIds(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(
+    messages.flatMap(({ results }) => results.flatMap(({ id, result }) => (id !== undefined && holdIn(result) === 'refused' ? [id] : []))),
+  );
+}
+
+function refusedCall(call: RequestedCall, order: number, request: Node | undefined): Requested {
+  const fromLogs = request?.reading.fromLogs.has('inputMessages') === true;
+  return { call, turn: -1, order, requestedAtUnixNano: request?.span.startUnixNano ?? 0n, answeredBy: request, fromLogs };
+}
 
 /**
  * Some providers number call ids from one in each turn. A known id is a new call if the request already has its result; unless the answer

@@ -304,7 +304,7 @@ function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {
 }
 
 /** The failure on a tool's span: status, exception event, `error.type`, or the dialect's own field. */
-export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | undefined {
+export function errorOf(span: Span, tool: Pick<ToolFacts, 'failed' | 'result'> | undefined): ToolError | undefined {
   const exception = span.events.find((event) => event.name === 'exception');
   const errorType = textAttribute(span, 'error.type');
   const sign =
@@ -364,7 +364,7 @@ const TYPE_ALONE = /^(?:[\w$]{1,100}\.){0,10}(?:[A-Z]\w{0,100}:|\w{0,100}(?:Erro
 const PHRASE =
   /^(?:error running tool(?: \(non-fatal\))?|tool execution failed|tool error|(?:unknown |internal )?error|exception|failed|failure|http \d{3})\.?$/i;
 
-function resultText(tool: ToolFacts | undefined): string | undefined {
+function resultText(tool: Pick<ToolFacts, 'result'> | undefined): string | undefined {
   return typeof tool?.result === 'string' ? tool.result : undefined;
 }
 

@@ -2,6 +2,7 @@
 import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Mutable } from '../../model/mutable.ts';
+import { controlFlowOf, holdIn } from '../../model/control-flow.ts';
 import { failureText } from '../../model/error-signs.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
 import { modelSpans, requestsCalls } from './model-calls.ts';
@@ -259,12 +260,16 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
   const returned = firstWith(nodes, 'result');
   const result = returned === undefined ? answer?.result : (returned.result ?? null);
-  const spanError = firstError(nodes);
+  const stated = firstError(nodes);
+  const flow = stated === undefined ? undefined : controlFlowOf(stated);
+  const hold =
+    holdIn(result) ?? (result === undefined && (flow === 'waiting' || firstWith(nodes, 'waits') !== undefined) ? 'waiting' : undefined);
+  const spanError = flow === undefined && hold === undefined ? stated : undefined;
   const resultText =
     typeof answer?.result === 'string' && spanError !== undefined && isPhrase(spanError.message) ? answer.result : undefined;
   const error =
     spanError === undefined
-      ? answer?.isError === true
+      ? answer?.isError === true && hold === undefined
         ? resultError(answer)
         : undefined
       : resultText === undefined
@@ -296,8 +301,9 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   if (error !== undefined) {
     call.error = error;
     provenance.error = spanError === undefined ? model : 'tool_span';
-  } else if (nodes.some(({ span }) => span.status.code === 'ok')) call.statedOk = true;
-  call.executed = true;
+  } else if (hold === undefined && nodes.some(({ span }) => span.status.code === 'ok')) call.statedOk = true;
+  call.executed = hold === undefined;
+  if (hold !== undefined) call.hold = hold;
   call.spanId = first.span.spanId;
   addTimes({ startUnixNano: execution.beganAtUnixNano, endUnixNano: first.span.endUnixNano }, first.endedAtUnixNano, call);
   if (partner !== undefined) call.turn = partner.turn;
@@ -307,7 +313,10 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
 }
 
 /** The tool facts of the first span that has the member. */
-function firstWith(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId'): ToolFacts | undefined {
+function firstWith(
+  nodes: readonly Node[],
+  key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId' | 'waits',
+): ToolFacts | undefined {
   for (const {
     reading: {
       facts: { tool },
@@ -362,12 +371,15 @@ function requestedOnly(
     provenance.result = source;
   }
   addTruncated(requested.argumentsPart, answer?.resultPart, call);
-  const failure = run !== undefined && hasFailed(run) ? errorOf(run.span, undefined) : undefined;
-  if (failure !== undefined) {
-    call.error = failure;
+  const stated = run !== undefined && hasFailed(run) ? errorOf(run.span, undefined) : undefined;
+  const flow = stated === undefined ? undefined : controlFlowOf(stated);
+  const hold = holdIn(answer?.result) ?? (answer === undefined && flow === 'waiting' ? 'waiting' : undefined);
+  if (hold !== undefined) call.hold = hold;
+  else if (stated !== undefined && flow === undefined) {
+    call.error = stated;
     provenance.error = 'tool_span';
   } else if (answer?.isError === true) call.error = resultError(answer);
-  call.executed = answer !== undefined || run !== undefined || requested.byProvider === true;
+  call.executed = hold === undefined && (answer !== undefined || run !== undefined || requested.byProvider === true);
   if (requested.byProvider === true) call.byProvider = true;
   if (run === undefined) {
     call.startUnixNano = requestedAtUnixNano;

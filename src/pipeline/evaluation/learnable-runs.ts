@@ -12,7 +12,8 @@ export function learnableOf(run: Run, evaluations: readonly Evaluation[], plan: 
   const verdicts = new Map(evaluations.map(({ key, verdict }) => [key.name, verdict]));
   const learning = plan.filter((planned) => planned.learning !== undefined && verdicts.has(planned.configured.name));
   if (learning.length === 0) return 'not_wanted';
-  if (run.completeness !== 'complete' || run.trace.truncated?.includes('spans') === true) return 'not_complete';
+  const { status, truncated } = run.trace;
+  if (run.completeness !== 'complete' || status === 'paused' || truncated?.includes('spans') === true) return 'not_complete';
   // The first revision has been learnt, and the spans that came late are few.
   if (run.revision !== 1 || run.partOf !== undefined) return 'later_revision';
   if (notCarried(run.trace) !== undefined) return 'tool_calls_not_carried';

@@ -186,11 +186,12 @@ export interface Comparing extends GroupRunOptions {
 
 type Compared =
   | { readonly kind: 'compared'; readonly run: GroupRun }
-  | { readonly kind: 'left_out'; readonly reason: 'not_complete' | 'tool_calls_not_carried' | 'no_verdict' };
+  | { readonly kind: 'left_out'; readonly reason: 'not_complete' | 'paused' | 'tool_calls_not_carried' | 'no_verdict' };
 
 /** An incomplete run would look shorter than it was, and might set the minimum for all others. */
 export function comparedRun(run: Run, { success, ...options }: Comparing, verdictOf: (name: string) => Verdict | undefined): Compared {
   if (run.completeness !== 'complete') return { kind: 'left_out', reason: 'not_complete' };
+  if (run.trace.status === 'paused') return { kind: 'left_out', reason: 'paused' };
   const found = groupRun(run.trace, options);
   if (found === undefined) return { kind: 'left_out', reason: 'tool_calls_not_carried' };
   if (success === undefined) return { kind: 'compared', run: found };

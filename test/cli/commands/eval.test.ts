@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
@@ -190,6 +190,7 @@ test('eval: exit 0 when every verdict passed, 1 when one failed; skipped ones co
     ['tool_call_validity', 0, 0, 1],
     ['tool_error', 1, 0, 0],
     ['tool_efficiency', 1, 0, 0],
+    ['run_error', 1, 0, 0],
   ]);
   expect((await report(bothFile)).code).toBe(1);
 });
@@ -302,4 +303,36 @@ test('eval: what could not be scored at all is said on standard error', async ()
     1,
     '⚠ 0 of 1 run scored: tool_call_validity, tool_error, tool_efficiency: skipped (no_tool_calls). tracejury inspect FILE shows the missing data. --allow-unscored lets it pass.',
   ]);
+});
+
+describe('a run that ended in an error', () => {
+  const fine = { id: 'fine', input: 'q', tool_calls: [{ name: 'f', arguments: {}, result: 'r' }], final_response: 'a' };
+  const died = { id: 'died', input: 'q', tool_calls: [], error_type: 'RateLimitError', error_message: 'usage limit reached' };
+  const runs = file('died.json', [fine, died]);
+  const onlyTools = file('only-tools.yaml', 'evaluators: [ tool_error ]\n');
+  const gates: readonly (readonly [what: string, words: readonly string[], code: number])[] = [
+    ['fails by the evaluator that is on by default', [], 1],
+    ['fails where no evaluator looks at it', ['-c', onlyTools], 1],
+    ['fails though the gates hold', ['--fail-under', 'tool_error=1'], 1],
+    ['passes on demand', ['--allow-run-errors'], 0],
+    ['passes on demand with gates', ['--allow-run-errors', '-c', onlyTools, '--fail-under', 'tool_error=1'], 0],
+  ];
+  test.each(gates)('eval: a run that ended in an error %s', async (_what, words, code) => {
+    const { code: found, out } = await answer(runs, ...words, '--format', 'json');
+    const { passed, results } = JSON.parse(out) as { readonly passed: boolean; readonly results: readonly { readonly status: string }[] };
+    expect([found, passed, results.map(({ status }) => status)]).toEqual([code, code === 0, ['ok', 'error']]);
+  });
+
+  test.each(['table', 'markdown', 'junit'])('eval: the report as %s names a run in error that no evaluator looks at', async (format) => {
+    const { out, err } = await answer(runs, '-c', onlyTools, '--format', format);
+    expect(out).toContain('died');
+    expect(out).toContain('RateLimitError: usage limit reached');
+    expect(err).toBe('⚠ 1 run ended in an error (died: RateLimitError: usage limit reached). --allow-run-errors lets such runs pass.');
+  });
+
+  test('eval: a run that only came to its end is not scored', async () => {
+    const { code, err } = await answer(file('silent.json', { input: 'hello', final_response: 'a' }));
+    expect(code).toBe(1);
+    expect(err).toContain('0 of 1 run scored');
+  });
 });

@@ -42,7 +42,9 @@ test('metrics: a first revision counts the run, its verdicts, scores and decisio
   expect(
     await exporter.send({ ...item, decisions: [decision('good'), decision('none', { decision: 'skipped', reason: 'no_tool_calls' })] }),
   ).toEqual({ kind: 'sent' });
-  expect(points(telemetry, 'tracejury.runs')).toEqual([{ ...agent, 'tracejury.completeness': 'complete', value: 1 }]);
+  expect(points(telemetry, 'tracejury.runs')).toEqual([
+    { ...agent, 'tracejury.completeness': 'complete', 'tracejury.run.status': 'ok', value: 1 },
+  ]);
   const target = { ...agent, 'tracejury.evaluator.kind': 'rule', value: 1 };
   expect(points(telemetry, 'tracejury.evaluation.results')).toEqual([
     { ...target, 'gen_ai.evaluation.name': 'good', 'gen_ai.evaluation.score.label': 'pass' },
@@ -143,7 +145,7 @@ test('metrics: a run that nothing looks at is still a run', async () => {
   const { telemetry, exporter } = bench();
   await exporter.send({ run: run({ trace: agentTrace() }), evaluations: [], decisions: [] });
   expect(points(telemetry, 'tracejury.runs')).toEqual([
-    { 'tracejury.target.service.name': 'travel', 'tracejury.completeness': 'complete', value: 1 },
+    { 'tracejury.target.service.name': 'travel', 'tracejury.completeness': 'complete', 'tracejury.run.status': 'ok', value: 1 },
   ]);
 });
 

@@ -139,6 +139,7 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
         'tracejury.threshold': 0.5,
         'tracejury.passed': false,
         'tracejury.sample.probability': 1,
+        'tracejury.run.status': 'ok',
         'tracejury.evaluation.id': id,
       },
     });

@@ -136,6 +136,7 @@ test('webhook: a run that failed is told with the verdicts that failed, signed s
           started_at: '2023-11-14T22:13:20.000000Z',
           ended_at: '2023-11-14T22:13:21.123456Z',
           completeness: 'complete',
+          status: 'ok',
           revision: 1,
           link: 'https://jury.example/runs/4bf92f3577b34da6a3ce929d0e0e4736/00000000000000a1',
           verdicts: [

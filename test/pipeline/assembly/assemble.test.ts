@@ -60,12 +60,6 @@ const cases: readonly Case[] = [
     without: ['finalResponse'],
   },
   {
-    name: 'an agent span in error that has an answer went on after the error',
-    spans: [agentSpan({ id: 1, status: 'error', message: 'a tool failed', output: 'a' })],
-    trace: { status: 'ok', finalResponse: 'a' },
-    without: ['errorMessage'],
-  },
-  {
     name: 'the system prompt comes from the agent, else from the first request',
     spans: [root, modelSpan({ id: 2, parent: 1, history: [{ role: 'system', parts: [{ type: 'text', content: 'be kind' }] }, user('q')] })],
     trace: { systemPrompt: 'be kind', input: 'q' },
