@@ -24,6 +24,9 @@ export interface AgentOverview {
   readonly runs: number;
   /** With a failed verdict. */
   readonly failedRuns: number;
+  /** Runs that ended in an error. */
+  readonly errorRuns: number;
+  readonly pausedRuns: number;
   readonly runsBefore: number;
   readonly evaluators: readonly EvaluatorOverview[];
   readonly took: QuantileSketch;
@@ -59,6 +62,8 @@ export function agentOverviews({ runs, evaluators, before }: OverviewRows): read
       agent,
       runs: sum('runs'),
       failedRuns: sum('failed'),
+      errorRuns: sum('errors'),
+      pausedRuns: sum('paused'),
       runsBefore: runsBefore.get(agent) ?? 0,
       evaluators: (evaluatorsOf.get(agent) ?? [])
         .filter(({ counts }) => counts.pass + counts.fail > 0)

@@ -1,6 +1,6 @@
 /** Filters of stored runs on a command line: `--where 'agent=support evaluator=tool_error verdict=fail'`, and times for --since and --until. */
 import { UsageError } from './command.ts';
-import type { Run } from '../model/agent-trace.ts';
+import { type Run, runStatuses } from '../model/agent-trace.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import { parseTraceId, tenant } from '../model/ids.ts';
 import { jsonText } from '../model/json.ts';
@@ -24,6 +24,7 @@ const keys = {
   tenant: 'the name of a tenant',
   trace: 'a trace id of 32 hexadecimal digits',
   evaluator: 'the name of an evaluator',
+  status: `one of ${runStatuses.join(', ')}`,
   verdict: `one of ${verdictWords.join(', ')}`,
   annotated: 'yes or no',
   tool: 'the name of a tool',
@@ -119,6 +120,11 @@ function conditionOf(key: Key, value: string, option: string): Conditions {
       if (verdict === undefined) throw fault(key, value, option, didYouMean(value, verdictWords));
       return { verdict };
     }
+    case 'status': {
+      const status = runStatuses.find((word) => word === value);
+      if (status === undefined) throw fault(key, value, option, didYouMean(value, runStatuses));
+      return { status };
+    }
     case 'annotated':
       if (value !== 'yes' && value !== 'no') throw fault(key, value, option);
       return { annotated: value === 'yes' };
@@ -155,7 +161,7 @@ function answerText({ trace: { finalResponse } }: Run): string {
 /** Whether a run with these verdicts matches, where no store filters. Nobody has annotated it, and its cost is unknown. */
 export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'name' | 'verdict'>[], filter: RunFilter): boolean {
   const { tenant: wanted, agent, service, version, sessionId, traceId, evaluator, verdict, annotated, from, to } = filter;
-  const { tool, text, label, minDuration = -Infinity, maxDuration = Infinity, minCost, maxCost } = filter;
+  const { status, tool, text, label, minDuration = -Infinity, maxDuration = Infinity, minCost, maxCost } = filter;
   const [startedAt, endedAt] = [Number(run.startUnixNano / 1_000n), Number(run.endUnixNano / 1_000n)];
   return (
     (wanted === undefined || run.tenant === wanted) &&
@@ -164,6 +170,7 @@ export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'nam
     (version === undefined || run.serviceVersion === version) &&
     (sessionId === undefined || run.trace.sessionId === sessionId) &&
     (traceId === undefined || run.traceId === traceId) &&
+    (status === undefined || run.trace.status === status) &&
     annotated !== true &&
     label === undefined &&
     (text === undefined || matchesTerms(wordsOf(`${run.trace.input ?? ''}\n${answerText(run)}`), searchTerms(text))) &&

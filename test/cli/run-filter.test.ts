@@ -21,6 +21,7 @@ test.each([
   { where: 'min_duration=1.5 max_duration=2m', want: { minDuration: 1_500_000, maxDuration: 120_000_000 } },
   { where: 'text="late order"', want: { text: 'late order' } },
   { where: 'min_cost=0 max_cost=0.25', want: { minCost: 0, maxCost: 0.25 } },
+  { where: 'status=paused agent=a', want: { status: 'paused', agent: 'a' } },
   { where: 'version=a=b', want: { version: 'a=b' } },
   { where: '', want: {} },
 ])('run filter: reads $where', ({ where, want }) => {
@@ -35,6 +36,7 @@ test.each([
   { where: 'agnet=a', says: '--where: agnet is no key. Did you mean agent? Keys are agent, service, version,' },
   { where: 'colour=red', says: '--where: colour is no key. Keys are agent,' },
   { where: 'verdict=fial', says: 'verdict="fial" is wrong: verdict takes one of pass, fail, raw, skipped, error. Did you mean fail?' },
+  { where: 'status=errors', says: 'status="errors" is wrong: status takes one of ok, error, paused. Did you mean error?' },
   { where: 'trace=12', says: 'trace="12" is wrong: trace takes a trace id of 32 hexadecimal digits.' },
   { where: 'annotated=maybe', says: 'annotated takes yes or no' },
   { where: 'min_duration=long', says: 'min_duration takes a number of seconds, or a duration such as 30s.' },
@@ -116,6 +118,8 @@ describe('run filter: matches runs that are in no store', () => {
     { filter: { maxDuration: 1_123_455 }, want: false },
     { filter: { label: 'good' }, want: false },
     { filter: { minCost: 0 }, want: false },
+    { filter: { status: 'ok' as const }, want: true },
+    { filter: { status: 'error' as const }, want: false },
   ])('$filter: $want', ({ filter, want }) => {
     expect(matchesRun(one, verdicts, filter)).toBe(want);
   });

@@ -1,7 +1,7 @@
 /** What every store does, whichever it is. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Run } from '../../src/model/agent-trace.ts';
+import type { Run, RunStatus } from '../../src/model/agent-trace.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
 import { slimItem } from '../../src/stores/blob-codec.ts';
@@ -160,11 +160,19 @@ describe.each(members)('%s', (member) => {
   test('stores: filters hold together, newest first', async () => {
     const store = await open(member);
     const agents = ['x', 'y'] as const;
+    const ends = new Map<number, RunStatus>([
+      [2, 'error'],
+      [4, 'paused'],
+      [6, 'error'],
+    ]);
     await store.write(
       Array.from({ length: 8 }, (_, at) =>
         scoredRun(
           { a: scored(at % 2), ...(at < 4 ? { b: skipped } : {}) },
-          nth(at, { trace: agentTrace({ agent: agents[at % 4 < 2 ? 0 : 1], sessionId: `s${at % 3}` }), service: at < 6 ? 'one' : 'two' }),
+          nth(at, {
+            trace: agentTrace({ agent: agents[at % 4 < 2 ? 0 : 1], sessionId: `s${at % 3}`, status: ends.get(at) ?? 'ok' }),
+            service: at < 6 ? 'one' : 'two',
+          }),
         ),
       ),
     );
@@ -180,6 +188,12 @@ describe.each(members)('%s', (member) => {
     expect(await found({ verdict: 'pass', from: base + 3 * secondMicros, to: base + 7 * secondMicros })).toEqual([5, 3]);
     expect(await found({ evaluator: 'a', verdict: 'raw' })).toEqual([]);
     expect(await found({ traceId: traceId(3) })).toEqual([2]);
+    expect(await found({ status: 'error' })).toEqual([6, 2]);
+    expect(await found({ status: 'paused' })).toEqual([4]);
+    expect(await found({ status: 'ok' })).toEqual([7, 5, 3, 1, 0]);
+    expect(await found({ status: 'error', agent: 'y', from: base + 3 * secondMicros })).toEqual([6]);
+    expect(await found({ status: 'paused', sessionId: 's1', verdict: 'fail' })).toEqual([4]);
+    expect(await found({ status: 'error', verdict: 'pass' })).toEqual([]);
   });
 
   test.each([{}, { verdict: 'pass' }, { evaluator: 'a' }] as const)('stores: pages of %j survive what comes in between', async (filter) => {

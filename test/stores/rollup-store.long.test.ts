@@ -110,12 +110,13 @@ describe.each(members)('%s', (member) => {
       }),
       item({ verdicts: { e: scored(0) }, probability: 0.25, tookMicros: 3_000_000 }),
       item({ agent: 'b', verdicts: { e: skipped }, members: { trace: agentTrace({ agent: 'b', status: 'error' }) } }),
+      item({ agent: 'b', verdicts: { e: skipped }, members: { trace: agentTrace({ agent: 'b', status: 'paused' }) } }),
     ]);
     await refreshed(store, start);
     const found = await rows(store, 'run');
-    expect(found.map(({ agent, counts }) => [agent, counts.runs, counts.failed, counts.errors])).toEqual([
-      ['a', 2, 2, 0],
-      ['b', 1, 0, 1],
+    expect(found.map(({ agent, counts }) => [agent, counts.runs, counts.failed, counts.errors, counts.paused])).toEqual([
+      ['a', 2, 2, 0, 0],
+      ['b', 2, 0, 1, 1],
     ]);
     expect(found[0]?.counts).toMatchObject({
       timed: 2,

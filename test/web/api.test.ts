@@ -93,6 +93,8 @@ const filters: readonly (readonly [string, readonly number[]])[] = [
   ['min_duration=0&max_duration=3600', [0, 1, 2]],
   ['min_duration=3600', []],
   ['min_cost=0', []],
+  ['status=ok', [0, 1, 2]],
+  ['status=error', []],
 ];
 for (const [query, wanted] of filters) {
   test(`api: runs?${query}`, async () => {
@@ -204,6 +206,7 @@ const refused: readonly (readonly [string, number, RegExp])[] = [
   ['/runs?limit=0', 400, /limit must be >= 1/],
   ['/runs?limit=many', 400, /limit must be integer/],
   ['/runs?verdict=good', 400, /verdict must be equal to one of the allowed values: pass, fail, raw, skipped, error/],
+  ['/runs?status=crashed', 400, /status must be equal to one of the allowed values: ok, error, paused/],
   ['/runs?agnet=x', 400, /agnet is unknown/],
   ['/runs?from=yesterday', 400, /from is "yesterday", which is not a time/],
   ['/runs?cursor=nonsense', 400, /cursor is not from this API/],

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
+import { runStatuses } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
 import { sleep } from '../../service/node-runtime.ts';
 import { openStore } from '../../stores/index.ts';
@@ -22,7 +23,7 @@ const readEveryMs = 1_000;
 
 export const runs: Command = {
   name: 'runs',
-  usage: '[--fail] [--agent A] [--where FILTER]… [--follow] [options]',
+  usage: '[--fail] [--status S] [--agent A] [--where FILTER]… [--follow] [options]',
   summary: 'Shows stored runs with their verdicts, newest first, or as they close.',
   examples: [
     { does: 'Shows the newest runs that failed a verdict:', line: 'tracejury runs --fail' },
@@ -30,10 +31,12 @@ export const runs: Command = {
       does: 'Shows runs with a call of one tool that took a minute or longer:',
       line: "tracejury runs --where 'tool=search min_duration=1m'",
     },
+    { does: 'Shows runs that ended in an error:', line: 'tracejury runs --status error' },
     { does: 'Shows the runs of one agent as they close:', line: 'tracejury runs --agent travel-agent --follow' },
   ],
   options: {
     fail: { type: 'boolean', summary: 'shows only runs that failed a verdict' },
+    status: { type: 'string', value: 'ok|error|paused', summary: 'shows only runs that ended so; paused ones wait for a person' },
     agent: { type: 'string', value: 'A', summary: 'shows only runs of this agent' },
     where: {
       type: 'string',
@@ -92,9 +95,18 @@ function filterOf(input: CommandInput): RunFilter {
   const where = parseRunFilter(textOptions(input, 'where'));
   const agent = textOption(input, 'agent');
   const isFail = input.options['fail'] === true;
+  const status = textOption(input, 'status');
+  const word = runStatuses.find((one) => one === status);
+  if (status !== undefined && word === undefined) throw new UsageError(`--status takes one of ${runStatuses.join(', ')}.`);
+  if (word !== undefined && where.status !== undefined) throw new UsageError('--status and --where both name a status. Use one of them.');
   if (agent !== undefined && where.agent !== undefined) throw new UsageError('--agent and --where both name an agent. Use one of them.');
   if (isFail && where.verdict !== undefined) throw new UsageError('--fail and --where both name a verdict. Use one of them.');
-  return { ...where, ...(isFail ? { verdict: 'fail' as const } : {}), ...(agent === undefined ? {} : { agent }) };
+  return {
+    ...where,
+    ...(isFail ? { verdict: 'fail' as const } : {}),
+    ...(agent === undefined ? {} : { agent }),
+    ...(word === undefined ? {} : { status: word }),
+  };
 }
 
 async function list(store: Store, settings: Settings, { say, complain }: CommandInput): Promise<ExitCode> {
@@ -157,14 +169,17 @@ function runLine(run: RunRow): string {
   const time = [ended.getHours(), ended.getMinutes(), ended.getSeconds()].map((part) => String(part).padStart(2, '0')).join(':');
   const day = [ended.getFullYear(), ended.getMonth() + 1, ended.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
   const agent = oneLine(run.agent ?? run.service ?? 'agent without a name', agentChars).padEnd(agentChars);
-  return `${day} ${time}  ${mark(run.verdicts)} ${agent}  ${outcome(run)}  ${run.traceId}/${run.spanId}`;
+  return `${day} ${time}  ${mark(run)} ${agent}  ${outcome(run)}  ${run.traceId}/${run.spanId}`;
 }
 
-function mark(verdicts: readonly StoredVerdict[]): string {
-  if (verdicts.some(({ verdict }) => verdict === 'fail')) return '✗';
+function mark({ verdicts, status }: RunRow): string {
+  if (status === 'error' || verdicts.some(({ verdict }) => verdict === 'fail')) return '✗';
   if (verdicts.some(({ verdict }) => verdict === 'error')) return '⚠';
+  if (status === 'paused') return '⏸';
   return verdicts.some(({ verdict }) => verdict === 'pass' || verdict === 'raw') ? '✓' : '·';
 }
+
+const stateTexts = { error: 'run ended in an error', paused: 'run waits for a person or another program' } as const;
 
 /** Lists failed verdicts, otherwise counts. */
 function outcome({ verdicts, status, completeness }: RunRow): string {
@@ -174,7 +189,7 @@ function outcome({ verdicts, status, completeness }: RunRow): string {
     ...(of('pass').length === 0 ? [] : [`${of('pass').length} passed`]),
     ...(of('raw').length === 0 ? [] : [`${of('raw').length} measured`]),
   ];
-  const state = [...(status === 'error' ? ['run ended in an error'] : []), ...(completeness === 'complete' ? [] : [completeness])];
+  const state = [...(status === 'ok' ? [] : [stateTexts[status]]), ...(completeness === 'complete' ? [] : [completeness])];
   const counts =
     failed.length + errors.length > 0
       ? [...failed, ...errors].map(({ name, explanation }) => oneLine(`${name}: ${explanation}`, reasonChars))

@@ -28,6 +28,7 @@ export const rollupShapes = {
       'costed',
       'toolCalls',
       'toolErrors',
+      'paused',
     ],
     sketches: ['took', 'tokens', 'cost'],
   },

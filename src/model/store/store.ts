@@ -3,7 +3,7 @@
  * and decision of the highest revision. Writing an item again changes nothing.
  */
 import type { ScoredRun } from '../scored-run.ts';
-import type { RunKey } from '../agent-trace.ts';
+import type { RunKey, RunStatus } from '../agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { LogRecord, Span } from '../span.ts';
@@ -197,7 +197,7 @@ export interface RunRow extends RunKey {
   readonly startedAt: Micros;
   readonly endedAt: Micros;
   readonly completeness: string;
-  readonly status: string;
+  readonly status: RunStatus;
   readonly revision: number;
   /** Tokens and cost of its model calls; `undefined` when unknown. */
   readonly inputTokens: number | undefined;
@@ -309,6 +309,7 @@ export interface RunFilter {
   /** By `groups.task_key`. */
   readonly task?: string;
   readonly traceId?: TraceId;
+  readonly status?: RunStatus;
   /** Runs with a verdict of this evaluator. */
   readonly evaluator?: string;
   /** Runs with such a verdict, of `evaluator` or, without one, of any. */

@@ -372,6 +372,9 @@ const migrations: { readonly [name: string]: Migration } = {
     ]),
   ),
 
+  // Runs that did not end well. Most runs are ok, and have no entry.
+  '031_run_status': steps(["create index runs_by_status on runs (status, started_us, id) where status <> 'ok'"]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

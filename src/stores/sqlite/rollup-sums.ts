@@ -142,6 +142,7 @@ function addRun(agents: Agents, row: readonly unknown[], known: ReadonlyMap<stri
   const [took, tokens, costs] = run.sketches;
   add(run, ofRun.runs, 1);
   if (status === 'error') add(run, ofRun.errors, 1);
+  if (status === 'paused') add(run, ofRun.paused, 1);
   const micros = Number(ended) - Number(started);
   if (micros >= 0) {
     add(run, ofRun.timed, 1);

@@ -3,6 +3,7 @@
  * number of runs for each page.
  */
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely';
+import type { RunStatus } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import {
   examinedMax,
@@ -137,11 +138,15 @@ async function readListed(db: Db, { after, limit, examine = examinedMax, ...filt
 }
 
 /** What a list goes along. Runs of one trace are few; `id` stands for a list of runs. */
-type Index = 'id' | 'trace_id' | 'session_id' | 'task' | 'agent' | 'start';
+type Index = 'id' | 'trace_id' | 'session_id' | 'task' | 'status' | 'agent' | 'start';
 
-export function indexOf({ traceId, sessionId, task, agent }: RunFilter): Index {
+export function indexOf({ traceId, sessionId, task, status, agent }: RunFilter): Index {
   if (traceId !== undefined) return 'trace_id';
-  return sessionId !== undefined ? 'session_id' : task !== undefined ? 'task' : agent !== undefined ? 'agent' : 'start';
+  if (sessionId !== undefined) return 'session_id';
+  if (task !== undefined) return 'task';
+  // Most runs are ok and have no entry.
+  if (status !== undefined && status !== 'ok') return 'status';
+  return agent !== undefined ? 'agent' : 'start';
 }
 
 /** Conditions beside which a list along this index examines runs that it leaves out. */
@@ -150,6 +155,7 @@ const answered: { readonly [index in Index]: readonly (keyof RunFilter)[] | unde
   trace_id: undefined,
   session_id: ['sessionId', 'from', 'to'],
   task: ['task', 'from', 'to'],
+  status: ['status', 'from', 'to'],
   agent: ['agent', 'from', 'to'],
   start: ['from', 'to'],
 };
@@ -207,7 +213,7 @@ async function idsOf(db: Db, few: readonly number[] | undefined, examined: Exami
   return { from: row?.first ?? 0, to: row?.last ?? 0 };
 }
 
-function examinedRuns(db: Db, { filter: { traceId, sessionId, task, agent, from, to }, index, after }: Examined) {
+function examinedRuns(db: Db, { filter: { traceId, sessionId, task, status, agent, from, to }, index, after }: Examined) {
   const start = startColumn(index);
   return db
     .selectFrom('runs')
@@ -215,6 +221,7 @@ function examinedRuns(db: Db, { filter: { traceId, sessionId, task, agent, from,
     .$if(index === 'trace_id', (select) => select.where('trace_id', '=', traceId ?? ''))
     .$if(index === 'session_id', (select) => select.where('session_id', '=', sessionId ?? ''))
     .$if(index === 'task', (select) => select.where('task', '=', task ?? ''))
+    .$if(index === 'status', (select) => select.where('status', '=', status ?? '').where(hasEntry('runs')))
     .$if(index === 'agent', (select) => select.where('agent', '=', agent ?? ''))
     .$if(from !== undefined, (select) => select.where('started_us', '>=', from ?? 0))
     .$if(to !== undefined, (select) => select.where('started_us', '<', to ?? 0))
@@ -236,6 +243,7 @@ const equalColumns = [
   ['sessionId', 'session_id'],
   ['task', 'task'],
   ['traceId', 'trace_id'],
+  ['status', 'status'],
 ] as const;
 
 export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns> {
@@ -250,6 +258,7 @@ export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns>
       ...equalColumns.flatMap(([key, name]) =>
         filter[key] === undefined ? [] : [name === index ? sql`${column(name)} = ${filter[key]}` : sql`+${column(name)} = ${filter[key]}`],
       ),
+      ...(index === 'status' ? [hasEntry(alias)] : []),
       ...(from === undefined ? [] : [sql`${column('started_us')} >= ${from}`]),
       ...(to === undefined ? [] : [sql`${column('started_us')} < ${to}`]),
       ...(marks === undefined ? [] : [marks.length === 0 ? sql`false` : sql`${column('marks')} glob ${globOf(marks)}`]),
@@ -267,6 +276,11 @@ export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns>
     ];
     return sql<boolean>`(${sql.join(parts, sql` and `)})`;
   };
+}
+
+/** The condition of the index `runs_by_status`, in its words: SQLite uses a partial index only where a statement has them. */
+function hasEntry(alias: string): RawBuilder<boolean> {
+  return sql<boolean>`${sql.ref(`${alias}.status`)} <> 'ok'`;
 }
 
 /** `undefined` when the filter names no verdict. */
@@ -339,7 +353,7 @@ export function runRow(row: ListedRun, entries: Entries): Omit<RunRow, 'labels'>
     startedAt: row.started_us,
     endedAt: row.ended_us,
     completeness: row.completeness,
-    status: row.status,
+    status: row.status as RunStatus,
     revision: row.revision,
     inputTokens: row.input_tokens ?? undefined,
     outputTokens: row.output_tokens ?? undefined,

@@ -1,4 +1,5 @@
 /** What the routes with lists of runs share: the parameters of the filter, and a page as JSON. */
+import { type RunStatus, runStatuses } from '../../model/agent-trace.ts';
 import type { TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { RunFilter, Store } from '../../model/store/store.ts';
@@ -30,6 +31,10 @@ export const runFilters = {
   session: { ...textParameter, description: 'Session id.' },
   trace: traceId,
   tenant,
+  status: {
+    enum: runStatuses,
+    description: 'Runs that ended well (`ok`), that ended in an error (`error`), or that wait for a person or another program (`paused`).',
+  },
   evaluator: { ...textParameter, description: 'Runs with a verdict of this name.' },
   verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` or of any.' },
   annotated: { enum: ['true', 'false'], description: '`true`: runs with an annotation; `false`: the others.' },
@@ -94,6 +99,7 @@ export function filterOf(query: Parameters): RunFilter {
     ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
     ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
     ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
+    ...(typeof query['status'] === 'string' ? { status: query['status'] as RunStatus } : {}),
     ...named(query, 'tool', 'tool'),
     ...named(query, 'text', 'text'),
     ...named(query, 'label', 'label'),

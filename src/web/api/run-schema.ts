@@ -12,7 +12,8 @@ const textOrNull = orNull(text);
 
 /** Present when the store has the content of the run. */
 export const runContentMembers: JsonObject = {
-  error_message: ofOne(textOrNull),
+  error_message: ofOne(textOrNull, 'Of the error that ended the run.'),
+  error_type: ofOne(textOrNull, 'Class of the error that ended the run.'),
   dialects: ofOne({ type: ['array', 'null'], items: text }, 'Collectors that read its spans.'),
   evidence: ofOne(
     { type: ['object', 'null'] },
@@ -45,7 +46,10 @@ export const runContentSchemas: { readonly [name: string]: JsonObject } = {
     truncated: object({ arguments: textOrNull, result: textOrNull }),
     executed: { type: 'boolean', description: 'False: a model requested the call, and no span shows that it ran.' },
     stated_outcome: { enum: ['ok', 'failed', null] },
-    outcome: text,
+    outcome: {
+      ...text,
+      description: '`returned`, `failed`, `waiting` (for a person or another program), `refused` (by a person), or `not_executed`.',
+    },
     span_id: textOrNull,
     started_at: orNull(time),
     ended_at: orNull(time),

@@ -1,5 +1,6 @@
 /** Serves the API under /api/v1 of the console listener, and its OpenAPI document. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { runStatuses } from '../../model/agent-trace.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
 import { contentGoneWords, revisionChangeKinds, rowLabelsMax } from '../../model/store/store.ts';
@@ -191,7 +192,10 @@ const schemas: { readonly [name: string]: JsonObject } = {
       started_at: time,
       ended_at: time,
       completeness: { enum: ['complete', 'partial', 'abandoned', 'evicted'] },
-      status: { enum: ['ok', 'error'] },
+      status: {
+        enum: runStatuses,
+        description: '`error`: the run ended in one. `paused`: it waits for a person or another program.',
+      },
       revision: count,
       duration_seconds: { type: 'number', minimum: 0 },
       input_tokens: orNull('integer', 'Of all model calls; null: unknown.'),

@@ -24,7 +24,7 @@ beforeAll(async () => {
     run({
       traceId: id,
       startUnixNano: 1_700_000_000_000_000_000n + BigInt(nth) * 1_000_000_000n,
-      trace: agentTrace({ agent: nth === 1 ? 'refund\u001b[2J-agent' : 'order-agent' }),
+      trace: agentTrace({ agent: nth === 1 ? 'refund\u001b[2J-agent' : 'order-agent', status: nth === 3 ? 'paused' : 'ok' }),
     }),
   );
   if (ok === undefined || bad === undefined || broken === undefined || empty === undefined) throw new Error('four runs');
@@ -56,7 +56,7 @@ test('runs: shows the newest first, what failed with its sentence, and a run of 
   const { code, out } = await runs();
   expect(code).toBe(0);
   expect(out.map((line) => line.slice(21))).toEqual([
-    `· order-agent                   nothing scored  ${ids[3]}/00000000000000a1`,
+    `⏸ order-agent                   nothing scored; run waits for a person or another program  ${ids[3]}/00000000000000a1`,
     `⚠ order-agent                   task_completion: The judge did not answer.  ${ids[2]}/00000000000000a1`,
     String.raw`✗ refund\u001b[2J-agent         tool_error: 1 of 2 tool calls failed: refund_order.  ` + `${ids[1]}/00000000000000a1`,
     `✓ order-agent                   1 passed; 1 measured  ${ids[0]}/00000000000000a1`,
@@ -68,6 +68,21 @@ test('runs: --fail, --agent and --limit narrow the list down', async () => {
   expect((await runs('--agent', 'order-agent')).out).toHaveLength(3);
   expect(await runs('--agent', 'order-agent', '--fail')).toMatchObject({ code: 0, out: [], err: 'No stored run matches.' });
   expect((await runs('--limit', '1')).out).toHaveLength(1);
+});
+
+test('runs: --status lists runs that ended so, with their marks', async () => {
+  expect((await runs('--status', 'paused')).out.map((line) => line.slice(21))).toEqual([
+    `⏸ order-agent                   nothing scored; run waits for a person or another program  ${ids[3]}/00000000000000a1`,
+  ]);
+  expect((await runs('--where', 'status=error')).out.map((line) => line.slice(21, 60))).toEqual([]);
+  expect(await runs('--status', 'crashed')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--status takes one of ok, error, paused.'),
+  });
+  expect(await runs('--status', 'ok', '--where', 'status=ok')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('both name a status'),
+  });
 });
 
 test('runs: --where narrows the list down, and names nothing that another option names', async () => {

@@ -1,5 +1,6 @@
 /** Filters and pages of the list of runs, whichever store it is. */
 import { describe, expect, test } from 'vitest';
+import type { RunStatus } from '../../../src/model/agent-trace.ts';
 import type { Annotation } from '../../../src/model/store/annotation-store.ts';
 import { rowLabelsMax, type RunFilter, type RunQuery, type Store, type StoreItem } from '../../../src/model/store/store.ts';
 import { agentTrace, call } from '../../builders/agent-trace.ts';
@@ -13,13 +14,15 @@ interface Given {
   readonly seconds?: number;
   readonly costUsd?: number;
   readonly input?: string;
+  readonly status?: RunStatus;
 }
 
 /** A run that starts a second after the one before. */
-function item(number: number, { tools = [], seconds = 2, costUsd, input }: Given = {}): StoreItem {
+function item(number: number, { tools = [], seconds = 2, costUsd, input, status = 'ok' }: Given = {}): StoreItem {
   const trace = agentTrace({
     agent: 'travel-agent',
     sessionId: 's',
+    status,
     toolCalls: tools.map((name) => call({ name })),
     ...(input === undefined ? {} : { input }),
   });
@@ -141,6 +144,7 @@ describe.each(members)('%s', (member) => {
     { filter: { agent: 'travel-agent', minCost: 1 }, pages: 6 },
     { filter: { sessionId: 's', verdict: 'pass', tool: 'book' }, pages: 6 },
     { filter: { tool: 'book', from: base + 10 * secondMicros }, pages: 4 },
+    { filter: { status: 'ok', tool: 'book' }, pages: 6 },
   ] as const)('list: a page of $filter ends after a number of examined runs and goes on from there', async ({ filter, pages }) => {
     const store = await open(member);
     await store.write(Array.from({ length: 25 }, (_, at) => item(at, at % 10 === 1 ? { tools: ['book'], costUsd: 2 } : {})));
@@ -159,9 +163,11 @@ describe.each(members)('%s', (member) => {
     { label: 'good' },
     { annotated: true },
     { traceId: nth(0).traceId },
+    { status: 'error' },
+    { status: 'error', from: base },
   ] as const)('list: an index answers %j, whatever the number of runs', async (filter) => {
     const store = await open(member);
-    await store.write(Array.from({ length: 12 }, (_, at) => item(at)));
+    await store.write(Array.from({ length: 12 }, (_, at) => item(at, { status: at % 6 === 0 ? 'error' : at % 6 === 1 ? 'paused' : 'ok' })));
     await store.annotations.write([annotation(0, { label: 'good' })], base);
     const page = await store.runs({ ...filter, limit: 20, examine: 2 });
     expect(numbers(page)).toContain(0);

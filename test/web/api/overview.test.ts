@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../src/model/clock.ts';
 import { tenant } from '../../../src/model/ids.ts';
+import type { RunStatus } from '../../../src/model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../../../src/model/json.ts';
 import type { ModelCounts, ScoredRun } from '../../../src/model/scored-run.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
@@ -26,7 +27,7 @@ function item(
   agent: string,
   hoursAgo: number,
   verdict: Verdict,
-  more: { readonly tenant?: string; readonly probability?: number; readonly tookMs?: number } = {},
+  more: { readonly tenant?: string; readonly probability?: number; readonly tookMs?: number; readonly status?: RunStatus } = {},
 ): ScoredRun {
   const start = BigInt(Math.round(nowMs - hoursAgo * hourMs)) * 1_000_000n;
   const toolCalls = [
@@ -36,7 +37,7 @@ function item(
   const own = run({
     spanId: spanId(++last),
     ...(more.tenant === undefined ? {} : { tenant: tenant(more.tenant) }),
-    trace: agentTrace({ agent, toolCalls }),
+    trace: agentTrace({ agent, toolCalls, status: more.status ?? 'ok' }),
     startUnixNano: start,
     endUnixNano: start + BigInt(more.tookMs ?? 10_000) * 1_000_000n,
   });
@@ -74,13 +75,18 @@ function repeated(times: number, make: (at: number) => ScoredRun): readonly Scor
 }
 
 test('overview: an agent with its rate, tokens, cost, durations, tools and steps', async () => {
-  const answer = await asked('/overview', await deps([item('a', 1, pass), item('a', 2.5, fail), item('a', 3, skipped)]));
+  const answer = await asked(
+    '/overview',
+    await deps([item('a', 1, pass, { status: 'paused' }), item('a', 2.5, fail, { status: 'error' }), item('a', 3, skipped)]),
+  );
   expect(answer).toMatchObject({ whole: true, step_seconds: 3_600, confidence: 0.95, next: null, to: '2026-11-26T12:00:00.000000Z' });
   const [agent] = answer['agents'] as readonly JsonObject[];
   expect(agent).toMatchObject({
     agent: 'a',
     runs: 3,
     failed_runs: 1,
+    error_runs: 1,
+    paused_runs: 1,
     runs_before: 0,
     evaluators: [{ evaluator: 'quality', passed: 1, failed: 1, rate: 0.5, before: null, change: null }],
     input_tokens: 300,
