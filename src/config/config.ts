@@ -88,6 +88,8 @@ export interface Config {
     readonly keep: Omit<RetentionLimits, 'jobsMs' | 'turnsMs'>;
     /** How long an annotation waits for its run. */
     readonly annotationsWaitMs: number;
+    /** How long an experiment stays after its last result. */
+    readonly experimentsMs: number;
     readonly content: ContentChoice;
     /** The index of stored texts; `charsMax`: characters of an input, and of an answer. */
     readonly search: { readonly isOn: boolean; readonly charsMax: number };

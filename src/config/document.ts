@@ -36,13 +36,15 @@ export interface ConfigDocument {
   place(path: Path): Place;
   /** The substituted text at this path, for keys that need a text. */
   substituted(path: Path): string | undefined;
+  /** Names of the variables in the texts at this path and below it. */
+  variables(path: Path): readonly string[];
 }
 
 interface Walk {
   readonly document: Document.Parsed;
   readonly env: Environment;
   readonly places: Map<string, Place>;
-  readonly substitutions: Map<string, string>;
+  readonly substitutions: Map<string, { readonly text: string; readonly names: readonly string[] }>;
   readonly faults: DocumentFault[];
   values: number;
   aliases: number;
@@ -81,7 +83,11 @@ export function parseConfigText(text: string, env: Environment): ConfigDocument 
     broken: broken || walk.exceeded,
     lines,
     place: (path) => placeOf(walk.places, path),
-    substituted: (path) => walk.substitutions.get(placeName(path)),
+    substituted: (path) => walk.substitutions.get(placeName(path))?.text,
+    variables(path) {
+      const name = placeName(path);
+      return [...walk.substitutions].flatMap(([at, { names }]) => (at === name || at.startsWith(`${name}/`) ? names : []));
+    },
   };
 }
 
@@ -157,7 +163,7 @@ function scalarValue(walk: Walk, node: Scalar, path: Path): JsonValue {
     for (const { problem, todo } of result.faults) fault(walk, path, problem, todo);
     return null;
   }
-  if (result.names.length > 0) walk.substitutions.set(placeName(path), result.text);
+  if (result.names.length > 0) walk.substitutions.set(placeName(path), { text: result.text, names: result.names });
   const typed = result.whole ? typedScalar(result.text) : result.text;
   return typeof typed === 'number' && !Number.isFinite(typed) ? notFinite(walk, path) : typed;
 }

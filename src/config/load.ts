@@ -74,6 +74,8 @@ export interface LoadedConfig {
   /** Sections with options of evaluators, for entries of other files. */
   readonly shared: JsonObject;
   readonly fingerprints: Fingerprints;
+  /** Variables of the environment that the configuration takes secrets from, or that hold the same value as one of them. */
+  readonly secretVariables: readonly string[];
   readonly from: ConfigText;
 }
 
@@ -183,8 +185,18 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
         ),
       },
     }),
+    secretVariables: secretVariables(overridden, schema, env),
     from: { file: source.file, text: source.text, env, ...(source.flags === undefined ? {} : { flags: source.flags }) },
   };
+}
+
+/** A shorter text may be the value of a variable by chance. */
+const secretCharsMin = 8;
+
+function secretVariables({ document, origins }: OverriddenDocument, schema: JsonObject, env: Environment): readonly string[] {
+  const named = new Set(secretPaths(schema, document.value).flatMap((path) => origins.get(pathText(path)) ?? document.variables(path)));
+  const values = new Set([...named].map((name) => env[name] ?? '').filter((value) => value.length >= secretCharsMin));
+  return Object.keys(env).filter((name) => named.has(name) || values.has(env[name] ?? ''));
 }
 
 /** Keeps a substituted number as text where the schema needs a text: a token may be all digits. */

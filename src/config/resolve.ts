@@ -376,6 +376,7 @@ function store(written: JsonObject): Config['store'] {
       exports: number(keep, 'export_rows'),
     },
     annotationsWaitMs: quantity('duration', keep, 'annotations'),
+    experimentsMs: quantity('duration', keep, 'experiments'),
     judgeJobs: { ageMs: quantity('duration', keep, 'judge_age'), rows: number(keep, 'judge_rows') },
   };
 }

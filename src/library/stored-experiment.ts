@@ -4,7 +4,7 @@ import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../pipeline/re
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { type Experiment, type ExperimentResult, isExperimentId } from '../model/experiment.ts';
 import { noTenant } from '../model/ids.ts';
-import type { ExperimentStore } from '../model/store/experiment-store.ts';
+import { addResult, type ExperimentStore } from '../model/store/experiment-store.ts';
 import type { ExampleResult } from './report.ts';
 
 /** What `tracejury/store` opens. */
@@ -53,7 +53,7 @@ export async function storedExperiment({ store: { experiments }, name, examples,
   return {
     id: experiment.id,
     async add(result, times) {
-      await experiments.add(experiment, resultOf(result, times));
+      await addResult(experiments, experiment, resultOf(result, times));
     },
     async end(state) {
       await experiments.update(experiment, { state, endedAt: nowMicros() });

@@ -106,6 +106,12 @@ export const errorCatalogue = {
     status: 500,
     retryable: false,
   },
+  RESULT_REFUSED: {
+    what: 'A result of the experiment was not stored.',
+    todo: 'Run the experiment under another --id, and let no other program write to it.',
+    status: 409,
+    retryable: false,
+  },
   EXPORT_FAILED: { what: 'A backend did not take the scores.', todo: 'Check export endpoint and headers.', status: 502, retryable: true },
 } as const satisfies { readonly [code: string]: ErrorRow };
 

@@ -4,11 +4,14 @@ import type { Micros } from './timestamp.ts';
 import { isCheck, type VerdictWord } from './verdict.ts';
 
 /**
- * running: results are still coming, or the runner was killed. stopped: the runner was interrupted. done: each example has its results.
- * Only spans make an experiment that is neither begun nor ended by anyone; it stays running.
+ * running: results are still coming, or the runner was killed. stopped: the runner was interrupted. done: each example has its results, and it
+ * takes no more. An experiment of spans alone is done when no result has come for `spanExperimentOpenMicros`.
  */
 export const experimentStates = ['running', 'done', 'stopped'] as const;
 export type ExperimentState = (typeof experimentStates)[number];
+
+/** A week: verdicts of judges may come in batches, a day later. */
+export const spanExperimentOpenMicros = 7 * 86_400_000_000;
 
 export interface Experiment {
   /** Unique in its tenant: 1 to 100 letters, digits, `.`, `_` and `-`. */
@@ -25,6 +28,8 @@ export interface Experiment {
   readonly endedAt: Micros | undefined;
   readonly provenance: Provenance;
   readonly evaluators: readonly ExperimentEvaluator[];
+  /** Spans alone have begun it. Runs that name any other experiment in their spans are no results of it: its runner writes them. */
+  readonly isFromSpans?: true;
 }
 
 export interface ExperimentDataset {

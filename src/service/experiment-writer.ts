@@ -2,13 +2,16 @@
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
 import { type Experiment, type ExperimentResult, isExperimentId, statusOfVerdicts } from '../model/experiment.ts';
 import { member } from '../model/json.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
+import { shares } from '../model/shares.ts';
 import { isDatasetName } from '../model/store/dataset-store.ts';
 import type { AddedResult, ExperimentKey } from '../model/store/experiment-store.ts';
 import type { Store } from '../model/store/store.ts';
 import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
+import { periodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { experimentDataset, type ExpectationRules } from './experiment-expectations.ts';
 
@@ -16,6 +19,10 @@ interface ExperimentWriterOptions {
   readonly store: Pick<Store, 'experiments' | 'datasets'>;
   readonly expectations: ExpectationRules;
   readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** How long the store keeps an experiment after its last change. */
+  readonly keepMs: () => number;
   readonly prices: () => PriceTable;
   readonly onFault: (error: unknown) => void;
 }
@@ -27,9 +34,11 @@ export interface ExperimentWriter {
   stop(): Promise<void>;
 }
 
-/** Results that wait for the store; more are left out and counted. */
+/** Results that wait for the store, shared by the tenants; more are left out and counted. */
 export const waitingResultsMax = 10_000;
 const exampleIdCharsMax = 200;
+const pruneEveryMs = 600_000;
+const prunedAtOnceMax = 20;
 /** Runs that wait with all their content, because a dataset has an expectation of them; more are left out and counted. */
 export const waitingRunsMax = 500;
 
@@ -51,11 +60,14 @@ export function experimentWriter({
   store: { experiments, datasets },
   expectations,
   telemetry,
+  clock,
+  sleep,
+  keepMs,
   prices,
   onFault,
 }: ExperimentWriterOptions): ExperimentWriter {
   const waiting: Waiting[] = [];
-  let waitingRuns = 0;
+  const [results, runs] = [shares(waitingResultsMax), shares(waitingRunsMax)];
   let writing: Promise<void> | undefined;
   const count = (outcome: string): void => telemetry.add('tracejury.experiments.results', 1, { 'tracejury.outcome': outcome });
 
@@ -87,7 +99,8 @@ export function experimentWriter({
     const { key, expected } = one;
     const dataset = expected === undefined ? undefined : await datasetOf(key, expected);
     const result = expected === undefined ? one.result : await checked(one, expected, dataset);
-    const outcome = await experiments.merge(key, result);
+    const at = Math.floor(clock.nowMs() * 1_000);
+    const outcome = await experiments.merge(key, result, at);
     if (outcome !== 'unknown') return outcome;
     const begun = await experiments.begin({
       ...key,
@@ -99,13 +112,15 @@ export function experimentWriter({
       endedAt: undefined,
       provenance: {},
       evaluators: [],
+      isFromSpans: true,
     });
-    return begun === 'full' ? 'full' : await experiments.merge(key, result);
+    return begun === 'full' ? 'full' : await experiments.merge(key, result, at);
   }
 
   async function drain(): Promise<void> {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      if (next.expected !== undefined) waitingRuns -= 1;
+      results.giveBack(next.key.tenant);
+      if (next.expected !== undefined) runs.giveBack(next.key.tenant);
       try {
         const outcome = await written(next);
         count(outcome === 'added' ? 'added' : outcome === 'known' ? 'merged' : 'refused');
@@ -117,17 +132,29 @@ export function experimentWriter({
     writing = undefined;
   }
 
+  async function prune(shutdown: AbortSignal): Promise<void> {
+    let deleted = prunedAtOnceMax;
+    while (deleted === prunedAtOnceMax && !shutdown.aborted) {
+      const now = Math.floor(clock.nowMs() * 1_000);
+      deleted = await experiments.prune({ now, before: now - keepMs() * 1_000, limit: prunedAtOnceMax });
+      if (deleted > 0) telemetry.add('tracejury.experiments.expired', deleted);
+    }
+  }
+
+  const pruning = periodicTask({ everyMs: pruneEveryMs, sleep, work: prune, onFault });
   return {
     offer(item) {
       const found = resultOf(item, prices());
       if (found === undefined) return;
-      const isFull = waiting.length >= waitingResultsMax || (found.expected !== undefined && waitingRuns >= waitingRunsMax);
-      if (isFull) return count('left_out');
-      if (found.expected !== undefined) waitingRuns += 1;
+      const { tenant } = found.key;
+      if (!results.mayTake(tenant) || (found.expected !== undefined && !runs.mayTake(tenant))) return count('left_out');
+      results.take(tenant);
+      if (found.expected !== undefined) runs.take(tenant);
       waiting.push(found);
       writing ??= drain();
     },
     async stop() {
+      await pruning.stop();
       await writing;
     },
   };

@@ -81,6 +81,7 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
         clock,
       }),
       prices: () => settings.config().prices,
+      keepMs: () => settings.config().store.experimentsMs,
       onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),
     examples: examplesOfRules({ ...shared, takesLeft, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),

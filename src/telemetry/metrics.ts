@@ -498,7 +498,11 @@ export const metrics = {
   'tracejury.experiments.results': {
     ...counter('{result}', 'tracejury.outcome'),
     meaning:
-      'Runs that name an experiment in their resource: added, merged, refused, left_out, no_example, or failed. no_example: the dataset that the run names does not have its example. merged: a later verdict of a run. refused: the store has no room for more experiments or results. left_out: too many waited for the store.',
+      'Runs that name an experiment in their resource: added, merged, refused, left_out, no_example, or failed. no_example: the dataset that the run names does not have its example. merged: a later verdict of a run. refused: a runner writes the results of the experiment, it is done, or the tenant has no room for more experiments or results. left_out: too many waited for the store.',
+  },
+  'tracejury.experiments.expired': {
+    ...counter('{experiment}'),
+    meaning: 'Experiments that were deleted because their last result is older than `store.keep.experiments`.',
   },
   'tracejury.datasets.runs': {
     ...counter('{run}', 'tracejury.dataset', 'tracejury.outcome'),

@@ -432,3 +432,11 @@ test('experiment: a store without a name is refused, and so is a store that is n
   await expect(experiment({ name: 'n', store, dataset, task: agent, evaluators: [toolError()] }).run()).rejects.toThrow('no room');
   await expect(openExperimentStore('postgres://x')).rejects.toThrow('names no store');
 });
+
+test('experiment: a result that the store does not take is an error, as a report without it would be wrong', async () => {
+  const store = { experiments: { begin: async () => 'begun' as const, update: async () => true, add: async () => 'known' as const } };
+  await expect(experiment({ name: 'n', store, dataset, task: agent, evaluators: [toolError()] }).run()).rejects.toMatchObject({
+    code: 'RESULT_REFUSED',
+    message: expect.stringMatching(/example "\w+" has a result already/),
+  });
+});

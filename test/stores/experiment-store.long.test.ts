@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Experiment, ExperimentResult } from '../../src/model/experiment.ts';
-import { isExperimentId, statusOfVerdicts } from '../../src/model/experiment.ts';
+import { isExperimentId, spanExperimentOpenMicros, statusOfVerdicts } from '../../src/model/experiment.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
-import { resultBytesMax, type ExperimentStore } from '../../src/model/store/experiment-store.ts';
+import { referredExperiment, resultBytesMax, spanExperimentsMax, type ExperimentStore } from '../../src/model/store/experiment-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { closedLater, folder, members, open } from './members.ts';
@@ -45,6 +45,8 @@ function result(exampleId: string, repeat: number, given: Partial<ExperimentResu
   };
 }
 
+const ofSpans = { isFromSpans: true, provenance: {}, evaluators: [] } as const;
+const merged = (example: string, at = 9) => ({ ...result(example, 1), run: { traceId: traceId(at), spanId: spanId(at) } });
 const key = (id: string) => ({ tenant: noTenant, id });
 const rows = async (store: ExperimentStore, id: string) => (await store.results(key(id), { limit: 1_000 })).results;
 
@@ -153,7 +155,7 @@ describe.each(members)('%s', (member) => {
 
   test('experiments: verdicts that come one after the other are one result of their run', async () => {
     const { experiments } = await open(member);
-    await experiments.begin(experiment('e1'));
+    await experiments.begin(experiment('e1', ofSpans));
     const run = { traceId: traceId(9), spanId: spanId(9) };
     const judged = {
       ...result('one', 1, {
@@ -161,9 +163,9 @@ describe.each(members)('%s', (member) => {
       }),
       run,
     };
-    expect(await experiments.merge(key('e1'), { ...result('one', 1), run })).toBe('added');
-    expect(await experiments.merge(key('e1'), judged)).toBe('known');
-    expect(await experiments.merge(key('e1'), judged)).toBe('known');
+    expect(await experiments.merge(key('e1'), { ...result('one', 1), run }, 1)).toBe('added');
+    expect(await experiments.merge(key('e1'), judged, 1)).toBe('known');
+    expect(await experiments.merge(key('e1'), judged, 1)).toBe('known');
     const [only, ...others] = await rows(experiments, 'e1');
     expect(others).toEqual([]);
     expect(only).toMatchObject({ repeat: 1, status: 'failed', verdicts: [{ name: 'tool_error' }, { name: 'goal' }] });
@@ -171,11 +173,13 @@ describe.each(members)('%s', (member) => {
 
   test('experiments: another run of the same example gets the next number', async () => {
     const { experiments } = await open(member);
-    await experiments.begin(experiment('e1'));
+    await experiments.begin(experiment('e1', ofSpans));
     for (const at of [4, 5, 6])
-      await experiments.merge(key('e1'), { ...result('one', 1), run: { traceId: traceId(at), spanId: spanId(at) } });
+      await experiments.merge(key('e1'), { ...result('one', 1), run: { traceId: traceId(at), spanId: spanId(at) } }, 1);
     expect((await rows(experiments, 'e1')).map(({ repeat }) => repeat)).toEqual([1, 2, 3]);
-    expect(await experiments.merge(key('none'), { ...result('one', 1), run: { traceId: traceId(1), spanId: spanId(1) } })).toBe('unknown');
+    expect(await experiments.merge(key('none'), { ...result('one', 1), run: { traceId: traceId(1), spanId: spanId(1) } }, 1)).toBe(
+      'unknown',
+    );
   });
 
   test('experiments: a deleted experiment has no results left, and its id is free', async () => {
@@ -186,6 +190,66 @@ describe.each(members)('%s', (member) => {
     expect(await experiments.delete(key('e1'))).toBe(false);
     expect(await experiments.begin(experiment('e1'))).toBe('begun');
     expect(await rows(experiments, 'e1')).toEqual([]);
+  });
+
+  test('experiments: only the runner of an experiment writes its results, and nothing changes one that is done', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1'));
+    expect(await experiments.merge(key('e1'), merged('one'), 5)).toBe('closed');
+    expect(await experiments.add(key('e1'), result('one', 1))).toBe('added');
+    expect(await experiments.update(key('e1'), { state: 'done', endedAt: 7 })).toBe(true);
+    const done = await experiments.experiment(key('e1'));
+    expect(await experiments.add(key('e1'), result('two', 1))).toBe('closed');
+    expect(await experiments.merge(key('e1'), merged('two'), 9)).toBe('closed');
+    expect(await experiments.update(key('e1'), { state: 'running', endedAt: undefined })).toBe(false);
+    expect([await experiments.experiment(key('e1')), await rows(experiments, 'e1')]).toEqual([done, [result('one', 1)]]);
+    await experiments.begin(experiment('e2', ofSpans));
+    expect(await experiments.add(key('e2'), result('one', 1))).toBe('closed');
+  });
+
+  test('experiments: a name and an id mean an experiment with a runner, whatever senders of spans call theirs', async () => {
+    const { experiments } = await open(member);
+    const named = async (reference: string): Promise<string | undefined> =>
+      (await referredExperiment(experiments, noTenant, reference))?.id;
+    await experiments.begin(experiment('nightly', { ...ofSpans, name: 'nightly' }));
+    expect(await named('nightly')).toBe('nightly');
+    await experiments.begin(experiment('e1'));
+    expect(await named('nightly')).toBe('e1');
+    expect(await experiments.begin(experiment('nightly'))).toBe('begun');
+    expect(await named('nightly')).toBe('nightly');
+    expect((await experiments.experiment(key('nightly')))?.isFromSpans).toBeUndefined();
+    expect((await experiments.list({ isFromSpans: true, limit: 9 })).experiments.map(({ id }) => id)).toEqual([
+      expect.stringMatching(/^nightly\.spans-\d+$/),
+    ]);
+  });
+
+  test('experiments: one of spans alone is done when no result has come for a week, and takes no more', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1', ofSpans));
+    await experiments.merge(key('e1'), merged('one'), 10);
+    const prune = async (now: number) => await experiments.prune({ now, before: 0, limit: 10 });
+    await prune(10 + spanExperimentOpenMicros);
+    expect((await experiments.experiment(key('e1')))?.state).toBe('running');
+    await prune(11 + spanExperimentOpenMicros);
+    expect(await experiments.experiment(key('e1'))).toMatchObject({ state: 'done', endedAt: 10 });
+    expect(await experiments.merge(key('e1'), merged('one'), 12)).toBe('closed');
+  });
+
+  test('experiments: each tenant has its own room, those of spans alone another one, and old ones go', async () => {
+    const { experiments } = await open(member);
+    const other = tenant('other');
+    const begin = async (id: string, given: Partial<Experiment> = {}) => await experiments.begin(experiment(id, given));
+    for (let at = 0; at < spanExperimentsMax; at++) expect(await begin(`s${at}`, { ...ofSpans, name: 'flood' })).toBe('begun');
+    expect(await begin('more', ofSpans)).toBe('full');
+    expect([await begin('mine'), await begin('theirs', { ...ofSpans, tenant: other })]).toEqual(['begun', 'begun']);
+    expect(await experiments.deleteSome({ tenant: other, name: 'flood' })).toBe(0);
+    expect(await experiments.deleteSome({ tenant: noTenant, name: 'flood' })).toBe(spanExperimentsMax);
+    expect(await begin('more', ofSpans)).toBe('begun');
+    await experiments.merge(key('more'), merged('one'), 5_000_000);
+    await experiments.add(key('mine'), result('one', 1, { endedAt: 3_000_000 }));
+    expect(await experiments.prune({ now: 5_000_000, before: 4_000_000, limit: 10 })).toBe(2);
+    const left = (await experiments.list({ limit: 10 })).experiments.map(({ id }) => id);
+    expect(left).toEqual(['more']);
   });
 
   test('experiments: a result that is too large keeps its verdicts with shorter explanations', async () => {

@@ -20,8 +20,9 @@ import { oneLine } from '../../model/one-line.ts';
 import { experimentJson } from '../../analytics/experiment-json.ts';
 import { isExperimentId } from '../../model/experiment.ts';
 import { tenant } from '../../model/ids.ts';
+import { parseTimeText } from '../../model/timestamp.ts';
 import { jsonText } from '../../model/json.ts';
-import { experimentsPageMax, type StoredExperiment } from '../../model/store/experiment-store.ts';
+import { deletedExperimentsMax, experimentsPageMax, type StoredExperiment } from '../../model/store/experiment-store.ts';
 import type { Store } from '../../model/store/store.ts';
 
 const wordsMax = 10_000;
@@ -53,6 +54,7 @@ const actions: readonly Action[] = [
       'fail-under',
       'url',
       'port',
+      'pass-env',
       'format',
       'output',
       'tenant',
@@ -109,10 +111,16 @@ const actions: readonly Action[] = [
   },
   {
     name: 'delete',
-    usage: 'ID [options]',
-    summary: 'Deletes an experiment and its results.',
-    options: ['tenant', 'config'],
-    examples: [{ does: 'Deletes one experiment:', line: 'tracejury experiment delete nightly-20260102-030405-1a2b3c' }],
+    usage: 'ID | [--name NAME] [--dataset NAME] [--before TIME] [options]',
+    summary: 'Deletes an experiment and its results, or all that match.',
+    options: ['name', 'dataset', 'before', 'tenant', 'config'],
+    examples: [
+      { does: 'Deletes one experiment:', line: 'tracejury experiment delete nightly-20260102-030405-1a2b3c' },
+      {
+        does: 'Deletes those of one name without a result since then:',
+        line: 'tracejury experiment delete --name nightly --before 2026-01-01',
+      },
+    ],
     argumentsMax: 1,
     run: deleted,
   },
@@ -152,10 +160,17 @@ export const experiment: Command = {
     },
     url: { type: 'string', value: 'URL', summary: 'posts each input to a running agent, with the headers traceparent and baggage' },
     port: { type: 'string', value: 'N', summary: 'listens on this port for OTLP over HTTP (default: a free port)' },
+    'pass-env': {
+      type: 'string',
+      multiple: true,
+      value: 'NAME',
+      summary: 'passes this variable to the command although the configuration names it as a key',
+    },
     'fail-on-regression': {
       type: 'boolean',
       summary: 'exits with 1 also when an evaluator that scored A scores nothing of B, where a regression would stay unseen',
     },
+    before: { type: 'string', value: 'TIME', summary: 'deletes experiments whose last result is older than this time (RFC 3339)' },
     limit: { type: 'string', value: 'N', summary: `lists at most this number of experiments (default: ${limitDefault})` },
     format: formatOption('writes table (default), markdown or json; compare also junit and html'),
     output: {
@@ -196,6 +211,7 @@ function runSettings(input: CommandInput, command: readonly string[]): RunSettin
     gates: textOptions(input, 'fail-under'),
     output: textOption(input, 'output'),
     port: wholeOption(input, 'port', portMax) ?? 0,
+    passed: textOptions(input, 'pass-env'),
     report: formatOf(input),
     agent: url === undefined ? { kind: 'command', command } : { kind: 'url', url },
   };
@@ -266,12 +282,35 @@ async function shown(input: CommandInput, [reference]: readonly string[]): Promi
 }
 
 async function deleted(input: CommandInput, [id]: readonly string[]): Promise<ExitCode> {
-  if (id === undefined) throw new UsageError('Name one experiment by its id; tracejury experiment list shows the ids.');
-  await withExperiments(input, async (store) => {
-    if (await store.experiments.delete({ tenant: tenant(textOption(input, 'tenant') ?? ''), id })) return;
-    const known = await storedExperiment(store.experiments, tenant(textOption(input, 'tenant') ?? ''), id);
-    throw new UsageError(`A name may stand for several experiments. The newest ${JSON.stringify(id)} has the id ${known.id}.`);
+  const [name, dataset, before] = ['name', 'dataset', 'before'].map((option) => textOption(input, option));
+  const of = tenant(textOption(input, 'tenant') ?? '');
+  const isMany = name !== undefined || dataset !== undefined || before !== undefined;
+  if (isMany === (id !== undefined))
+    throw new UsageError(
+      'Name one experiment by its id, or several with --name, --dataset and --before. tracejury experiment list shows them.',
+    );
+  if (id !== undefined) {
+    await withExperiments(input, async (store) => {
+      if (await store.experiments.delete({ tenant: of, id })) return;
+      const known = await storedExperiment(store.experiments, of, id);
+      throw new UsageError(`A name may stand for several experiments. The newest ${JSON.stringify(id)} has the id ${known.id}.`);
+    });
+    input.say(`${id} is deleted.`);
+    return 0;
+  }
+  const at = before === undefined ? undefined : parseTimeText(before);
+  if (before !== undefined && at === undefined) throw new UsageError('--before takes a date or a time in RFC 3339, as 2026-01-01.');
+  const which = {
+    tenant: of,
+    ...(name === undefined ? {} : { name }),
+    ...(dataset === undefined ? {} : { dataset }),
+    ...(at === undefined ? {} : { before: at }),
+  };
+  const count = await withExperiments(input, async ({ experiments }) => {
+    let sum = 0;
+    for (let some = deletedExperimentsMax; some === deletedExperimentsMax; sum += some) some = await experiments.deleteSome(which);
+    return sum;
   });
-  input.say(`${id} is deleted.`);
+  input.say(`${count} ${count === 1 ? 'experiment is' : 'experiments are'} deleted.`);
   return 0;
 }

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { type Command, type CommandInput, UsageError, codeOf } from '../command.ts';
 import { replayed } from '../inspect/inspection.ts';
 import { agentEnvironment, otlpReceivers } from '../record/otlp-receivers.ts';
+import { processGuard } from '../record/process-guard.ts';
 import { defaultByteLimits, readBodies, readRecorded } from '../inspect/recording.ts';
 import type { Environment } from '../../config/document.ts';
 import type { Ingest } from '../../model/ingest.ts';
@@ -96,6 +97,8 @@ const signalExitBase = 128;
 /** Resolves with the exit code of the command and passes signals to it. Rejects when it cannot start. */
 async function runAgent([command = '', ...args]: readonly string[], env: Environment): Promise<number> {
   const child = spawn(command, args, { stdio: 'inherit', env: { ...env } });
+  const guard = processGuard(env['PATH']);
+  if (child.pid !== undefined) guard.add(child.pid);
   // A terminal sends Ctrl-C to the command as well.
   const pass = (signal: NodeJS.Signals): boolean => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -106,6 +109,7 @@ async function runAgent([command = '', ...args]: readonly string[], env: Environ
       child.once('close', (code, signal) => resolve(code ?? signalExitBase + (signal === null ? 0 : constants.signals[signal])));
     });
   } finally {
+    guard.stop();
     for (const signal of signals) process.off(signal, pass);
   }
 }

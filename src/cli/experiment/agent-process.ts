@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Environment } from '../../config/document.ts';
 import type { Sleep } from '../../model/clock.ts';
 import { codeOf } from '../command.ts';
+import type { ProcessGuard } from '../record/process-guard.ts';
 
 interface ProcessRun {
   readonly command: readonly string[];
@@ -13,6 +14,8 @@ interface ProcessRun {
   readonly sleep: Sleep;
   /** Aborted: the processes are killed. */
   readonly signal: AbortSignal;
+  /** Kills the processes when this one is killed. */
+  readonly guard?: Pick<ProcessGuard, 'add' | 'remove'> | undefined;
 }
 
 /** `tail`: the end of standard error, or else of standard output. */
@@ -41,7 +44,7 @@ const graceMs = 2_000;
 const drainMs = 200;
 
 /** The command begins a process group of its own, so that all its processes end with it. */
-export function agentProcess({ command: [program = '', ...args], env, input, timeoutMs, sleep, signal }: ProcessRun): AgentProcess {
+export function agentProcess({ command: [program = '', ...args], env, input, timeoutMs, sleep, signal, guard }: ProcessRun): AgentProcess {
   const child = started(program, args, env);
   if (typeof child === 'string')
     return { end: Promise.resolve({ kind: 'not_started', code: child }), groupExists: () => false, killGroup: () => undefined };
@@ -55,10 +58,22 @@ export function agentProcess({ command: [program = '', ...args], env, input, tim
     }
   };
   const kill = (how: NodeJS.Signals): void => void signalled(how);
+  const group = child.pid === undefined ? undefined : -child.pid;
+  if (group !== undefined) guard?.add(group);
+  /** The number may be that of another group soon. */
+  const forget = (): void => {
+    if (group !== undefined) guard?.remove(group);
+  };
   return {
-    end: ended(child, { input, timeoutMs, sleep, signal, kill }),
+    end: ended(child, { input, timeoutMs, sleep, signal, kill }).then((end) => {
+      if (!signalled(0)) forget();
+      return end;
+    }),
     groupExists: () => signalled(0),
-    killGroup: () => kill('SIGKILL'),
+    killGroup() {
+      kill('SIGKILL');
+      forget();
+    },
   };
 }
 

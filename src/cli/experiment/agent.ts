@@ -2,6 +2,7 @@
 import type { RunnableExample } from './dataset.ts';
 import { agentProcess, outputBytesMax, type ProcessEnd } from './agent-process.ts';
 import type { RunSlot } from './span-collector.ts';
+import type { ProcessGuard } from '../record/process-guard.ts';
 import { agentEnvironment, type OtlpAddresses } from '../record/otlp-receivers.ts';
 import { oneLine } from '../../model/one-line.ts';
 import type { Environment } from '../../config/document.ts';
@@ -55,11 +56,13 @@ export function commandStarter({
   env,
   addresses,
   sleep,
+  guard,
 }: {
   readonly command: readonly string[];
   readonly env: Environment;
   readonly addresses: OtlpAddresses;
   readonly sleep: Sleep;
+  readonly guard?: Pick<ProcessGuard, 'add' | 'remove'> | undefined;
 }): AgentStarter {
   const base = agentEnvironment(env, addresses);
   return {
@@ -75,6 +78,7 @@ export function commandStarter({
         timeoutMs,
         sleep,
         signal,
+        guard,
       });
       return {
         end: end.then((how) => endOfProcess(how, { program: command[0] ?? '', timeoutMs })),

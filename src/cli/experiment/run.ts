@@ -17,9 +17,11 @@ import { uncheckedText } from '../commands/eval.ts';
 import { covered } from '../eval/expectations.ts';
 import { type Gate, parseGate } from '../eval/report.ts';
 import { otlpReceivers } from '../record/otlp-receivers.ts';
+import { processGuard } from '../record/process-guard.ts';
 import { progressBar } from '../terminal.ts';
 import { completedName } from '../../analytics/experiment-summary.ts';
 import { experimentFileJson } from '../../analytics/experiment-json.ts';
+import type { Environment } from '../../config/document.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { type LoadedConfig, readConfig } from '../../config/load.ts';
 import { httpClient } from '../../http/http-client.ts';
@@ -48,6 +50,8 @@ export interface RunSettings {
   readonly gates: readonly string[];
   readonly output: string | undefined;
   readonly port: number;
+  /** Variables with keys that the command gets all the same. */
+  readonly passed: readonly string[];
   readonly report: (report: Report) => string;
   /** The command, or the address of an agent that is running. */
   readonly agent: { readonly kind: 'command'; readonly command: readonly string[] } | { readonly kind: 'url'; readonly url: string };
@@ -105,7 +109,8 @@ async function inStore(input: CommandInput, settings: RunSettings, { loaded, sto
     runs.length === 0
       ? 'done'
       : await withInterruption((signal) => ran(input, settings, { loaded, store, experiment, runs, done: done.length, signal }));
-  await store.experiments.update(experiment, { state: outcome === 'done' ? 'done' : 'stopped', endedAt: nowMicros() });
+  if (experiment.state !== 'done')
+    await store.experiments.update(experiment, { state: outcome === 'done' ? 'done' : 'stopped', endedAt: nowMicros() });
   const whole = (await store.experiments.experiment(experiment)) ?? experiment;
   const report = reportOf({
     experiment: whole,
@@ -157,14 +162,15 @@ async function begun(input: CommandInput, settings: RunSettings, { loaded, store
   };
   const before = settings.resume ? await toResume(store, fresh, settings) : undefined;
   if (before !== undefined) {
-    await store.experiments.update(before, { state: 'running', endedAt: undefined });
+    // A done experiment takes no results; it has them all.
+    if (before.state !== 'done') await store.experiments.update(before, { state: 'running', endedAt: undefined });
     return { experiment: before, done: await store.experiments.done(before) };
   }
   const outcome = await store.experiments.begin(fresh);
   if (outcome === 'known')
     throw new UsageError(`The store has an experiment ${fresh.id} already. Choose another --id, or go on with --resume.`);
   if (outcome === 'full')
-    throw new UsageError(`The store has its limit of ${experimentsMax} experiments. Delete one with tracejury experiment delete.`);
+    throw new UsageError(`The tenant has its limit of ${experimentsMax} experiments. Delete some with tracejury experiment delete.`);
   return { experiment: fresh, done: [] };
 }
 
@@ -182,9 +188,9 @@ function planEvaluators(plan: readonly PlannedEvaluator[]): readonly ExperimentE
 async function toResume({ experiments }: Store, fresh: Experiment, { id }: RunSettings): Promise<Experiment | undefined> {
   const known =
     id === undefined
-      ? (await experiments.list({ tenant: fresh.tenant, name: fresh.name, limit: 1 })).experiments[0]
+      ? (await experiments.list({ tenant: fresh.tenant, name: fresh.name, isFromSpans: false, limit: 1 })).experiments[0]
       : await experiments.experiment({ tenant: fresh.tenant, id });
-  if (known === undefined) return undefined;
+  if (known === undefined || known.isFromSpans === true) return undefined;
   const other = [
     ...(known.dataset?.hash === fresh.dataset?.hash ? [] : ['the examples']),
     ...(known.repeats === fresh.repeats ? [] : [`--repeat (${known.repeats} before)`]),
@@ -223,7 +229,7 @@ interface RunWith extends Opened {
 async function ran(
   input: CommandInput,
   settings: RunSettings,
-  { loaded: { config, evaluators }, store, experiment, runs, done, signal }: RunWith,
+  { loaded: { config, evaluators, secretVariables }, store, experiment, runs, done, signal }: RunWith,
 ): Promise<'done' | 'stopped'> {
   const collector = spanCollector({ spansMax: config.limits.spansPerTrace });
   const receivers = await receiving(settings, collector.ingest);
@@ -235,10 +241,12 @@ async function ran(
   const bar = progressBar(process.stderr, done + runs.length, { nowMs: clock.nowMs, before: done });
   let shown = done;
   bar.show(shown);
+  const { agent } = settings;
+  const guard = agent.kind === 'command' ? processGuard(input.env['PATH']) : undefined;
   const starter: AgentStarter =
-    settings.agent.kind === 'command'
-      ? commandStarter({ command: settings.agent.command, env: input.env, addresses: receivers, sleep })
-      : urlStarter({ url: settings.agent.url, http });
+    agent.kind === 'command'
+      ? commandStarter({ command: agent.command, env: withoutKeys(input, settings, secretVariables), addresses: receivers, sleep, guard })
+      : urlStarter({ url: agent.url, http });
   if (settings.agent.kind === 'url') input.complain(`Spans go to ${receivers.http} (OTLP over HTTP) or ${receivers.grpc} (gRPC).`);
   try {
     return await runExamples(runs, {
@@ -265,11 +273,22 @@ async function ran(
     });
   } finally {
     bar.end();
+    guard?.stop();
     http.stop();
     await pool.executor.stop(stopMs);
     await pool.stop();
     await receivers.stop();
   }
+}
+
+/** The environment of the command. The keys of judges and backends are no business of an agent, unless the person passes one on. */
+function withoutKeys({ env, complain, program }: CommandInput, { passed }: RunSettings, keys: readonly string[]): Environment {
+  const kept = keys.filter((name) => env[name] !== undefined && !passed.includes(name));
+  if (kept.length > 0)
+    complain(
+      `The command does not get ${kept.join(', ')}: the configuration names ${kept.length === 1 ? 'it as a key' : 'them as keys'}. --pass-env NAME passes one on (${program} experiment run --help).`,
+    );
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !kept.includes(name)));
 }
 
 async function receiving({ port }: RunSettings, ingest: Parameters<typeof otlpReceivers>[0]['ingest']): ReturnType<typeof otlpReceivers> {

@@ -8,7 +8,7 @@ import type { Run } from '../../model/agent-trace.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { Experiment, ExperimentResult, ResultError } from '../../model/experiment.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
-import type { ExperimentStore } from '../../model/store/experiment-store.ts';
+import { addResult, type ExperimentStore } from '../../model/store/experiment-store.ts';
 
 export interface ExampleRun {
   readonly example: RunnableExample;
@@ -62,7 +62,7 @@ export async function runExamples(runs: readonly ExampleRun[], deps: RunnerDeps)
     try {
       const found = await result;
       if (found === undefined) return;
-      await deps.store.add(deps.experiment, found);
+      await addResult(deps.store, deps.experiment, found);
       finished++;
       deps.onResult(found);
     } catch (error) {

@@ -11,6 +11,7 @@ import {
   type ExperimentKey,
   experimentsPageMax,
   type ExperimentStore,
+  referredExperiment,
   resultsPageMax,
   type StoredExperiment,
 } from '../../model/store/experiment-store.ts';
@@ -40,10 +41,8 @@ export function experimentFile(path: string): ExperimentFile | undefined {
 
 /** By id, or the newest of a name. Throws a UsageError with what the store has. */
 export async function storedExperiment(experiments: ExperimentStore, tenant: Tenant, reference: string): Promise<StoredExperiment> {
-  const byId = await experiments.experiment({ tenant, id: reference });
-  if (byId !== undefined) return byId;
-  const [byName] = (await experiments.list({ tenant, name: reference, limit: 1 })).experiments;
-  if (byName !== undefined) return byName;
+  const found = await referredExperiment(experiments, tenant, reference);
+  if (found !== undefined) return found;
   const { experiments: known } = await experiments.list({ tenant, limit: experimentsPageMax });
   const names = [...new Set(known.flatMap(({ id, name }) => [name, id]))];
   const guess = didYouMean(reference, names);

@@ -33,7 +33,7 @@ export const queues: Section = {
             1,
             queueItemsMax,
             'items',
-            'Most open items of the queue. At this number no run enters until a person has answered one.',
+            'Most open items of one tenant in the queue. At this number no run of it enters until a person has answered one.',
           ),
         }),
         ask: {

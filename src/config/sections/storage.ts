@@ -60,6 +60,7 @@ export const store: Section = {
         '3650d',
         'How long an annotation waits for its run. The store deletes other annotations with their run.',
       ),
+      experiments: duration('365d', '1d', '3650d', 'How long an experiment stays after its last result.'),
       judge_age: duration('1d', '1m', '3650d', 'Age of runs that wait for a judge; older ones end as `overload`.'),
       judge_rows: integer(
         100_000,

@@ -1,4 +1,5 @@
 /** The part of a store that keeps experiments. Each run of each example has exactly one result, however often it is written. */
+import { JuryError } from '../errors.ts';
 import type { Experiment, ExperimentResult, ExperimentState, Provenance, ResultStatus } from '../experiment.ts';
 import type { Tenant } from '../ids.ts';
 import type { Micros } from '../timestamp.ts';
@@ -8,8 +9,12 @@ export interface ExperimentKey {
   readonly id: string;
 }
 
-/** Limit per store. */
+/** Limit per tenant, of experiments with a runner. */
 export const experimentsMax = 10_000;
+/** Limit per tenant, of experiments of spans alone: their senders choose the ids. */
+export const spanExperimentsMax = 1_000;
+/** Limit of experiments that one call deletes. */
+export const deletedExperimentsMax = 1_000;
 /** Limit per experiment. */
 export const resultsMax = 1_000_000;
 /** Limit of one result, of its JSON text in UTF-8: explanations and messages beyond it are left out. */
@@ -30,6 +35,8 @@ export interface ExperimentQuery {
   readonly name?: string;
   /** Name of the dataset. */
   readonly dataset?: string;
+  /** True: those of spans alone. False: those with a runner. Absent: both. */
+  readonly isFromSpans?: boolean;
   /** At most `experimentsPageMax`. */
   readonly limit: number;
   /** Position of the last experiment of the page before. */
@@ -59,13 +66,28 @@ export interface ResultPage {
   readonly next: number | undefined;
 }
 
-/** `known`: this run of the example has its result already, which stays. `unknown`: there is no such experiment. */
-export type AddedResult = 'added' | 'known' | 'unknown' | 'full';
+/**
+ * `known`: this run of the example has its result already, which stays. `unknown`: there is no such experiment. `closed`: it is done, or another
+ * source writes its results.
+ */
+export type AddedResult = 'added' | 'known' | 'unknown' | 'full' | 'closed';
+
+/** At least one member besides `tenant` is given. */
+export interface ExperimentsToDelete {
+  readonly tenant: Tenant;
+  readonly name?: string;
+  readonly dataset?: string;
+  /** Without a change since then. */
+  readonly before?: Micros;
+}
 
 export interface ExperimentStore {
-  /** `known`: the id is in use. `full`: the store has `experimentsMax` experiments. */
+  /**
+   * `known`: the id is in use. `full`: the tenant has its limit of experiments of this source. An experiment of spans alone gives its id to one with a
+   * runner, and goes on under another one: senders choose ids.
+   */
   begin(experiment: Experiment): Promise<'begun' | 'known' | 'full'>;
-  /** Changes the state; false: there is no such experiment. */
+  /** Changes the state; false: there is no such experiment, or it is done. */
   update(
     key: ExperimentKey,
     change: { readonly state: ExperimentState; readonly endedAt: Micros | undefined; readonly provenance?: Provenance },
@@ -73,9 +95,10 @@ export interface ExperimentStore {
   add(key: ExperimentKey, result: ExperimentResult): Promise<AddedResult>;
   /**
    * For runs that the service scores one verdict after the other. The verdicts of a run are added to its result, and replace those of the
-   * same name. A run without a result gets the next number of its example; the `repeat` of `result` is not read.
+   * same name. A run without a result gets the next number of its example; the `repeat` of `result` is not read. Only an experiment of spans
+   * alone takes them.
    */
-  merge(key: ExperimentKey, result: ExperimentResult & Required<Pick<ExperimentResult, 'run'>>): Promise<AddedResult>;
+  merge(key: ExperimentKey, result: ExperimentResult & Required<Pick<ExperimentResult, 'run'>>, at: Micros): Promise<AddedResult>;
   list(query: ExperimentQuery): Promise<ExperimentPage>;
   experiment(key: ExperimentKey): Promise<StoredExperiment | undefined>;
   results(key: ExperimentKey, query: ResultQuery): Promise<ResultPage>;
@@ -83,4 +106,35 @@ export interface ExperimentStore {
   done(key: ExperimentKey): Promise<readonly Pick<ExperimentResult, 'exampleId' | 'repeat'>[]>;
   /** Deletes the experiment with its results. False: there is none. */
   delete(key: ExperimentKey): Promise<boolean>;
+  /** Deletes the oldest that match, at most `deletedExperimentsMax`; resolves with their number. */
+  deleteSome(which: ExperimentsToDelete): Promise<number>;
+  /** Closes experiments of spans alone, and deletes those without a change since `before`. Resolves with the number of deleted ones. */
+  prune(limits: { readonly now: Micros; readonly before: Micros; readonly limit: number }): Promise<number>;
+}
+
+/** By id, or the newest of a name. Senders of spans choose ids, so an experiment with a runner comes before one of spans alone. */
+export async function referredExperiment(
+  experiments: Pick<ExperimentStore, 'experiment' | 'list'>,
+  tenant: Tenant,
+  reference: string,
+): Promise<StoredExperiment | undefined> {
+  const byId = await experiments.experiment({ tenant, id: reference });
+  if (byId !== undefined && byId.isFromSpans !== true) return byId;
+  const newest = async (isFromSpans: boolean): Promise<StoredExperiment | undefined> =>
+    (await experiments.list({ tenant, name: reference, isFromSpans, limit: 1 })).experiments[0];
+  return (await newest(false)) ?? byId ?? (await newest(true));
+}
+
+const refusals: { readonly [outcome in Exclude<AddedResult, 'added'>]: string } = {
+  known: 'has a result already, which another program has written',
+  unknown: 'belongs to an experiment that is gone',
+  full: `does not fit: the experiment has its limit of ${resultsMax} results`,
+  closed: 'comes too late: the experiment is done, or spans alone have begun it',
+};
+
+/** Writes a result of a runner. Rejects with RESULT_REFUSED unless the store took it: a report without it would be wrong. */
+export async function addResult(experiments: Pick<ExperimentStore, 'add'>, key: ExperimentKey, result: ExperimentResult): Promise<void> {
+  const outcome = await experiments.add(key, result);
+  if (outcome !== 'added')
+    throw new JuryError('RESULT_REFUSED', `Run ${result.repeat} of the example ${JSON.stringify(result.exampleId)} ${refusals[outcome]}.`);
 }

@@ -16,6 +16,7 @@ import {
   type StoredExample,
 } from '../../model/store/dataset-store.ts';
 import { briefText } from '../compression.ts';
+import { bodyPage } from './body-pages.ts';
 import { changeDataset } from './dataset-changes.ts';
 import type { Tables } from './tables.ts';
 
@@ -122,18 +123,27 @@ async function pageOf(
 ): Promise<ExamplePage | undefined> {
   const dataset = await versionOf(db, key, wanted);
   if (dataset === undefined) return undefined;
-  const size = Math.min(limit, examplesPageMax);
-  const rows = await validAt(db, dataset.id, dataset.version)
-    .select(['place', 'from_version', 'body'])
-    .$if(after !== undefined, (query) => query.where('place', '>', after ?? 0))
-    .$if(split !== undefined, (query) => query.where('split', '=', split ?? ''))
-    .$if(tag !== undefined, (query) => query.where(sql<boolean>`exists (select 1 from json_each(tags) where value = ${tag ?? ''})`))
-    .$if(isDraft !== undefined, (query) => query.where('is_draft', '=', sql<number>`${isDraft === true ? 1 : 0}`))
-    .orderBy('place')
-    .limit(size + 1)
-    .execute();
-  const page = rows.slice(0, size);
-  return { version: dataset.version, examples: page.map(storedExample), next: rows.length > size ? page.at(-1)?.place : undefined };
+  const { rows, next } = await bodyPage(
+    { limit: Math.min(limit, examplesPageMax), after },
+    {
+      read: async (behind, count) =>
+        await validAt(db, dataset.id, dataset.version)
+          .select(['place', 'from_version', 'body'])
+          .$if(behind !== undefined, (query) => query.where('place', '>', behind ?? 0))
+          .$if(split !== undefined, (query) => query.where('split', '=', split ?? ''))
+          .$if(tag !== undefined, (query) => query.where(sql<boolean>`exists (select 1 from json_each(tags) where value = ${tag ?? ''})`))
+          .$if(isDraft !== undefined, (query) => query.where('is_draft', '=', sql<number>`${isDraft === true ? 1 : 0}`))
+          .orderBy('place')
+          .limit(count)
+          .execute(),
+      placeOf: ({ place }) => place,
+    },
+  );
+  return {
+    version: dataset.version,
+    examples: rows.map(({ row: { from_version: since }, text }) => ({ example: parseJson(text) as unknown as DatasetExample, since })),
+    next,
+  };
 }
 
 async function oneOf(db: Db, key: DatasetKey, version: number | undefined, id: string): Promise<StoredExample | undefined> {

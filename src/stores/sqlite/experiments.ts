@@ -1,17 +1,21 @@
 /** Experiments and their results in the SQLite store. */
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import {
   type Experiment,
   type ExperimentResult,
+  type ExperimentState,
   experimentStates,
   type ResultStatus,
   resultStatuses,
+  spanExperimentOpenMicros,
   statusOfVerdicts,
 } from '../../model/experiment.ts';
 import type { Tenant } from '../../model/ids.ts';
+import type { Micros } from '../../model/timestamp.ts';
 import { type JsonObject, jsonText, parseJson } from '../../model/json.ts';
 import {
   type AddedResult,
+  deletedExperimentsMax,
   type ExperimentKey,
   type ExperimentQuery,
   type ExperimentPage,
@@ -21,9 +25,11 @@ import {
   resultBytesMax,
   resultsMax,
   resultsPageMax,
+  spanExperimentsMax,
   type StoredExperiment,
 } from '../../model/store/experiment-store.ts';
 import { brief, briefText } from '../compression.ts';
+import { bodyPage } from './body-pages.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -41,39 +47,83 @@ export function experimentStore(db: Db): ExperimentStore {
         .set({ state, ended_us: endedAt ?? null, ...(provenance === undefined ? {} : { provenance: jsonOf(provenance) }) })
         .where('tenant', '=', key.tenant)
         .where('experiment_id', '=', key.id)
+        .where('state', '!=', done)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
     add: (key, result) => added(db, key, result),
-    merge: (key, result) => merged(db, key, result),
+    merge: (key, result, at) => merged(db, key, result, at),
     list: (query) => listed(db, query),
     experiment: async (key) => (await listed(db, { tenant: key.tenant, limit: 1 }, key.id)).experiments[0],
     async results(key, { limit, after, status, exampleId }) {
-      const size = Math.min(limit, resultsPageMax);
-      const rows = await ofExperiment(db, key)
-        .select(['r.id', 'r.body'])
-        .$if(after !== undefined, (query) => query.where('r.id', '>', after ?? 0))
-        .$if(status !== undefined, (query) => query.where('r.status', '=', status ?? ''))
-        .$if(exampleId !== undefined, (query) => query.where('r.example_id', '=', exampleId ?? ''))
-        .orderBy('r.id')
-        .limit(size + 1)
-        .execute();
-      const page = rows.slice(0, size);
-      return { results: page.map(({ body }) => bodyOf(body)), next: rows.length > size ? page.at(-1)?.id : undefined };
+      const { rows, next } = await bodyPage(
+        { limit: Math.min(limit, resultsPageMax), after },
+        {
+          read: async (behind, count) =>
+            await ofExperiment(db, key)
+              .select(['r.id', 'r.body'])
+              .$if(behind !== undefined, (query) => query.where('r.id', '>', behind ?? 0))
+              .$if(status !== undefined, (query) => query.where('r.status', '=', status ?? ''))
+              .$if(exampleId !== undefined, (query) => query.where('r.example_id', '=', exampleId ?? ''))
+              .orderBy('r.id')
+              .limit(count)
+              .execute(),
+          placeOf: ({ id }) => id,
+        },
+      );
+      return { results: rows.map(({ text }) => ofJson<ExperimentResult>(text)), next };
     },
     async done(key) {
       const rows = await ofExperiment(db, key).select(['r.example_id', 'r.repeat']).execute();
       return rows.map(({ example_id: exampleId, repeat }) => ({ exampleId, repeat }));
     },
-    async delete(key) {
-      const { numDeletedRows } = await db
-        .deleteFrom('experiments')
-        .where('tenant', '=', key.tenant)
-        .where('experiment_id', '=', key.id)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
+    delete: async ({ tenant, id }) =>
+      (await deleted(db, db.selectFrom('experiments').select('id').where('tenant', '=', tenant).where('experiment_id', '=', id))) > 0,
+    deleteSome: async ({ tenant, name, dataset, before }) =>
+      await deleted(
+        db,
+        db
+          .selectFrom('experiments')
+          .select('id')
+          .where('tenant', '=', tenant)
+          .$if(name !== undefined, (query) => query.where('name', '=', name ?? ''))
+          .$if(dataset !== undefined, (query) => query.where('dataset', '=', dataset ?? ''))
+          .$if(before !== undefined, (query) => query.where('changed_us', '<', before ?? 0))
+          .orderBy('id')
+          .limit(deletedExperimentsMax),
+      ),
+    async prune({ now, before, limit }) {
+      await db
+        .updateTable('experiments')
+        .set(({ ref }) => ({ state: done, ended_us: ref('changed_us') }))
+        .where('from_spans', '=', 1)
+        .where('state', '=', 'running')
+        .where('changed_us', '<', now - spanExperimentOpenMicros)
+        .execute();
+      return await deleted(
+        db,
+        db.selectFrom('experiments').select('id').where('changed_us', '<', before).orderBy('changed_us').limit(limit),
+      );
     },
   };
+}
+
+const done = 'done' satisfies ExperimentState;
+/** Other writers wait for each statement. */
+const resultsPerDelete = 5_000;
+
+/** Results go first, some at a time. A process that ends meanwhile leaves an experiment with fewer results, which is deleted again. */
+async function deleted(db: Db, which: SelectQueryBuilder<Tables, 'experiments', { id: number }>): Promise<number> {
+  const ids = (await which.execute()).map(({ id }) => id);
+  for (const id of ids) {
+    for (let gone = resultsPerDelete; gone >= resultsPerDelete;) {
+      const some = db.selectFrom('experiment_results').select('id').where('experiment', '=', id).limit(resultsPerDelete);
+      const { numDeletedRows } = await db.deleteFrom('experiment_results').where('id', 'in', some).executeTakeFirst();
+      gone = Number(numDeletedRows);
+    }
+    await db.deleteFrom('experiments').where('id', '=', id).execute();
+  }
+  return ids.length;
 }
 
 function ofExperiment(db: Db, { tenant, id }: ExperimentKey) {
@@ -85,8 +135,13 @@ function ofExperiment(db: Db, { tenant, id }: ExperimentKey) {
 }
 
 /** The first statement writes, so that no other process writes between what is counted and what follows from it. */
-async function begun(db: Db, { id, tenant, name, dataset, repeats, state, beganAt, endedAt, provenance, evaluators }: Experiment) {
+async function begun(
+  db: Db,
+  { id, tenant, name, dataset, repeats, state, beganAt, endedAt, provenance, evaluators, isFromSpans }: Experiment,
+) {
+  const from = isFromSpans === true ? 1 : 0;
   return await db.transaction().execute(async (tx) => {
+    if (from === 0) await giveUpId(tx, { tenant, id });
     const made = await tx
       .insertInto('experiments')
       .values({
@@ -98,6 +153,8 @@ async function begun(db: Db, { id, tenant, name, dataset, repeats, state, beganA
         state,
         began_us: beganAt,
         ended_us: endedAt ?? null,
+        from_spans: from,
+        changed_us: beganAt,
         dataset_facts: dataset === undefined ? null : jsonOf(dataset),
         provenance: jsonOf(provenance),
         evaluators: jsonOf(evaluators),
@@ -109,18 +166,32 @@ async function begun(db: Db, { id, tenant, name, dataset, repeats, state, beganA
     const { count } = await tx
       .selectFrom('experiments')
       .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('tenant', '=', tenant)
+      .where('from_spans', '=', from)
       .executeTakeFirstOrThrow();
-    if (count <= experimentsMax) return 'begun';
+    if (count <= (isFromSpans === true ? spanExperimentsMax : experimentsMax)) return 'begun';
     await tx.deleteFrom('experiments').where('id', '=', made.id).execute();
     return 'full';
   });
 }
 
+/** Another id for an experiment of spans alone that has this one. The row id makes it unique; ids have 100 characters at most. */
+async function giveUpId(tx: Tx, { tenant, id }: ExperimentKey): Promise<void> {
+  await tx
+    .updateTable('experiments')
+    .set({ experiment_id: sql<string>`substr(experiment_id, 1, 80) || '.spans-' || id` })
+    .where('tenant', '=', tenant)
+    .where('experiment_id', '=', id)
+    .where('from_spans', '=', 1)
+    .execute();
+}
+
 async function added(db: Db, key: ExperimentKey, given: ExperimentResult): Promise<AddedResult> {
   const result = withinBytes(given);
   return await db.transaction().execute(async (tx) => {
-    const experiment = await lockedRow(tx, key);
+    const experiment = await lockedRow(tx, key, result.endedAt);
     if (experiment === undefined) return 'unknown';
+    if (experiment.state === done || experiment.from_spans === 1) return 'closed';
     if (experiment.results >= resultsMax) return (await existing(tx, experiment.id, result)) === undefined ? 'full' : 'known';
     return await inserted(tx, experiment.id, result);
   });
@@ -164,10 +235,12 @@ async function merged(
   db: Db,
   key: ExperimentKey,
   result: ExperimentResult & Required<Pick<ExperimentResult, 'run'>>,
+  at: Micros,
 ): Promise<AddedResult> {
   return await db.transaction().execute(async (tx) => {
-    const experiment = await lockedRow(tx, key);
+    const experiment = await lockedRow(tx, key, at);
     if (experiment === undefined) return 'unknown';
+    if (experiment.state === done || experiment.from_spans === 0) return 'closed';
     const known = await tx
       .selectFrom('experiment_results')
       .select(['id', 'body'])
@@ -198,18 +271,22 @@ async function merged(
   });
 }
 
-/** A write that changes nothing: from here on no other process writes until the end of the transaction. */
-async function lockedRow(tx: Tx, { tenant, id }: ExperimentKey): Promise<{ readonly id: number; readonly results: number } | undefined> {
+type LockedRow = Pick<Selectable<Tables['experiments']>, 'id' | 'results' | 'state' | 'from_spans'>;
+
+/** From this write on no other process writes until the end of the transaction. */
+async function lockedRow(tx: Tx, { tenant, id }: ExperimentKey, at: Micros): Promise<LockedRow | undefined> {
   return await tx
     .updateTable('experiments')
-    .set(({ ref }) => ({ results: ref('results') }))
+    .set(({ eb, ref }) => ({
+      changed_us: eb.case().when('state', '=', done).then(ref('changed_us')).else(at).end(),
+    }))
     .where('tenant', '=', tenant)
     .where('experiment_id', '=', id)
-    .returning(['id', 'results'])
+    .returning(['id', 'results', 'state', 'from_spans'])
     .executeTakeFirst();
 }
 
-async function listed(db: Db, { tenant, name, dataset, limit, after }: ExperimentQuery, id?: string): Promise<ExperimentPage> {
+async function listed(db: Db, { tenant, name, dataset, isFromSpans, limit, after }: ExperimentQuery, id?: string): Promise<ExperimentPage> {
   const size = Math.min(limit, experimentsPageMax);
   const rows = await db
     .selectFrom('experiments as e')
@@ -217,6 +294,7 @@ async function listed(db: Db, { tenant, name, dataset, limit, after }: Experimen
     .$if(tenant !== undefined, (query) => query.where('e.tenant', '=', tenant ?? ''))
     .$if(name !== undefined, (query) => query.where('e.name', '=', name ?? ''))
     .$if(dataset !== undefined, (query) => query.where('e.dataset', '=', dataset ?? ''))
+    .$if(isFromSpans !== undefined, (query) => query.where('e.from_spans', '=', Number(isFromSpans)))
     .$if(id !== undefined, (query) => query.where('e.experiment_id', '=', id ?? ''))
     .$if(after !== undefined, (query) => query.where('e.id', '<', after ?? 0))
     .orderBy('e.id', 'desc')
@@ -260,6 +338,7 @@ function experimentOf(row: Selectable<Tables['experiments']>, counts: ReadonlyMa
     endedAt: row.ended_us ?? undefined,
     provenance: ofJson<Experiment['provenance']>(row.provenance),
     evaluators: ofJson<Experiment['evaluators']>(row.evaluators),
+    ...(row.from_spans === 1 ? { isFromSpans: true as const } : {}),
     results: row.results,
     statuses: Object.fromEntries(resultStatuses.map((status) => [status, count(status)])) as StoredExperiment['statuses'],
   };

@@ -375,6 +375,22 @@ const migrations: { readonly [name: string]: Migration } = {
   // Runs that did not end well. Most runs are ok, and have no entry.
   '031_run_status': steps(["create index runs_by_status on runs (status, started_us, id) where status <> 'ok'"]),
 
+  // Who makes the results of an experiment, and when the last one came. Experiments of runners have provenance.
+  '033_experiment_origins': steps([
+    'alter table experiments add column from_spans integer not null default 0',
+    'alter table experiments add column changed_us integer not null default 0',
+    `update experiments set changed_us = coalesce(ended_us, began_us), from_spans = provenance = '{}' and evaluators = '[]'`,
+    'create index experiments_by_change on experiments (changed_us)',
+    'create index experiments_by_source on experiments (tenant, from_spans)',
+    "create index experiments_open on experiments (changed_us) where from_spans = 1 and state = 'running'",
+  ]),
+
+  // Bounds of each tenant are counted without a look at the rows of others.
+  '034_counts_by_tenant': steps([
+    'create index annotations_waiting_by_tenant on annotations (tenant) where run_id is null',
+    "create index queue_items_open_by_tenant on queue_items (queue, tenant) where state = 'open'",
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

@@ -446,6 +446,10 @@ interface ExperimentsTable {
   readonly ended_us: number | null;
   /** Number of results. */
   readonly results: Generated<number>;
+  /** 1: spans alone have begun it, and their runs are its results. */
+  readonly from_spans: Generated<number>;
+  /** When it began, or its last result came. */
+  readonly changed_us: Generated<number>;
   /** JSON. */
   readonly dataset_facts: string | null;
   /** JSON. */

@@ -6,9 +6,16 @@ import { experimentSummary } from '../../analytics/experiment-summary.ts';
 import { experimentIdPattern, resultStatuses } from '../../model/experiment.ts';
 import { tenant as tenantNamed } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { type ExperimentStore, resultsPageMax, type StoredExperiment } from '../../model/store/experiment-store.ts';
+import {
+  deletedExperimentsMax,
+  type ExperimentStore,
+  referredExperiment,
+  resultsPageMax,
+  type StoredExperiment,
+} from '../../model/store/experiment-store.ts';
 import { analysedMax, wholeResults } from './experiment-results.ts';
 import {
+  count,
   limitDefault,
   list,
   named,
@@ -17,10 +24,12 @@ import {
   offsetText,
   pages,
   type Parameters,
+  QueryFault,
   Refusal,
   type Route,
   tenantOf,
   textParameter,
+  timeAt,
 } from './route.ts';
 
 const id = { type: 'string', pattern: experimentIdPattern, description: 'Id of the experiment.' } as const;
@@ -131,6 +140,32 @@ export const experimentRoutes: readonly Route[] = [
     answer: object({ deleted: { type: 'boolean', description: 'False: there was no such experiment.' } }),
     handle: async ({ store }, query) => ({ deleted: await store.experiments.delete(keyOf(query)) }),
   },
+  {
+    method: 'delete',
+    path: '/experiments',
+    summary: `Deletes the oldest experiments of one tenant that match, with their results: at most ${deletedExperimentsMax}. Repeat it until \`deleted\` is 0.`,
+    may: 'annotate',
+    path_parameters: {},
+    query_parameters: {
+      tenant,
+      name: { ...textParameter, minLength: 1, description: 'Experiments of this name.' },
+      dataset: { ...textParameter, minLength: 1, description: 'Experiments on a dataset, or file, of this name.' },
+      before: { ...textParameter, description: 'Experiments whose last result is older than this time.' },
+    },
+    answer: object({ deleted: count }),
+    async handle({ store }, query) {
+      const before = timeAt(query, 'before');
+      if (query['name'] === undefined && query['dataset'] === undefined && before === undefined)
+        throw new QueryFault('The query names no experiments.', 'Give name, dataset or before.');
+      const deleted = await store.experiments.deleteSome({
+        tenant: keyOf(query).tenant,
+        ...named(query, 'name', 'name'),
+        ...named(query, 'dataset', 'dataset'),
+        ...(before === undefined ? {} : { before: Math.ceil(before) }),
+      });
+      return { deleted };
+    },
+  },
 ];
 
 function storedJson(experiment: StoredExperiment): JsonObject {
@@ -153,6 +188,5 @@ async function referred(experiments: ExperimentStore, query: Parameters, side: '
   if (typeof given !== 'string')
     throw new Refusal(422, { code: 'bad_query', message: `${side} is missing.`, todo: 'Name two experiments: ?a=…&b=….' });
   const { tenant: of } = keyOf(query);
-  const byId = await experiments.experiment({ tenant: of, id: given });
-  return byId ?? (await experiments.list({ tenant: of, name: given, limit: 1 })).experiments[0];
+  return await referredExperiment(experiments, of, given);
 }

@@ -1,5 +1,6 @@
 /** A runner that is killed, or interrupted, again and again: in the end every example has exactly one result. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -83,4 +84,47 @@ test('experiment: interrupted, it kills its agents, says that it is stopped, and
   expect(await ended(runner)).toBe(130);
   const found = await results(place);
   expect(found).toMatchObject({ state: 'stopped', results: [{ exampleId: 'quick' }] });
+});
+
+test('experiment: its agents and what they have started end when the command is killed', { timeout: 120_000 }, async () => {
+  const place = workplace();
+  place.file('dataset.yaml', '- { id: long, input: slow child }\n');
+  const runner = started(place);
+  // The line of the start, and the one of the child.
+  await untilStarts(place, 2);
+  const child = Number(place.starts().find(([what]) => what === 'pid')?.[1]);
+  const isThere = (): boolean => {
+    try {
+      return process.kill(child, 0);
+    } catch {
+      return false;
+    }
+  };
+  expect(isThere()).toBe(true);
+  runner.kill('SIGKILL');
+  await ended(runner);
+  for (let look = 0; look < looksMax && isThere(); look++) await wait(everyMs);
+  expect(isThere()).toBe(false);
+});
+
+test('experiment: the command inherits no key that the configuration names, unless it is passed on', { timeout: 120_000 }, async () => {
+  const place = workplace("judges: { main: { model: m, api_key: '${env:JUDGE_KEY}', headers: { x-team: 'Bearer ${env:TEAM_KEY}' } } }\n");
+  place.file('dataset.yaml', '- { id: one, input: hello }\n');
+  const out = join(place.folder, 'environment');
+  const env = { JUDGE_KEY: 'sk-judge-secret', SAME_KEY: 'sk-judge-secret', TEAM_KEY: 'team-secret-value', PLAIN: 'plain' };
+  const run = async (...options: readonly string[]) => {
+    const words = ['--dataset', join(place.folder, 'dataset.yaml'), '--name', 'env', ...options, '--', 'sh', '-c', `env > ${out}`];
+    const { err } = await place.tracejury(['experiment', 'run', ...words], env);
+    return {
+      err,
+      names: readFileSync(out, 'utf8')
+        .split('\n')
+        .map((line) => line.split('=', 1)[0]),
+    };
+  };
+  const inherited = await run();
+  expect(inherited.names).toContain('PLAIN');
+  for (const name of ['JUDGE_KEY', 'SAME_KEY', 'TEAM_KEY']) expect(inherited.names).not.toContain(name);
+  expect(inherited.err).toContain('does not get JUDGE_KEY, SAME_KEY, TEAM_KEY');
+  expect((await run('--pass-env', 'JUDGE_KEY')).names).toContain('JUDGE_KEY');
 });

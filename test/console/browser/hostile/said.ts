@@ -65,9 +65,10 @@ export async function hostileExperiments(storeFile: string, runs: readonly Hosti
   try {
     for (const [nth, { trace }] of runs.entries()) {
       const experiment = experimentAbout(nth, atMs);
-      const outcome = await experiments.begin(experiment);
+      const outcome = await experiments.begin({ ...experiment, state: 'running', endedAt: undefined });
       if (outcome !== 'begun') throw new Error(`the store answers ${outcome} to an experiment`);
       await experiments.add(experiment, resultAbout(nth, { trace, atMs }));
+      await experiments.update(experiment, { state: 'done', endedAt: experiment.endedAt });
       ids.push(experiment.id);
     }
   } finally {
