@@ -20,6 +20,7 @@ import type { Evaluation } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluateRun, ruleSteps, type Pace, type PlannedEvaluator, type ToJudge } from './evaluation/evaluate.ts';
+import { withBoundedNames } from './evaluation/bounded-names.ts';
 import { redactedRun } from './evaluation/redacted-run.ts';
 import { turnOf, type TurnsWith } from './evaluation/session-turns.ts';
 import type { GatheringSettings, GroupLimits } from './gathering/close-policy.ts';
@@ -124,13 +125,14 @@ export function pipeline(options: PipelineOptions): Pipeline {
   const gather = gathering({
     ...options,
     *beforeClose(run) {
-      ruleVerdicts.set(run, yield* ruleSteps(run, settings.plan, options));
+      ruleVerdicts.set(run, yield* ruleSteps(withBoundedNames(run, settings.redaction?.text), settings.plan, options));
     },
   });
 
-  function score(whole: Run): void {
+  function score(closed: Run): void {
     const { plan, groups, redaction } = settings;
-    const { evaluations, decisions, toJudge, isRaised } = evaluateRun(whole, plan, options, ruleVerdicts.get(whole));
+    const whole = withBoundedNames(closed, redaction?.text);
+    const { evaluations, decisions, toJudge, isRaised } = evaluateRun(whole, plan, options, ruleVerdicts.get(closed));
     if (isRaised === true) {
       telemetry.add('tracejury.sampling.raised', 1);
       options.upstreamRaised?.(whole.tenant);

@@ -47,7 +47,7 @@ export interface AlertWatch {
 }
 
 export const alertsEveryMs = 30_000;
-/** Agents that one rule looks at: those with the most runs, and those that have a state. */
+/** Agents that one rule looks at: those that fire, those with the most runs of each tenant in turn, and those that have a state. */
 export const alertAgentsMax = 100;
 /** Messages to one exporter in one look. The others wait for the next one: a fault of all agents at once must not flood a channel. */
 const messagesPerLook = 10;
@@ -118,7 +118,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
   ): Promise<readonly Entry[]> {
     const nowMs = clock.nowMs();
     const answers: (readonly VersionFigure[])[] = [];
-    for (const question of questionsOf(rule, nowMs)) answers.push(await ask(question));
+    for (const question of questionsOf(rule, nowMs)) answers.push(await ask({ ...question, topAgents: alertAgentsMax }));
     const own = before.filter(({ alert }) => alert === rule.name);
     return agentsOf(rule, answers, own).map((agent): Entry => {
       const finding = findingOf(
@@ -236,16 +236,11 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
   };
 }
 
-/** Agents with figures, those with the most runs first, and those that already have a state. */
+/** Agents that fire, agents with figures in the order of these, and agents that have had a state. */
 function agentsOf(rule: AlertRule, answers: readonly (readonly VersionFigure[])[], own: readonly Entry[]): readonly string[] {
   if (rule.agent !== undefined) return [rule.agent];
-  const runs = new Map<string, number>(own.map(({ agent, state }) => [agent, state.firingMs === undefined ? 0 : Infinity]));
-  for (const { agent, runs: more } of answers.flat()) runs.set(agent, (runs.get(agent) ?? 0) + more);
-  return [...runs]
-    .sort(([one, ones], [another, others]) => others - ones || (one < another ? -1 : 1))
-    .slice(0, alertAgentsMax)
-    .map(([agent]) => agent)
-    .sort();
+  const firing = own.filter(({ state }) => state.firingMs !== undefined);
+  return [...new Set([...firing, ...answers.flat(), ...own].map(({ agent }) => agent))].slice(0, alertAgentsMax).sort();
 }
 
 function noticeOf({ name, when }: AlertRule, agent: string, { kind, sinceMs, atMs, finding }: Untold): AlertNotice {

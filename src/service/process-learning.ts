@@ -121,9 +121,15 @@ export function processLearning(options: ProcessLearningOptions): ProcessLearnin
     return state;
   }
 
+  /** The tenant with the most processes gives the one that it has not used for longest. */
   function trim(): void {
-    for (const [id, { pending, sent }] of states) {
-      if (states.size <= processesMax) return;
+    while (states.size > processesMax) {
+      const [largest = []] = [...Map.groupBy(states, ([, { key }]) => key.tenant).values()].toSorted(
+        (one, other) => other.length - one.length,
+      );
+      const [oldest] = largest;
+      if (oldest === undefined) return;
+      const [id, { pending, sent }] = oldest;
       states.delete(id);
       hasAll = false;
       const lost = (pending?.runs() ?? 0) + (sent?.runs ?? 0);

@@ -8,6 +8,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { NewRuleMatch, RuleKind } from '../model/store/rule-match-store.ts';
 import type { Store } from '../model/store/store.ts';
+import { shares } from '../model/shares.ts';
 import { type ItemId, upTo, type Watermark } from '../model/watermark.ts';
 import { residualOf } from '../pipeline/evaluation/residual.ts';
 import { evaluatorsIn, type RunExpression } from '../pipeline/evaluation/run-expression.ts';
@@ -58,7 +59,8 @@ export interface RuleMatcher {
   stop(deadlineMs: number): Promise<void>;
 }
 
-const waitingMax = 10_000;
+/** Shared by the tenants. */
+export const waitingMax = 10_000;
 const everyMs = 1_000;
 /** Runs of one batch: the store answers other questions between two of its runs. */
 const batchRuns = 100;
@@ -84,6 +86,7 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
   let rounds = 0;
   /** Oldest first. */
   const waiting = new Map<string, WaitingRun>();
+  const room = shares(runsMax);
   let stopped: Promise<void> | undefined;
 
   function count(rule: string, outcome: string, runs = 1): void {
@@ -96,13 +99,20 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
     const before = waiting.get(key);
     // A run that has matched stays matched, whatever a later verdict leaves open.
     const kept = before !== undefined && !isSure ? { ...before, id: one.id } : one;
-    if (before === undefined && (waiting.size >= runsMax || stopped !== undefined)) {
+    if (before === undefined && (!room.mayTake(one.run.tenant) || stopped !== undefined)) {
       count(one.rule, 'dropped');
       return false;
     }
-    waiting.delete(key);
+    remove(key);
     waiting.set(key, kept);
+    room.take(one.run.tenant);
     return true;
+  }
+
+  function remove(key: string): void {
+    const one = waiting.get(key);
+    if (one !== undefined) room.giveBack(one.run.tenant);
+    waiting.delete(key);
   }
 
   /** The next batch that the store has, without what no rule in force keeps any more. */
@@ -112,7 +122,7 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
     for (const [key, one] of waiting) {
       if (batch.length === batchRuns) break;
       if (upTo(one.id) > mark) continue;
-      waiting.delete(key);
+      remove(key);
       batch.push(one);
     }
     return batch;
@@ -148,7 +158,7 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
     for (let isMore = true; isMore && stopped === undefined && !isBehind();) {
       const left = await store.ruleMatches.left({ kind, before, limit: batchRuns });
       const own = left.map(({ rule, run, residual }) => ({ rule, run, residual: readResidual(residual) }));
-      for (const one of own) waiting.delete(keyOf(one));
+      for (const one of own) remove(keyOf(one));
       await handle(own);
       isMore = left.length === batchRuns;
     }

@@ -10,6 +10,7 @@ import { errorsPage } from './errors-page.ts';
 import { evaluabilityPage } from './evaluability-page.ts';
 import { evaluatorsPage } from './evaluators-page.ts';
 import { dashboard } from './grafana/dashboard.ts';
+import { limitsPage } from './limits-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { sourceTreePage } from './source-tree-page.ts';
 
@@ -31,6 +32,7 @@ export const pages: readonly Page[] = [
   { path: 'docs/reference/evaluators.md', text: evaluatorsPage },
   { path: 'docs/reference/configuration.md', text: configurationPage },
   { path: 'docs/reference/errors.md', text: errorsPage },
+  { path: 'docs/reference/limits.md', text: limitsPage },
   { path: 'docs/reference/api.md', text: apiPage },
   { path: 'src/console/api/schema.ts', text: consoleSchema },
   { path: 'docs/reference/metrics.md', text: metricsPage },

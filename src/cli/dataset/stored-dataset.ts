@@ -123,7 +123,7 @@ export function writtenOr(outcome: DatasetOutcome, { name }: DatasetKey): Writte
     throw new UsageError(`The dataset ${name} has changed meanwhile: its newest version is ${outcome.version}.`);
   throw new UsageError(
     outcome.of === 'datasets'
-      ? `The store has its limit of ${datasetsMax} datasets. Remove one with tracejury dataset remove.`
+      ? `The tenant has its limit of ${datasetsMax} datasets. Remove one with tracejury dataset remove.`
       : `The dataset ${name} has its limit of ${datasetVersionsMax} versions. Export it and import it under another name.`,
   );
 }

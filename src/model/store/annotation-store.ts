@@ -49,7 +49,9 @@ export interface TakenAnnotation {
   readonly id: string | undefined;
 }
 
+/** Limit of one tenant on a trace. */
 export const annotationsPerTraceMax = 1_000;
+/** Limit of one tenant, of annotations whose run is not stored. */
 export const annotationsWaitingMax = 100_000;
 /** Limit of one query. */
 export const annotationRowsMax = 50_000;

@@ -20,7 +20,7 @@ export function isDatasetName(name: string): boolean {
   return datasetName.test(name) && !/^\.+$/.test(name);
 }
 
-/** Limit per store. */
+/** Limit per tenant. */
 export const datasetsMax = 1_000;
 /** Limit per version. */
 export const datasetExamplesMax = 100_000;

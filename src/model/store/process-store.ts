@@ -30,7 +30,7 @@ export interface LearningPolicy {
   readonly freezes: boolean;
 }
 
-/** Limit of processes; those that were not used for longest go first. */
+/** Limit per tenant; those that were not used for longest go first. */
 export const processesMax = 1_000;
 
 export interface ProcessStore {

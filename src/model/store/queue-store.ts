@@ -9,7 +9,7 @@ import type { Micros } from '../timestamp.ts';
 import type { EvaluatorKind, VerdictWord } from '../verdict.ts';
 import type { Annotation } from './annotation-store.ts';
 
-/** Limit of open items per queue. */
+/** Limit of open items per queue and tenant. */
 export const queueItemsMax = 100_000;
 /** Limit of people that answer one item. */
 export const queuePeopleMax = 10;

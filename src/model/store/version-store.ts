@@ -62,6 +62,8 @@ export interface VersionQuery {
   readonly byTask?: boolean;
   /** True: over all versions together. */
   readonly allVersions?: boolean;
+  /** Only this many agents of each tenant, those with the most runs. Their rows come first by rank, so that no tenant crowds out another one. */
+  readonly topAgents?: number;
 }
 
 export interface VersionFigure {

@@ -5,7 +5,9 @@
 import { collectorsInForce, type Collector } from '../../../collectors/collector.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Clock } from '../../model/clock.ts';
+import { identityText } from '../../model/identity-text.ts';
 import type { Tenant } from '../../model/ids.ts';
+import { inTurns } from '../../model/shares.ts';
 import { textAttribute, type LogRecord, type Resource, type Span } from '../../model/span.ts';
 import { spanReadingOf, type SpanReading } from '../assembly/span-facts.ts';
 
@@ -39,14 +41,14 @@ export interface Recognition {
   records(tenant: Tenant, records: readonly LogRecord[]): void;
   /** Unrecognised scopes that are new since the last call. */
   due(): readonly Unrecognised[];
-  /** All reported unrecognised scopes. */
+  /** All reported unrecognised scopes, one of each tenant in turn. */
   reported(): readonly Unrecognised[];
 }
 
 /** An agent's span ends last, in a later batch than its calls: exporters send every five seconds. */
 export const waitMs = 8_000;
-/** Limit of services; later ones get no report. */
-const servicesMax = 1_000;
+/** Limit of services of one tenant; later ones get no report. */
+export const servicesMax = 1_000;
 const scopesMax = 20;
 /** Limit of spans per unrecognised service. */
 const spansReadMax = 2_000;
@@ -85,6 +87,8 @@ export function recognition(options: RecognitionOptions): Recognition {
   const { clock, dialects: own = () => noDialects } = options;
   const collectors = collectorsInForce(own, options.collectors);
   const services = new Map<string, Service | 'recognised'>();
+  /** Their number by tenant. */
+  const known = new Map<Tenant, number>();
   const none = new Map<never, never>();
 
   /** Ignores a span that fails in a collector: its trace counts it at the close. */
@@ -138,11 +142,13 @@ export function recognition(options: RecognitionOptions): Recognition {
 
   /** `undefined` when the service is recognised or beyond the limit. */
   function serviceOf(tenant: Tenant, resource: Resource): { readonly key: string; readonly service: Service } | undefined {
-    const name = textAttribute(resource, wire.serviceName) ?? '';
+    const name = identityText(textAttribute(resource, wire.serviceName) ?? '');
     const key = JSON.stringify([tenant, name]);
-    const known = services.get(key);
-    if (known === 'recognised' || (known === undefined && services.size >= servicesMax)) return undefined;
-    const service = known ?? { tenant, name: plain(name), scopes: new Map(), spansRead: 0 };
+    const before = services.get(key);
+    const others = known.get(tenant) ?? 0;
+    if (before === 'recognised' || (before === undefined && others >= servicesMax)) return undefined;
+    const service = before ?? { tenant, name: plain(name), scopes: new Map(), spansRead: 0 };
+    if (before === undefined) known.set(tenant, others + 1);
     services.set(key, service);
     return service.spansRead < spansReadMax ? { key, service } : undefined;
   }
@@ -181,7 +187,11 @@ export function recognition(options: RecognitionOptions): Recognition {
         if (service !== 'recognised') for (const seen of service.scopes.values()) if (seen.firstMs <= before) seen.isReported = true;
       return fresh;
     },
-    reported: () => rows(({ isReported: isResultReported }) => isResultReported),
+    reported: () =>
+      inTurns(
+        rows(({ isReported: isResultReported }) => isResultReported),
+        ({ tenant }) => tenant,
+      ),
   };
 }
 

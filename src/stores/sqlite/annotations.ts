@@ -206,18 +206,20 @@ export async function writeAnnotations(tx: Tx, annotations: readonly Annotation[
   if (annotations.length === 0) return [];
   const held = await countsByTrace(tx, annotations);
   const stored = await tracesWithRuns(tx, annotations);
-  let waiting = await countWaiting(tx);
+  const waiting = await waitingByTenant(tx, annotations);
   const fates: (AnnotationFate | Row)[] = [];
   for (const annotation of annotations) {
-    const { traceId } = annotation;
-    const own = held.get(traceId) ?? 0;
-    const mayWait = !stored.has(traceId);
+    const tenant = annotation.tenant ?? anyTenant;
+    const key = `${annotation.traceId} ${tenant}`;
+    const own = held.get(key) ?? 0;
+    const mayWait = !stored.has(key);
+    const others = waiting.get(tenant) ?? 0;
     // A little too strict: what takes the place of another one is counted as well.
     if (own >= annotationsPerTraceMax) fates.push('too_many');
-    else if (mayWait && waiting >= annotationsWaitingMax) fates.push('full');
+    else if (mayWait && others >= annotationsWaitingMax) fates.push('full');
     else {
-      held.set(traceId, own + 1);
-      if (mayWait) waiting++;
+      held.set(key, own + 1);
+      if (mayWait) waiting.set(tenant, others + 1);
       fates.push(rowOf(annotation, receivedAt));
     }
   }
@@ -322,26 +324,38 @@ function fateOf(row: Row, kept: Kept | undefined): AnnotationFate {
   return kept.run_id === null ? 'waiting' : 'attached';
 }
 
+/** By trace and tenant: who knows the id of another tenant's trace takes no room from it. */
 async function countsByTrace(tx: Tx, annotations: readonly Annotation[]): Promise<Map<string, number>> {
   const ids = [...new Set(annotations.map(({ traceId }) => traceId))];
   const rows = await tx
     .selectFrom('annotations')
-    .select(({ fn }) => ['trace_id', fn.countAll<number>().as('count')])
+    .select(({ fn }) => ['trace_id', 'tenant', fn.countAll<number>().as('count')])
     .where('trace_id', 'in', ids)
-    .groupBy('trace_id')
+    .groupBy(['trace_id', 'tenant'])
     .execute();
-  return new Map(rows.map(({ trace_id: traceId, count }) => [traceId, count]));
+  return new Map(rows.map(({ trace_id: traceId, tenant, count }) => [`${traceId} ${tenant}`, count]));
 }
 
-/** What is said of these waits for nobody, so it finds room when no other does. */
+/** What is said of these waits for nobody, so it finds room when no other does. By trace and tenant. */
 async function tracesWithRuns(tx: Tx, annotations: readonly Annotation[]): Promise<ReadonlySet<string>> {
   const rows = await tx
     .selectFrom('runs')
-    .select('trace_id')
+    .select(['trace_id', 'tenant'])
     .distinct()
     .where('trace_id', 'in', [...new Set(annotations.map(({ traceId }) => traceId))])
     .execute();
-  return new Set(rows.map(({ trace_id: traceId }) => traceId));
+  return new Set(rows.flatMap(({ trace_id: traceId, tenant }) => [`${traceId} ${tenant}`, `${traceId} ${anyTenant}`]));
+}
+
+async function waitingByTenant(tx: Tx, annotations: readonly Annotation[]): Promise<Map<string, number>> {
+  const rows = await tx
+    .selectFrom('annotations')
+    .select(({ fn }) => ['tenant', fn.countAll<number>().as('count')])
+    .where('run_id', 'is', null)
+    .where('tenant', 'in', [...new Set(annotations.map(({ tenant }) => tenant ?? anyTenant))])
+    .groupBy('tenant')
+    .execute();
+  return new Map(rows.map(({ tenant, count }) => [tenant, count]));
 }
 
 async function countWaiting(db: Db): Promise<number> {

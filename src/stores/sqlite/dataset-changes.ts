@@ -99,6 +99,7 @@ async function headFor(tx: Tx, { tenant, name }: DatasetKey, { at }: DatasetChan
   const { datasets } = await tx
     .selectFrom('datasets')
     .select(({ fn }) => fn.countAll<number>().as('datasets'))
+    .where('tenant', '=', tenant)
     .executeTakeFirstOrThrow();
   if (datasets <= datasetsMax) return row;
   await tx.deleteFrom('datasets').where('id', '=', row.id).execute();

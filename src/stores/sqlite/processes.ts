@@ -58,7 +58,7 @@ export function processStore(db: Db): ProcessStore {
           model,
         };
         await write(tx, next);
-        if (known === undefined) await removeSurplus(tx);
+        if (known === undefined) await removeSurplus(tx, key.tenant);
         return next;
       }),
     async remove({ tenant, agent, version }) {
@@ -115,10 +115,11 @@ async function write(
     .execute();
 }
 
-async function removeSurplus(tx: Transaction<Tables>): Promise<void> {
+async function removeSurplus(tx: Transaction<Tables>, tenant: Tenant): Promise<void> {
   const surplus = await tx
     .selectFrom('processes')
     .select('id')
+    .where('tenant', '=', tenant)
     .orderBy('used_us', 'desc')
     .orderBy('id', 'desc')
     .limit(processesMax)

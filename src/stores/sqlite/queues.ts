@@ -84,7 +84,8 @@ function ofTenant(tenant: Tenant | undefined): RawBuilder<unknown> {
 }
 
 async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reopens }: AddingItems): Promise<readonly QueueAddOutcome[]> {
-  let open = await openOf(tx, queue);
+  const open = new Map<string, number>();
+  for (const tenant of new Set(items.map((item) => item.tenant))) open.set(tenant, await openOf(tx, queue, tenant));
   const outcomes: QueueAddOutcome[] = [];
   for (const { tenant, traceId, spanId, why } of items) {
     const run = await tx
@@ -99,9 +100,9 @@ async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reope
     const mayOpen = run?.state === null || (reopens && (run?.state === 'skipped' || run?.state === 'expired'));
     if (run === undefined) outcomes.push('not_stored');
     else if (!mayOpen) outcomes.push('known');
-    else if (open >= itemsMax) outcomes.push('full');
+    else if ((open.get(tenant) ?? 0) >= itemsMax) outcomes.push('full');
     else {
-      open++;
+      open.set(tenant, (open.get(tenant) ?? 0) + 1);
       const entering = { why, added_by: addedBy, entered_us: at, due_us: dueAt ?? null };
       if (run.item === null)
         await tx
@@ -120,11 +121,12 @@ async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reope
   return outcomes;
 }
 
-async function openOf(tx: Tx, queue: string): Promise<number> {
+async function openOf(tx: Tx, queue: string, tenant: string): Promise<number> {
   const { open } = await tx
     .selectFrom('queue_items')
     .select(({ fn }) => fn.countAll<number>().as('open'))
     .where('queue', '=', queue)
+    .where('tenant', '=', tenant)
     .where('state', '=', 'open')
     .executeTakeFirstOrThrow();
   return open;

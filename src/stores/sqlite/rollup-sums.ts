@@ -28,14 +28,14 @@ import { eachMark, type KnownMark } from './marks.ts';
 
 const [fineMicros, hourMicros, dayMicros] = rollupSteps;
 
-/** Agents of one step, over all tenants; further ones are one agent `other` of their tenant. */
-const agentsMax = 1_000;
+/** Agents of one tenant in one step; further ones are one agent `other`. */
+export const rollupAgentsMax = 1_000;
 /** Tools, models and evaluators of one agent in one step, each. */
-const namesMax = 200;
+export const namesMax = 200;
 /** Refused arguments of one tool in one step. */
 const keysMax = 50;
-/** Rows of one answer; further ones are one row `other`. */
-const rowsMax = 20_000;
+/** Rows of one answer, in equal shares for the tenants when they do not fit; further ones are one row `other`. */
+export const rowsMax = 20_000;
 /** Days stay this long. */
 const daysKeptMicros = 400 * dayMicros;
 
@@ -89,19 +89,20 @@ interface Agent {
 
 interface Agents {
   readonly all: Map<string, Agent>;
-  /** Those that are not `other`. */
-  named: number;
+  /** By tenant, those that are not `other`. */
+  readonly named: Map<string, number>;
 }
 
-const noAgents = (): Agents => ({ all: new Map(), named: 0 });
+const noAgents = (): Agents => ({ all: new Map(), named: new Map() });
 
 function agentOf(agents: Agents, tenant: string, agent: string): Agent {
   const known = agents.all.get(JSON.stringify([tenant, agent]));
   if (known !== undefined) return known;
-  if (agents.named >= agentsMax && agent !== otherRollup) return agentOf(agents, tenant, otherRollup);
+  const named = agents.named.get(tenant) ?? 0;
+  if (named >= rollupAgentsMax && agent !== otherRollup) return agentOf(agents, tenant, otherRollup);
   const fresh = { tenant, agent, kinds: { run: new Map(), tool: new Map(), model: new Map(), evaluator: new Map() }, plain: new Map() };
   agents.all.set(JSON.stringify([tenant, agent]), fresh);
-  if (agent !== otherRollup) agents.named++;
+  if (agent !== otherRollup) agents.named.set(tenant, named + 1);
   return fresh;
 }
 
@@ -400,27 +401,44 @@ export function rollups<Kind extends RollupKind>(database: DatabaseSync, kind: K
     ['name = ?', name],
   ].filter((one): one is [string, string] => one[1] !== undefined);
   const statement = database.prepare(
-    `select agent, name, at_us, body from rollups where ${['kind = ?', 'width_us = ?', 'at_us >= ?', 'at_us < ?', ...conditions.map(([sql]) => sql)].join(' and ')}`,
+    `select tenant, agent, name, at_us, body from rollups where ${['kind = ?', 'width_us = ?', 'at_us >= ?', 'at_us < ?', ...conditions.map(([sql]) => sql)].join(' and ')}`,
   );
   statement.setReturnArrays(true);
-  const groups = new Map<string, { readonly agent: string; readonly name: string; readonly at: number; readonly sums: Sums }>();
-  for (const { width, from, to } of pieces)
-    for (const row of statement.iterate(kind, width, from, to, ...conditions.map(([, value]) => value)) as Iterable<unknown> as Iterable<
-      readonly unknown[]
-    >) {
-      const [ofAgent, ofName, at, body] = row;
-      const wanted = {
-        agent: byAgent ? textOf(ofAgent) : '',
-        name: byName ? textOf(ofName) : '',
-        at: stepMicros === undefined ? 0 : startOf(Number(at), stepMicros),
-      };
-      const key = JSON.stringify(Object.values(wanted));
-      const place = groups.has(key) || groups.size < rowsMax ? wanted : { agent: otherRollup, name: otherRollup, at: 0 };
-      const own = place === wanted ? key : otherRollup;
-      const group = groups.get(own) ?? { ...place, sums: noSums(kind) };
-      groups.set(own, group);
-      addBody(group.sums, textOf(body));
-    }
+  interface Group {
+    readonly agent: string;
+    readonly name: string;
+    readonly at: number;
+    readonly sums: Sums;
+  }
+  /** `ofTenantMax`: groups that one tenant begins. */
+  const grouped = (ofTenantMax: number): { readonly groups: Map<string, Group>; readonly begun: ReadonlyMap<string, number> } => {
+    const groups = new Map<string, Group>();
+    const begun = new Map<string, number>();
+    for (const { width, from, to } of pieces)
+      for (const row of statement.iterate(kind, width, from, to, ...conditions.map(([, value]) => value)) as Iterable<unknown> as Iterable<
+        readonly unknown[]
+      >) {
+        const [ofTenant, ofAgent, ofName, at, body] = row;
+        const wanted = {
+          agent: byAgent ? textOf(ofAgent) : '',
+          name: byName ? textOf(ofName) : '',
+          at: stepMicros === undefined ? 0 : startOf(Number(at), stepMicros),
+        };
+        const key = JSON.stringify(Object.values(wanted));
+        const own = begun.get(textOf(ofTenant)) ?? 0;
+        const isNew = !groups.has(key);
+        const hasRoom = !isNew || (groups.size < rowsMax && own < ofTenantMax);
+        const place = hasRoom ? wanted : { agent: otherRollup, name: otherRollup, at: 0 };
+        if (isNew) begun.set(textOf(ofTenant), own + Number(hasRoom));
+        const group = groups.get(hasRoom ? key : otherRollup) ?? { ...place, sums: noSums(kind) };
+        groups.set(hasRoom ? key : otherRollup, group);
+        addBody(group.sums, textOf(body));
+      }
+    return { groups, begun };
+  };
+  const first = grouped(rowsMax);
+  const isCrowded = first.groups.has(otherRollup) && first.begun.size > 1;
+  const { groups } = isCrowded ? grouped(Math.floor(rowsMax / first.begun.size)) : first;
   return {
     rows: [...groups.values()]
       .toSorted((one, other) => byText(one.agent, other.agent) || byText(one.name, other.name) || one.at - other.at)

@@ -23,8 +23,8 @@ import {
 
 const fineForMicros = 48 * hourMicros;
 
-/** Pairs of agent and version of one time, of each tenant; further versions count as `other`, further agents as one agent `other`. */
-const versionsMax = 500;
+/** Pairs of agent and version of one tenant in one time; further versions count as `other`, further agents as one agent `other`. */
+export const versionsMax = 500;
 const agentsMax = 1_000;
 /** Tasks of one version in one time; further ones are in the sum over all tasks only. */
 const tasksMax = 20;
@@ -167,6 +167,12 @@ interface Version {
   readonly names: Set<string>;
 }
 
+interface Versions {
+  readonly all: Map<string, Version>;
+  /** Their number by tenant. */
+  readonly ofTenant: Map<string, number>;
+}
+
 const columns = 'tenant, agent, version, model, prompt, task, started_us, ended_us, input_tokens, output_tokens, cost_usd, marks, figures';
 
 function sumsOf(
@@ -174,17 +180,17 @@ function sumsOf(
   { from, to }: { readonly from: number; readonly to: number },
   marks: ReadonlyMap<string, KnownMark>,
 ): Iterable<Version> {
-  const versions = new Map<string, Version>();
+  const versions: Versions = { all: new Map(), ofTenant: new Map() };
   const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
   statement.setReturnArrays(true);
   for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>) addRun(versions, row, marks);
-  for (const version of versions.values())
+  for (const version of versions.all.values())
     for (const [text, byTask] of version.plain)
       for (const [task, runs] of byTask) addVerdicts(version, { marks: text, figures: null }, task, { runs, known: marks });
-  return versions.values();
+  return versions.all.values();
 }
 
-function addRun(versions: Map<string, Version>, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): void {
+function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): void {
   const [tenant, agent, version, model, prompt, task, started, ended, input, output, cost, marks, figures] = row;
   const of = versionOf(versions, [textOf(tenant), textOf(agent), textOf(version)]);
   const startedAt = Number(started);
@@ -225,19 +231,21 @@ function addVerdicts(
   });
 }
 
-function versionOf(versions: Map<string, Version>, [tenant, agent, version]: Version['key']): Version {
+function versionOf({ all, ofTenant }: Versions, [tenant, agent, version]: Version['key']): Version {
   for (const key of [
     [tenant, agent, version],
     [tenant, agent, other],
     [tenant, other, other],
   ] as const) {
     const text = JSON.stringify(key);
-    const known = versions.get(text);
+    const known = all.get(text);
     if (known !== undefined) return known;
     const room = key[2] === version ? versionsMax : key[1] === agent ? agentsMax : Infinity;
-    if (versions.size >= room) continue;
+    const own = ofTenant.get(tenant) ?? 0;
+    if (own >= room) continue;
     const fresh: Version = { key, sums: new Map(), plain: new Map(), tasks: new Set(), names: new Set() };
-    versions.set(text, fresh);
+    all.set(text, fresh);
+    ofTenant.set(tenant, own + 1);
     return fresh;
   }
   throw new Error('a run has no version');

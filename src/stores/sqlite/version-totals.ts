@@ -232,11 +232,26 @@ function sourcesOf(database: DatabaseSync, from: number | undefined): readonly S
   ];
 }
 
+/** Agents with their place among those of a tenant, by runs. An agent of several tenants has the best of its places. */
+function rankedAgents(
+  sources: readonly Source[],
+  { tenant, topAgents }: { readonly tenant: string | undefined; readonly topAgents: number },
+): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
+  const ofTenant = tenant === undefined ? '' : ' and tenant = ?';
+  const runs = sources.map(({ table, where }) => `select tenant, agent, runs from ${table} where ${where} and +kind = 'run'${ofTenant}`);
+  return {
+    sql: `select agent, min(place) as place from (
+            select agent, row_number() over (partition by tenant order by sum(runs) desc, agent) as place from (${runs.join(' union all ')}) group by tenant, agent
+          ) where place <= ${topAgents} group by agent`,
+    values: sources.flatMap((one) => [...one.values, ...(tenant === undefined ? [] : [tenant])]),
+  };
+}
+
 /** A row of an answer. */
 type FigureRow = Omit<VersionFiguresTable, 'tenant' | 'at_us' | 'width_us'>;
 
 export function versionFigures(database: DatabaseSync, query: VersionQuery): readonly VersionFigure[] {
-  const { agent, version, tenant, from, kinds, name, byTask = false, allVersions = false } = query;
+  const { agent, version, tenant, from, kinds, name, byTask = false, allVersions = false, topAgents } = query;
   const filters = Object.entries({ agent, version, tenant, name }).filter((one): one is [string, string] => one[1] !== undefined);
   const conditions = [
     // No index by kind: the times lead to the rows.
@@ -252,12 +267,14 @@ export function versionFigures(database: DatabaseSync, query: VersionQuery): rea
     return `select agent, ${ofVersion}, ${hasTasks ? 'task' : "'' as task"}, kind, name, runs, weight, value, weight_max, first_us, last_us from ${table} where ${wanted}`;
   };
   const sources = sourcesOf(database, from);
+  const ranked = topAgents === undefined || agent !== undefined ? undefined : rankedAgents(sources, { tenant, topAgents });
   const rows = database
     .prepare(
-      `select agent, version, task, kind, name, ${sums} from (${sources.map(selectFrom).join(' union all ')})
-       group by agent, version, task, kind, name order by agent, kind, name, version, task limit ${versionFiguresMax}`,
+      `${ranked === undefined ? '' : `with ranked as (${ranked.sql}) `}select agent, version, task, kind, name, ${sums} from (${sources.map(selectFrom).join(' union all ')})
+       ${ranked === undefined ? '' : 'join ranked using (agent)'}
+       group by agent, version, task, kind, name order by ${ranked === undefined ? '' : 'min(place), '}agent, kind, name, version, task limit ${versionFiguresMax}`,
     )
-    .all(...sources.flatMap((one) => [...one.values, ...values])) as unknown as readonly FigureRow[];
+    .all(...(ranked?.values ?? []), ...sources.flatMap((one) => [...one.values, ...values])) as unknown as readonly FigureRow[];
   return rows.map((row) => ({
     agent: row.agent,
     version: row.version,

@@ -218,7 +218,7 @@ export function writtenOf(outcome: DatasetOutcome): Extract<DatasetOutcome, { ki
   throw new Refusal(409, {
     code: 'full',
     message:
-      outcome.of === 'datasets' ? `The store has its ${datasetsMax} datasets.` : `The dataset has its ${datasetVersionsMax} versions.`,
+      outcome.of === 'datasets' ? `The tenant has its ${datasetsMax} datasets.` : `The dataset has its ${datasetVersionsMax} versions.`,
     todo: outcome.of === 'datasets' ? 'Delete a dataset.' : 'Copy the newest version under another name.',
   });
 }

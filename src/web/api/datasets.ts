@@ -214,7 +214,7 @@ export const datasetRoutes: readonly Route[] = [
   {
     method: 'post',
     path: '/datasets/{name}/examples',
-    summary: `Adds examples, made of stored runs or given whole, as one new version. The first one makes the dataset. A store has ${datasetsMax} datasets at most.`,
+    summary: `Adds examples, made of stored runs or given whole, as one new version. The first one makes the dataset. A tenant has ${datasetsMax} datasets at most.`,
     may: 'annotate',
     path_parameters: { name },
     query_parameters: { tenant },

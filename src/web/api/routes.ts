@@ -9,6 +9,7 @@ import {
   type Parameters,
   periodOf,
   QueryFault,
+  Refusal,
   type Route,
   runParameters,
   runsOf,
@@ -45,6 +46,8 @@ import { sessionRoutes } from './sessions.ts';
 import { decisionJson, otlpLines, runJson, spanPage, spansGoneJson, summaryJson } from './json.ts';
 import { settingsRoutes } from './settings.ts';
 import { listMax, listMaxOf, toolCallRoutes } from './tool-calls.ts';
+/** Of the spans of one file, before it is written. */
+const otlpBytesMax = 64 * 1024 * 1024;
 const spansLimitDefault = 200;
 const period = {
   from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' },
@@ -118,12 +121,19 @@ export const routes: readonly Route[] = [
     query_parameters: { tenant },
     answer: { type: 'string' },
     file: { type: 'application/x-ndjson', ending: 'otlp.jsonl' },
+    refusals: { 422: `The spans have more than ${otlpBytesMax} bytes.` },
     async handle({ store, spans }, query) {
       const run = await storedRun(store, query);
       if (run === undefined) return undefined;
       const kept = await spans(run);
       const gone = spansGoneJson(run);
       if (kept === undefined) throw new NotKept(`The store has no spans of this run. ${gone.explanation}`);
+      if (kept.spans.reduce((sum, { wireBytes }) => sum + wireBytes, 0) > otlpBytesMax)
+        throw new Refusal(422, {
+          code: 'too_large',
+          message: `The spans have more than ${otlpBytesMax} bytes.`,
+          todo: 'GET …/spans has them in pages.',
+        });
       return otlpLines(kept);
     },
   },

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { collectors } from '../../../collectors/index.ts';
 import { manualClock } from '../../../src/model/clock.ts';
-import { noTenant } from '../../../src/model/ids.ts';
+import { noTenant, tenant } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
-import { noticeOf, recognition, waitMs } from '../../../src/pipeline/reporting/recognition.ts';
+import { noticeOf, recognition, servicesMax, waitMs } from '../../../src/pipeline/reporting/recognition.ts';
 
 function spansOf(service: string, scope: string, named: readonly string[], attributes: object = { 'http.route': '/a' }): readonly Span[] {
   const text = (value: unknown): object => ({ stringValue: String(value) });
@@ -111,4 +111,19 @@ test('recognition: the notice says what is missing and which page to read', () =
     todo: expect.stringContaining('docs/tutorial/getting-started.md'),
   });
   expect(noticeOf({ ...one, dialects: ['langgraph'] }).missing).toContain('langgraph');
+});
+
+test('recognition: services of one tenant leave room for those of another one, which come in turn', () => {
+  const clock = manualClock(0);
+  const known = recognition({ collectors, clock });
+  for (let at = 0; at <= servicesMax; at++) known.spans(tenant('flood'), spansOf(`junk-${at}`, 'x', ['step']));
+  known.spans(tenant('victim'), spansOf('shop', 'x', ['step']));
+  clock.advance(waitMs);
+  expect(known.due()).toHaveLength(servicesMax + 1);
+  expect(
+    known
+      .reported()
+      .slice(0, 2)
+      .map(({ service }) => service),
+  ).toEqual(['junk-0', 'shop']);
 });

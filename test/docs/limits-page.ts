@@ -1,0 +1,234 @@
+/** `docs/reference/limits.md`, from the bounds over what senders and callers choose. */
+import { identityCharsMax } from '../../src/model/identity-text.ts';
+import { annotationsPerTraceMax, annotationsWaitingMax } from '../../src/model/store/annotation-store.ts';
+import { datasetExamplesMax, datasetsMax, datasetVersionsMax } from '../../src/model/store/dataset-store.ts';
+import { experimentsMax, resultsMax, spanExperimentsMax } from '../../src/model/store/experiment-store.ts';
+import { processesMax } from '../../src/model/store/process-store.ts';
+import { queueItemsMax } from '../../src/model/store/queue-store.ts';
+import { piecesPerTraceMax } from '../../src/model/store/store.ts';
+import { servicesMax } from '../../src/pipeline/reporting/recognition.ts';
+import { alertAgentsMax } from '../../src/service/alert-watch.ts';
+import { waitingResultsMax, waitingRunsMax } from '../../src/service/experiment-writer.ts';
+import { waitingMax } from '../../src/service/rule-matcher.ts';
+import { pageCharsMax } from '../../src/stores/sqlite/body-pages.ts';
+import { namesMax, rollupAgentsMax, rowsMax } from '../../src/stores/sqlite/rollup-sums.ts';
+import { versionsMax } from '../../src/stores/sqlite/version-sums.ts';
+import { attemptsMax, sessionsMax } from '../../src/web/browser-sessions.ts';
+import { defaultStreamBounds } from '../../src/web/event-streams.ts';
+import { defaultResponseBounds } from '../../src/web/request-guard.ts';
+
+interface Limit {
+  readonly counts: string;
+  readonly most: number;
+  /** Who has the bound for itself, or how several share it. */
+  readonly per: string;
+  readonly beyond: string;
+  /** How the service counts what is beyond. */
+  readonly counted?: string;
+}
+
+interface Group {
+  readonly title: string;
+  readonly limits: readonly Limit[];
+}
+
+const [tenant, shared] = ['tenant', 'all tenants; beyond it each still gets an equal share'];
+
+const groups: readonly Group[] = [
+  {
+    title: 'What spans name',
+    limits: [
+      {
+        counts: 'characters of the name of an agent, session, version, tool, service or model',
+        most: identityCharsMax,
+        per: 'name',
+        beyond: 'the name keeps its beginning and a hash',
+      },
+      {
+        counts: 'agents in the sums of five minutes, an hour or a day',
+        most: rollupAgentsMax,
+        per: tenant,
+        beyond: 'one agent `other` of the tenant',
+      },
+      {
+        counts: 'tools, models and evaluators, each, in these sums',
+        most: namesMax,
+        per: 'agent',
+        beyond: 'one name `other` of the agent',
+      },
+      {
+        counts: 'rows of one answer from these sums',
+        most: rowsMax,
+        per: 'answer, in equal shares for the tenants in it',
+        beyond: 'one row `other`',
+      },
+      {
+        counts: 'pairs of agent and version in the sums of one time',
+        most: versionsMax,
+        per: tenant,
+        beyond: 'the version `other`, and one agent `other` beyond twice as many',
+      },
+      {
+        counts: 'agents that one alert looks at',
+        most: alertAgentsMax,
+        per: 'rule; the tenants take turns by their runs',
+        beyond: 'agents with fewer runs are not looked at',
+      },
+      {
+        counts: 'services that may be reported as not recognised',
+        most: servicesMax,
+        per: tenant,
+        beyond: 'later services have no report',
+      },
+      {
+        counts: 'learnt processes, by agent and version',
+        most: processesMax,
+        per: tenant,
+        beyond: 'the one that was not used for longest goes',
+      },
+      { counts: 'stored pieces of one trace', most: piecesPerTraceMax, per: 'trace of a tenant', beyond: 'later spans are not stored' },
+    ],
+  },
+  {
+    title: 'Annotations, queues and datasets',
+    limits: [
+      {
+        counts: 'annotations of one trace',
+        most: annotationsPerTraceMax,
+        per: 'trace of a tenant',
+        beyond: 'refused as `too_many`',
+        counted: 'tracejury_annotations_total',
+      },
+      {
+        counts: 'annotations that wait for their run',
+        most: annotationsWaitingMax,
+        per: tenant,
+        beyond: 'refused as `full`',
+        counted: 'tracejury_annotations_total',
+      },
+      {
+        counts: 'open items of one queue, at most the `max` of the queue',
+        most: queueItemsMax,
+        per: tenant,
+        beyond: 'refused as `full`',
+        counted: 'tracejury_queues_runs_total',
+      },
+      {
+        counts: 'runs that wait for a rule of a queue or a dataset',
+        most: waitingMax,
+        per: shared,
+        beyond: 'dropped',
+        counted: 'tracejury_queues_runs_total',
+      },
+      { counts: 'datasets', most: datasetsMax, per: tenant, beyond: 'refused' },
+      { counts: 'versions of one dataset', most: datasetVersionsMax, per: 'dataset', beyond: 'refused' },
+      { counts: 'examples of one version', most: datasetExamplesMax, per: 'dataset', beyond: 'left out as `full`' },
+    ],
+  },
+  {
+    title: 'Experiments',
+    limits: [
+      { counts: 'experiments with a runner', most: experimentsMax, per: tenant, beyond: 'the command is refused' },
+      {
+        counts: 'experiments of spans alone',
+        most: spanExperimentsMax,
+        per: tenant,
+        beyond: 'further ones are refused',
+        counted: 'tracejury_experiments_results_total',
+      },
+      { counts: 'results', most: resultsMax, per: 'experiment', beyond: 'refused', counted: 'tracejury_experiments_results_total' },
+      {
+        counts: 'results that wait for the store',
+        most: waitingResultsMax,
+        per: shared,
+        beyond: 'left out',
+        counted: 'tracejury_experiments_results_total',
+      },
+      {
+        counts: 'runs that wait for the expectation of a dataset',
+        most: waitingRunsMax,
+        per: shared,
+        beyond: 'left out',
+        counted: 'tracejury_experiments_results_total',
+      },
+    ],
+  },
+  {
+    title: 'The console and the API',
+    limits: [
+      {
+        counts: 'answers in progress to callers who may read',
+        most: defaultResponseBounds.answersMax,
+        per: 'all callers; one of them takes three quarters',
+        beyond: 'the request waits, then 503',
+        counted: 'tracejury_console_busy_total',
+      },
+      {
+        counts: 'answers in progress to all others',
+        most: defaultResponseBounds.strangersMax,
+        per: 'all machines; one of them takes three quarters',
+        beyond: 'the request waits, then 503',
+        counted: 'tracejury_console_busy_total',
+      },
+      {
+        counts: 'requests that wait for an answer, of each kind of caller',
+        most: defaultResponseBounds.waitingMax,
+        per: 'all callers; the one with the most gives its newest',
+        beyond: '503',
+        counted: 'tracejury_console_busy_total',
+      },
+      {
+        counts: 'streams of events',
+        most: defaultStreamBounds.streamsMax,
+        per: 'all callers; one of them takes three quarters',
+        beyond: '503',
+        counted: 'tracejury_console_busy_total',
+      },
+      { counts: 'sessions of browsers', most: sessionsMax, per: 'all callers', beyond: 'the holder with the most loses its oldest' },
+      {
+        counts: 'failed sign-ins within a minute',
+        most: attemptsMax.ofAddress,
+        per: `machine; one each after ${attemptsMax.ofAll} of all`,
+        beyond: '429',
+        counted: 'tracejury_console_sign_ins_refused_total',
+      },
+      {
+        counts: 'characters of the examples or results of one page',
+        most: pageCharsMax,
+        per: 'answer',
+        beyond: 'the page ends, and `next` goes on',
+      },
+    ],
+  },
+];
+
+export function limitsPage(): string {
+  return `${[opening, ...groups.map(section), closing].join('\n\n')}\n`;
+}
+
+function section({ title, limits }: Group): string {
+  const rows = limits.map(
+    ({ counts, most, per, beyond, counted }) =>
+      `| ${counts} | ${most.toLocaleString('en')} | ${per} | ${beyond} | ${counted === undefined ? '' : `\`${counted}\``} |`,
+  );
+  return [
+    `## ${title}`,
+    ['| what is bounded | most | for each | beyond it | counted by |', '|---|---|---|---|---|', ...rows].join('\n'),
+  ].join('\n\n');
+}
+
+const opening = `# Limits
+
+<!-- Written by npm run docs from the constants. -->
+
+Senders and callers choose names, ids and amounts, so each kind has a bound. This page lists the bounds that could let one of them take room from others.
+A tenant has the name of the token that sent the spans; without tokens there is one tenant. [Operations](../guides/operations.md#sizes) has the bounds on memory, disk and time.`;
+
+const closing = `## Not shared by tenant
+
+These bounds count bytes, rows or labels of all tenants together. Their keys in the [configuration](configuration.md) set them.
+
+- \`store.keep.bytes\`: beyond it the store deletes the oldest runs.
+- \`store.keep.export_rows\`: beyond it the store deletes the oldest unsent scores.
+- \`store.keep.judge_rows\`: beyond it pairs of run and evaluator end as \`overload\`.
+- Label sets of a metric: beyond their number agents and services fold into \`other\`.`;
