@@ -114,7 +114,7 @@ test('outbox: a retryable failure rests twice as long each time, up to the longe
 
 test('outbox: settled are the first items of which none is held any more; what a stop gives up is not', async () => {
   const { box, sleep, answer } = bench({ sendingMax: 2 });
-  for (const of of [1, 2, 3]) box.offer(item(of));
+  for (const number of [1, 2, 3]) box.offer(item(number));
   await answer(later);
   await answer(fine);
   await sleep.wakeAll();
@@ -189,11 +189,11 @@ test('outbox: huge runs are held to the limit of memory, the newest of them kept
   const { box, sent, answer, counts } = bench({ bytesMax: 250_000, sendingMax: 1 });
   const huge = (of: number): ScoredRun =>
     scoredRun({ e: scored(1) }, run({ spanId: spanId(of), trace: agentTrace({ input: 'x'.repeat(100_000) }) }));
-  for (const of of [1, 2, 3, 4]) box.offer(huge(of));
+  for (const number of [1, 2, 3, 4]) box.offer(huge(number));
   expect(box.held()).toBe(2);
   await answer(fine);
   await answer(fine);
-  for (const of of [5, 6]) box.offer(huge(of));
+  for (const number of [5, 6]) box.offer(huge(number));
   await answer(fine);
   await answer(fine);
   expect(sent).toEqual(['1.1', '4.1', '5.1', '6.1']);

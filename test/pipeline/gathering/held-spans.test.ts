@@ -35,7 +35,8 @@ describe('held-spans', () => {
             for (const one of readTraces(traceRequest.encode(request.proto), 'protobuf').spans) {
               expect(all.has(one.spanId)).toBe(whole.has(one.spanId));
               if (!whole.has(one.spanId))
-                for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
+                for (const gathered of [all, whole])
+                  gathered.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
             }
             if (as === 'in place') all.packInPlace(packing.packer);
             else if (as !== 'held') all.pack(as === 'squeezed' ? { ...packing, slabs: slabCompaction() } : packing);

@@ -190,7 +190,8 @@ test('beside a run stand the others of its session and of its task', async () =>
   const related = await get(`${place(1)}/related`);
   const others = [runs[0], runs[2]].map((run) => run?.['trace_id']);
   expect(related).toMatchObject({ session: { id: 's-9', more: false }, task: { task: 'find an order', more: false } });
-  for (const of of ['session', 'task']) expect(objects(related[of] as JsonObject, 'runs').map(({ trace_id: id }) => id)).toEqual(others);
+  for (const kind of ['session', 'task'])
+    expect(objects(related[kind] as JsonObject, 'runs').map(({ trace_id: id }) => id)).toEqual(others);
 });
 
 test('the example that a run would make is a draft of what it did', async () => {
