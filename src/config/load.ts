@@ -1,7 +1,7 @@
 /** Loads a configuration: reads, substitutes, checks and fills in defaults. Reports all faults at once. */
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, type JsonObject, type JsonValue, isJsonArray, member } from '../model/json.ts';
-import { checker, type SchemaCheck } from './checks/check.ts';
+import { checkedBySchema, type SchemaCheck, schemaValidators, type Validators } from './checks/check.ts';
 import { clientTlsFiles, type ClientTlsFiles, clientTlsUnread, tlsFiles, type TlsFiles, tlsPlaces, tlsUnread } from './files/tls-files.ts';
 import type { Config } from './config.ts';
 import { crossCheck } from './checks/cross-checks.ts';
@@ -52,6 +52,8 @@ interface ConfigSource extends ConfigText {
   readonly nowMs?: number;
   /** Loaded evaluator modules, for a configuration that is read more than once. */
   readonly modules?: EvaluatorModules;
+  /** Compiled schemas, for the same. */
+  readonly validators?: Validators;
 }
 
 interface NamedFiles {
@@ -117,13 +119,13 @@ export function loadConfig(source: ConfigSource): LoadedConfig {
 }
 
 function loaded(source: ConfigSource, overridden: OverriddenDocument, files: NamedFiles): LoadedConfig {
-  const { env } = source;
+  const { env, validators = schemaValidators() } = source;
   const { document } = overridden;
   const evaluators = allEvaluators(source.evaluators, files.evaluators);
   const schema = configSchema(evaluators);
   const named = withEvaluatorIds(document.value, files.evaluators);
   const modelled = withProcessModels(named.value, files.processes, evaluators);
-  const { value, check } = checked(schema, { ...document, value: modelled.value });
+  const { value, check } = checked(schema, { ...document, value: modelled.value }, validators);
   const filled = withDefaults(schema, value);
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const cross = document.broken
@@ -200,10 +202,14 @@ function secretVariables({ document, origins }: OverriddenDocument, schema: Json
 }
 
 /** Keeps a substituted number as text where the schema needs a text: a token may be all digits. */
-function checked(schema: JsonObject, document: ConfigDocument): { readonly value: JsonValue; readonly check: SchemaCheck } {
+function checked(
+  schema: JsonObject,
+  document: ConfigDocument,
+  validators: Validators,
+): { readonly value: JsonValue; readonly check: SchemaCheck } {
   const secrets = new Set(secretPaths(schema, document.value).map((path) => JSON.stringify(path)));
   const hidden = (path: Path): boolean => document.substituted(path) !== undefined || secrets.has(JSON.stringify(path));
-  const check = (value: JsonValue): SchemaCheck => checker(schemaInUse(schema, value), hidden)(value);
+  const check = (value: JsonValue): SchemaCheck => checkedBySchema({ schema: schemaInUse(schema, value), value, hidden, validators });
   const first = check(document.value);
   const texts = first.wantText.map((path) => ({ path, text: document.substituted(path) })).filter(({ text }) => text !== undefined);
   if (texts.length === 0) return { value: document.value, check: first };

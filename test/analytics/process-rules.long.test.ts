@@ -13,11 +13,12 @@ import { evaluateRun } from '../../src/pipeline/evaluation/evaluate.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { processOf, runOf } from '../builders/process-runs.ts';
 import { run } from '../builders/scored-run.ts';
+import { validators } from '../builders/validators.ts';
 
 const of = { agent: 'support', version: '1.0' };
 
 function configOf(model: ProcessModel, about = of): Config {
-  return loadConfig({ file: 'rules.yaml', text: rulesText(processRules(model, about)), env: {}, evaluators }).config;
+  return loadConfig({ validators, file: 'rules.yaml', text: rulesText(processRules(model, about)), env: {}, evaluators }).config;
 }
 
 const learntRules: readonly string[] = ['tool_permission', 'tool_trajectory', 'tool_call_order'];

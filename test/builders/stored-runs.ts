@@ -14,6 +14,7 @@ import { bundle } from '../../src/otlp/cut/bundle.ts';
 import { writeLogsJson, writeTraces } from '../../src/otlp/write/write.ts';
 import { evaluateRun } from '../../src/pipeline/evaluation/evaluate.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
+import { validators } from './validators.ts';
 
 export interface StoredTrace {
   readonly spans: readonly Span[];
@@ -26,7 +27,7 @@ export interface StoredTrace {
 }
 
 export function configFrom(text: string): Config {
-  return loadConfig({ file: 'test.yaml', text, env: {}, evaluators }).config;
+  return loadConfig({ validators, file: 'test.yaml', text, env: {}, evaluators }).config;
 }
 
 /** The first trace id of the spans names the trace. */

@@ -4,6 +4,7 @@ import { ConfigError, type ConfigFault } from '../../src/config/diagnostic.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { badConfigs } from './bad-configs.ts';
 import { members } from './members.ts';
+import { validators } from '../builders/validators.ts';
 
 const env = { MODEL: 'm', SECRET: 's3cret-v', LIST: '[ { name: a } ]' };
 
@@ -48,7 +49,7 @@ function faultsOf(text: string): readonly ConfigFault[] {
 
 function checkedFaults(text: string): readonly ConfigFault[] {
   try {
-    loadConfig({ file: 'a.yaml', text, env, evaluators: members });
+    loadConfig({ validators, file: 'a.yaml', text, env, evaluators: members });
   } catch (error) {
     if (error instanceof ConfigError) return error.faults;
     throw error;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { validators } from '../builders/validators.ts';
 
 const judge = 'judges: { main: { model: m } }\n';
 const rows: readonly (readonly [text: string, want: object | readonly string[]])[] = [
@@ -23,7 +24,7 @@ const rows: readonly (readonly [text: string, want: object | readonly string[]])
 for (const [text, want] of rows) {
   test(`config groups: ${text === '' ? 'nothing written' : text.replaceAll('\n', ' ')}`, () => {
     try {
-      const { config } = loadConfig({ file: 'a.yaml', text, env: {}, evaluators });
+      const { config } = loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators });
       expect(config.groups).toMatchObject(want);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

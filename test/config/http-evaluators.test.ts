@@ -4,9 +4,10 @@ import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { stringify } from 'yaml';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { members } from './members.ts';
+import { validators } from '../builders/validators.ts';
 
 function load(text: string): LoadedConfig {
-  return loadConfig({ file: 'a.yaml', text, env: { KEY: 's3cret-key' }, evaluators: members });
+  return loadConfig({ validators, file: 'a.yaml', text, env: { KEY: 's3cret-key' }, evaluators: members });
 }
 
 const entry = (more: string, options = 'url: "http://127.0.0.1:9100/evaluate"'): string =>
@@ -42,6 +43,7 @@ test('http evaluators: header values and the user of the URL are not printed, an
 
 test('http evaluators: a header that is a number in the environment stays a text', () => {
   const { config } = loadConfig({
+    validators,
     file: 'a.yaml',
     text: entry('', 'url: "http://127.0.0.1:1/", headers: { x-key: "${env:KEY}" }'),
     env: { KEY: '007' },

@@ -7,9 +7,10 @@ import { answerFormats, type JudgeSettings } from '../../src/judges/judge.ts';
 import { bench } from '../judges/bench.ts';
 import { says } from '../judges/chat-server.ts';
 import { members } from './members.ts';
+import { validators } from '../builders/validators.ts';
 
 function load(text: string): LoadedConfig {
-  return loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members });
+  return loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators: members });
 }
 
 const all =

@@ -7,16 +7,17 @@ import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, readConfig, type LoadedConfig } from '../../src/config/load.ts';
 import type { Environment } from '../../src/config/document.ts';
 import { members } from './members.ts';
+import { validators } from '../builders/validators.ts';
 
 function load(text: string, env: Environment = {}): LoadedConfig {
-  return loadConfig({ file: 'a.yaml', text, env, evaluators: members });
+  return loadConfig({ validators, file: 'a.yaml', text, env, evaluators: members });
 }
 
 const judge = 'judges: { main: { model: m } }\n';
 const loopback = { host: '127.0.0.1' };
 
 test('config: with no file there are the default rules, no judge, the metrics page and the console', async () => {
-  const { config } = await readConfig({ file: undefined, env: {}, evaluators: members });
+  const { config } = await readConfig({ validators, file: undefined, env: {}, evaluators: members });
   expect(config).toMatchObject({
     listen: {
       otlpHttp: { ...loopback, port: 4318 },
@@ -444,7 +445,7 @@ for (const [name, text] of accepted) test(`config: accepts ${name}`, () => expec
 
 test('config: an empty entry of a list is a fault, and no crash', () => {
   for (const key of ['redact', 'tools'])
-    expect(() => loadConfig({ file: 'a.yaml', text: `${key}:\n  -\n`, env: {}, evaluators: members })).toThrow(ConfigError);
+    expect(() => loadConfig({ validators, file: 'a.yaml', text: `${key}:\n  -\n`, env: {}, evaluators: members })).toThrow(ConfigError);
 });
 
 test('config: what is printed is a configuration again, with the same effect', () => {

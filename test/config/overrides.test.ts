@@ -5,9 +5,10 @@ import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { configVariables, type ConfigFlags } from '../../src/config/overrides.ts';
 import type { Environment } from '../../src/config/document.ts';
 import { members } from './members.ts';
+import { validators } from '../builders/validators.ts';
 
 function load(text: string, env: Environment = {}, flags: ConfigFlags = {}): LoadedConfig {
-  return loadConfig({ file: 'a.yaml', text, env, flags, evaluators: members });
+  return loadConfig({ validators, file: 'a.yaml', text, env, flags, evaluators: members });
 }
 
 function faults(text: string, env: Environment, flags: ConfigFlags = {}): readonly string[] {

@@ -8,6 +8,7 @@ import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts
 import type { Environment } from '../../src/config/document.ts';
 import { certificateFolder } from '../receivers/certificates.ts';
 import { members } from './members.ts';
+import { validators } from '../builders/validators.ts';
 
 export interface PemFolder {
   readonly path: string;
@@ -34,7 +35,7 @@ export function pemFolder(): PemFolder {
   afterAll(() => rmSync(path, { recursive: true }));
   cpSync(certificateFolder, path, { recursive: true });
   const load = (text: string, { env = {}, nowMs = now }: LoadGiven = {}): Promise<LoadedConfig> =>
-    loadConfigWithFiles({ file: join(path, 'a.yaml'), text, env, evaluators: members, nowMs });
+    loadConfigWithFiles({ validators, file: join(path, 'a.yaml'), text, env, evaluators: members, nowMs });
   return {
     path,
     at: (name) => join(path, name),

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { faultsText } from '../../src/cli/input-faults.ts';
+import { validators } from '../builders/validators.ts';
 
 /** The addresses are made up; each secret part holds the letters `KEY`, however short it is. */
 const addresses: readonly (readonly [url: string, printed: string])[] = [
@@ -52,7 +53,7 @@ async function read(text: string, env: { readonly [name: string]: string } = {})
   try {
     const file = join(folder, 'tracejury.yaml');
     writeFileSync(file, text);
-    return stringify((await readConfig({ file, env, evaluators })).printed, { lineWidth: 0 });
+    return stringify((await readConfig({ validators, file, env, evaluators })).printed, { lineWidth: 0 });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return faultsText(error.faults);

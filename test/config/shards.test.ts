@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { validators } from '../builders/validators.ts';
 
 const judge = 'judges: { main: { base_url: "http://127.0.0.1:9/v1", model: m } }';
 const refused = {
@@ -14,7 +15,7 @@ const refused = {
 
 function faults(text: string): readonly string[] {
   try {
-    loadConfig({ file: 'test.yaml', text, env: {}, evaluators });
+    loadConfig({ validators, file: 'test.yaml', text, env: {}, evaluators });
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -30,9 +31,10 @@ for (const [what, text] of Object.entries(refused)) {
 }
 
 test('config: shards are a number of threads, one unless the file says more', () => {
-  expect(loadConfig({ file: 'test.yaml', text: '', env: {}, evaluators }).config.shards).toBe(1);
+  expect(loadConfig({ validators, file: 'test.yaml', text: '', env: {}, evaluators }).config.shards).toBe(1);
   expect(
     loadConfig({
+      validators,
       file: 'test.yaml',
       text: 'shards: 4\nexport: [ { to: span_events, endpoint: "http://127.0.0.1:9" } ]',
       env: {},

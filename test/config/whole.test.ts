@@ -6,13 +6,14 @@ import { evaluators } from '../../evaluators/index.ts';
 import { listPrices } from '../../evaluators/pricing/list-prices.ts';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
+import { validators } from '../builders/validators.ts';
 
 const file = fileURLToPath(new URL('../fixtures/config/whole.yaml', import.meta.url));
 const text = readFileSync(file, 'utf8');
 const env = { TRACEJURY_TOKEN: 's3cret-token-5b1e', OPENAI_API_KEY: 's3cret-key', HOOK: 's3cret-part-of-an-address' };
 
 async function load(yaml: string): Promise<LoadedConfig> {
-  return loadConfigWithFiles({ file, text: yaml, env, evaluators });
+  return loadConfigWithFiles({ validators, file, text: yaml, env, evaluators });
 }
 
 async function refusedKeys(yaml: string): Promise<readonly string[]> {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { parseRunExpression } from '../../src/pipeline/evaluation/run-expression.ts';
+import { validators } from '../builders/validators.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/guides/judges.md'), 'utf8');
 const configurations = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)]
@@ -15,7 +16,7 @@ const rows = [...page.matchAll(/^\| .*\[`(\w+)`\]/gm)].map(([, id = '']) => ({ i
 test('docs: every configuration on the page on judges can be loaded, and asks the judge that it names', () => {
   expect(configurations.length).toBeGreaterThan(2);
   for (const text of configurations) {
-    const { config } = loadConfig({ file: 'a.yaml', text, env: { OPENAI_API_KEY: 'k' }, evaluators });
+    const { config } = loadConfig({ validators, file: 'a.yaml', text, env: { OPENAI_API_KEY: 'k' }, evaluators });
     expect(config.evaluators.length).toBeGreaterThan(0);
     expect(config.evaluators.map(({ configured }) => configured.kind)).toEqual(config.evaluators.map(() => 'judge'));
   }

@@ -10,6 +10,7 @@ import { spanId } from '../builders/agent-trace.ts';
 import { scored, scoredRun } from '../builders/scored-run.ts';
 import { members } from '../config/members.ts';
 import { certificateFolder } from '../receivers/certificates.ts';
+import { validators } from '../builders/validators.ts';
 
 export interface Member {
   readonly name: string;
@@ -40,8 +41,9 @@ export const family: readonly Member[] = [
 /** `more`: further keys. Files lie in the folder of the test certificates. */
 export async function memberAt({ to, keys }: Pick<Member, 'to' | 'keys'>, url: string, more = ''): Promise<ExporterConfig> {
   const text = `listen: { otlp_http: "127.0.0.1:1", otlp_grpc: "127.0.0.1:2" }\nexport: [ { to: ${to}, endpoint: "${url}"${keys}${more} } ]\n`;
-  const [entry] = (await loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators: members }))
-    .config.exporters;
+  const [entry] = (
+    await loadConfigWithFiles({ validators, file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators: members })
+  ).config.exporters;
   if (entry === undefined) throw new Error('no entry');
   return entry;
 }

@@ -19,6 +19,7 @@ import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { scored } from '../builders/scored-run.ts';
+import { validators } from '../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-drift-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -47,7 +48,7 @@ async function configured({
   redact = '',
 }: Entry = {}): Promise<Config> {
   const text = `${redact}\njudges: { main: { model: ${model} } }\nevaluators:\n  - { use: custom_judge, name: polite, judge: main, options: { template: "Is {{final_response}} polite?${options}", labels: { yes: 1, no: 0 } }, threshold: 1, drift: { ${drift} } }`;
-  return (await loadConfigWithFiles({ file: join(folder, 'tracejury.yaml'), text, env: {}, evaluators })).config;
+  return (await loadConfigWithFiles({ validators, file: join(folder, 'tracejury.yaml'), text, env: {}, evaluators })).config;
 }
 
 /** What the judge says of the run with this number. */

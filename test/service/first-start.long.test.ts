@@ -10,6 +10,7 @@ import { service } from '../../src/service.ts';
 import { pino } from 'pino';
 import { simulatedDisk } from '../journals/simulated-disk.ts';
 import { running, type Running } from './running.ts';
+import { validators } from '../builders/validators.ts';
 
 let up: Running;
 beforeAll(async () => {
@@ -59,6 +60,7 @@ test.each(['otlp_http', 'otlp_grpc', 'console'])('a start that cannot listen at 
     };
     const data = join(folder, 'data');
     const { config } = loadConfig({
+      validators,
       file: 'a.yaml',
       text: JSON.stringify({ listen: all, store: { url: `sqlite:${data}/a.db` }, journal: { url: `disk:${data}/journal` } }),
       env: {},
@@ -79,6 +81,7 @@ test('the journal on disk is kept in the files that the service is given', async
   const disk = simulatedDisk();
   const listen = { otlp_http: '127.0.0.1:0', otlp_grpc: '127.0.0.1:0', console: '127.0.0.1:0' };
   const { config } = loadConfig({
+    validators,
     file: 'a.yaml',
     text: JSON.stringify({ listen, store: { url: 'memory:' }, journal: { url: `disk:${folder}/journal` } }),
     env: {},

@@ -10,6 +10,7 @@ import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { agentSpan, modelSpan } from '../builders/gen-ai-spans.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { scored, scoredRun } from '../builders/scored-run.ts';
+import { validators } from '../builders/validators.ts';
 
 const text = `judges: { main: { base_url: "http://127.0.0.1:9/v1", model: m } }
 evaluators:
@@ -23,7 +24,7 @@ const spans = [
 ];
 
 async function asked(name: string, kept: readonly Span[] | null = spans) {
-  const { config } = await loadConfigWithFiles({ file: 'test.yaml', text, env: {}, evaluators });
+  const { config } = await loadConfigWithFiles({ validators, file: 'test.yaml', text, env: {}, evaluators });
   const [run] = regatheredRuns({ spans, records: [] }, { closing: config.closing, collectors, telemetry: noTelemetry }).values();
   if (run === undefined) throw new Error('the spans make no run');
   const store = await memoryStore();

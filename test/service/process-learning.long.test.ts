@@ -17,6 +17,7 @@ import { manualSleep } from '../builders/manual-sleep.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { runOf } from '../builders/process-runs.ts';
 import { run } from '../builders/scored-run.ts';
+import { validators } from '../builders/validators.ts';
 
 const options = '{ runs_min: 60, runs_max: 100 }';
 const conformance = `evaluators:\n  - tool_error\n  - { use: process_conformance, options: ${options} }\n`;
@@ -31,7 +32,7 @@ interface Given {
 
 /** One thread of a service: scores runs and learns from them. */
 async function learning({ text = conformance, store, isShared = false, processesMax, mayKeep = () => true }: Given = {}) {
-  const { config } = loadConfig({ file: 'tracejury.yaml', text, env: {}, evaluators });
+  const { config } = loadConfig({ validators, file: 'tracejury.yaml', text, env: {}, evaluators });
   const [telemetry, clock, sleeping] = [metricRegistry(), manualClock(1_700_000_000_000), manualSleep()];
   const faults: unknown[] = [];
   const learns = processLearning({

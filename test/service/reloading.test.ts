@@ -6,9 +6,10 @@ import { manualClock } from '../../src/model/clock.ts';
 import { reloading, type ReloadSource } from '../../src/service/reloading.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
+import { validators } from '../builders/validators.ts';
 
 function loadedFrom(text: string): LoadedConfig {
-  return loadConfig({ file: 'a.yaml', text, env: {}, evaluators });
+  return loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators });
 }
 
 /** A file that takes until it is told to be read. */

@@ -4,6 +4,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { retentionOf, storeRoom } from '../../src/service/retention.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { members } from '../config/members.ts';
+import { validators } from '../builders/validators.ts';
 
 const [minute, hour] = [60_000, 3_600_000];
 
@@ -20,14 +21,14 @@ const written: readonly { readonly text: string; readonly jobsMs: number; readon
 
 for (const { text, jobsMs, turnsMs } of written) {
   test(`retention: ${JSON.stringify(text)} says how long what waits for judges keeps its run`, () => {
-    const keep = retentionOf(() => loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members }).config);
+    const keep = retentionOf(() => loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators: members }).config);
     expect([keep.jobsMs, keep.turnsMs]).toEqual([jobsMs, turnsMs]);
   });
 }
 
 test('retention: a changed configuration holds from the next time on', () => {
   let text = 'store: { keep: { runs: 2h } }';
-  const keep = retentionOf(() => loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members }).config);
+  const keep = retentionOf(() => loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators: members }).config);
   expect(keep.runsMs).toBe(2 * hour);
   text = 'store: { keep: { runs: 3h } }';
   expect(keep.runsMs).toBe(3 * hour);
@@ -39,7 +40,7 @@ for (const { text, bytes } of [
   { text: 'limits: { memory_bytes: 512MiB }\nstore: { url: "memory:", keep: { bytes: 16MiB } }', bytes: 16 * 1024 ** 2 },
 ])
   test(`retention: ${JSON.stringify(text)} keeps ${bytes} bytes`, () => {
-    expect(retentionOf(() => loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members }).config).bytes).toBe(bytes);
+    expect(retentionOf(() => loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators: members }).config).bytes).toBe(bytes);
   });
 
 test('store room: a full disk is told once and counts until nothing has failed for longer than writers rest', () => {

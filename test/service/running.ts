@@ -15,6 +15,7 @@ import type { FileLayer } from '../../src/journals/disk/file-system.ts';
 import type { Memory } from '../../src/service/memory-guard.ts';
 import { longSuite } from '../builders/property-runs.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
+import { validators } from '../builders/validators.ts';
 
 export interface Running {
   readonly otlp: string;
@@ -59,7 +60,7 @@ export async function running(
   }: Surroundings = {},
 ): Promise<Running> {
   const text = `listen: { otlp_http: "${host}:0", otlp_grpc: "${host}:0", console: "${host}:0", tokens: ${tokens}${listen === '' ? '' : `, ${listen}`} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
-  const { config, from, printed, warnings } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
+  const { config, from, printed, warnings } = await loadConfigWithFiles({ validators, file, text, env: {}, evaluators });
   const started = service({
     config,
     logger,

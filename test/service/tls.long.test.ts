@@ -17,6 +17,7 @@ import { certificateFolder, knownClient, trust } from '../receivers/certificates
 import { grpcClient } from '../receivers/grpc-client.ts';
 import { goodBody } from '../receivers/otlp-http/table.ts';
 import { eventually } from './running.ts';
+import { validators } from '../builders/validators.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -31,7 +32,7 @@ async function started(
   listen = '',
 ): Promise<{ readonly otlpHttp: string; readonly otlpGrpc: string; readonly console: string }> {
   const text = `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${tls}${listen} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\nclosing: { settle: 5ms, quiet: 50ms }\n`;
-  const { config } = await loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators });
+  const { config } = await loadConfigWithFiles({ validators, file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators });
   const running = service({ config, logger: pino({ level: 'silent' }), stopMs: 500 });
   stops.push(() => running.stop());
   return running.start();
@@ -63,7 +64,7 @@ test('service: client certificates are asked for by the OTLP listeners, and not 
 test('service: beyond loopback, client certificates guard OTLP, and the console still wants a token', async () => {
   const text = (console: string): string => `listen: { otlp_http: "0.0.0.0:0", otlp_grpc: "[::]:0", console: "${console}", ${mutual} }`;
   const load = async (console: string): Promise<unknown> =>
-    loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text: text(console), env: {}, evaluators });
+    loadConfigWithFiles({ validators, file: join(certificateFolder, 'tracejury.yaml'), text: text(console), env: {}, evaluators });
   await expect(load('127.0.0.1:0')).resolves.toBeDefined();
   await expect(load('0.0.0.0:0')).rejects.toThrow(/listen.console: "0.0.0.0:0" is open to other machines/);
 });

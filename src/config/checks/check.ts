@@ -35,26 +35,70 @@ export interface SchemaCheck {
   readonly wantText: readonly Path[];
 }
 
-type Checker = (value: JsonValue) => SchemaCheck;
+interface Checked {
+  readonly schema: JsonObject;
+  readonly value: JsonValue;
+  /** `true` for paths whose values no message may quote. */
+  readonly hidden: (path: Path) => boolean;
+  readonly validators: Validators;
+}
 
-/** `hidden`: `true` for paths whose values no message may quote. */
-export function checker(schema: JsonObject, hidden: (path: Path) => boolean): Checker {
-  const validate = compiled(schema, { validateSchema: false });
-  return (value) => {
-    if (validate(value) === true) return { findings: [], wantText: [] };
-    const errors = withoutBranches((validate.errors ?? []).slice(0, errorsMax)).slice(0, findingsMax);
-    const located = errors.map((error) => ({ error, path: pathOf(error.instancePath, value) }));
-    return {
-      findings: onePerPlace(located.map(({ error, path }) => finding(error, path, hidden(path)))),
-      wantText: located.filter(({ error }) => error.keyword === 'type' && typesOf(error).includes('string')).map(({ path }) => path),
-    };
+export function checkedBySchema({ schema, value, hidden, validators }: Checked): SchemaCheck {
+  const errors = withoutBranches(errorsOf(schema, value, validators).slice(0, errorsMax)).slice(0, findingsMax);
+  const located = errors.map((error) => ({ error, path: pathOf(error.instancePath, value) }));
+  return {
+    findings: onePerPlace(located.map(({ error, path }) => finding(error, path, hidden(path)))),
+    wantText: located.filter(({ error }) => error.keyword === 'type' && typesOf(error).includes('string')).map(({ path }) => path),
+  };
+}
+
+/** Errors of the keys, then those of each section. Sections are compiled one by one, because each is used in many configurations. */
+function errorsOf(schema: JsonObject, value: JsonValue, validators: Validators): readonly ErrorObject[] {
+  const sections = Object.entries((member(schema, 'properties') ?? {}) as JsonObject);
+  const keys = { ...schema, properties: Object.fromEntries(sections.map(([name]) => [name, true])) };
+  return [
+    ...validators.errorsOf(keys, value),
+    ...sections.flatMap(([name, section]) => {
+      const written = isJsonObject(value) ? member(value, name) : undefined;
+      if (written === undefined || !isJsonObject(section)) return [];
+      return validators
+        .errorsOf(section, written)
+        .map((error) => ({ ...error, instancePath: `/${name}${error.instancePath}`, schemaPath: `${name}/${error.schemaPath}` }));
+    }),
+  ];
+}
+
+export interface Validators {
+  errorsOf(schema: JsonObject, value: JsonValue): readonly ErrorObject[];
+}
+
+/** More than one configuration has sections. */
+const validatorsMax = 200;
+
+/** Compiles each schema once, for configurations that are read again. Compiling takes thousands of times as long as validating. */
+export function schemaValidators(): Validators {
+  const ajv = validator({ validateSchema: false });
+  const known = new Map<string, { readonly schema: JsonObject; readonly validate: ValidateFunction }>();
+  return {
+    errorsOf(schema, value) {
+      const text = JSON.stringify(schema);
+      const found = known.get(text) ?? { schema, validate: ajv.compile(schema) };
+      known.delete(text);
+      known.set(text, found);
+      for (const [oldest, { schema: unused }] of known) {
+        if (known.size <= validatorsMax) break;
+        known.delete(oldest);
+        ajv.removeSchema(unused);
+      }
+      return found.validate(value) === true ? [] : (found.validate.errors ?? []);
+    },
   };
 }
 
 /** The fault of a schema with foreign parts; `undefined` when it compiles. A test checks the built-in schemas. */
 export function schemaProblem(schema: JsonObject): string | undefined {
   try {
-    compiled(schema, { validateSchema: true });
+    validator({ validateSchema: true }).compile(schema);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : 'an error';
@@ -62,7 +106,7 @@ export function schemaProblem(schema: JsonObject): string | undefined {
 }
 
 /** `ownProperties`, so that `constructor` in a file is an unknown key. */
-function compiled(schema: JsonObject, { validateSchema }: { readonly validateSchema: boolean }): ValidateFunction {
+function validator({ validateSchema }: { readonly validateSchema: boolean }): Ajv2020 {
   const ajv = new Ajv2020({
     allErrors: true,
     strict: false,
@@ -79,7 +123,7 @@ function compiled(schema: JsonObject, { validateSchema }: { readonly validateSch
   ajv.addKeyword({ keyword: 'x-address', type: 'string', validate: (_: unknown, text: string) => addressOf(text) !== undefined });
   ajv.addKeyword({ keyword: 'x-url', type: 'string', validate: (_: unknown, text: string) => isHttpUrl(text) });
   ajv.addKeyword({ keyword: 'x-pattern', type: 'string', validate: (_: unknown, text: string) => patternProblem(text) === undefined });
-  return ajv.compile(schema);
+  return ajv;
 }
 
 interface QuantityRule {

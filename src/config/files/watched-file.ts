@@ -7,6 +7,7 @@ import { dirname, resolve } from 'node:path';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { type Environment, parseConfigText } from '../document.ts';
 import { driftFilesMax, driftPaths } from './drift-files.ts';
+import { schemaValidators } from '../checks/check.ts';
 import { evaluatorFilesMax, evaluatorModules, evaluatorPaths } from './evaluator-files.ts';
 import { processFilesMax, processPaths } from './process-files.ts';
 import { configFileText, toolFilesMax, toolPaths } from './tool-files.ts';
@@ -33,7 +34,7 @@ export function watchedFile({
   readonly evaluators: readonly AnyEvaluator[];
   readonly flags?: ConfigFlags;
 }): WatchedFile {
-  const modules = evaluatorModules();
+  const [modules, validators] = [evaluatorModules(), schemaValidators()];
   let seen: { readonly files: readonly string[]; readonly state: string } = { files: [file], state: '' };
   return {
     file,
@@ -41,7 +42,7 @@ export function watchedFile({
       // Before the read, so that a later write counts as a change.
       const files = namedFiles(file, env, evaluators);
       seen = { files, state: await stateOf(files) };
-      return await readConfig({ file, env, evaluators, flags, modules });
+      return await readConfig({ file, env, evaluators, flags, modules, validators });
     },
     async change() {
       const { files, state } = seen;

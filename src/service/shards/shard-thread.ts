@@ -3,6 +3,7 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { pino } from 'pino';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { Config } from '../../config/config.ts';
+import { schemaValidators } from '../../config/checks/check.ts';
 import { evaluatorModules } from '../../config/files/evaluator-files.ts';
 import { loadConfigWithFiles, type ConfigText } from '../../config/load.ts';
 import { JuryError } from '../../model/errors.ts';
@@ -31,9 +32,9 @@ function shardConfig({ config, index, shards }: { readonly config: Config; reado
 
 async function shard(port: MessagePort, { index, shards, logLevel, ...data }: ShardData): Promise<void> {
   const tell = (reply: ShardReply): void => port.postMessage(reply);
-  const modules = evaluatorModules();
+  const [modules, validators] = [evaluatorModules(), schemaValidators()];
   const read = async (text: ConfigText): Promise<Config> => {
-    const { config } = await loadConfigWithFiles({ ...text, evaluators, modules });
+    const { config } = await loadConfigWithFiles({ ...text, evaluators, modules, validators });
     return shardConfig({ config, index, shards });
   };
   const config = await read(data.config);

@@ -7,6 +7,7 @@ import { runCommandLine } from '../../../src/cli/run.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { service } from '../../../src/service.ts';
 import { freePort } from '../../builders/free-port.ts';
+import { validators } from '../../builders/validators.ts';
 
 interface Ended {
   readonly code: number;
@@ -30,6 +31,7 @@ async function demo(...words: readonly string[]): Promise<Ended> {
 
 test('demo: a service scores everything that it is sent, and the summary tells how', async () => {
   const { config } = loadConfig({
+    validators,
     file: 'test',
     text: 'listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 1ms, quiet: 20ms }\n',
     env: {},

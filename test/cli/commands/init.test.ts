@@ -8,6 +8,7 @@ import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import { readConfig } from '../../../src/config/load.ts';
 import { scoreApis } from '../../../src/exporters/index.ts';
+import { validators } from '../../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-init-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -51,6 +52,7 @@ test.each(cases)(
     expect(code).toBe(0);
     expect(named(out)).toEqual(set);
     const { config, warnings } = await readConfig({
+      validators,
       file,
       env: Object.fromEntries(named(out).map((name) => [name, 'https://a.example'])),
       evaluators,
@@ -69,7 +71,7 @@ test('init: a backend that often runs on the same machine needs no variable', as
   ] as const) {
     const { file, out } = await init(['--backend', backend]);
     expect(named(out)).toEqual([]);
-    const { config } = await readConfig({ file, env: {}, evaluators });
+    const { config } = await readConfig({ validators, file, env: {}, evaluators });
     expect(config.exporters).toMatchObject([{ to: backend, endpoint }]);
   }
 });
@@ -78,13 +80,13 @@ test('init: every commented line is configuration that may be switched on', asyn
   const { file } = await init([]);
   const switchedOn = readFileSync(file, 'utf8').replaceAll(/^# (?=(?: *- |  |[a-z_]+:))/gm, '');
   writeFileSync(file, switchedOn);
-  const { config } = await readConfig({ file, env: { OPENAI_API_KEY: 'k' }, evaluators });
+  const { config } = await readConfig({ validators, file, env: { OPENAI_API_KEY: 'k' }, evaluators });
   expect([config.judges.length, config.exporters.length, config.redact.length]).toEqual([1, 1, 2]);
 });
 
 test('init: the judge is asked about the agent that is named', async () => {
   const { file } = await init(['--judge', 'http://127.0.0.1:1/v1', '--model', 'm', '--agent', 'a: b']);
-  const { config } = await readConfig({ file, env: {}, evaluators });
+  const { config } = await readConfig({ validators, file, env: {}, evaluators });
   expect(config.evaluators.at(-1)).toMatchObject({ judge: 'main', sampleRate: 0.05, when: expect.anything() as unknown });
 });
 

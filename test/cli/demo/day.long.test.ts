@@ -15,9 +15,10 @@ import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
 import { spanId } from '../../builders/agent-trace.ts';
 import { traceId } from '../../builders/spans.ts';
+import { validators } from '../../builders/validators.ts';
 
 const endUnixMs = Date.UTC(2027, 2, 14, 12);
-const { config } = loadConfig({ file: 'defaults', text: '', env: {}, evaluators });
+const { config } = loadConfig({ validators, file: 'defaults', text: '', env: {}, evaluators });
 /** The evaluators whose faults the scenarios name. */
 const judged: readonly string[] = ['tool_call_validity', 'tool_error', 'tool_efficiency'];
 const catalogue = { plan: config.evaluators, context: evaluationContext() };

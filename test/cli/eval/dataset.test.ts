@@ -11,10 +11,11 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { JuryError } from '../../../src/model/errors.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { span } from '../../builders/spans.ts';
+import { validators } from '../../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-dataset-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const { config } = loadConfig({ file: 'test.yaml', text: '', env: {}, evaluators });
+const { config } = loadConfig({ validators, file: 'test.yaml', text: '', env: {}, evaluators });
 const options = { members: evaluators, plan: config.evaluators, judges: ['main'] };
 
 function read(content: string, name = 'dataset'): ReturnType<typeof readDataset> {

@@ -10,6 +10,7 @@ import { runCommandLine } from '../../../src/cli/run.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { span } from '../../builders/spans.ts';
+import { validators } from '../../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-dialect-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -184,7 +185,7 @@ test('inspect --propose-dialect: an unknown SDK whose words nobody knows gets it
   expect(out).toContain('scope: acme.agents');
   for (const key of ['unit.sort (3)', 'payload (1)', 'action (1)']) expect(out).toContain(key);
   // As a comment: the configuration refuses an entry that reads nothing.
-  expect(loadConfig({ file: 'proposed.yaml', text: out, env: {}, evaluators }).config.dialects).toEqual([]);
+  expect(loadConfig({ validators, file: 'proposed.yaml', text: out, env: {}, evaluators }).config.dialects).toEqual([]);
 });
 
 test('inspect --propose-dialect: proposes nothing where collectors of SDKs read every span', async () => {
@@ -198,7 +199,8 @@ test('inspect --propose-dialect: proposes nothing where collectors of SDKs read 
 test('guide: the configuration accepts each example of it', () => {
   const examples = [...guide.matchAll(/^```yaml\n([^]*?)^```/gm)].map(([, text = '']) => text);
   expect(examples.length).toBeGreaterThan(1);
-  for (const text of examples) expect(loadConfig({ file: 'guide.yaml', text, env: {}, evaluators }).config.dialects).toHaveLength(1);
+  for (const text of examples)
+    expect(loadConfig({ validators, file: 'guide.yaml', text, env: {}, evaluators }).config.dialects).toHaveLength(1);
 });
 
 /** The first block of the guide in this language. */

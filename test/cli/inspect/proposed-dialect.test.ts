@@ -7,6 +7,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { claimsOf, type Claim } from '../../recordings/claims.ts';
 import { byEvidence } from '../../recordings/left-out.ts';
 import { contentsOf, ownRecordings, play } from '../../recordings/read.ts';
+import { validators } from '../../builders/validators.ts';
 
 /** One of each: SDKs with a collector of their own, and one that writes content into flattened keys. */
 const names = [
@@ -39,7 +40,7 @@ test.each(recordings.map((recording) => [recording.name, recording] as const))(
   'inspect --propose-dialect: %s without its collector',
   (name, recording) => {
     const text = proposedDialects(contentsOf(recording).spans, byEvidence) ?? '';
-    const { config, warnings } = loadConfig({ file: 'proposed.yaml', text, env: {}, evaluators });
+    const { config, warnings } = loadConfig({ validators, file: 'proposed.yaml', text, env: {}, evaluators });
     expect(warnings).toEqual([]);
     const alone = claimsOf(recording.expected, play(recording, byEvidence).runs);
     const own = claimsOf(recording.expected, play(recording, [...config.dialects.map(configuredCollector), ...byEvidence]).runs);

@@ -7,6 +7,7 @@ import { manualClock } from '../../../src/model/clock.ts';
 import type { ScoredRun } from '../../../src/model/scored-run.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../../builders/scored-run.ts';
+import { validators } from '../../builders/validators.ts';
 
 const time = new Date(2026, 0, 2, 3, 4, 5).getTime();
 const of = (fields: object): string => JSON.stringify({ level: 30, time, pid: 1, hostname: 'h', ...fields });
@@ -68,7 +69,7 @@ test.each([
     ],
   ],
 ])('what is on with %j', (text, lines) => {
-  expect(whatIsOn(loadConfig({ file: 'a.yaml', text, env: {}, evaluators }).config)).toEqual(lines);
+  expect(whatIsOn(loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators }).config)).toEqual(lines);
 });
 
 // The lines of scored runs on a terminal.

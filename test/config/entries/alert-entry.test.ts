@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../../evaluators/index.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { ConfigError } from '../../../src/config/diagnostic.ts';
+import { validators } from '../../builders/validators.ts';
 
 const head = [
   'evaluators: [ tool_error, { use: tool_error, name: answer } ]',
@@ -10,7 +11,7 @@ const head = [
 
 function faultsOf(alerts: string): readonly string[] {
   try {
-    loadConfig({ file: 'a.yaml', text: `${head}\nalerts:\n${alerts}\n`, env: {}, evaluators });
+    loadConfig({ validators, file: 'a.yaml', text: `${head}\nalerts:\n${alerts}\n`, env: {}, evaluators });
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -20,6 +21,7 @@ function faultsOf(alerts: string): readonly string[] {
 
 test('alerts in the configuration: are resolved with their defaults', () => {
   const { config } = loadConfig({
+    validators,
     file: 'a.yaml',
     text: `${head}\nalerts:\n  - { name: worse, when: tool_error.rate worse than previous version, by: 0.02, to: [on-call] }\n  - { name: burn, when: answer.burn rate, objective: 0.99, agent: support, min_runs: 5, clear: 1h }\n`,
     env: {},

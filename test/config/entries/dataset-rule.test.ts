@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../../evaluators/index.ts';
 import { ConfigError } from '../../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../../src/config/load.ts';
+import { validators } from '../../builders/validators.ts';
 
 function load(text: string): LoadedConfig {
-  return loadConfig({ file: 'a.yaml', text, env: {}, evaluators });
+  return loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators });
 }
 
 test('dataset rules: a rule has its defaults, and its expression is read once', () => {

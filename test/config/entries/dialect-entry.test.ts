@@ -3,11 +3,12 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/diagnostic.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { members } from '../members.ts';
+import { validators } from '../../builders/validators.ts';
 
 const good = '{ name: acme, match: { scope: acme }, span: { tool: exists(action) }, read: { tool.name: attributes.action } }';
 
 test('config dialects: an entry is parsed once, to plain data', () => {
-  const { config, warnings } = loadConfig({ file: 'a.yaml', text: `dialects: [ ${good} ]`, env: {}, evaluators: members });
+  const { config, warnings } = loadConfig({ validators, file: 'a.yaml', text: `dialects: [ ${good} ]`, env: {}, evaluators: members });
   expect(warnings).toEqual([]);
   expect(config.dialects).toEqual([
     {
@@ -67,7 +68,7 @@ const faulty: readonly (readonly [text: string, want: string])[] = [
 for (const [text, want] of faulty)
   test(`config dialects: ${text}`, () => {
     try {
-      loadConfig({ file: 'a.yaml', text: `dialects: [ ${text} ]`, env: {}, evaluators: members });
+      loadConfig({ validators, file: 'a.yaml', text: `dialects: [ ${text} ]`, env: {}, evaluators: members });
       expect.unreachable();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

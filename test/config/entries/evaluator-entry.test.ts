@@ -3,6 +3,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { expressionNames, raiseNames } from '../../../src/config/entries/evaluator-entry.ts';
+import { validators } from '../../builders/validators.ts';
 
 const value = {
   evaluators: [
@@ -29,7 +30,7 @@ test('evaluator names: before the sample is drawn only rules are known', () => {
 });
 
 function entries(text: string): readonly ConfiguredEvaluator[] {
-  return loadConfig({ file: 'a.yaml', text, env: {}, evaluators }).config.evaluators.map(({ configured }) => configured);
+  return loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators }).config.evaluators.map(({ configured }) => configured);
 }
 
 test('evaluator entry: the parts of a run that a judge is asked about', () => {

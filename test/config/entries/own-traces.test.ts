@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '../../../src/config/diagnostic.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { members } from '../members.ts';
+import { validators } from '../../builders/validators.ts';
 
 const backend = 'http://127.0.0.1:6006';
 const on = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_ENDPOINT: backend };
@@ -58,7 +59,7 @@ const taken: readonly {
 
 for (const { name, text, env, want } of taken)
   test(`own traces: ${name}`, () => {
-    const { config, warnings } = loadConfig({ file: 'a.yaml', text, env, evaluators: members });
+    const { config, warnings } = loadConfig({ validators, file: 'a.yaml', text, env, evaluators: members });
     expect(warnings).toEqual([]);
     if (want === undefined) expect(config.ownTraces).toBeUndefined();
     else expect(config.ownTraces).toMatchObject(want);
@@ -112,7 +113,8 @@ const refused: readonly {
 
 for (const { name, file, env, says } of refused) {
   test(`own traces: the file asks for ${name}, which is a fault`, () => {
-    const load = (): unknown => loadConfig({ file: 'a.yaml', text: `telemetry: { traces: ${file} }`, env, evaluators: members });
+    const load = (): unknown =>
+      loadConfig({ validators, file: 'a.yaml', text: `telemetry: { traces: ${file} }`, env, evaluators: members });
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(says);
   });
@@ -120,7 +122,7 @@ for (const { name, file, env, says } of refused) {
 
 test('own traces: variables that lead back to this service are answered with a warning, and the service starts without', () => {
   const env = { ...on, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
-  const { config, warnings } = loadConfig({ file: 'a.yaml', text: '', env, evaluators: members });
+  const { config, warnings } = loadConfig({ validators, file: 'a.yaml', text: '', env, evaluators: members });
   expect(config.ownTraces).toBeUndefined();
   expect(warnings.map(({ problem }) => problem)).toEqual([expect.stringMatching(/stays off: it leads back to this service/)]);
 });
@@ -148,6 +150,6 @@ const printed: readonly {
 
 for (const { name, text, env, want } of printed)
   test(`own traces: what is printed as in force shows ${name}`, () => {
-    const { printed } = loadConfig({ file: 'a.yaml', text, env, evaluators: members });
+    const { printed } = loadConfig({ validators, file: 'a.yaml', text, env, evaluators: members });
     expect(printed).toMatchObject({ telemetry: { traces: want } });
   });

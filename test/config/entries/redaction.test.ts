@@ -7,6 +7,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../../src/config/load.ts';
 import { configuredRedaction } from '../../../src/config/entries/redaction.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
+import { validators } from '../../builders/validators.ts';
 
 const text = 'anna@example.com paid with 4111 1111 1111 1111';
 const names: readonly (readonly [name: string, without: string])[] = [
@@ -20,7 +21,7 @@ async function redacted(name: string): Promise<{ readonly text: string | undefin
     const file = join(folder, 'tracejury.yaml');
     writeFileSync(file, `redact: [ { match: ${name} } ]\n`);
     const telemetry = metricRegistry();
-    const own = configuredRedaction((await readConfig({ file, env: {}, evaluators })).config.redact, telemetry);
+    const own = configuredRedaction((await readConfig({ validators, file, env: {}, evaluators })).config.redact, telemetry);
     return { text: own?.text(text), counted: telemetry.snapshot().find((metric) => metric.name === 'tracejury.redactions')?.points };
   } finally {
     rmSync(folder, { recursive: true });

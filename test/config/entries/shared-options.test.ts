@@ -7,9 +7,10 @@ import { evaluationContext } from '../../../evaluators/configuration/context.ts'
 import { ConfigError } from '../../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../../src/config/load.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
+import { validators } from '../../builders/validators.ts';
 
 function load(text: string): LoadedConfig {
-  return loadConfig({ file: 'a.yaml', text, env: {}, evaluators });
+  return loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators });
 }
 
 const prices = 'prices: { m: { input_per_million: 1, output_per_million: 2 } }\n';

@@ -8,6 +8,7 @@ import { driftRunsMax } from '../../../src/config/files/drift-files.ts';
 import { ConfigError } from '../../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../../src/config/load.ts';
 import { differing } from '../../../src/config/fingerprint.ts';
+import { validators } from '../../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-drift-files-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,6 +29,7 @@ writeFileSync(join(folder, 'latin.jsonl'), Buffer.from([0x22, 0xe9, 0x22]));
 
 async function load(entry: string, judges = '{ main: { model: m } }'): Promise<LoadedConfig> {
   return await loadConfigWithFiles({
+    validators,
     file: join(folder, 'tracejury.yaml'),
     text: `judges: ${judges}\nevaluators:\n  - ${entry}\n`,
     env: { SET: './set.jsonl' },

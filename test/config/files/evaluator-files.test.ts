@@ -9,6 +9,7 @@ import { evaluatorFiles } from '../../../src/config/files/evaluator-files.ts';
 import { ConfigError } from '../../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../../src/config/load.ts';
 import { members } from '../members.ts';
+import { validators } from '../../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-evaluator-files-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -39,7 +40,13 @@ function write(name: string, text: string): void {
 }
 
 async function load(text: string): Promise<LoadedConfig> {
-  return await loadConfigWithFiles({ file: join(folder, 'tracejury.yaml'), text, env: { FILE: './from-env.mjs' }, evaluators: members });
+  return await loadConfigWithFiles({
+    validators,
+    file: join(folder, 'tracejury.yaml'),
+    text,
+    env: { FILE: './from-env.mjs' },
+    evaluators: members,
+  });
 }
 
 async function faults(text: string): Promise<readonly string[]> {

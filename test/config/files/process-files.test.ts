@@ -10,6 +10,7 @@ import { watchedFile } from '../../../src/config/files/watched-file.ts';
 import { loadConfig, loadConfigWithFiles, type LoadedConfig } from '../../../src/config/load.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { processOf, runOf } from '../../builders/process-runs.ts';
+import { validators } from '../../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-files-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,7 +29,7 @@ const file = join(folder, 'tracejury.yaml');
 const textOf = (entry: string): string => `evaluators:\n  - ${entry}\n`;
 
 async function load(entry: string): Promise<LoadedConfig> {
-  return await loadConfigWithFiles({ file, text: textOf(entry), env: {}, evaluators });
+  return await loadConfigWithFiles({ validators, file, text: textOf(entry), env: {}, evaluators });
 }
 
 function verdictOf({ config }: LoadedConfig, steps: readonly string[]): Verdict {
@@ -58,7 +59,7 @@ test.each(faulty)('process files: $name is refused', async ({ name, key, problem
 
 test('process files: a configuration without files names the fault', () => {
   const read = (): LoadedConfig =>
-    loadConfig({ file, text: textOf('{ use: novelty, options: { model: model.json } }'), env: {}, evaluators });
+    loadConfig({ validators, file, text: textOf('{ use: novelty, options: { model: model.json } }'), env: {}, evaluators });
   expect(read).toThrow(/"model.json" was not loaded/);
 });
 

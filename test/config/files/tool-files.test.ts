@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { ConfigError } from '../../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../../src/config/load.ts';
 import { members } from '../members.ts';
+import { validators } from '../../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-tool-files-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,7 +29,13 @@ for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, nam
 writeFileSync(join(folder, 'latin.json'), Buffer.from([0x22, 0xe9, 0x22]));
 
 async function load(text: string): Promise<LoadedConfig> {
-  return await loadConfigWithFiles({ file: join(folder, 'tracejury.yaml'), text, env: { TOOLS: './flat.json' }, evaluators: members });
+  return await loadConfigWithFiles({
+    validators,
+    file: join(folder, 'tracejury.yaml'),
+    text,
+    env: { TOOLS: './flat.json' },
+    evaluators: members,
+  });
 }
 
 const good: readonly { readonly name: string; readonly tools: string; readonly is: readonly unknown[] }[] = [

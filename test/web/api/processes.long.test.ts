@@ -11,6 +11,7 @@ import type { Span } from '../../../src/model/span.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { agentSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
 import { eventually, running, sample, type Running } from '../../service/running.ts';
+import { validators } from '../../builders/validators.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-processes-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -141,7 +142,7 @@ test('processes: learnt over OTLP, and shown as figures, a chart, rules and drif
     expect(sample(await service.metrics(), 'tracejury_process_runs_total', { tracejury_outcome: 'learnt' })).toBe(120);
 
     const rules = await (await fetch(`${service.console}/api/v1/processes/support/1.1?format=rules`)).text();
-    const { config } = await loadConfigWithFiles({ file: 'rules.yaml', text: rules, env: {}, evaluators });
+    const { config } = await loadConfigWithFiles({ validators, file: 'rules.yaml', text: rules, env: {}, evaluators });
     expect(config.evaluators.map(({ configured }) => configured.evaluator.id)).toEqual(
       expect.arrayContaining(['tool_call_order', 'tool_permission', 'tool_trajectory']),
     );
