@@ -215,9 +215,10 @@ function retrievalFacts(span: Span): SpanFacts {
 /** Attributes of version 1.37 and later; else span events, as those before; else the two attributes of the first versions. */
 function contentOf(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts> {
   const content = readContent(span, repeats);
+  if (content.inputMessages !== undefined && content.outputMessages !== undefined) return content;
+  const details = detailsOf(span);
+  if (details !== undefined) return { ...content, ...details };
   if (content.inputMessages !== undefined || content.outputMessages !== undefined) return content;
-  const details = span.events.find((event) => event.name === detailsEvent);
-  if (details !== undefined) return { ...content, ...readContent(details) };
   const { input, output, choices } = eventMessages(span);
   const [inputMessages, outputMessages] =
     input.length > 0 || output.length > 0
@@ -229,6 +230,13 @@ function contentOf(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts>
     ...(choices === undefined ? {} : { choices }),
     ...content,
   };
+}
+
+/** Instructions, input and output may come in an event each. */
+function detailsOf({ events }: Span): SpanFacts | undefined {
+  let found: SpanFacts | undefined;
+  for (const event of events) if (event.name === detailsEvent) found = { ...readContent(event), ...found };
+  return found;
 }
 
 /** A prompt in words may hold several messages run together, whose roles nobody tells. */
