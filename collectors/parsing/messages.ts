@@ -97,7 +97,7 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role'], tex
   if (!isJsonObject(item)) return undefined;
   const named = namedRole(item, fallback, texts);
   if (named !== undefined) return named;
-  const message = unwrapped(item);
+  const message = withExtras(unwrapped(item));
   const draft: Draft = {
     role: roleOfMessage(message) ?? fallback,
     hasText: false,
@@ -109,12 +109,27 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role'], tex
   };
   // Anthropic and Bedrock want results in a message of the user's; whoever flattens one keeps its role.
   if (draft.role === 'user' && typeof member(message, 'tool_call_id') === 'string') draft.role = 'tool';
-  readItem(message, draft);
-  const written = member(message, 'tool_calls') ?? member(message, 'toolCalls') ?? besideBlocks(message) ?? namedTools(message);
+  const asked = draft.role === 'assistant' ? callInContent(message) : undefined;
+  if (asked === undefined) readItem(message, draft);
+  else pushCall(asked, draft);
+  const written = member(message, 'tool_calls') ?? member(message, 'toolCalls') ?? member(message, 'tool_requests') ?? namedTools(message);
   const toolCalls = typeof written === 'string' ? parseText(written) : written;
   if (isJsonArray(toolCalls)) for (const call of toolCalls) pushCall(call, draft);
   if (draft.results !== undefined && !draft.hasText && draft.role !== 'assistant') draft.role = 'tool';
   return finished(draft);
+}
+
+const CALL_CONTENT = /^\s*\{\s*"(?:name|arguments)"/;
+const asking: ReadonlySet<unknown> = new Set(['tool_calls', 'tool_call', 'function_call']);
+
+/** Some write a call as the content of the message that asks for it: `{"name": …, "arguments": …}`, with the call's id beside it. */
+function callInContent(message: JsonObject): JsonObject | undefined {
+  const written = member(message, 'content');
+  const content = typeof written === 'string' && CALL_CONTENT.test(written) ? parseContainer(written) : written;
+  if (!isJsonObject(content) || typeof member(content, 'name') !== 'string' || !Object.hasOwn(content, 'arguments')) return undefined;
+  const id = member(message, 'tool_call_id');
+  const isAsked = typeof id === 'string' || asking.has(member(message, 'finish_reason'));
+  return isAsked && Object.keys(content).length === 2 ? { ...content, ...(typeof id === 'string' ? { id } : {}) } : undefined;
 }
 
 const NAMED_ROLE = /^\{ ?"(?:system|user|human|assistant|ai|tool)": ?["{[]/;
@@ -155,11 +170,17 @@ function onlyName(item: JsonObject): string | undefined {
   return only;
 }
 
-/** LlamaIndex's message has blocks, and the calls in what the API answered besides. */
-function besideBlocks(message: JsonObject): JsonValue | undefined {
-  const more = isJsonArray(member(message, 'blocks')) ? member(message, 'additional_kwargs') : undefined;
-  return isJsonObject(more) ? member(more, 'tool_calls') : undefined;
+/** LlamaIndex's message has blocks, and calls or the id of one among what the API said besides. */
+function withExtras(message: JsonObject): JsonObject {
+  for (const name of extras) {
+    const extra = member(message, name);
+    if (isJsonObject(extra) && (Object.hasOwn(extra, 'tool_calls') || Object.hasOwn(extra, 'tool_call_id')))
+      return { ...extra, ...message };
+  }
+  return message;
 }
+
+const extras = ['additional_kwargs', 'extra'] as const;
 
 /** Calls under the name of tools; those that a request offers have no arguments. Source: Monocle. */
 function namedTools(message: JsonObject): JsonValue | undefined {
@@ -248,7 +269,7 @@ function readItem(item: JsonObject, draft: Draft): void {
   }
   const text = member(item, 'text');
   if (typeof text === 'string') addText(text, draft);
-  const parts = member(item, 'parts') ?? member(item, 'content') ?? member(item, 'blocks');
+  const parts = member(item, 'parts') ?? member(item, 'content') ?? member(item, 'blocks') ?? member(item, 'contents');
   if (typeof parts === 'string') addText(parts, draft);
   else if (isJsonArray(parts)) for (const part of parts) readPart(part, draft);
   else if (isJsonObject(parts)) readItem(parts, draft);
@@ -277,7 +298,7 @@ const callTypes: ReadonlySet<unknown> = new Set(['tool_call', 'tool-call', 'func
 const resultTypes: ReadonlySet<unknown> = new Set(['tool_call_response', 'tool-result', 'function_call_output', 'tool_result']);
 /** Members that hold a call, and those that hold a result. */
 const callFrames = ['functionCall', 'function_call', 'toolUse', 'toolRequest', 'tool_call'] as const;
-const resultFrames = ['functionResponse', 'function_response', 'toolResult', 'toolResponse', 'tool_call_result'] as const;
+const resultFrames = ['functionResponse', 'function_response', 'toolResult', 'toolResponse', 'tool_call_result', 'tool_result'] as const;
 
 const frames: ReadonlySet<string> = new Set([...callFrames, ...resultFrames]);
 
@@ -358,10 +379,10 @@ function pushProvided({ id, name, given, result, isError }: ProviderPart, draft:
 
 const functionFrame = ['function'] as const;
 const names = ['name', 'toolName', 'tool_name'] as const;
-const outerCallIds = ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id', 'tool_id'] as const;
+const outerCallIds = ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id', 'tool_id', 'tool_request_id'] as const;
 const innerCallIds = ['id', 'toolUseId', 'toolCallId', 'ref'] as const;
 const argumentNames = ['arguments', 'args', 'input', 'parameters', 'tool_arguments'] as const;
-const resultIds = ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id', 'ref'] as const;
+const resultIds = ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'tool_request_id', 'id', 'ref'] as const;
 const resultNames = ['response', 'result', 'output', 'content'] as const;
 
 function pushResult(item: JsonObject, draft: Draft): void {
