@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type Json
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { RepeatedTexts, ToolFacts } from '../collector.ts';
 import { jsonOf, mayBeUnreadObject, parseText, textOfParts, isPlaceholder } from './parsing.ts';
-import { parsePythonObject } from './python-literal.ts';
+import { parsePythonDump, parsePythonObject } from './python-literal.ts';
 import { isCutShort } from './truncation.ts';
 
 /** Frameworks wrap at most a few times; more is somebody's own data. */
@@ -50,12 +50,12 @@ export function readArguments(raw: AttributeValue | undefined, name?: string): R
       const parsed = value.trim() === '' ? {} : parseText(value);
       if (parsed === value) break;
       value = parsed;
-    } else if (isJsonObject(value)) {
-      const inner = ofCall(value, name) ?? argumentsInside(value);
+    } else {
+      const inner = ofCall(value, name) ?? (isJsonObject(value) ? argumentsInside(value) : undefined);
       if (inner === 'nameless') return {};
-      if (inner === undefined) return { arguments: value };
+      if (inner === undefined) break;
       value = inner.value;
-    } else break;
+    }
   }
   if (isJsonObject(value)) return { arguments: value };
   if (typeof value === 'string' && (isCutShort(value) || mayBeUnreadObject(value) || (typeof raw === 'string' && isCutShort(raw))))
@@ -63,12 +63,13 @@ export function readArguments(raw: AttributeValue | undefined, name?: string): R
   return { arguments: null, argumentsText: typeof raw === 'string' ? raw : jsonText(value) };
 }
 
-/** The call's id beside the arguments of a traced `execute` of the AI SDK. */
+/** The call's id beside the arguments of a traced `execute` of the AI SDK, or in the call that a tool was given. */
 export function callIdBeside(raw: AttributeValue | undefined): string | undefined {
-  const value = typeof raw === 'string' && raw.includes('"toolCallId"') ? parseText(raw) : undefined;
+  if (typeof raw !== 'string' || !/"toolCallId"|"tool_call"/.test(raw)) return undefined;
+  const value = parseText(raw);
   const args = isJsonObject(value) && hasOnly(value, ['args']) ? member(value, 'args') : undefined;
   const options = isJsonArray(args) ? args[1] : undefined;
-  const callId = isJsonObject(options) ? member(options, 'toolCallId') : undefined;
+  const callId = isJsonObject(options) ? member(options, 'toolCallId') : callIn(value)?.['id'];
   return typeof callId === 'string' ? callId : undefined;
 }
 
@@ -79,11 +80,18 @@ export function addArguments(read: ReadArguments, call: Mutable<ReadArguments>):
   if (read.argumentsPart !== undefined) call.argumentsPart = read.argumentsPart;
 }
 
-/** A call of the tool with its arguments: `{"name": …, "arguments": {…}}`. */
-function ofCall(object: JsonObject, name: string | undefined): { readonly value: JsonValue } | undefined {
-  if (name === undefined || member(object, 'name') !== name || !hasOnly(object, ['name', 'arguments', 'id', 'type'])) return undefined;
-  const given = member(object, 'arguments');
+/** A call of the tool with its arguments, bare or as the only one of a list: `{"name": …, "arguments": {…}}`, `[{"name": …, "args": {…}, "type": "tool_call"}]`. */
+function ofCall(value: JsonValue, name: string | undefined): { readonly value: JsonValue } | undefined {
+  const call = isJsonObject(value) && hasOnly(value, ['name', 'arguments', 'id', 'type']) ? value : callIn(value);
+  if (call === undefined || name === undefined || member(call, 'name') !== name) return undefined;
+  const given = member(call, 'arguments') ?? member(call, 'args');
   return isJsonObject(given) || typeof given === 'string' ? { value: given } : undefined;
+}
+
+/** The call that a node of LangGraph is given. */
+function callIn(value: JsonValue): JsonObject | undefined {
+  const call = isJsonArray(value) && value.length === 1 ? value[0] : value;
+  return isJsonObject(call) && member(call, 'type') === 'tool_call' ? call : undefined;
 }
 
 const SMOLAGENTS_FLAG = 'sanitize_inputs_outputs';
@@ -162,7 +170,11 @@ const RESULT_CLASS = /^(?:\w*Tool\w*|Function\w*)(?:Result|Response|Message|Outp
 
 /** A result in the text form of a Python object: `ToolMessage(content=…)`, or bare with the call's id. */
 function writtenResult(text: string): Framed | undefined {
-  if (!/^(?:[A-Z]\w*\(|content=|status=')/.test(text)) return undefined;
+  if (!/^(?:[A-Z]\w*\(|content=|status='|\{'messages': \[\w*ToolMessage\()/.test(text)) return undefined;
+  if (text.startsWith('{')) {
+    const state = parsePythonDump(text);
+    return isJsonObject(state) ? { result: state } : undefined;
+  }
   const object = parsePythonObject(text);
   if (object === undefined) return undefined;
   if (text.startsWith('status=')) return executionResult(object);
@@ -238,6 +250,12 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
     const value = hasOnly(object, ['type', 'value']) ? member(object, 'value') : undefined;
     return isJsonObject(value) && resultInside(value) !== undefined ? { result: value } : undefined;
   },
+  // What the node that runs a tool adds to the messages of a graph.
+  (object) => {
+    const messages = hasOnly(object, ['messages']) ? member(object, 'messages') : undefined;
+    const only = isJsonArray(messages) && messages.length === 1 ? messages[0] : undefined;
+    return isJsonObject(only) && isToolMessage(only) ? toolMessage(only) : undefined;
+  },
   // LangGraph's command, with which a tool answers and changes the graph: its message is the result.
   (object) => {
     const update = member(object, 'lg_name') === 'Command' || hasOnly(object, COMMAND) ? member(object, 'update') : undefined;
@@ -299,6 +317,7 @@ const REPORT = ['status', 'message', 'error', 'error_message'];
 
 /** Each frame has one of these members. */
 const signs = [
+  'messages',
   'tool_output',
   'lc',
   'kwargs',
