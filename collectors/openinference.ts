@@ -6,7 +6,7 @@ import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Flattened, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { currentAgent } from './parsing/current-agent.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
-import { readDefinitions } from './parsing/definitions.ts';
+import { readDefinitions, schemaOfProperties } from './parsing/definitions.ts';
 import { flattened, unflattened } from './parsing/flattened.ts';
 import { messagesIn, readMessages, systemText } from './parsing/messages.ts';
 import { flattenedMessage } from './parsing/flattened-message.ts';
@@ -203,10 +203,7 @@ function tool(span: Span, name: string, texts: RepeatedTexts): ToolFacts {
 /** `tool.parameters` holds a schema, a bare map of properties, or the call's own arguments. */
 function schemaOf(parameters: JsonObject): JsonObject | undefined {
   if (parameters === nothing) return undefined;
-  if (isJsonObject(member(parameters, 'properties'))) return parameters;
-  const values = Object.values(parameters);
-  const isMap = values.length > 0 && values.every((value) => isJsonObject(value) && typeof member(value, 'type') === 'string');
-  return isMap ? { type: 'object', properties: parameters } : undefined;
+  return isJsonObject(member(parameters, 'properties')) ? parameters : schemaOfProperties(parameters);
 }
 
 /** CrewAI wraps the description into a text of its own. */

@@ -22,6 +22,8 @@ export function definitionsOf(span: Span, evidence: KeyEvidence): readonly ToolD
 function* definitionLists(span: Span, { keys, lists }: KeyEvidence): Iterable<readonly ToolDefinition[]> {
   for (const list of lists.definitions ?? []) yield readDefinitions(unflattened(span, list).map(withSchema));
   for (const key of keys.definitions ?? []) yield readDefinitions(span.attribute(key));
+  // The shape tells them under a key with any name.
+  for (const list of lists.others ?? []) yield readDefinitions(unflattened(span, list).filter(isDefinitionText));
   for (const key of [...(keys.parameters ?? []), ...(keys.toolParameters ?? [])]) {
     const parameters = parseContainer(textAttribute(span, key) ?? '');
     for (const name of isJsonObject(parameters) ? ['tools', 'function_tools', 'functions'] : [])
@@ -34,6 +36,12 @@ function* definitionLists(span: Span, { keys, lists }: KeyEvidence): Iterable<re
     if (isJsonObject(body)) yield toolsIn(body);
   }
 }
+
+function isDefinitionText(item: JsonValue): boolean {
+  return typeof item === 'string' && DEFINITION.test(item);
+}
+
+const DEFINITION = /^\s*\{\s*"(?:type": ?"function"|function": ?\{)/;
 
 /** Among the members of a request, or among the options beside its messages. */
 function toolsIn(body: JsonObject): readonly ToolDefinition[] {
@@ -56,7 +64,10 @@ function isNamedTool({ name }: ToolDefinition): boolean {
 
 /** What a definition calls arguments is the schema of them. */
 function withSchema(item: JsonValue): JsonValue {
-  const whole = isJsonObject(item) ? member(item, 'tool_json_schema') : undefined;
+  const tool = isJsonObject(item) ? member(item, 'tool') : undefined;
+  const whole = isJsonObject(item)
+    ? (member(item, 'tool_json_schema') ?? (isJsonObject(tool) ? member(tool, 'json_schema') : undefined))
+    : undefined;
   if (typeof whole === 'string') return parseContainer(whole) ?? item;
   const written = isJsonObject(item) ? member(item, 'arguments') : undefined;
   const schema = typeof written === 'string' ? parseContainer(written) : written;

@@ -22,7 +22,15 @@ export function readDefinitions(raw: AttributeValue | undefined): readonly ToolD
 /** Names in one text: `find_order, refund_order`. */
 const NAMES = /^[\w.-]{1,128}(?:, ?[\w.-]{1,128})+$/;
 
-const schemaKeys = ['inputSchema', 'input_schema', 'parameters', 'parameters_json_schema', 'parametersJsonSchema', 'json_schema'] as const;
+const schemaKeys = [
+  'inputSchema',
+  'input_schema',
+  'parameters',
+  'parameters_json_schema',
+  'parametersJsonSchema',
+  'json_schema',
+  'inputs',
+] as const;
 
 /** The text form of an object has no name: `<FunctionTool object at 0x7f…>`, `[object Object]`. */
 const OBJECT_TEXT = /^(?:<[^]*>|\[object \w+\])$/;
@@ -62,7 +70,7 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   const written = typeof raw === 'string' ? (parseJson(raw) ?? raw) : raw;
   const framed = isJsonObject(written) && Object.keys(written).length === 1 ? member(written, 'json') : undefined;
   const plain = isJsonObject(framed) ? framed : written;
-  const schema = schemaOfZod(plain) ?? plain;
+  const schema = schemaOfZod(plain) ?? schemaOfProperties(plain) ?? plain;
   const isCut = [description, schema].some((value) => typeof value === 'string' && isCutShort(value));
   return [
     {
@@ -72,6 +80,14 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
       ...(isCut ? { truncated: true } : {}),
     },
   ];
+}
+
+/** The schema around bare properties: `{"title": {"type": "string"}}`. Undefined for any other value, and for a schema. */
+export function schemaOfProperties(value: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(value) || isJsonObject(member(value, 'properties'))) return undefined;
+  const properties = Object.values(value);
+  const isMap = properties.length > 0 && properties.every((one) => isJsonObject(one) && typeof member(one, 'type') === 'string');
+  return isMap ? { type: 'object', properties: value } : undefined;
 }
 
 /** Comparing each with each is quick only for so many. */

@@ -51,7 +51,16 @@ export type ScalarField =
 
 /** Lists that lie in many keys: `llm.messages.0.content`. */
 /** `entities`: what a span is about, one by one, each with a name and the kind of it. */
-export type ListField = 'inputMessages' | 'outputMessages' | 'definitions' | 'resultParts' | 'entities';
+/** `others`: texts one by one under a key with any other name. */
+export type ListField = 'inputMessages' | 'outputMessages' | 'definitions' | 'resultParts' | 'entities' | 'others';
+
+/** Objects that lie in many keys: `completion.message.role`. */
+export type ObjectField = 'answer' | 'arguments';
+
+const objectPrefixes: readonly (readonly [prefix: RegExp, field: ObjectField])[] = [
+  [/^.*(?:^|[._])(?:completion|response|output|answer)[._]message(?=\.)/, 'answer'],
+  [/^.*(?:^|[._])(?:tool_request|tool_call|tool|call|function)[._](?:args|arguments|parameters|kwargs)(?=\.\D)/, 'arguments'],
+];
 
 export interface KeyEvidence {
   /** The keys that may hold a field, the most telling first. */
@@ -320,12 +329,14 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
     const index = INDEX.exec(key);
     if (index !== null) {
       const prefix = key.slice(0, index.index);
-      const field = TOOL_SCHEMA.test(key) ? 'definitions' : listEndings.find(([ending]) => ending.test(wordsOf(prefix)))?.[1];
+      const isText = prefix.length + index[0].length === key.length;
+      const named = TOOL_SCHEMA.test(key) ? 'definitions' : listEndings.find(([ending]) => ending.test(wordsOf(prefix)))?.[1];
+      const field = named ?? (isText ? 'others' : undefined);
       if (field === undefined) continue;
       const known = lists.get(field) ?? new Map<string, Flattened>();
       if (!known.has(prefix)) {
         if (known.size < keysPerFieldMax) known.set(prefix, flattened(`${prefix}.`));
-        else isTooMany = true;
+        else isTooMany ||= field !== 'others';
       }
       lists.set(field, known);
       continue;
