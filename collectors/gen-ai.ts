@@ -252,7 +252,9 @@ function tool(span: Span, texts: RepeatedTexts): ToolFacts {
   // Instrumentations without the key may write the message that holds the id.
   const id = textAttribute(span, 'gen_ai.tool.call.id') ?? outcome?.callId;
   const description = textAttribute(span, 'gen_ai.tool.description');
-  const facts: Mutable<ToolFacts> = { name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '') };
+  const name = textAttribute(span, 'gen_ai.tool.name');
+  const facts: Mutable<ToolFacts> = { name: name ?? span.name.replace(/^execute_tool /, '') };
+  if (name === undefined && !span.name.startsWith('execute_tool ')) facts.nameIsGuess = true;
   if (id !== undefined) facts.id = id;
   addArguments(repeatedArguments(span.attribute('gen_ai.tool.call.arguments'), texts), facts);
   if (outcome !== undefined) addOutcome(outcome, facts);

@@ -119,7 +119,8 @@ function tool(span: Span, observed: Observation): ToolFacts {
   const quoted = textAttribute(span, 'langfuse.observation.metadata.tool_call_id');
   const id = quoted === undefined ? undefined : parseText(quoted);
   const read = observedTool(observed);
-  return { ...read, ...(typeof id === 'string' ? { id } : {}), ...failure(span) };
+  // The span has the name that the application or the integration gives it.
+  return { ...read, nameIsGuess: true, ...(typeof id === 'string' ? { id } : {}), ...failure(span) };
 }
 
 function modelFacts(span: Span): SpanFacts {

@@ -32,8 +32,8 @@ const schemaKeys = [
   'inputs',
 ] as const;
 
-/** The text form of an object has no name: `<FunctionTool object at 0x7f…>`, `[object Object]`. */
-const OBJECT_TEXT = /^(?:<[^]*>|\[object \w+\])$/;
+/** The text form of an object has no name: `<FunctionTool object at 0x7f…>`. */
+const OBJECT_TEXT = /^<[^]*>$/;
 
 const OBJECT = /^[A-Z]\w{0,100}\(\w{1,100}=/;
 

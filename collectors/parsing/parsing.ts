@@ -85,11 +85,14 @@ const SCRUBBED = /^\[Scrubbed due to '[^']{1,100}'\]$/;
 /** The text form of a Python object that has none: `<generator object run at 0x7f…>`. */
 const ADDRESS = /^<[\w.]{1,60} object [^<>]*(?:<locals>[^<>]*)?at 0x[0-9a-f]{4,16}>$/;
 
+/** JavaScript's text for an object, or a list of objects. */
+const OBJECT_NOISE = /^\[object \w{1,60}\](?:,\[object \w{1,60}\])*$/;
+
 export function isPlaceholder(value: unknown): boolean {
   return (
     typeof value === 'string' &&
     value.length <= placeholderCharsMax &&
     openings.includes(value.charAt(0)) &&
-    (placeholders.has(value) || SCRUBBED.test(value) || ADDRESS.test(value))
+    (placeholders.has(value) || SCRUBBED.test(value) || ADDRESS.test(value) || OBJECT_NOISE.test(value))
   );
 }

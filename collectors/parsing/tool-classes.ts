@@ -20,6 +20,13 @@ export function isToolName(name: string): boolean {
   return !toolClasses.has(name) && !isOverTools(name) && !CLASS_CALL.test(name);
 }
 
+/** A class or a method, after which a framework may name the span of a call; a tool may be called so too. */
+export function isClassName(name: string): boolean {
+  return !isToolName(name) || CLASS.test(name);
+}
+
+const CLASS = /^[A-Z]\w{0,100}Tool(?:\.\w{1,100}|\(\))?$/;
+
 /** `(merged tools)`: a span over the calls of several tools. */
 export function isOverTools(name: string): boolean {
   return IN_BRACKETS.test(name);

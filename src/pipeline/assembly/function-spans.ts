@@ -41,7 +41,7 @@ function stepsByName(own: readonly Node[]): ReadonlyMap<string, { readonly nodes
 }
 
 /** Of a span and of the tool that it is named after the same. */
-function lastWord(name: string): string {
+export function lastWord(name: string): string {
   let start = name.length;
   while (start > 0 && /\w/.test(name.charAt(start - 1))) start--;
   return name.slice(start);

@@ -298,9 +298,13 @@ export function givenAgentName({ agentName, agentNameIsGuess }: SpanFacts): stri
 function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {
   // Arguments that one collector could not parse do not hide those of another.
   const { arguments: _unparsed, argumentsText: _text, ...rest } = first;
-  return first.arguments === null && second.arguments !== null && second.arguments !== undefined
-    ? { ...second, ...rest }
-    : { ...second, ...first };
+  const both =
+    first.arguments === null && second.arguments !== null && second.arguments !== undefined
+      ? { ...second, ...rest }
+      : { ...second, ...first };
+  if (first.nameIsGuess !== true || second.name === undefined || second.nameIsGuess === true) return both;
+  const { nameIsGuess: _guess, ...named } = both;
+  return { ...named, name: second.name };
 }
 
 /** The failure on a tool's span: status, exception event, `error.type`, or the dialect's own field. */

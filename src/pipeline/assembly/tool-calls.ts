@@ -1,5 +1,6 @@
 /** The tool calls of one agent: tool spans joined with the requests and results of its models, each call once. */
 import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
+import { isClassName, isToolName } from '../../../collectors/parsing/tool-classes.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Mutable } from '../../model/mutable.ts';
 import { controlFlowOf, holdIn } from '../../model/control-flow.ts';
@@ -15,7 +16,7 @@ import {
   type Requested,
   type TraceResults,
 } from './requested-calls.ts';
-import { hasFailed, runsAmong } from './function-spans.ts';
+import { hasFailed, lastWord, runsAmong } from './function-spans.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { lettersOf } from './event-spans.ts';
 import { statedFailures } from './stated-failures.ts';
@@ -188,7 +189,10 @@ const sharedIdRule: Rule = {
   right: (one) => (one.call.id === undefined ? undefined : `${one.call.id} ${one.call.name} ${canonical(one.call)}`),
 };
 
-/** Matches by call id; else by name and arguments in order; else by name in order. Then the same for guessed names. */
+/**
+ * Matches by call id; else by name and arguments in order; else by name in order. Then the same for guessed names, of which the last word may be
+ * the tool's; a class is no name, so its arguments alone decide.
+ */
 const rules: readonly Rule[] = [
   { byId: true, left: (execution) => execution.id, right: (one) => one.call.id },
   {
@@ -208,6 +212,22 @@ const rules: readonly Rule[] = [
     right: (one) => lettersOf(one.call.name),
   },
 ];
+  {
+    byId: false,
+    left: (execution) => (execution.nameIsGuess ? `${lastWord(execution.name)} ${argumentsOf(execution)}` : undefined),
+    right: (one) => `${lastWord(one.call.name)} ${canonical(one.call)}`,
+  },
+  {
+    byId: false,
+    left: (execution) => (isClassName(execution.name) ? argumentsOf(execution) : undefined),
+    right: (one) => canonical(one.call),
+  },
+  {
+    byId: false,
+    left: (execution) => (execution.nameIsGuess ? lastWord(execution.name) : undefined),
+    right: (one) => lastWord(one.call.name),
+  },
+  { byId: false, left: (execution) => (isToolName(execution.name) ? undefined : ''), right: () => '' },
 
 interface Pairs {
   readonly pairs: ReadonlyMap<Execution, Requested>;

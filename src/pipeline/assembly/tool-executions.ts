@@ -1,5 +1,7 @@
 /** Groups tool spans into executions, as several instrumentations may report one execution. */
 import { jsonText } from '../../model/json.ts';
+import type { ToolFacts } from '../../../collectors/collector.ts';
+import { isClassName } from '../../../collectors/parsing/tool-classes.ts';
 import type { Node } from './span-tree.ts';
 
 /** One execution, reported by one or several spans. */
@@ -10,7 +12,7 @@ export interface Execution {
   readonly beganAtUnixNano: bigint;
   readonly name: string;
   readonly id: string | undefined;
-  /** True: the name has the framework's spelling. */
+  /** True: the name is the framework's spelling or class, or that of the span. */
   readonly nameIsGuess: boolean;
 }
 
@@ -78,8 +80,11 @@ function executionOf(group: readonly Node[]): Execution {
       facts: { tool },
     },
   } of nodes) {
-    if (name === undefined) nameIsGuess = tool?.nameIsGuess === true;
-    name ??= tool?.name;
+    // A reported name of one span comes before a guess of another.
+    if (tool?.name !== undefined && (name === undefined || (nameIsGuess && !isGuess(tool)))) {
+      name = tool.name;
+      nameIsGuess = isGuess(tool);
+    }
     id ??= tool?.id;
   }
   return { nodes, beganAtUnixNano: first?.span.startUnixNano ?? 0n, name: name ?? nodes[0]?.span.name ?? '', id, nameIsGuess };
@@ -101,6 +106,10 @@ function lastAttempts(group: readonly Node[]): readonly Node[] {
       return next < endUnixNano || next <= startUnixNano;
     })
     .toReversed();
+}
+
+function isGuess({ name = '', nameIsGuess }: ToolFacts): boolean {
+  return nameIsGuess === true || isClassName(name);
 }
 
 /** A span that only the reader by evidence takes for the call, such as a chunk of a stream that names it, stands for none that a collector tells. */
