@@ -24,6 +24,7 @@ import { runEnd } from './run-end.ts';
 import { givenAgentName, isFrameworkName, ownName } from './span-facts.ts';
 import { type Node, byStart } from './span-tree.ts';
 import { spoken } from '../../../collectors/parsing/reasoning.ts';
+import { withoutWrappers } from './wrapped-arguments.ts';
 import { isCutShort } from '../../../collectors/parsing/truncation.ts';
 import { endOf } from '../../model/span.ts';
 import type { TraceId } from '../../model/ids.ts';
@@ -93,12 +94,13 @@ export function agentTrace(
   const isPaused = trace.status === 'paused';
   // The state of a run that waits is no answer.
   if (isPaused && statesPause(response)) delete trace.finalResponse;
-  trace.toolCalls = isPaused ? calls.map(waiting) : calls;
   trace.toolDefinitions = definitionsIn(outer, own);
   trace.modelCalls = modelCalls;
   trace.documents = documentsIn(own);
   trace.reasoningSteps = reasoningIn(models);
   trace.subAgents = subAgents(scope, calls);
+  const unwrapped = withoutWrappers(calls, trace.toolDefinitions);
+  trace.toolCalls = isPaused ? unwrapped.map(waiting) : unwrapped;
   // A truncated request may have lost its calls, so zero calls proves nothing.
   trace.toolCallsCarried =
     calls.length > 0 ||

@@ -21,6 +21,7 @@ import { executionsOf, type Execution } from './tool-executions.ts';
 import { lettersOf } from './event-spans.ts';
 import { statedFailures } from './stated-failures.ts';
 import { errorOf, isPhrase } from './span-facts.ts';
+import { wrappedArguments } from './wrapped-arguments.ts';
 import { spansPerStep } from './span-tree.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 import { compare, sortedBy } from '../../model/nano-time.ts';
@@ -211,7 +212,6 @@ const rules: readonly Rule[] = [
     left: (execution) => (execution.nameIsGuess ? lettersOf(execution.name) : undefined),
     right: (one) => lettersOf(one.call.name),
   },
-];
   {
     byId: false,
     left: (execution) => (execution.nameIsGuess ? `${lastWord(execution.name)} ${argumentsOf(execution)}` : undefined),
@@ -228,6 +228,7 @@ const rules: readonly Rule[] = [
     right: (one) => lastWord(one.call.name),
   },
   { byId: false, left: (execution) => (isToolName(execution.name) ? undefined : ''), right: () => '' },
+];
 
 interface Pairs {
   readonly pairs: ReadonlyMap<Execution, Requested>;
@@ -276,7 +277,9 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   if (first === undefined) throw new Error('an execution has at least one span');
   const { nodes } = execution;
   // Frameworks also write the single argument as plain text; the model's own object is better.
-  const given = objectGiven(nodes) ?? (isJsonObject(partner?.call.arguments) ? undefined : firstWith(nodes, 'arguments'));
+  const given =
+    withoutWrapper(objectGiven(nodes), partner?.call) ??
+    (isJsonObject(partner?.call.arguments) ? undefined : firstWith(nodes, 'arguments'));
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
   const returned = firstWith(nodes, 'result');
   const result = returned === undefined ? answer?.result : (returned.result ?? null);
@@ -354,6 +357,14 @@ function objectGiven(nodes: readonly Node[]): ToolFacts | undefined {
   } of nodes)
     if (isJsonObject(tool?.arguments)) return tool;
   return undefined;
+}
+
+/** An object under a single member holds the arguments where the model asked for just that object. */
+function withoutWrapper(given: ToolFacts | undefined, requested: RequestedCall | undefined): ToolFacts | undefined {
+  const inner = wrappedArguments(given?.arguments);
+  return inner !== undefined && requested !== undefined && canonical({ arguments: inner }) === canonical(requested)
+    ? { ...given, arguments: inner }
+    : given;
 }
 
 /** The first error with a message, else the first. */
