@@ -15,6 +15,7 @@ import { observedModel } from './parsing/observation.ts';
 import { runInput, runOutput } from './parsing/run-values.ts';
 import { parseContainer } from './parsing/parsing.ts';
 import { noRepeats } from './parsing/repeats.ts';
+import { runName } from './parsing/span-names.ts';
 import { isAnswerTool, isEventName } from './parsing/tool-classes.ts';
 import { addArguments, addOutcome, readArguments, repeatedArguments, repeatedResult } from './parsing/values.ts';
 
@@ -133,6 +134,12 @@ function chainFacts(span: Span, metadata: JsonObject): SpanFacts {
 /** Some frameworks name the span after the method that runs the agent: `travel_agent.run`. */
 const METHOD = /\.[_a-z][_a-z0-9]*$/;
 
+/** A method's class is no agent's name. */
+function guessedName(name: string): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
+  const agentName = runName(/^[A-Z]\w*\./.test(name) ? name : name.replace(METHOD, ''));
+  return agentName === undefined ? {} : { agentName, agentNameIsGuess: true };
+}
+
 /** A framework's own program, whatever agent runs in it. */
 const PROGRAM = /-framework-main$/;
 
@@ -147,11 +154,7 @@ function agentFacts(span: Span, metadata: JsonObject): SpanFacts {
   const output = runOutput(span.attribute('output.value'));
   const task = taskDescription(span);
   return {
-    ...(told !== undefined
-      ? { agentName: told }
-      : PROGRAM.test(span.name)
-        ? {}
-        : { agentName: span.name.replace(METHOD, ''), agentNameIsGuess: true }),
+    ...(told !== undefined ? { agentName: told } : PROGRAM.test(span.name) ? {} : guessedName(span.name)),
     ...(task === undefined ? (input.value === undefined ? {} : { input: input.value }) : { input: task }),
     ...(output.value === undefined ? {} : { output: output.value }),
     ...(input.dump === undefined ? {} : { inputDump: input.dump }),

@@ -128,15 +128,26 @@ export function metadataText(
   return undefined;
 }
 
-/** A traced function of an agent may be given its session by name. */
+/** A traced function of an agent may be given its session by name, and a whole run somewhere in its input. */
 export function sessionArgument(span: Span, { keys }: KeyEvidence): string | undefined {
   for (const key of keys.input ?? []) {
     const text = textAttribute(span, key) ?? '';
-    const call = text.includes('"kwargs"') && text.includes('session_id') ? parseContainer(text) : undefined;
-    const written = isJsonObject(call) ? member(call, 'kwargs') : undefined;
-    const given = typeof written === 'string' ? parseContainer(written) : written;
-    const session = isJsonObject(given) ? idIn(given, 'session_id') : undefined;
+    if (!text.includes('session_id')) continue;
+    const session = text.includes('"kwargs"') ? sessionInCall(text) : undefined;
     if (session !== undefined) return session;
+    if (span.parentSpanId === undefined) {
+      const [only, ...others] = new Set([...text.matchAll(SESSION)].map(([, id]) => id));
+      if (only !== undefined && others.length === 0) return only;
+    }
   }
   return undefined;
+}
+
+const SESSION = /"session_id": ?"([^"\\]{1,200})"/g;
+
+function sessionInCall(text: string): string | undefined {
+  const call = parseContainer(text);
+  const written = isJsonObject(call) ? member(call, 'kwargs') : undefined;
+  const given = typeof written === 'string' ? parseContainer(written) : written;
+  return isJsonObject(given) ? idIn(given, 'session_id') : undefined;
 }

@@ -9,7 +9,7 @@ import { chainsOf, placed, wholeOf, type Chain, type Whole } from './fragment-ch
 import { fragmentOf, type Fragment } from './fragments.ts';
 import { impliedAgents, isStep } from './implied-agents.ts';
 import { modelSpans, requestsCalls } from './model-calls.ts';
-import { messagesAfterUser } from './requested-calls.ts';
+import { canonical, messagesAfterUser } from './requested-calls.ts';
 import { givenAgentName, ownName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
 import { promptOf, takeovers, targetOf } from './takeovers.ts';
@@ -417,16 +417,24 @@ function isOfOtherTracer({ span, reading: { facts } }: Node, inner: readonly Dra
   );
 }
 
-/** Workflow steps may run tools beside the steps of agents. Such a call belongs to the agent whose model requested its id. */
+/**
+ * Workflow steps may run tools beside the steps of agents. Such a call belongs to the agent whose model requested its id, or, without one, a call
+ * of this name with these arguments.
+ */
 function withoutRequestedTools(all: readonly Node[], inner: readonly Draft[]): Node[] {
-  const requesters = new Map<string, Draft>();
+  const requesters = new Map<string, Draft | undefined>();
   for (const agent of inner)
     for (const { reading } of agent.own)
       for (const message of reading.facts.outputMessages ?? [])
-        for (const { id } of message.requested) if (id !== undefined) requesters.set(id, agent);
+        for (const call of message.requested) {
+          if (call.id !== undefined) requesters.set(call.id, agent);
+          const key = `${call.name} ${canonical(call)}`;
+          // Two agents that ask for the same tell nothing.
+          requesters.set(key, requesters.has(key) && requesters.get(key) !== agent ? undefined : agent);
+        }
   return all.filter((node) => {
     const { role, tool } = node.reading.facts;
-    const agent = role === 'tool' && tool?.id !== undefined ? requesters.get(tool.id) : undefined;
+    const agent = role === 'tool' && tool !== undefined ? requesters.get(tool.id ?? `${tool.name} ${canonical(tool)}`) : undefined;
     if (agent !== undefined) agent.own = [...agent.own, node];
     return agent === undefined;
   });

@@ -39,7 +39,8 @@ export interface AgentSpans {
   readonly models: readonly Node[];
   readonly family: {
     readonly sessionId: string | undefined;
-    /** The last request, also of an agent that this one handed over to. */
+    /** The first request and the last one, also of an agent that this one handed over to. */
+    readonly firstModel: Node | undefined;
     readonly lastModel: Node | undefined;
   };
 }
@@ -51,7 +52,7 @@ interface Times {
 }
 
 export function agentTrace(
-  { scope, outer, own, models, family: { sessionId, lastModel } }: AgentSpans,
+  { scope, outer, own, models, family: { sessionId, firstModel: firstOfAll, lastModel } }: AgentSpans,
   calls: readonly ToolCall[],
   { startUnixNano, endUnixNano }: Times,
 ): AgentTrace {
@@ -63,12 +64,15 @@ export function agentTrace(
   const handsOver = scope.frames.length > 0 && scope.subAgents.some(({ via }) => via === 'handoff');
   const around = handsOver ? scope.frames.toReversed() : [];
   const input =
+    newerInput(scope.node?.reading.facts.inputMessages, firstModel?.inputMessages) ??
     (handsOver ? (pick(around, 'input') ?? lastUserText(pick(around, 'inputMessages'))) : undefined) ??
     pick(outer, 'input') ??
     lastUserText(scope.node?.reading.facts.inputMessages) ??
     lastUserText(firstModel?.inputMessages) ??
     reportedByMessages(own)?.input ??
-    pick(outer, 'inputDump');
+    lastUserText(firstOfAll?.reading.facts.inputMessages) ??
+    pick(outer, 'inputDump') ??
+    pick(own, 'inputDump');
   if (input !== undefined) trace.input = input;
   const response = finalResponse(handsOver ? around : outer, lastModel) ?? pick(outer, 'outputDump');
   if (response !== undefined) trace.finalResponse = response;
@@ -95,6 +99,7 @@ export function agentTrace(
   // The state of a run that waits is no answer.
   if (isPaused && statesPause(response)) delete trace.finalResponse;
   trace.toolDefinitions = definitionsIn(outer, own);
+  trace.toolCalls = withoutWrappers(calls, trace.toolDefinitions);
   trace.modelCalls = modelCalls;
   trace.documents = documentsIn(own);
   trace.reasoningSteps = reasoningIn(models);
@@ -200,6 +205,23 @@ function reasoningIn(models: readonly Node[]): readonly string[] {
 
 function lastUserText(messages: readonly Message[] | undefined): string | undefined {
   return messages === undefined ? undefined : lastText(messages, 'user');
+}
+
+/**
+ * Some agent spans have the history without the new question: what the first request adds to it, behind the instructions, is the input. A single
+ * message is no history.
+ */
+function newerInput(history: readonly Message[] = [], asked: readonly Message[] = []): string | undefined {
+  if (history.length < 2 || asked.length <= history.length) return undefined;
+  const [told, request] = [textsOf(history), textsOf(asked)];
+  const from = [0, 1].find((start) => told.every((text, at) => request[start + at] === text));
+  const added = from === undefined ? [] : request.slice(from + told.length);
+  const last = asked.at(-1);
+  return added.length === 1 && last?.role === 'user' && last.text === added[0] ? added[0] : undefined;
+}
+
+function textsOf(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap(({ text }) => (text === undefined || text === '' ? [] : [text]));
 }
 
 /** The agent's own name, else one from a frame, else the name of a span. */

@@ -129,7 +129,8 @@ interface Family {
   endUnixNano: bigint;
   /** Spans whose parent has not arrived. */
   readonly strays: Node[];
-  /** The last request, also of an agent that this one handed over to. */
+  /** The first request and the last one, also of an agent that this one handed over to. */
+  firstModel: Node | undefined;
   lastModel: Node | undefined;
 }
 
@@ -146,6 +147,7 @@ function addParts(scope: AgentScope, parent: RunKey | undefined, context: Contex
     sessionId: undefined,
     endUnixNano: greatest(scope.node === undefined ? all : [scope.node, ...models]),
     strays: all.filter(waitsForParent),
+    firstModel: models[0],
     lastModel: models.at(-1),
   };
   for (const {
@@ -183,7 +185,9 @@ function addSubFamily(family: Family, sub: Family, isTool: boolean): void {
   family.lastArrivedMs = Math.max(family.lastArrivedMs, sub.lastArrivedMs);
   family.sessionId ??= sub.sessionId;
   for (const stray of sub.strays) family.strays.push(stray);
-  if (!isTool) family.lastModel = latest(family.lastModel, sub.lastModel);
+  if (isTool) return;
+  family.firstModel ??= sub.firstModel;
+  family.lastModel = latest(family.lastModel, sub.lastModel);
 }
 
 interface DraftParts extends AgentSpans {
