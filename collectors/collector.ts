@@ -187,6 +187,8 @@ export interface Collector {
   readonly wants: Wants;
   /** `known`: what the collectors before it in the table read of the span. */
   read(span: Span, repeats?: Repeats, known?: SpanFacts): SpanFacts;
+  /** For the reader by evidence alone: whether it reads a span whose keys say nothing by its events. */
+  hasEvidenceInEvents?(span: Span): boolean;
   /** For the reader by evidence alone: how it knows what it told, where the collectors before it told `before`. */
   evidenceOf?(span: Span, told: SpanFacts, before: SpanFacts): SpanEvidence;
   /**

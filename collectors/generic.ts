@@ -13,7 +13,7 @@ import { entityText } from './parsing/entities.ts';
 import { eventNameOf, toolOfEvent } from './parsing/event-spans.ts';
 import { evidenceOf } from './parsing/evidence-class.ts';
 import { first, firstId, firstText, inEvents, textOf } from './parsing/evidence-values.ts';
-import { unflattened } from './parsing/flattened.ts';
+import { objectUnder, unflattened } from './parsing/flattened.ts';
 import { onlyContent, unwrapped } from './parsing/framed-value.ts';
 import { isAgentNode } from './parsing/graph-agent.ts';
 import { idIn } from './parsing/members.ts';
@@ -22,13 +22,15 @@ import { kindIn } from './parsing/kind-words.ts';
 import { addMessages, isRequestAsked, requestedModel, saying } from './parsing/message-evidence.ts';
 import { eventMessages } from './parsing/message-events.ts';
 import { readMessages } from './parsing/messages.ts';
+import { callInRepr, isCallRepr } from './parsing/call-reprs.ts';
 import { describesAgent, observedRetrieval, observedRun } from './parsing/observation.ts';
 import { parseContainer, unquotedText } from './parsing/parsing.ts';
 import { isNoSchema, schemaOf } from './parsing/schema-evidence.ts';
 import { handoffIn, spanName, TEMPLATE, toolInName } from './parsing/span-names.ts';
 import { answerFacts, tokensOf } from './parsing/token-evidence.ts';
 import { isAnswerTool, isToolName } from './parsing/tool-classes.ts';
-import { addArguments, addOutcome, readArguments, readResult, type ReadResult } from './parsing/values.ts';
+import { withEvents } from './parsing/with-events.ts';
+import { addArguments, addOutcome, callIdBeside, readArguments, readResult, type ReadResult } from './parsing/values.ts';
 
 export const generic: Collector = {
   id: 'generic',
@@ -51,6 +53,7 @@ export const generic: Collector = {
     tokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
   },
   read,
+  hasEvidenceInEvents,
   evidenceOf,
   isAgents,
 };
@@ -66,22 +69,25 @@ const telling: readonly ScalarField[] = [
   'inputMessages',
   'outputMessages',
   'handoffTo',
+  'asked',
 ];
 
 function hasEvidence(span: Span): boolean {
-  const { keys, lists } = keyEvidenceOf(span);
+  const { keys, lists, objects } = keyEvidenceOf(span);
   return (
+    objects.answer !== undefined ||
     telling.some((field) => keys[field] !== undefined) ||
     lists.inputMessages !== undefined ||
     lists.outputMessages !== undefined ||
-    offersTools({ keys, lists }) ||
+    offersTools(keys, lists) ||
+    (keys.bareTool !== undefined && (keys.arguments ?? keys.toolParameters ?? keys.input) !== undefined) ||
     (keys.input !== undefined && keys.output !== undefined && (span.parentSpanId === undefined || isRequestAsked(span, keys))) ||
     (keys.model !== undefined && (keys.inputTokens ?? keys.outputTokens ?? keys.usage) !== undefined)
   );
 }
 
 /** Instructions and tools together are what an agent is made of. */
-function offersTools({ keys, lists }: KeyEvidence): boolean {
+function offersTools(keys: KeyEvidence['keys'], lists: KeyEvidence['lists']): boolean {
   return (keys.systemPrompt ?? keys.agentDump) !== undefined && (keys.definitions ?? lists.definitions ?? keys.agentDump) !== undefined;
 }
 
@@ -90,8 +96,32 @@ function isAgents(span: Span): boolean | undefined {
   return role === undefined ? undefined : role === 'agent' || role === 'workflow';
 }
 
-/** Only what is not known yet is read: the conventions tell most spans whole. */
+/** Whether the events of a span, which no other reader knows, carry enough. */
+function hasEvidenceInEvents(span: Span): boolean {
+  const whole = withEvents(span);
+  return whole !== undefined && (hasEvidence(whole) || callOf(whole, keyEvidenceOf(whole)) !== undefined);
+}
+
+/** Events count where the span's own attributes leave open what it is about. */
 function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts {
+  const facts = readAttributes(span, known);
+  const whole = span.events.length > 0 && isOpen(facts, known) ? withEvents(span) : undefined;
+  const read = whole === undefined ? facts : readAttributes(whole, known);
+  // What an event was given may be a part of it: only an object is all arguments.
+  return read.tool?.arguments === null ? facts : read;
+}
+
+/** Whether events may add to what the attributes say. Only a tool that no other collector reads has its result there. */
+function isOpen(read: SpanFacts, known: SpanFacts): boolean {
+  const { role, inputMessages, outputMessages } = { ...read, ...known };
+  if (role !== 'tool')
+    return role === undefined || (role === 'model' && saying(inputMessages) === undefined && saying(outputMessages) === undefined);
+  const { arguments: given, argumentsText, argumentsPart, result, resultPart } = { ...read.tool, ...known.tool };
+  return (given ?? argumentsText ?? argumentsPart) === undefined || (known.tool === undefined && (result ?? resultPart) === undefined);
+}
+
+/** Only what is not known yet is read: the conventions tell most spans whole. */
+function readAttributes(span: Span, known: SpanFacts): SpanFacts {
   const evidence = keyEvidenceOf(span);
   const isOpen = known.role === undefined || (known.roleIsGuess === true && !isNamedCall(known));
   const own = isOpen ? roleOf(span, evidence) : undefined;
@@ -145,40 +175,65 @@ function roleOf(span: Span, evidence: KeyEvidence): SpanRole | undefined {
   return event === undefined || (role === 'model' && event.phase === 'end') || evidence.keys.toolName !== undefined ? role : 'step';
 }
 
-function saidRole(span: Span, { keys, lists }: KeyEvidence): SpanRole | undefined {
+function saidRole(span: Span, evidence: KeyEvidence): SpanRole | undefined {
+  const { keys, lists, objects } = evidence;
   const words = (field: ScalarField): readonly (string | undefined)[] =>
     (keys[field] ?? []).map((key) => unquotedText(textAttribute(span, key)));
   const own = words('kind').filter((word) => word !== undefined && !protocolKinds.has(word.toLowerCase()));
   for (const word of [...own, ...(own.length === 0 ? words('nearKind') : []), ...words('operation')]) {
     const role = kindIn(word);
     // A node of a graph is a step of its agent, even one that is called agent.
-    if (role === 'agent' && (keys.agentName === undefined ? isNode(span, { keys, lists }) : isNamedAsNode(span, { keys, lists })))
-      return 'step';
+    if (role === 'agent' && (keys.agentName === undefined ? isNode(span, evidence) : isNamedAsNode(span, evidence))) return 'step';
     // An agent that is called as a tool.
-    if (role === 'agent' && keys.toolName !== undefined && firstText(span, { keys, lists }, 'toolName') === spanName(span)) return 'tool';
+    if (role === 'agent' && keys.toolName !== undefined && firstText(span, evidence, 'toolName') === spanName(span)) return 'tool';
     // A chain inside something is a stage of it; the outermost one stands for the run.
     if (role !== undefined) return role === 'chain' ? (span.parentSpanId === undefined ? 'workflow' : 'step') : role;
   }
   const hasText = (field: ScalarField): boolean => (keys[field] ?? []).some((key) => (textAttribute(span, key) ?? '') !== '');
   const asksModel = keys.model !== undefined && (keys.inputTokens ?? keys.outputTokens ?? keys.usage) !== undefined;
-  if (!asksModel && (hasText('toolName') || hasText('callId'))) return 'tool';
+  if (callOf(span, evidence) !== undefined) return 'tool';
+  if (!asksModel && (hasText('toolName') || hasText('callId') || runsBareTool(span, keys))) return 'tool';
   const hasMessages =
-    (keys.inputMessages ?? keys.outputMessages ?? lists.inputMessages ?? lists.outputMessages) !== undefined ||
+    (keys.inputMessages ?? keys.outputMessages ?? lists.inputMessages ?? lists.outputMessages ?? objects.answer) !== undefined ||
     (keys.input !== undefined && keys.output !== undefined) ||
     (asksModel && inEvents(span, ['inputMessages', 'outputMessages', 'input', 'output']) !== undefined);
   // An agent's own span may sum up what its requests used.
   const isRequest = !hasText('agentName') || span.kind === clientKind || REQUEST.test(span.name);
-  if (asksModel) return hasMessages && isRequest ? 'model' : undefined;
+  // Tokens beside the message that answered are a request's; beside a text they may be the sum of several.
+  const isAnswered = span.parentSpanId !== undefined && (keys.output ?? []).some((key) => ANSWERED.test(textAttribute(span, key) ?? ''));
+  if (asksModel) return (hasMessages || isAnswered) && isRequest ? 'model' : undefined;
   if (isRequestAsked(span, keys)) return 'model';
   // A span that says what it is, in a word that nobody knows, is something else.
   const isSilent = own.length === 0 && (keys.nearKind ?? keys.operation ?? keys.model) === undefined;
-  if (isSilent && isDescribed(span, { keys, lists })) return 'agent';
-  const agentName = firstText(span, { keys, lists }, 'agentName');
+  if (isSilent && isDescribed(span, evidence)) return 'agent';
+  const agentName = firstText(span, evidence, 'agentName');
   // The conventions name a span after its operation and the agent.
   if (agentName !== undefined && span.name === `invoke_agent ${agentName}`) return 'agent';
-  const isAgents = offersTools({ keys, lists }) || (keys.input !== undefined && agentName === span.name);
+  const isAgents = offersTools(keys, lists) || (keys.input !== undefined && agentName === span.name);
   return isSilent && isAgents && !SETUP.test(span.name) ? 'agent' : undefined;
 }
+
+/** A message of a model. */
+const ANSWERED = /^\s*[[{][^]{0,40}"role"\s*:\s*"(?:assistant|ai|model)"/;
+
+/** The call that the span was given or gave back, as Python writes it; what came back tells more. */
+function callOf(span: Span, { keys }: KeyEvidence): string | undefined {
+  for (const key of [...(keys.output ?? []), ...(keys.input ?? [])]) {
+    const text = textAttribute(span, key);
+    if (isCallRepr(text)) return text;
+  }
+  return undefined;
+}
+
+/** A bare `tool` beside an object of arguments: `tool = "find_book"`, `parameters = {"title": "Momo"}`. */
+function runsBareTool(span: Span, { bareTool, arguments: given, toolParameters, input }: KeyEvidence['keys']): boolean {
+  const isNamed = (bareTool ?? []).some((key) => IDENTIFIER.test(textAttribute(span, key) ?? ''));
+  return (
+    isNamed && [...(given ?? []), ...(toolParameters ?? []), ...(input ?? [])].some((key) => /^\s*\{/.test(textAttribute(span, key) ?? ''))
+  );
+}
+
+const IDENTIFIER = /^[A-Za-z_][\w.-]{0,127}$/;
 
 /** The input is what the agent is made of. */
 function isDescribed(span: Span, { keys }: KeyEvidence): boolean {
@@ -213,12 +268,15 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
     default: {
       const isNamed = known.agentName !== undefined && known.agentNameIsGuess !== true;
       const agentName = isNamed ? undefined : agentNameOf(span, evidence);
-      const around = role === undefined && known.role === undefined && span.parentSpanId === undefined ? aroundRun(span, evidence) : {};
+      const isUnknown = role === undefined && known.role === undefined;
+      const around = isUnknown && span.parentSpanId === undefined ? aroundRun(span, evidence) : {};
+      const asked = isUnknown && span.parentSpanId !== undefined ? firstText(span, evidence, 'asked') : undefined;
       const outputMessages = role === 'step' && known.outputMessages === undefined ? passedOnCalls(span, evidence) : [];
       return {
         ...(role === undefined ? {} : { role }),
         ...(agentName === undefined ? {} : { agentName }),
         ...around,
+        ...(isInPlainWords(asked) ? { inputDump: asked } : {}),
         ...(outputMessages.length === 0 ? {} : { outputMessages }),
       };
     }
@@ -289,6 +347,8 @@ function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow
 }
 
 function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFacts {
+  const call = known.name === undefined ? callInRepr(callOf(span, evidence)) : undefined;
+  if (call !== undefined) return call;
   const facts: Mutable<ToolFacts> = {};
   const read = known.result === undefined && known.resultPart === undefined ? resultOf(span, evidence) : undefined;
   if (read !== undefined) addOutcome(read, facts);
@@ -296,7 +356,8 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   if (id !== undefined && id !== known.id) facts.id = id;
   const hasArguments = (known.arguments ?? known.argumentsText ?? known.argumentsPart) !== undefined;
   // A name that is known stays; arguments may be framed with another one.
-  const name = hasArguments && known.name !== undefined ? known.name : nameOf(span, evidence, known, read);
+  const isKnown = hasArguments && known.name !== undefined && known.nameIsGuess !== true;
+  const name = isKnown ? known.name : nameOf(span, evidence, known, read);
   if (name !== known.name) facts.name = name;
   const schema = known.inputSchema === undefined ? schemaOf(span, evidence) : undefined;
   if (schema !== undefined) facts.inputSchema = schema;
@@ -304,8 +365,10 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
     ? undefined
     : (first(span, evidence, ['arguments', 'input', 'toolParameters', 'inputMessages'], isNoSchema) ??
       inEvents(span, ['arguments']) ??
+      argumentsUnder(span, evidence) ??
       objectInEvents(span));
   if (written !== undefined) addArguments(readArguments(unwrapped(onlyContent(written)), name), facts);
+  if (id === undefined) addCallId(written, facts);
   const described = firstText(span, evidence, 'toolDescription') ?? entityText(span, evidence, 'tool', 'description');
   const description = known.description === undefined ? described : undefined;
   if (description !== undefined) facts.description = description;
@@ -314,12 +377,22 @@ function toolFacts(span: Span, evidence: KeyEvidence, known: ToolFacts): ToolFac
   return facts;
 }
 
+function addCallId(given: AttributeValue | undefined, facts: Mutable<ToolFacts>): void {
+  const id = callIdBeside(given);
+  if (id !== undefined) facts.id = id;
+}
+
 function nameOf(span: Span, evidence: KeyEvidence, known: ToolFacts, read: ReadResult | undefined): string {
   const spanned = toolInName(span);
   const entity = entityText(span, evidence, 'tool', 'name');
-  const given = [ownToolName(span, evidence), known.name, entity, firstText(span, evidence, 'ownName'), spanned].find(
-    (one) => one !== undefined && isToolName(one),
-  );
+  const given = [
+    ownToolName(span, evidence),
+    firstText(span, evidence, 'bareTool'),
+    known.name,
+    entity,
+    firstText(span, evidence, 'ownName'),
+    spanned,
+  ].find((one) => one !== undefined && isToolName(one));
   return given ?? read?.toolName ?? known.name ?? spanned ?? span.name;
 }
 
@@ -335,6 +408,12 @@ const CALL_ID = /^(?:call|toolu|tooluse|fc|chatcmpl-tool)[_-][\w-]{1,200}$/;
 
 function otherId(span: Span, { keys }: KeyEvidence): string | undefined {
   return (keys.otherId ?? []).map((key) => textAttribute(span, key)).find((value) => value !== undefined && CALL_ID.test(value));
+}
+
+/** Arguments with a key each: `tool_request.args.title`. */
+function argumentsUnder(span: Span, { objects }: KeyEvidence): JsonValue | undefined {
+  const [prefix] = objects.arguments ?? [];
+  return prefix === undefined ? undefined : objectUnder(span, prefix);
 }
 
 /** What an event was given may be a part of it: only an object is all arguments. */

@@ -40,6 +40,17 @@ export function unflattened(from: Attributed, list: Flattened): readonly JsonVal
 
 const none: readonly JsonValue[] = [];
 
+/** The object whose members lie under a prefix without a dot at its end: `args.title`, `message.content`. */
+export function objectUnder(from: Attributed, prefix: string): JsonValue {
+  const root: Branch = new Map();
+  for (const key of from.attributeKeys()) {
+    if (!key.startsWith(`${prefix}.`)) continue;
+    const path = key.slice(prefix.length + 1).split('.');
+    if (path.length <= flattenedDepthMax) graft(root, path, key);
+  }
+  return valueOf(shapeOf(root), from);
+}
+
 export function outlineOf(from: Attributed, list: Flattened): Outline {
   const shape = from.keyShape?.();
   return shape === undefined ? outline(from.attributeKeys(), list) : shape.keep(list, outlineIn);

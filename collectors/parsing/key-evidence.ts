@@ -13,6 +13,8 @@ export type ScalarField =
   | 'nearKind'
   | 'operation'
   | 'toolName'
+  /** The tool itself, where the value is an identifier. */
+  | 'bareTool'
   /** The name of what the span is about, whatever its kind says that it is. */
   | 'ownName'
   | 'callId'
@@ -26,6 +28,8 @@ export type ScalarField =
   | 'toolParameters'
   | 'toolResult'
   | 'input'
+  /** Keys of inputs that hold a user's question: the run's input, wherever it stands. */
+  | 'asked'
   | 'output'
   | 'inputMessages'
   | 'outputMessages'
@@ -66,6 +70,8 @@ export interface KeyEvidence {
   /** The keys that may hold a field, the most telling first. */
   readonly keys: { readonly [field in ScalarField]?: readonly string[] };
   readonly lists: { readonly [field in ListField]?: readonly Flattened[] };
+  /** Prefixes of objects whose members lie in many keys: `completion.message`, `tool_request.args`. */
+  readonly objects: { readonly [field in ObjectField]?: readonly string[] };
   /** Bounds beyond which keys are left unread; absent: all are read. */
   readonly limits?: readonly ('keys_per_field' | 'key_length')[];
 }
@@ -89,10 +95,14 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['operation name', 'operation'],
   ['tool name', 'toolName'],
   ['tool call name', 'toolName'],
+  ['tool request name', 'toolName'],
   ['tool definition name', 'toolName'],
   ['function name', 'toolName'],
+  ['tool', 'bareTool'],
+  ['function', 'bareTool'],
   ['tool call id', 'callId'],
   ['tool use id', 'callId'],
+  ['tool request id', 'callId'],
   ['call id', 'callId'],
   ['id', 'otherId'],
   ['invocation id', 'otherId'],
@@ -143,6 +153,9 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['output messages', 'outputMessages'],
   ['choices', 'outputMessages'],
   ['response messages', 'outputMessages'],
+  ['response message', 'outputMessages'],
+  ['completion message', 'outputMessages'],
+  ['output message', 'outputMessages'],
   ['response content', 'outputMessages'],
   ['completion messages', 'outputMessages'],
   ['messages', 'inputMessages'],
@@ -173,6 +186,9 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['outputs', 'output'],
   ['result', 'output'],
   ['return value', 'output'],
+  ['call return', 'output'],
+  ['call output', 'output'],
+  ['call input', 'input'],
   ['response', 'output'],
   ['response data', 'output'],
   ['completion', 'output'],
@@ -272,7 +288,8 @@ const listEndings: readonly (readonly [ending: RegExp, field: ListField])[] = [
 ];
 
 /** Of other protocols: what they call a request or a result is none of an agent's. */
-const FOREIGN = /^(?:http|https|url|rpc|grpc|db|messaging|net|network|server|client|faas|aws|k8s|otel|code|exception|thread|process|host) /;
+const FOREIGN =
+  /^(?:http|https|url|graphql|rpc|grpc|db|messaging|net|network|server|client|faas|aws|k8s|otel|code|exception|thread|process|host) /;
 
 /** Names an agent that worked before or around the span, not the span's own. */
 const ANOTHER_AGENT = /\b(?:last|previous|from|parent|caller|calling|source) agent name$/;
@@ -293,6 +310,8 @@ const QUALIFIER =
 /** Whatever the list is called, it holds tools: `llm.tools.0.tool.json_schema`. */
 const TOOL_SCHEMA = /\.\d{1,4}\.tool[._]json_schema$/;
 
+const ASKED = /(?:^| )(?:question|query|user (?:input|message|prompt|query|question))$/;
+
 const INDEX = /\.(?:\d{1,4})(?:\.|$)/;
 
 export function keyEvidenceOf(from: Attributed): KeyEvidence {
@@ -312,7 +331,7 @@ function ofShape({ keys }: KeyShape): KeyEvidence {
   return evidenceOf(keys);
 }
 
-/** Longer keys are nobody's. */
+/** Longer keys are not read. */
 const keyCharsMax = 200;
 /** Keys, and lists, that are read for one field. Reading one list walks over all keys of the span. */
 const keysPerFieldMax = 16;
@@ -320,12 +339,14 @@ const keysPerFieldMax = 16;
 function evidenceOf(keys: readonly string[]): KeyEvidence {
   const ranked = new Map<ScalarField, { readonly key: string; readonly rank: number }[]>();
   const lists = new Map<ListField, Map<string, Flattened>>();
+  const objects = new Map<ObjectField, Set<string>>();
   let [isTooLong, isTooMany] = [false, false];
   for (const key of keys) {
     if (key.length > keyCharsMax) {
       isTooLong = true;
       continue;
     }
+    addObject(key, objects);
     const index = INDEX.exec(key);
     if (index !== null) {
       const prefix = key.slice(0, index.index);
@@ -347,6 +368,8 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
     if (others === undefined) ranked.set(found.field, [{ key, rank: found.rank }]);
     else others.push({ key, rank: found.rank });
   }
+  const asked = ranked.get('input')?.filter(({ key }) => ASKED.test(wordsOf(key)));
+  if (asked !== undefined && asked.length > 0) ranked.set('asked', asked);
   isTooMany ||= [...ranked.values()].some((found) => found.length > keysPerFieldMax);
   return {
     ...(isTooLong || isTooMany
@@ -354,7 +377,15 @@ function evidenceOf(keys: readonly string[]): KeyEvidence {
       : {}),
     keys: Object.fromEntries([...ranked].map(([field, found]) => [field, mostTelling(found)])),
     lists: Object.fromEntries([...lists].map(([field, found]) => [field, [...found.values()]])),
+    objects: Object.fromEntries([...objects].map(([field, found]) => [field, [...found].slice(0, keysPerFieldMax)])),
   };
+}
+
+function addObject(key: string, objects: Map<ObjectField, Set<string>>): void {
+  for (const [pattern, field] of objectPrefixes) {
+    const prefix = pattern.exec(key)?.[0];
+    if (prefix !== undefined) objects.set(field, (objects.get(field) ?? new Set()).add(prefix));
+  }
 }
 
 function mostTelling(found: readonly { readonly key: string; readonly rank: number }[]): readonly string[] {

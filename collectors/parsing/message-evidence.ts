@@ -5,7 +5,7 @@ import { textAttribute, type AttributeValue, type Span } from '../../src/model/s
 import type { Message, SpanFacts } from '../collector.ts';
 import { first, inEvents, textOf } from './evidence-values.ts';
 import { flattenedMessage } from './flattened-message.ts';
-import { unflattened } from './flattened.ts';
+import { objectUnder, unflattened } from './flattened.ts';
 import { unwrapped } from './framed-value.ts';
 import { withoutFramework } from './instructions.ts';
 import type { KeyEvidence } from './key-evidence.ts';
@@ -108,6 +108,10 @@ export function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts,
   const listed = listedMessages(first(span, evidence, ['events']));
   const answers = [
     flattenedMessages(span, evidence, 'outputMessages', 'assistant'),
+    messagesIn(
+      (evidence.objects.answer ?? []).map((prefix) => objectUnder(span, prefix)),
+      'assistant',
+    ),
     observed.outputMessages,
     ...outputLists(span, evidence),
     events.output,

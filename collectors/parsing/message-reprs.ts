@@ -8,7 +8,7 @@ const OBJECT = /^[A-Z]\w{0,100}\(/;
 export function messageInRepr(text: string): JsonObject | undefined {
   const object = OBJECT.test(text) ? parsePythonObject(text) : undefined;
   if (object === undefined) return undefined;
-  const message = plain(object);
+  const message = plainObject(object);
   const type = member(message, 'type');
   const isMessage = typeof member(message, 'role') === 'string' || (typeof type === 'string' && /Message(?:Chunk)?$/.test(type));
   return isMessage ? message : undefined;
@@ -21,7 +21,7 @@ export function requestInRepr(text: string): JsonObject | undefined {
 }
 
 /** Objects below the message: their members without a leading underline, calls and results as the conventions call them. */
-function plain(object: JsonObject): JsonObject {
+export function plainObject(object: JsonObject): JsonObject {
   const members = Object.fromEntries(Object.entries(object).map(([key, value]) => [key.replace(/^_/, ''), below(value)]));
   const { type, ...rest } = members;
   if (typeof type !== 'string') return members;
@@ -34,6 +34,6 @@ function plain(object: JsonObject): JsonObject {
 function below(value: JsonValue): JsonValue {
   if (isJsonArray(value)) return value.map(below);
   return isJsonObject(value) && typeof member(value, 'type') === 'string' && /^[A-Z]/.test(String(member(value, 'type')))
-    ? plain(value)
+    ? plainObject(value)
     : value;
 }

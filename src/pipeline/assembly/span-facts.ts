@@ -68,7 +68,8 @@ function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
  * evidence reads only spans of which the collectors leave open what such a span carries.
  */
 function readSpan({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): SpanReading {
-  const readers = readersOf(collectors, span);
+  const byKeys = readersOf(collectors, span);
+  const readers = byKeys.collectors.length === 0 && span.events.length > 0 ? readersOfEvents(collectors, span, byKeys) : byKeys;
   if (readers.collectors.length === 0 && records.length === 0) return silent;
   let facts: SpanFacts | undefined;
   let dialects = readers.ids;
@@ -405,6 +406,12 @@ export function readersOf(collectors: readonly Collector[], span: Span): Readers
   const readers = found(collectors, span, known.lists);
   if (known.byScope.size < scopesMax) known.byScope.set(span.scope.name, readers);
   return readers;
+}
+
+/** The reader by evidence, where the events of a span say what its keys do not. */
+function readersOfEvents(collectors: readonly Collector[], span: Span, none: Readers): Readers {
+  const reader = collectors.find((collector) => collector.hasEvidenceInEvents?.(span) === true);
+  return reader === undefined ? none : { ...none, collectors: [reader], ids: [reader.id] };
 }
 
 interface Remembered {
