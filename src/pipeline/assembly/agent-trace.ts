@@ -99,7 +99,6 @@ export function agentTrace(
   // The state of a run that waits is no answer.
   if (isPaused && statesPause(response)) delete trace.finalResponse;
   trace.toolDefinitions = definitionsIn(outer, own);
-  trace.toolCalls = withoutWrappers(calls, trace.toolDefinitions);
   trace.modelCalls = modelCalls;
   trace.documents = documentsIn(own);
   trace.reasoningSteps = reasoningIn(models);
