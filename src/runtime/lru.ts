@@ -48,3 +48,39 @@ export function trimOldest<Key>(entries: Pick<Map<Key, unknown>, 'size' | 'keys'
     entries.delete(oldest);
   }
 }
+
+/** A bounded map that several holders share. */
+export interface SharedLru<Value> {
+  get(holder: string, key: string): Value | undefined;
+  /** Makes the entry the newest of its holder. */
+  set(holder: string, key: string, value: Value): void;
+}
+
+/** Beyond the bound the holder with the most entries loses its oldest, so that a flood of one leaves the entries of the others. */
+export function sharedLru<Value>(entriesMax: number): SharedLru<Value> {
+  const entries = new Map<string, Map<string, Value>>();
+  let size = 0;
+
+  function dropOldest(): void {
+    let [largest, most]: [string, number] = ['', 0];
+    for (const [holder, own] of entries) if (own.size > most) [largest, most] = [holder, own.size];
+    const own = entries.get(largest);
+    for (const oldest of own?.keys() ?? []) {
+      own?.delete(oldest);
+      break;
+    }
+    if (own?.size === 0) entries.delete(largest);
+    size--;
+  }
+
+  return {
+    get: (holder, key) => entries.get(holder)?.get(key),
+    set(holder, key, value) {
+      const own = entries.get(holder) ?? new Map<string, Value>();
+      entries.set(holder, own);
+      if (!own.delete(key)) size++;
+      own.set(key, value);
+      if (size > entriesMax) dropOldest();
+    },
+  };
+}

@@ -5,6 +5,7 @@
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { ClosingTimes } from '../pipeline/gathering/close-policy.ts';
 import type { Reopening } from '../pipeline/gathering/late-spans.ts';
+import { inTurns } from '../model/shares.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { keptSpans } from './span-archiver.ts';
@@ -27,8 +28,8 @@ export type LateSpanLookup = Pick<PeriodicTask, 'stop'>;
 
 const turnMsMax = 1_000;
 const turnMsMin = 10;
-/** Traces of one round. A service whose agents send roots last looks up every trace once. */
-const tracesPerTurn = 2_000;
+/** Traces of one round; tenants take turns. A service whose agents send roots last looks up every trace once. */
+export const tracesPerTurn = 2_000;
 const tracesPerQuery = 200;
 
 export function startLateSpanLookup({
@@ -46,7 +47,7 @@ export function startLateSpanLookup({
   }
 
   async function lookUpStrays(): Promise<void> {
-    const strays = flow.takeStrays();
+    const strays = inTurns(flow.takeStrays(), ({ tenant }) => tenant);
     count('not_asked', Math.max(0, strays.length - tracesPerTurn));
     for (let from = 0; from < Math.min(strays.length, tracesPerTurn); from += tracesPerQuery)
       await lookUp(strays.slice(from, Math.min(from + tracesPerQuery, tracesPerTurn)));

@@ -1,5 +1,7 @@
 /** Counts in memory within bounds. The metrics page and the push to a backend read its snapshot. */
+import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
+import { type Shares, shares } from '../model/shares.ts';
 import {
   boundedLabels,
   foreignLabels,
@@ -13,7 +15,10 @@ import {
 import type { Labels, Telemetry } from './telemetry.ts';
 
 export interface MetricRegistryOptions {
-  /** Label sets of each metric. Further ones fold their foreign labels into `other`; at twice the number all labels fold into one set. */
+  /**
+   * Label sets of each metric; tenants beyond it each still get an equal share. Further ones fold their foreign labels into `other`; at twice the number all
+   * labels fold into one set.
+   */
   readonly labelSetsMax?: number;
   /** Agents, and services, with label sets of their own in each tenant; others count as `other`. Default: 200, or `labelSetsMax` if larger. */
   readonly agentsMax?: number;
@@ -25,7 +30,7 @@ export interface MetricRegistryOptions {
   readonly clock?: Clock;
 }
 
-const labelSetsPreset = 2_000;
+export const labelSetsPreset = 2_000;
 /** With so many agents, services and evaluators a histogram takes a few megabytes of the page. */
 const agentsPreset = 200;
 export const metricVersionsDefault = 10;
@@ -73,6 +78,8 @@ interface Series {
 interface Family {
   readonly first: Branch;
   readonly series: Series[];
+  /** Of its label sets for the tenants in them. */
+  readonly sets: Shares;
 }
 
 interface Branch {
@@ -91,14 +98,14 @@ export function metricRegistry({
   const families = new Map<string, Family>();
   const bounds = labelBounds(boundedLabels, { agents: agentsMax, versions: versionsMax });
   for (const [name, row] of Object.entries(metricRows)) {
-    const family = emptyFamily();
+    const family = emptyFamily(labelSetsMax);
     // A metric without labels starts with 0: zero is not the same as unknown.
     if (row.labels.length === 0) added(family, row, []);
     families.set(name, family);
   }
 
   function seriesOf(metric: MetricName, row: Metric, labels: Labels): Series {
-    const family = families.get(metric) ?? emptyFamily();
+    const family = families.get(metric) ?? emptyFamily(labelSetsMax);
     return (
       labelled(family, row, labels) ??
       ofValues(
@@ -121,7 +128,7 @@ export function metricRegistry({
 
   function withinSets(family: Family, metric: MetricName, row: Metric, values: readonly string[]): Series {
     const { length: size } = family.series;
-    if (size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
+    if (row.labels.length === 0 || family.sets.mayTake(tenantOf(row, values))) return added(family, row, values);
     folded(metric);
     const unversioned = values.map((value, at) => (row.labels[at] === versionLabel && value !== '' ? otherValue : value));
     const sameAgent = valued(family, unversioned);
@@ -160,7 +167,7 @@ export function metricRegistry({
     },
     replace(metric, points) {
       if (metricRows[metric]?.kind !== 'gauge') return;
-      families.set(metric, emptyFamily());
+      families.set(metric, emptyFamily(labelSetsMax));
       for (const { labels, value } of points) telemetry.set(metric, value, labels);
     },
     snapshot: () =>
@@ -172,8 +179,12 @@ export function metricRegistry({
   return telemetry;
 }
 
-function emptyFamily(): Family {
-  return { first: {}, series: [] };
+function emptyFamily(labelSetsMax: number): Family {
+  return { first: {}, series: [], sets: shares(labelSetsMax) };
+}
+
+function tenantOf(row: Metric, values: readonly string[]): string {
+  return values[row.labels.indexOf(wire.tenant)] ?? '';
 }
 
 function added(family: Family, row: Metric, values: readonly string[]): Series {
@@ -187,6 +198,7 @@ function added(family: Family, row: Metric, values: readonly string[]): Series {
   const series = emptySeries(row, values);
   branch.series = series;
   family.series.push(series);
+  family.sets.take(tenantOf(row, values));
   return series;
 }
 

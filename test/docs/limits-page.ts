@@ -6,13 +6,20 @@ import { experimentsMax, resultsMax, spanExperimentsMax } from '../../src/model/
 import { processesMax } from '../../src/model/store/process-store.ts';
 import { queueItemsMax } from '../../src/model/store/queue-store.ts';
 import { piecesPerTraceMax } from '../../src/model/store/store.ts';
+import { sessionsMax as toolSessionsMax } from '../../src/pipeline/assembly/session-tool-definitions.ts';
+import { agentsWatchedMax } from '../../src/pipeline/reporting/content-notices.ts';
 import { servicesMax } from '../../src/pipeline/reporting/recognition.ts';
+import { tracesMaxDefault } from '../../src/pipeline/reporting/task-keys.ts';
 import { alertAgentsMax } from '../../src/service/alert-watch.ts';
 import { waitingResultsMax, waitingRunsMax } from '../../src/service/experiment-writer.ts';
 import { waitingMax } from '../../src/service/rule-matcher.ts';
+import { tracesPerTurn } from '../../src/stores/late-span-lookup.ts';
 import { pageCharsMax } from '../../src/stores/sqlite/body-pages.ts';
 import { namesMax, rollupAgentsMax, rowsMax } from '../../src/stores/sqlite/rollup-sums.ts';
 import { versionsMax } from '../../src/stores/sqlite/version-sums.ts';
+import { labelSetsPreset } from '../../src/telemetry/registry.ts';
+import { runsListedMax } from '../../src/exporters/webhook/webhook-message.ts';
+import { runsMax } from '../../src/web/api/figures.ts';
 import { attemptsMax, sessionsMax } from '../../src/web/browser-sessions.ts';
 import { defaultStreamBounds } from '../../src/web/event-streams.ts';
 import { defaultResponseBounds } from '../../src/web/request-guard.ts';
@@ -79,6 +86,51 @@ const groups: readonly Group[] = [
         most: servicesMax,
         per: tenant,
         beyond: 'later services have no report',
+      },
+      {
+        counts: 'agents, by instrumentation, whose first runs are watched for missing data',
+        most: agentsWatchedMax,
+        per: tenant,
+        beyond: 'later agents have no notice',
+      },
+      {
+        counts: 'sessions whose turns complete definitions of tools for each other',
+        most: toolSessionsMax,
+        per: 'all tenants; the one with the most gives its oldest',
+        beyond: 'a turn has the definitions of its own spans',
+      },
+      {
+        counts: 'traces whose task is known',
+        most: tracesMaxDefault,
+        per: 'all tenants; the one with the most gives its oldest',
+        beyond: 'the run has no task',
+      },
+      {
+        counts: 'traces without a root that are looked up in the store at once',
+        most: tracesPerTurn,
+        per: 'all tenants, in turns',
+        beyond: 'late spans begin a new run',
+        counted: 'tracejury_store_lookups_total',
+      },
+      {
+        counts: 'label sets of one metric',
+        most: labelSetsPreset,
+        per: shared,
+        beyond: 'agents, services and tools count as `other`',
+        counted: 'tracejury_metrics_folded_total',
+      },
+      {
+        counts: 'runs that one message of a webhook lists',
+        most: runsListedMax,
+        per: 'message; the tenants take turns',
+        beyond: 'the message counts them',
+        counted: 'tracejury_webhook_runs_total',
+      },
+      {
+        counts: 'newest runs of one answer about rates',
+        most: runsMax,
+        per: 'answer; `tenant` gives one tenant the whole',
+        beyond: '`since` names the time from which runs count',
       },
       {
         counts: 'learnt processes, by agent and version',
@@ -231,4 +283,4 @@ These bounds count bytes, rows or labels of all tenants together. Their keys in 
 - \`store.keep.bytes\`: beyond it the store deletes the oldest runs.
 - \`store.keep.export_rows\`: beyond it the store deletes the oldest unsent scores.
 - \`store.keep.judge_rows\`: beyond it pairs of run and evaluator end as \`overload\`.
-- Label sets of a metric: beyond their number agents and services fold into \`other\`.`;
+- Label sets of metrics without a label of the tenant, such as those about tools: beyond their number agents and services fold into \`other\`.`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { trimOldest, weightedLru } from '../../src/runtime/lru.ts';
+import { sharedLru, trimOldest, weightedLru } from '../../src/runtime/lru.ts';
 
 const keys = ['a', 'b', 'c', 'd'];
 
@@ -34,4 +34,14 @@ test('trimOldest: deletes what was inserted first, down to the bound', () => {
   expect(map.size).toBe(4);
   trimOldest(map, 2);
   expect([...map.keys()]).toEqual(['c', 'd']);
+});
+
+test('lru: beyond a shared bound the holder with the most entries loses its oldest', () => {
+  const lru = sharedLru<number>(4);
+  lru.set('victim', 'one', 1);
+  for (let at = 0; at < 100; at++) lru.set('flood', `key ${at}`, at);
+  lru.set('flood', 'key 97', 0);
+  lru.set('victim', 'two', 2);
+  expect([lru.get('victim', 'one'), lru.get('victim', 'two')]).toEqual([1, 2]);
+  expect([97, 98, 99].map((at) => lru.get('flood', `key ${at}`))).toEqual([0, undefined, 99]);
 });

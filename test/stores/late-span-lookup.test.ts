@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { noTenant } from '../../src/model/ids.ts';
+import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { TraceName } from '../../src/pipeline/gathering/late-spans.ts';
 import { memoryStore } from '../builders/memory-store.ts';
-import { startLateSpanLookup } from '../../src/stores/late-span-lookup.ts';
+import { startLateSpanLookup, tracesPerTurn } from '../../src/stores/late-span-lookup.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
@@ -106,3 +106,11 @@ for (const { name, piece } of gone) {
     expect((await turned(names(1), store)).counts).toMatchObject({ reopened: 0, not_kept: 1 });
   });
 }
+
+test('reopener: strays of one tenant leave room for those of another one', async () => {
+  const store = await memoryStore();
+  const victim = tenant('victim');
+  await store.write([scoredRun({}, run({ tenant: victim, traceId: traceId(7) }))]);
+  const { dismissed } = await turned([...names(tracesPerTurn + 100), { tenant: victim, traceId: traceId(7) }], store);
+  expect(dismissed).toEqual([{ tenant: victim, traceId: traceId(7) }]);
+});

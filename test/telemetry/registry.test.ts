@@ -274,3 +274,16 @@ describe('registry: names of agents', () => {
     ).toEqual(['a 1 1', 'a 2 1', 'a other 3', 'b 1 1']);
   });
 });
+
+test('registry: label sets of one tenant leave another one an equal share', () => {
+  const registry = metricRegistry({ labelSetsMax: 10 });
+  const add = (of: string, agent: string): void =>
+    registry.add('tracejury.runs', 1, { 'tracejury.tenant': of, 'gen_ai.agent.name': agent });
+  for (let at = 0; at < 50; at++) add('flood', `junk ${at}`);
+  for (let at = 0; at < 50; at++) add('victim', `shop ${at}`);
+  const own = samplesOf(registry, 'tracejury_runs').filter(({ labels }) => labels['tracejury_tenant'] === 'victim');
+  expect(own.slice(0, 5).map(({ labels, value }) => [labels['gen_ai_agent_name'], value])).toEqual(
+    [0, 1, 2, 3, 4].map((at) => [`shop ${at}`, 1]),
+  );
+  expect(own.reduce((sum, { value }) => sum + value, 0)).toBe(50);
+});

@@ -1,6 +1,7 @@
 /** Builds the message of a webhook: JSON for programs, or text for a channel. The same runs give the same message. */
 import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
+import { inTurns } from '../../model/shares.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { evaluationKeyText, type Evaluation, type Verdict, errorType } from '../../model/verdict.ts';
 import { cutText } from '../delivery/export-outcome.ts';
@@ -34,9 +35,12 @@ const nameCharsMax = 500;
 
 export const messageType = 'tracejury.verdicts';
 
-/** Takes at least one run. Lists those that ended first. */
+/** Takes at least one run. Lists those that ended first, one of each tenant in turn. */
 export function messageOf(notices: readonly Notice[], settings: MessageSettings): Message {
-  const sorted = notices.toSorted((a, b) => (a.run.endUnixNano < b.run.endUnixNano ? -1 : 1));
+  const sorted = inTurns(
+    notices.toSorted((a, b) => (a.run.endUnixNano < b.run.endUnixNano ? -1 : 1)),
+    ({ run }) => run.tenant,
+  );
   const [listed, folded] = [sorted.slice(0, runsListedMax), sorted.slice(runsListedMax)];
   const body = settings.body === 'slack' ? slackBody(listed, folded, settings) : jsonBody(listed, folded, settings);
   return { id: messageId(notices), body: JSON.stringify(body), listed: listed.length };

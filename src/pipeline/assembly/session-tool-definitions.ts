@@ -4,14 +4,15 @@
  */
 import type { ToolDefinition } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
+import type { Tenant } from '../../model/ids.ts';
 import type { JsonValue } from '../../model/json.ts';
 import { textAttribute } from '../../model/span.ts';
 import type { Draft } from './assemble.ts';
 import { fingerprint } from './fingerprint.ts';
-import { trimOldest } from '../../runtime/lru.ts';
+import { sharedLru } from '../../runtime/lru.ts';
 
-/** Limit of sessions; the least recently used goes first. */
-const sessionsMax = 10_000;
+/** Limit of sessions; the least recently used one of the tenant with the most goes first. */
+export const sessionsMax = 10_000;
 const toolsPerSessionMax = 200;
 /** Turns per session that later turns can complete. */
 const turnsPerSessionMax = 100;
@@ -28,6 +29,7 @@ export interface SessionTools<Trace> {
 
 /** What gatherers tell each other of the tools of a session, so that turns in different gatherers learn from each other. */
 export interface SessionNote {
+  readonly tenant: Tenant;
   readonly key: string;
   readonly tools: readonly (readonly [string, Readonly<KnownTool>])[];
   /** The sender has turns that name tools without a definition: it wants to hear more of them. */
@@ -52,14 +54,12 @@ interface KnownTool {
 
 /** `publish`: tells the other gatherers; absent: there are none. */
 export function sessionTools<Trace>(publish?: (note: SessionNote) => void): SessionTools<Trace> {
-  const sessions = new Map<string, Session<Trace>>();
+  const sessions = sharedLru<Session<Trace>>(sessionsMax);
   const wantingIn = new Map<Trace, Set<Session<Trace>>>();
 
-  function sessionOf(key: string): Session<Trace> {
-    const session = sessions.get(key) ?? { tools: new Map(), wanting: undefined, isAsked: false, isWanted: false };
-    sessions.delete(key);
-    sessions.set(key, session);
-    trimOldest(sessions, sessionsMax);
+  function sessionOf(tenant: Tenant, key: string): Session<Trace> {
+    const session = sessions.get(tenant, key) ?? { tools: new Map(), wanting: undefined, isAsked: false, isWanted: false };
+    sessions.set(tenant, key, session);
     return session;
   }
 
@@ -77,12 +77,13 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
         const key = sessionKey(draft);
         const { toolDefinitions } = draft.trace;
         if (key === undefined || toolDefinitions.length === 0) continue;
-        const session = sessionOf(key);
+        const { tenant } = draft.key;
+        const session = sessionOf(tenant, key);
         let isNew = false;
         for (const definition of toolDefinitions) if (learned(session.tools, definition)) isNew = true;
         const asks = !session.isAsked && toolDefinitions.some(isBare);
         if (asks) session.isAsked = true;
-        if (asks || (isNew && session.isWanted)) publish?.({ key, tools: [...session.tools], isWanted: asks });
+        if (asks || (isNew && session.isWanted)) publish?.({ tenant, key, tools: [...session.tools], isWanted: asks });
         if (isNew) for (const other of session.wanting ?? []) if (other !== trace) affected.add(other);
         if (toolDefinitions.some(isBare)) wants(trace, session);
       }
@@ -91,7 +92,7 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
     filled: (drafts) =>
       drafts.map((draft) => {
         const key = draft.trace.toolDefinitions.some(isBare) ? sessionKey(draft) : undefined;
-        const session = key === undefined ? undefined : sessions.get(key);
+        const session = key === undefined ? undefined : sessions.get(draft.key.tenant, key);
         if (session === undefined) return draft;
         return {
           ...draft,
@@ -101,9 +102,9 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
           },
         };
       }),
-    hear({ key, tools, isWanted }) {
-      const session = sessionOf(key);
-      if (isWanted && session.tools.size > 0) publish?.({ key, tools: [...session.tools], isWanted: false });
+    hear({ tenant, key, tools, isWanted }) {
+      const session = sessionOf(tenant, key);
+      if (isWanted && session.tools.size > 0) publish?.({ tenant, key, tools: [...session.tools], isWanted: false });
       session.isWanted ||= isWanted;
       let isNew = false;
       for (const [name, { description, inputSchema }] of tools) {
@@ -127,10 +128,10 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
   };
 }
 
-/** Turns belong to one agent of one service in one session. */
-function sessionKey({ key, span, trace }: Draft): string | undefined {
+/** Turns belong to one agent of one service in one session of a tenant. */
+function sessionKey({ span, trace }: Draft): string | undefined {
   if (trace.sessionId === undefined) return undefined;
-  return JSON.stringify([key.tenant, textAttribute(span.resource, wire.serviceName) ?? '', trace.sessionId, trace.agent ?? '']);
+  return JSON.stringify([textAttribute(span.resource, wire.serviceName) ?? '', trace.sessionId, trace.agent ?? '']);
 }
 
 function isBare({ description, inputSchema }: ToolDefinition): boolean {

@@ -1,7 +1,8 @@
-/** Reports once per agent that its first runs lack data for evaluation, and which setting supplies it. */
+/** Reports once for each agent of a tenant that its first runs lack data for evaluation, and which setting supplies it. */
 import type { Carried } from '../../../collectors/collector.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
+import type { Tenant } from '../../model/ids.ts';
 import { isCarried, lackOf, lackTexts, mainDialect, placesOf, missingDataOf } from './missing-data.ts';
 
 export interface ContentNotice {
@@ -17,7 +18,7 @@ export interface ContentNotice {
 
 /** A single run may end early or fail; several with the same gap show how the agent is instrumented. */
 export const runsBeforeNotice = 3;
-/** Limit of pairs of agent and dialect. Later ones get no notice, but metrics count them. */
+/** Limit of pairs of agent and dialect of one tenant. Later ones get no notice, but metrics count them. */
 export const agentsWatchedMax = 500;
 const agentCharsMax = 200;
 const placesMax = 5;
@@ -26,9 +27,11 @@ const placesMax = 5;
 type Watched = Map<Carried, number | 'settled'>;
 
 export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] {
-  const agents = new Map<string, Watched>();
+  const agentsOf = new Map<Tenant, Map<string, Watched>>();
 
-  function watched(agent: string, dialect: string): Watched | undefined {
+  function watched(tenant: Tenant, agent: string, dialect: string): Watched | undefined {
+    const agents = agentsOf.get(tenant) ?? new Map<string, Watched>();
+    agentsOf.set(tenant, agents);
     const key = JSON.stringify([agent, dialect]);
     const known = agents.get(key);
     if (known !== undefined || agents.size >= agentsWatchedMax) return known;
@@ -42,7 +45,7 @@ export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] 
     if (run.revision !== 1 || run.completeness === 'evicted') return [];
     const agent = (run.trace.agent ?? '').slice(0, agentCharsMax).toWellFormed();
     const dialect = mainDialect(run);
-    const own = watched(agent, dialect);
+    const own = watched(run.tenant, agent, dialect);
     if (own === undefined) return [];
     for (const field of fields) if (isThere[field](run.trace)) own.set(field, 'settled');
     const skipped = Map.groupBy(

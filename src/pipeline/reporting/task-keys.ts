@@ -4,7 +4,7 @@ import type { Run } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant } from '../../model/ids.ts';
 import { jsonText, member, type JsonValue } from '../../model/json.ts';
 import type { AttributeValue, Span } from '../../model/span.ts';
-import { trimOldest } from '../../runtime/lru.ts';
+import { sharedLru } from '../../runtime/lru.ts';
 
 /** `attributes.KEY`: an attribute; the key is everything after the first dot. `input`: the input of the run. */
 export type TaskPath = { readonly kind: 'attribute'; readonly key: string } | { readonly kind: 'input' };
@@ -27,13 +27,13 @@ export interface TaskKeys {
 }
 
 export interface TaskKeyOptions {
-  /** Limit of traces with a task; the oldest go first. */
+  /** Limit of traces with a task; the oldest of the tenant with the most go first. */
   readonly tracesMax?: number;
   /** Redacts a text, as the task becomes a label. */
   readonly redacted?: (text: string) => string;
 }
 
-const tracesMaxDefault = 50_000;
+export const tracesMaxDefault = 50_000;
 /** Limit of spans per trace with another task than the first one. */
 const otherSpansMax = 1_000;
 const taskCharsMax = 100;
@@ -46,17 +46,15 @@ interface TraceTasks {
 }
 
 export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacted = (text) => text }: TaskKeyOptions = {}): TaskKeys {
-  const traces = new Map<string, TraceTasks>();
+  const traces = sharedLru<TraceTasks>(tracesMax);
 
   function add(tenant: Tenant, { traceId, spanId }: Span, task: string): void {
-    const place = `${traceId} ${tenant}`;
-    const known = traces.get(place);
+    const known = traces.get(tenant, traceId);
     if (known !== undefined) {
       if (known.first !== task && known.others.size < otherSpansMax) known.others.set(spanId, task);
       return;
     }
-    traces.set(place, { first: task, others: new Map() });
-    trimOldest(traces, tracesMax);
+    traces.set(tenant, traceId, { first: task, others: new Map() });
   }
 
   return {
@@ -72,7 +70,7 @@ export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacte
         return run.trace.input === undefined || run.trace.input.trim() === ''
           ? undefined
           : `input ${hashOf(redacted(run.trace.input.trim()))}`;
-      const tasks = traces.get(`${run.traceId} ${run.tenant}`);
+      const tasks = traces.get(run.tenant, run.traceId);
       return tasks?.others.get(run.spanId) ?? tasks?.first ?? taskText(member(run.resourceAttributes, path.key), redacted);
     },
   };

@@ -30,7 +30,7 @@ import {
 } from './route.ts';
 
 /** An answer takes some tenths of a second of work. */
-const runsMax = 50_000;
+export const runsMax = 50_000;
 const agentsMax = 20;
 const tenantsMax = 20;
 const dayMicros = 86_400_000_000;

@@ -251,6 +251,23 @@ test('webhook: a flood goes in few messages, which tell of ten runs and count th
   );
 });
 
+test('webhook: runs of one tenant leave those of another one on the list', async () => {
+  const { exporter, to, rest, clock } = await started();
+  for (let at = 0; to.requests.length < 3; at++) await exporter.send(nth(at));
+  const of = (name: string, at: number) => {
+    const item = nth(at);
+    return { ...item, run: { ...item.run, tenant: tenant(name) } };
+  };
+  const flood = Array.from({ length: 50 }, (_, at) => exporter.send(of('flood', 100 + at)));
+  const victim = exporter.send(of('victim', 900));
+  await until(() => rest.asleep() === 1);
+  clock.advance(60_000);
+  await rest.wakeAll();
+  await Promise.all([...flood, victim]);
+  const runs = to.requests.slice(3).flatMap((request) => data(request)['runs'] as readonly JsonObject[]);
+  expect(runs.map((one) => one['tenant'])).toContain('victim');
+});
+
 test('webhook: what waits for its turn at a stop is not taken, and may come again', async () => {
   const { exporter, to, rest } = await started({ perMinute: 1 });
   for (const at of [0, 1, 2]) await exporter.send(nth(at));

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { tenant } from '../../../src/model/ids.ts';
 import type { RunDecision } from '../../../src/model/scored-run.ts';
 import type { Run } from '../../../src/model/agent-trace.ts';
-import { contentNotices } from '../../../src/pipeline/reporting/content-notices.ts';
+import { agentsWatchedMax, contentNotices } from '../../../src/pipeline/reporting/content-notices.ts';
 import { agentTrace, call } from '../../builders/agent-trace.ts';
 import { run } from '../../builders/scored-run.ts';
 
@@ -98,4 +99,16 @@ test('content notices: of agents beyond the bound nothing is told, and those tha
     named('first'),
   ]);
   expect(known.flat()).toEqual(['first gen_ai tool_results']);
+});
+
+test('content notices: agents of one tenant leave room for those of another one', () => {
+  const of = (name: string, agent: string): Step => ({
+    run: bare({ tenant: tenant(name), trace: agentTrace({ agent, toolCalls: [call({ result: undefined })] }) }),
+  });
+  const known = told([
+    ...Array.from({ length: agentsWatchedMax + 1 }, (_, at) => of('flood', `agent-${at}`)),
+    ...times(2, of('flood', 'shop')),
+    ...times(3, of('victim', 'shop')),
+  ]);
+  expect(known.flat()).toEqual(['shop gen_ai tool_results']);
 });

@@ -102,3 +102,11 @@ test('task keys: beyond the bound the oldest trace is forgotten', () => {
   keys.spans(noTenant, traces);
   expect(traces.map(({ traceId }) => keys.of(runAt(1, { traceId })))).toEqual([undefined, 't2', 't3']);
 });
+
+test('task keys: beyond the bound a tenant forgets its own traces', () => {
+  const keys = taskKeys({ kind: 'attribute', key: 'task' }, { tracesMax: 3 });
+  const [flood, victim] = [tenant('flood'), tenant('victim')];
+  keys.spans(victim, [at({ trace: 1, ...task('book') })]);
+  for (let trace = 2; trace < 20; trace++) keys.spans(flood, [at({ trace, ...task('junk') })]);
+  expect(keys.of(runAt(1, { tenant: victim, traceId: at({ trace: 1 }).traceId }))).toBe('book');
+});
