@@ -27,6 +27,7 @@ import type { Expectation } from '../model/expectation.ts';
 import { statusOfVerdicts } from '../model/experiment.ts';
 import { type Verdict, verdictWord } from '../model/verdict.ts';
 import type { Call } from '../pipeline/jury/judge-driver.ts';
+import { runErrorOf } from '../pipeline/reporting/experiment-result.ts';
 
 interface Experiment {
   /** Resolves with the report, whatever the agent does. Rejects only for faults of the experiment itself. */
@@ -98,7 +99,15 @@ function exampleRunner<Input>(
   options: ExperimentOptions<Input>,
   ids: readonly string[],
 ): (example: Example<Input>, id: string) => Promise<ExampleResult> {
-  const { task, judge, call, context = evaluationContext(), timeoutMs = timeoutMsDefault, timers = machineTimers } = options;
+  const {
+    task,
+    judge,
+    call,
+    context = evaluationContext(),
+    timeoutMs = timeoutMsDefault,
+    timers = machineTimers,
+    allowRunErrors = false,
+  } = options;
   const ready = (given: readonly UsableEvaluator[]): readonly ConfiguredEvaluator[] => {
     const made = given.map((one) => (isUndeclared(one) ? { ...readyEvaluator(one), checks: () => expectedParts } : readyEvaluator(one)));
     for (const one of made) refuseUnanswered(one, { judge, call });
@@ -133,10 +142,12 @@ function exampleRunner<Input>(
         return evaluator === undefined ? [] : [{ name: evaluator.name, evaluator: evaluator.evaluator.id, verdict }];
       });
       const open = partsWithoutScore(expectedOf(example), evaluators, verdicts);
+      const runError = trace === undefined || allowRunErrors ? undefined : runErrorOf(trace);
       return {
         ...named,
         ...ran,
-        status: statusOf(found, open),
+        status: runError === undefined ? statusOf(found, open) : 'failed',
+        ...(runError === undefined ? {} : { error: { kind: 'run_error', message: runError.message } }),
         verdicts: found,
         ...(open.length === 0 ? {} : { expectationsWithoutScore: open }),
       };
@@ -270,6 +281,8 @@ interface ExperimentOptions<Input> {
   readonly timeoutMs?: number;
   /** Starts no further example after the first failed one. */
   readonly failFast?: boolean;
+  /** True: an example whose run ended in an error fails by its verdicts only. */
+  readonly allowRunErrors?: boolean;
   /** Runs this share of the examples, at least one, always the same ones; a larger share includes a smaller one. Default: all. */
   readonly samplePercentage?: number;
   readonly judge?: UsableJudge;
@@ -291,6 +304,7 @@ const optionNames: Names<ExperimentOptions<unknown>> = {
   concurrency: true,
   timeoutMs: true,
   failFast: true,
+  allowRunErrors: true,
   samplePercentage: true,
   judge: true,
   call: true,

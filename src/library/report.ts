@@ -54,11 +54,11 @@ export interface ExampleResult {
   readonly id: string;
   readonly input: unknown;
   /**
-   * failed: a verdict did not pass, the agent threw, or its time was over. error: a judge gave no usable answer. skipped: nothing could be scored,
+   * failed: a verdict did not pass, the agent threw, its time was over, or its run ended in an error. error: a judge gave no usable answer. skipped: nothing could be scored,
    * or an expectation has no score.
    */
   readonly status: 'passed' | 'failed' | 'error' | 'skipped';
-  readonly error?: { readonly kind: 'timed_out' | 'task_failed'; readonly message: string };
+  readonly error?: { readonly kind: 'timed_out' | 'task_failed' | 'run_error'; readonly message: string };
   readonly trace?: AgentTrace;
   readonly verdicts: readonly NamedVerdict[];
   /** Parts of the expectation without a score; absent when each has one. */

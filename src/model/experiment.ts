@@ -83,7 +83,7 @@ export interface ExperimentEvaluator {
 export const resultStatuses = ['passed', 'failed', 'error', 'skipped'] as const;
 export type ResultStatus = (typeof resultStatuses)[number];
 
-/** Why an example has no run, or none that ended well. */
+/** Why an example has no run, or none that ended well. run_error: the spans of the run state that it ended in an error. */
 export const resultErrorKinds = [
   'no_spans',
   'no_run',
@@ -94,6 +94,7 @@ export const resultErrorKinds = [
   'not_started',
   'http_status',
   'task_failed',
+  'run_error',
 ] as const;
 export type ResultErrorKind = (typeof resultErrorKinds)[number];
 
@@ -152,4 +153,9 @@ export function statusOfVerdicts(verdicts: readonly Pick<ResultVerdict, 'evaluat
   if (has('fail')) return 'failed';
   if (has('error')) return 'error';
   return verdicts.some(({ evaluator, verdict: word }) => isCheck({ evaluator, word })) ? 'passed' : 'skipped';
+}
+
+/** A result with an error failed, whatever its verdicts. */
+export function statusOfResult({ error, verdicts }: Pick<ExperimentResult, 'error' | 'verdicts'>): ResultStatus {
+  return error === undefined ? statusOfVerdicts(verdicts) : 'failed';
 }

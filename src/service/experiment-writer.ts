@@ -3,14 +3,14 @@ import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import { type Experiment, type ExperimentResult, isExperimentId, statusOfVerdicts } from '../model/experiment.ts';
+import { type Experiment, type ExperimentResult, isExperimentId, statusOfResult } from '../model/experiment.ts';
 import { member } from '../model/json.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { shares } from '../model/shares.ts';
 import { isDatasetName } from '../model/store/dataset-store.ts';
 import type { AddedResult, ExperimentKey } from '../model/store/experiment-store.ts';
 import type { Store } from '../model/store/store.ts';
-import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
+import { agentFacts, inputExcerpt, resultVerdict, runErrorOf, usageOf } from '../pipeline/reporting/experiment-result.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { experimentDataset, type ExpectationRules } from './experiment-expectations.ts';
@@ -92,7 +92,7 @@ export function experimentWriter({
     const own = expectations(run, found.example);
     const names = new Set(own.map((verdict) => verdict.name));
     const verdicts = [...result.verdicts.filter((verdict) => !names.has(verdict.name)), ...own];
-    return { ...result, verdicts, status: statusOfVerdicts(verdicts) };
+    return { ...result, verdicts, status: statusOfResult({ ...result, verdicts }) };
   }
 
   async function written(one: Waiting): Promise<AddedResult> {
@@ -169,13 +169,16 @@ function resultOf({ run, evaluations, answered }: ScoredRun, prices: PriceTable)
   // A verdict of a judge comes alone, after the rules have seen the run.
   const named = answered === true ? undefined : datasetNamed(run);
   const verdicts = evaluations.map(({ key, evaluator, verdict }) => resultVerdict({ name: key.name, evaluator, verdict }));
+  const error = runErrorOf(run.trace);
+  const ended = error === undefined ? {} : { error };
   return {
     key: { tenant: run.tenant, id },
     ...(named === undefined ? {} : { expected: { ...named, run } }),
     result: {
       exampleId,
       repeat: 1,
-      status: statusOfVerdicts(verdicts),
+      status: statusOfResult({ ...ended, verdicts }),
+      ...ended,
       ...(run.trace.input === undefined ? {} : { input: inputExcerpt(run.trace.input) }),
       run: { traceId: run.traceId, spanId: run.spanId },
       ...timesOf(run),

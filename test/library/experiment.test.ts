@@ -99,6 +99,16 @@ test('experiment: an agent that throws, at once or later, has failed with its re
   ]);
 });
 
+test('experiment: an example whose run ended in an error has failed with its reason, unless such runs may pass', async () => {
+  const task = (): AgentTrace =>
+    agentTrace({ toolCalls: [toolCall('book', {}, { result: 'ok' })], errorMessage: '503', errorType: 'Outage' });
+  const given = { dataset: dataset.slice(0, 1), task, evaluators: [toolError()] };
+  const [failed] = (await experiment(given).run()).examples;
+  expect(failed).toMatchObject({ status: 'failed', error: { kind: 'run_error', message: 'The run ended in an error: Outage: 503' } });
+  const [allowed] = (await experiment({ ...given, allowRunErrors: true }).run()).examples;
+  expect([allowed?.status, allowed?.error]).toEqual(['passed', undefined]);
+});
+
 test('experiment: an example out of time has failed, its agent is told, and what it brings later is dropped', async () => {
   const timers = manualTimers();
   let late: ((trace: AgentTrace) => void) | undefined;

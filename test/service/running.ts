@@ -137,6 +137,8 @@ export async function sendAgentRun(
     readonly agent?: string;
     readonly input?: string;
     readonly fails?: boolean;
+    /** The agent's span ends with this error. */
+    readonly runError?: string;
     readonly resource?: { readonly [key: string]: string };
     /** Each span is a request of its own. Default: one request with all spans, as a run whose spans come in several may close between two. */
     readonly spanBySpan?: boolean;
@@ -173,6 +175,7 @@ export async function sendAgentRun(
   );
   if (options.fails !== false) second.setStatus({ code: SpanStatusCode.ERROR, message: 'mail server down' });
   second.end();
+  if (options.runError !== undefined) root.setStatus({ code: SpanStatusCode.ERROR, message: options.runError });
   root.end();
   await provider.forceFlush();
   await provider.shutdown();

@@ -171,6 +171,19 @@ describe.each(members)('%s', (member) => {
     expect(only).toMatchObject({ repeat: 1, status: 'failed', verdicts: [{ name: 'tool_error' }, { name: 'goal' }] });
   });
 
+  test('experiments: a run in error has failed until a later revision of it ended well', async () => {
+    const { experiments } = await open(member);
+    await experiments.begin(experiment('e1', ofSpans));
+    const run = { traceId: traceId(9), spanId: spanId(9) };
+    const error = { kind: 'run_error', message: 'The run ended in an error.' } as const;
+    await experiments.merge(key('e1'), { ...result('one', 1, { status: 'failed', error }), run }, 1);
+    await experiments.merge(key('e1'), { ...result('one', 1, { status: 'failed', error, verdicts: [] }), run }, 1);
+    expect(await rows(experiments, 'e1')).toMatchObject([{ status: 'failed', error }]);
+    await experiments.merge(key('e1'), { ...result('one', 1), run }, 1);
+    const [only] = await rows(experiments, 'e1');
+    expect([only?.status, only?.error]).toEqual(['passed', undefined]);
+  });
+
   test('experiments: another run of the same example gets the next number', async () => {
     const { experiments } = await open(member);
     await experiments.begin(experiment('e1', ofSpans));

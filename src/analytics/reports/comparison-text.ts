@@ -119,8 +119,24 @@ export function headlineOf({ regressions, evaluators, examples }: Comparison): s
   const better = evaluators.filter(({ word }) => word === 'better').map(({ name }) => name);
   if (examples === 0) return 'nothing can be compared: the two have no example in common';
   if (regressions.length > 0) return `worse: ${regressions.join(', ')}${better.length === 0 ? '' : `; better: ${better.join(', ')}`}`;
-  return better.length > 0 ? `better: ${better.join(', ')}` : 'no difference shown';
+  const shown = better.length > 0 ? `better: ${better.join(', ')}` : 'no difference shown';
+  const broken = brokenExamples({ evaluators });
+  return broken.length === 0 ? shown : `${shown}; ${brokenText(broken)}`;
 }
+
+/** Examples that an evaluator passed more often in A than in B, whether or not that is significant. */
+export function brokenExamples({ evaluators }: Pick<Comparison, 'evaluators'>): readonly string[] {
+  const flips = evaluators.filter(({ measure }) => measure === 'rate').flatMap(({ flipped }) => flipped);
+  return [...new Set(flips.filter(({ first, second }) => second.value < first.value).map(({ exampleId }) => exampleId))];
+}
+
+function brokenText(ids: readonly string[]): string {
+  const listed = ids.slice(0, brokenMax).join(', ');
+  return `${ids.length} ${ids.length === 1 ? 'example passes' : 'examples pass'} less often: ${listed}${ids.length > brokenMax ? `, and ${ids.length - brokenMax} more` : ''}`;
+}
+
+/** Examples that a headline names. */
+const brokenMax = 5;
 
 /** Flips that a text lists for each evaluator. */
 const flipsMax = 20;
@@ -171,10 +187,10 @@ export function comparisonTable(comparison: Comparison): string {
 }
 
 export function comparisonMarkdown(comparison: Comparison): string {
-  const { first, second, evaluators, usage, warnings, regressions, examples } = comparison;
+  const { first, second, evaluators, usage, warnings, regressions, lost, examples } = comparison;
   const repeats = repeatRows(evaluators);
   return [
-    `### ${regressions.length > 0 ? '❌' : examples === 0 ? '⚠' : '✅'} Experiment: ${cell(headlineOf(comparison))}`,
+    `### ${regressions.length > 0 ? '❌' : examples === 0 || lost.length > 0 || brokenExamples(comparison).length > 0 ? '⚠' : '✅'} Experiment: ${cell(headlineOf(comparison))}`,
     `A: ${cell(experimentText(first))}<br>\nB: ${cell(experimentText(second))}<br>\n${examples} ${examples === 1 ? 'example' : 'examples'} in both.`,
     ...unpairedTexts(comparison).map((text) => `${cell(text, 1_000)}.`),
     ...warnings.map((text) => `⚠ ${cell(text)}`),

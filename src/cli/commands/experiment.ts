@@ -52,6 +52,7 @@ const actions: readonly Action[] = [
       'judge-timeout',
       'resume',
       'fail-under',
+      'allow-run-errors',
       'url',
       'port',
       'pass-env',
@@ -158,6 +159,7 @@ export const experiment: Command = {
       value: 'NAME=SHARE',
       summary: 'fails when a smaller share of an evaluator passes, as in tool_error=0.95; completed=0.9 lets a tenth of the runs end badly',
     },
+    'allow-run-errors': { type: 'boolean', summary: 'passes even when runs ended in an error' },
     url: { type: 'string', value: 'URL', summary: 'posts each input to a running agent, with the headers traceparent and baggage' },
     port: { type: 'string', value: 'N', summary: 'listens on this port for OTLP over HTTP (default: a free port)' },
     'pass-env': {
@@ -209,6 +211,7 @@ function runSettings(input: CommandInput, command: readonly string[]): RunSettin
     judgeTimeoutMs: judgeTimeout === undefined ? undefined : judgeTimeout * 1_000,
     resume: input.options['resume'] === true,
     gates: textOptions(input, 'fail-under'),
+    allowRunErrors: input.options['allow-run-errors'] === true,
     output: textOption(input, 'output'),
     port: wholeOption(input, 'port', portMax) ?? 0,
     passed: textOptions(input, 'pass-env'),

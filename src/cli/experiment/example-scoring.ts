@@ -10,7 +10,7 @@ import type { Config } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
 import { type ExperimentResult, type ResultError, statusOfVerdicts } from '../../model/experiment.ts';
-import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../../pipeline/reporting/experiment-result.ts';
+import { agentFacts, inputExcerpt, resultVerdict, runErrorOf, usageOf } from '../../pipeline/reporting/experiment-result.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
 import type { JudgePool } from '../../service/judge-pool.ts';
 
@@ -71,11 +71,12 @@ export function exampleScoring({ config, members, context, clock, ask, redaction
       });
       const verdicts = results.flatMap((result) => result.verdicts).map(resultVerdict);
       const said = statusOfVerdicts(verdicts);
+      const failed = end.error ?? runErrorOf(run.trace);
       const isOpen = said === 'passed' && unverified(results).length > 0;
       return {
-        status: end.error === undefined ? (isOpen ? 'skipped' : said) : 'failed',
+        status: failed === undefined ? (isOpen ? 'skipped' : said) : 'failed',
         input,
-        ...errorOf(end.error),
+        ...errorOf(failed),
         run: { traceId: run.traceId, spanId: run.spanId },
         tookMicros: Number((run.endUnixNano - run.startUnixNano) / 1_000n),
         ...usageOf(

@@ -7,7 +7,7 @@ import { completedName, type EvaluatorSummary, type ExperimentSummary, experimen
 import { experimentFileJson } from '../../analytics/experiment-json.ts';
 import type { AgentFacts, Experiment, ExperimentResult } from '../../model/experiment.ts';
 import { jsonText } from '../../model/json.ts';
-import { isCheck } from '../../model/verdict.ts';
+import { endEvaluator, isCheck } from '../../model/verdict.ts';
 
 export interface Report {
   readonly experiment: Experiment;
@@ -31,10 +31,12 @@ interface ReportOptions {
   readonly results: readonly ExperimentResult[];
   readonly gates: readonly Gate[];
   readonly planned: number;
+  /** True: runs that ended in an error are no problem. */
+  readonly allowRunErrors?: boolean;
 }
 
 /** Passes when each gate holds, something was scored, and each run came to its end, or a gate says how many must. */
-export function reportOf({ experiment, results, gates, planned }: ReportOptions): Report {
+export function reportOf({ experiment, results, gates, planned, allowRunErrors = false }: ReportOptions): Report {
   const summary = experimentSummary(experiment, results);
   const held = gates.map((gate): GateOutcome => {
     const own = summary.evaluators.find(({ name }) => name === gate.name);
@@ -45,13 +47,28 @@ export function reportOf({ experiment, results, gates, planned }: ReportOptions)
   const scored = results.some(({ verdicts }) => verdicts.some(({ evaluator, verdict: word }) => isCheck({ evaluator, word })));
   const problems = [
     ...(scored ? [] : ['Nothing was scored.']),
-    ...(summary.notCompleted === 0 || gates.some(({ name }) => name === completedName)
-      ? []
-      : [
-          `${summary.notCompleted} of ${results.length} runs did not come to their end. --fail-under ${completedName}=0.95 lets some of them fail.`,
-        ]),
+    ...(gates.some(({ name }) => name === completedName) ? [] : notCompleted(results, allowRunErrors)),
   ];
   return { experiment, results, summary, gates: held, planned, problems, passed: problems.length === 0 && held.every((gate) => gate.held) };
+}
+
+function notCompleted(results: readonly ExperimentResult[], allowRunErrors: boolean): readonly string[] {
+  const kinds = results.flatMap(({ error }) => error?.kind ?? []).filter((kind) => !(allowRunErrors && kind === 'run_error'));
+  if (kinds.length === 0) return [];
+  const allow = kinds.includes('run_error') ? ' --allow-run-errors lets runs pass that ended in an error.' : '';
+  return [
+    `${kinds.length} of ${results.length} runs did not come to their end. --fail-under ${completedName}=0.95 lets some of them fail.${allow}`,
+  ];
+}
+
+const namedMax = 5;
+
+/** Examples with a failed run, for reports that pass without them; empty when there are none. */
+function failedExamples(results: readonly ExperimentResult[]): string {
+  const ids = [...new Set(results.filter(({ status }) => status === 'failed').map(({ exampleId }) => exampleId))];
+  if (ids.length === 0) return '';
+  const more = ids.length > namedMax ? `, and ${ids.length - namedMax} more` : '';
+  return `${ids.length} ${ids.length === 1 ? 'example' : 'examples'} failed: ${ids.slice(0, namedMax).join(', ')}${more}`;
 }
 
 export const reportFormats: { readonly [name: string]: (report: Report) => string } = {
@@ -66,6 +83,7 @@ const textChars = 300;
 
 function reportTable(report: Report): string {
   const { experiment, results, summary, gates, problems, passed } = report;
+  const failed = failedExamples(results);
   const failures = failuresOf(results);
   return [
     ...headLines(report).map((line) => oneLine(line, textChars)),
@@ -91,15 +109,17 @@ function reportTable(report: Report): string {
     ...(gates.length === 0 ? [] : ['', 'Gates', ...gates.map((gate) => `  ${gateText(gate)}`)]),
     ...(problems.length === 0 ? [] : ['', ...problems.map((text) => `⚠ ${text}`)]),
     '',
-    `${passed ? 'PASSED' : 'FAILED'}  ${experiment.id}`,
+    oneLine([passed ? 'PASSED' : 'FAILED', ...(passed && failed !== '' ? [`though ${failed}`] : [])].join(', '), textChars) +
+      `  ${experiment.id}`,
   ].join('\n');
 }
 
 function reportMarkdown(report: Report): string {
   const { experiment, results, summary, gates, problems, passed } = report;
+  const failed = failedExamples(results);
   const failures = failuresOf(results);
   return [
-    `### ${passed ? '✅' : '❌'} Experiment ${cell(experiment.name)}`,
+    `### ${passed ? (failed === '' ? '✅' : '⚠') : '❌'} Experiment ${cell(experiment.name)}${failed === '' ? '' : `: ${cell(failed)}`}`,
     headLines(report)
       .map((line) => cell(line))
       .join('<br>\n'),
@@ -223,8 +243,8 @@ function failuresOf(results: readonly ExperimentResult[]): readonly Failure[] {
     const label = repeat === 1 ? exampleId : `${exampleId} (run ${repeat})`;
     return [
       ...(error === undefined ? [] : [{ label, name: error.kind, text: error.message }]),
-      ...verdicts.flatMap(({ name, verdict, explanation, reason }) =>
-        verdict === 'fail'
+      ...verdicts.flatMap(({ name, evaluator, verdict, explanation, reason }) =>
+        verdict === 'fail' && !(evaluator === endEvaluator && error?.kind === 'run_error')
           ? [{ label, name, text: explanation }]
           : verdict === 'error'
             ? [{ label, name, text: `No usable judge (${reason ?? 'unknown'}). ${explanation}` }]

@@ -47,6 +47,7 @@ export interface RunSettings {
   readonly timeoutMs: number;
   readonly judgeTimeoutMs: number | undefined;
   readonly resume: boolean;
+  readonly allowRunErrors: boolean;
   readonly gates: readonly string[];
   readonly output: string | undefined;
   readonly port: number;
@@ -117,6 +118,7 @@ async function inStore(input: CommandInput, settings: RunSettings, { loaded, sto
     results: await allResults(store.experiments, experiment),
     gates,
     planned: dataset.examples.length * settings.repeats,
+    allowRunErrors: settings.allowRunErrors,
   });
   if (settings.output !== undefined) writeOutput('output', settings.output, jsonText(experimentFileJson(report, report.summary)));
   input.say(settings.report(report));

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { numberOf } from '../../../evaluators/matching/rational.ts';
 import { callCosts, type PriceTable } from '../../../evaluators/pricing/prices.ts';
-import type { AgentTrace, Run } from '../../model/agent-trace.ts';
-import type { AgentFacts, ExperimentResult, ResultVerdict } from '../../model/experiment.ts';
+import { type AgentTrace, type Run, runErrorText } from '../../model/agent-trace.ts';
+import type { AgentFacts, ExperimentResult, ResultError, ResultVerdict } from '../../model/experiment.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { type Verdict, verdictWord } from '../../model/verdict.ts';
 
@@ -89,4 +89,11 @@ export function resultVerdict({
     explanation: verdict.explanation,
     ...(verdict.kind === 'skipped' ? { reason: verdict.reason } : verdict.kind === 'failed' ? { reason: verdict.error } : {}),
   };
+}
+
+/** `undefined` for a run that did not end in an error. */
+export function runErrorOf(trace: AgentTrace): ResultError | undefined {
+  if (trace.status !== 'error') return undefined;
+  const text = runErrorText(trace);
+  return { kind: 'run_error', message: text === '' ? 'The run ended in an error.' : `The run ended in an error: ${text}` };
 }

@@ -8,7 +8,7 @@ import {
   type ResultStatus,
   resultStatuses,
   spanExperimentOpenMicros,
-  statusOfVerdicts,
+  statusOfResult,
 } from '../../model/experiment.ts';
 import type { Tenant } from '../../model/ids.ts';
 import type { Micros } from '../../model/timestamp.ts';
@@ -261,7 +261,11 @@ async function merged(
     const before = bodyOf(known.body);
     const names = new Set(result.verdicts.map(({ name }) => name));
     const verdicts = [...before.verdicts.filter(({ name }) => !names.has(name)), ...result.verdicts];
-    const after = withinBytes({ ...before, ...result, repeat: before.repeat, status: statusOfVerdicts(verdicts), verdicts });
+    const { error, ...first } = before;
+    // A later revision of the run may have ended well.
+    const kept = error === undefined || error.kind === 'run_error' ? {} : { error };
+    const whole = { ...first, ...kept, ...result, repeat: before.repeat, verdicts };
+    const after = withinBytes({ ...whole, status: statusOfResult(whole) });
     await tx
       .updateTable('experiment_results')
       .set({ status: after.status, body: brief(jsonOf(after), plainBytesMax) })

@@ -127,6 +127,25 @@ describe('experiment run', () => {
     });
   });
 
+  test('a run that ended in an error fails, unless it may, and PASSED names the failed example', async () => {
+    const place = workplace();
+    const dataset = '- { id: one, input: hello }\n- { id: two, input: outage }\n';
+    const { code, out } = await run(place, dataset);
+    expect([code, ids(place).results.find(({ exampleId }) => exampleId === 'two')]).toMatchObject([
+      1,
+      { status: 'failed', error: { kind: 'run_error', message: 'The run ended in an error: 503 the model is overloaded' } },
+    ]);
+    expect(out).toContain('1 of 2 runs did not come to their end.');
+    expect(out).toContain('--allow-run-errors lets runs pass that ended in an error.');
+    expect(out).toMatch(/^FAILED  /m);
+    const allowed = await run(place, dataset, ['--allow-run-errors']);
+    expect(allowed.code).toBe(0);
+    expect(allowed.out).toMatch(/^PASSED, though 1 example failed: two  /m);
+    expect((await run(place, dataset, ['--allow-run-errors', '--format', 'markdown'])).out).toMatch(/^### ⚠ .*1 example failed: two/m);
+    // The first example is well, so a gate that allows half of the runs to fail holds too.
+    expect((await run(place, dataset, ['--fail-under', 'completed=0.5'])).code).toBe(0);
+  });
+
   test('repeats give pass@k and pass^k', async () => {
     const place = workplace();
     const { out } = await run(place, '- { id: one, input: hello }\n', ['--repeat', '2', '--format', 'markdown']);

@@ -1,5 +1,5 @@
 /**
- * An agent as a process of its own, without an SDK. Its input says what it does: `crash`, `silent`, `slow`, `loud`, `child`, `bad`, `own trace`,
+ * An agent as a process of its own, without an SDK. Its input says what it does: `crash`, `silent`, `slow`, `loud`, `child`, `bad`, `outage`, `own trace`,
  * `orphan`, or `wait` for AGENT_WAIT_MS (default 40). It writes a line to the file of AGENT_LOG for each start.
  */
 import { spawn } from 'node:child_process';
@@ -54,12 +54,18 @@ async function send(): Promise<void> {
   const spans = input.includes('orphan')
     ? [span('GET /health', root, '', { 'http.request.method': 'GET' })]
     : [
-        span('invoke_agent helper', root, isOwn ? '' : parent, {
-          'gen_ai.operation.name': 'invoke_agent',
-          'gen_ai.agent.name': 'helper',
-          'gen_ai.request.model': 'gpt-5-mini',
-          'gen_ai.system_instructions': '[{"type":"text","content":"Help."}]',
-        }),
+        span(
+          'invoke_agent helper',
+          root,
+          isOwn ? '' : parent,
+          {
+            'gen_ai.operation.name': 'invoke_agent',
+            'gen_ai.agent.name': 'helper',
+            'gen_ai.request.model': 'gpt-5-mini',
+            'gen_ai.system_instructions': '[{"type":"text","content":"Help."}]',
+          },
+          input.includes('outage') ? { status: { code: 2, message: '503 the model is overloaded' } } : {},
+        ),
         span(
           'execute_tool find',
           randomBytes(8).toString('hex'),

@@ -64,6 +64,17 @@ test('experiment compare: the table has rates, interval, test, and the changed e
   expect(out).toContain('worse: tool_error');
 });
 
+test('experiment compare: examples that pass less often are named, although no regression is significant', async () => {
+  const place = workplace();
+  const second = many.map((id, at) => resultOf(id, [verdictOf(at < 2 ? 'fail' : 'pass')]));
+  const [a, b] = [written(place, 'a', passing), written(place, 'b', second)];
+  const shown = await place.tracejury(['experiment', 'compare', a, b, '--format', 'markdown']);
+  expect(shown.code).toBe(0);
+  expect(shown.out).toMatch(/^### ⚠ Experiment: no difference shown; 2 examples pass less often: example 0, example 1$/m);
+  const back = await place.tracejury(['experiment', 'compare', b, a, '--format', 'markdown']);
+  expect(back.out).toMatch(/^### ✅ Experiment: no difference shown$/m);
+});
+
 async function inFormat(format: string): Promise<string> {
   const place = workplace();
   const explained = (word: 'pass' | 'fail') => [verdictOf(word, { name: `rule ${hostile}`, explanation: hostile })];

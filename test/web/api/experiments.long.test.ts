@@ -49,6 +49,14 @@ test('experiments: runs that name an experiment are its results, without anyone 
   });
 });
 
+test('experiments: a run that ended in an error is a failed result with its reason', async () => {
+  const resource = { 'tracejury.experiment.id': 'outage', 'tracejury.example.id': 'one' };
+  await sendAgentRun(service.otlp, { fails: false, runError: '503 overloaded', resource });
+  expect(await results('outage', 1)).toMatchObject([
+    { status: 'failed', error: { kind: 'run_error', message: 'The run ended in an error: 503 overloaded' } },
+  ]);
+});
+
 test('experiments: another run of the same example is its next repeat', async () => {
   for (let at = 0; at < 3; at++) await send('repeated', 'one', false);
   expect((await results('repeated', 3)).map((one) => one['repeat'])).toEqual([1, 2, 3]);
