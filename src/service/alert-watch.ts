@@ -236,11 +236,12 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
   };
 }
 
-/** Agents that fire, agents with figures in the order of these, and agents that have had a state. */
+/** Agents with figures in the order of these, and as many more that fire or have had a state: agents that fired long ago keep no place from others. */
 function agentsOf(rule: AlertRule, answers: readonly (readonly VersionFigure[])[], own: readonly Entry[]): readonly string[] {
   if (rule.agent !== undefined) return [rule.agent];
+  const looked = [...new Set(answers.flat().map(({ agent }) => agent))].slice(0, alertAgentsMax);
   const firing = own.filter(({ state }) => state.firingMs !== undefined);
-  return [...new Set([...firing, ...answers.flat(), ...own].map(({ agent }) => agent))].slice(0, alertAgentsMax).sort();
+  return [...new Set([...looked, ...[...firing, ...own].map(({ agent }) => agent)])].slice(0, 2 * alertAgentsMax).sort();
 }
 
 function noticeOf({ name, when }: AlertRule, agent: string, { kind, sinceMs, atMs, finding }: Untold): AlertNotice {

@@ -39,8 +39,8 @@ const programAddress = /^\/(?:api|v1|assets)(?:\/|$)|^\/(?:metrics|livez|readyz|
 /** Addresses of pages whose last part is a name, which may look like that of a file. */
 export const namedPages = ['/runs/:trace/:span', '/sessions/:id', '/queues/:name', '/datasets/:name', '/experiments/:id', '/agents/:agent'];
 const namedPage = new RegExp(`^(?:${namedPages.map((path) => path.replaceAll(/:\w+/g, '[^/]+')).join('|')})/?$`);
-/** A name with an ending, or a name or folder that begins with a dot. */
-const looksLikeFile = /\/\.|\.\w{1,10}\/?$/;
+/** No page without a name in its address has a dot, however the dot is written. */
+const looksLikeFile = /\.|%2e/i;
 
 /** False: an address of programs, and one that looks like a file and is of no page. */
 export function isPageAddress(url: string): boolean {

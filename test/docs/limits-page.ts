@@ -79,7 +79,7 @@ const groups: readonly Group[] = [
         counts: 'agents that one alert looks at',
         most: alertAgentsMax,
         per: 'rule; the tenants take turns by their runs',
-        beyond: 'agents with fewer runs are not looked at',
+        beyond: 'agents with fewer runs are not looked at; as many more keep a state that they had',
       },
       {
         counts: 'services that may be reported as not recognised',

@@ -234,6 +234,19 @@ test('alerts: each agent is looked at by itself, within a bound', async () => {
   expect(states(watch)).toHaveLength(alertAgentsMax);
 });
 
+test('alerts: agents that fired and have no more runs keep no place from others', async () => {
+  const watch = await watched([rule('e.rate < 0.9 over 1h', { runsMin: 1 })]);
+  for (let at = 0; at < alertAgentsMax; at++) await watch.runs({ count: 2, bad: 2, agent: `a junk ${at}` });
+  await watch.look();
+  watch.clock.advance(120 * minuteMs);
+  await watch.runs({ count: 5, bad: 5, agent: 'shop' });
+  await watch.look();
+  const states = watch.alerts.reports().map(({ agent, state }) => [agent, state?.state]);
+  expect(states).toContainEqual(['shop', 'firing']);
+  // They stay until the alert is over, as no data end nothing.
+  expect(states).toHaveLength(alertAgentsMax + 1);
+});
+
 test('alerts: a version that is worse than the one before fires, and the next good one ends it', async () => {
   const watch = await watched([rule('e.rate worse than previous version', { by: 0.02, clearMs: 0 })]);
   await watch.runs({ count: 1_000, bad: 20, version: '1.0' });

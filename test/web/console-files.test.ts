@@ -148,6 +148,13 @@ test.each([
   ['/metrics?x', false],
   ['/v1/traces', false],
   ['/opentelemetry.proto.collector/Export', false],
+  ['/wp-login%2Ephp', false],
+  ['/%2eenv', false],
+  ['/index.php/user', false],
+  ['/backup.tar.gz~', false],
+  ['/db.sqlite3-journal', false],
+  ['/settings.html;x=1', false],
+  ['/agents/gpt-4.1', true],
 ])('console files: %s is a page: %s', (url, want) => {
   expect(isPageAddress(url)).toBe(want);
 });
