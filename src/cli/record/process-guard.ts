@@ -1,8 +1,9 @@
 /** Ends the processes that a command has started when the command itself is killed: no handler of its own runs then. */
 import { spawn } from 'node:child_process';
+import { Socket } from 'node:net';
 
 export interface ProcessGuard {
-  /** Of one process, or minus the number of a process group. */
+  /** `target`: the number of a process, or minus that of a process group. */
   add(target: number): void;
   remove(target: number): void;
   /** Ends the guard, and no other process. */
@@ -35,7 +36,7 @@ export function processGuard(path: string | undefined): ProcessGuard {
   shell.on('error', () => undefined).unref();
   shell.stdin.on('error', () => undefined);
   // A pipe of a child is a socket, which would keep this process alive.
-  if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
+  if (shell.stdin instanceof Socket) shell.stdin.unref();
   const tell = (what: 'add' | 'remove', target: number): void => void shell.stdin.write(`${what} ${target}\n`);
   return {
     add: (target) => tell('add', target),
