@@ -7,6 +7,7 @@ import type { JsonValue } from '../model/json.ts';
 import { batchClient, type BatchingJudge } from './batch/batch-client.ts';
 import { callRecord, type CallRecord } from './client/call-record.ts';
 import { chatCompletions, type Completion, type Message } from './client/completion.ts';
+import type { RefusableMember } from './client/openai-client.ts';
 import { requestChain } from './judge-chain.ts';
 import { embedder } from './client/embedder.ts';
 import type { RetryPolicy } from '../runtime/retry.ts';
@@ -64,6 +65,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   const stopping = new AbortController();
   /** The strictest format that the endpoint is not known to refuse. */
   let format: AnswerFormat = settings.answerFormat ?? 'json_schema';
+  const refused = new Set<RefusableMember>();
 
   function count(outcome: 'answered' | 'failed' | 'retried'): void {
     parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
@@ -92,7 +94,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
       what: { operation: 'chat', question: question.id },
       budget,
       most: mostOf(settings, question, messages, as),
-      send: () => complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal }),
+      send: () => complete({ messages, format: as, schema: question.answerSchema, schemaName, refused, signal: stopping.signal }),
     });
   }
 
@@ -105,7 +107,11 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   async function reply(asking: Asking, messages: readonly Message[]): Promise<Replied> {
     let refusal = 'judge_refused_request';
     for (const as of settings.answerFormat === undefined ? answerFormats.slice(answerFormats.indexOf(format)) : [settings.answerFormat]) {
-      const completion = await requested(asking, messages, as);
+      let completion = await requested(asking, messages, as);
+      while (completion.kind === 'refused' && completion.member !== undefined && !refused.has(completion.member)) {
+        refused.add(completion.member);
+        completion = await requested(asking, messages, as);
+      }
       if (completion.kind === 'refused') {
         refusal = completion.error;
         continue;
@@ -155,7 +161,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   return {
     name: settings.name,
     model: settings.model,
-    batches: batchClient({ settings, http, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
+    batches: batchClient({ settings, http, nonce: parts.nonce, format: () => format, refused, signal: stopping.signal }),
     async ask(question, note, budget) {
       const record = callRecord(settings, parts.clock, note);
       const answer = stopping.signal.aborted ? overloaded : await resolved(() => answered({ question, budget, record }));

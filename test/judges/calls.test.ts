@@ -47,7 +47,7 @@ const cases = [
   {
     name: 'so is the same in a laxer format',
     script: [knows(['tool_call', 'json_object', 'text'], good)],
-    want: [{ retries: [], error: 'judge_refused_request: status 400' }, { retries: [] }],
+    want: [{ retries: [], error: 'judge_refused_request: status 400: no such format' }, { retries: [] }],
   },
 ] as const;
 for (const { name, script, want } of cases) {

@@ -17,6 +17,8 @@ export interface ChatRequest {
     readonly tool_choice?: { readonly type: string; readonly function: { readonly name: string } };
     readonly temperature?: number;
     readonly max_completion_tokens?: number;
+    readonly max_tokens?: number;
+    readonly reasoning_effort?: string;
     readonly input?: readonly string[];
     readonly encoding_format?: string;
   };
@@ -93,11 +95,11 @@ export function says(
 export function status(
   code: number,
   headers: { readonly [name: string]: string } = {},
-  body: object = { error: { message: 'secret of the endpoint' } },
+  body: object | string = '<p>secret of the endpoint</p>',
 ): Play {
   return (response) => {
     response.writeHead(code, { 'content-type': 'application/json', ...headers });
-    response.end(JSON.stringify(body));
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 }
 

@@ -7,7 +7,7 @@ import { type JsonObject, type JsonValue, isJsonObject, jsonText, member, parseJ
 import { chatBody, completionOf, type Completion } from '../client/completion.ts';
 import type { Judge, AnswerFormat, JudgeSettings } from '../judge.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf } from '../client/prompt.ts';
-import { field, openAiClient, failureOf, type Trouble } from '../client/openai-client.ts';
+import { field, openAiClient, failureOf, type RefusableMember, type Trouble } from '../client/openai-client.ts';
 
 export interface BatchClient {
   readonly api: BatchApi;
@@ -29,16 +29,23 @@ interface BatchClientOptions {
   readonly nonce: () => string;
   /** The strictest format that the endpoint is not known to refuse. */
   readonly format: () => AnswerFormat;
+  readonly refused: ReadonlySet<RefusableMember>;
   readonly signal: AbortSignal;
 }
 
-export function batchClient({ settings, http, nonce, format, signal }: BatchClientOptions): BatchClient {
+export function batchClient({ settings, http, nonce, format, refused, signal }: BatchClientOptions): BatchClient {
   return {
     api: batchApi(settings, http, signal),
     line(question, custom) {
       const { messages } = openingOf(question, nonce());
       const as = format();
-      const body = chatBody(settings, { messages, format: as, schema: question.answerSchema, schemaName: schemaNameOf(question) });
+      const body = chatBody(settings, {
+        messages,
+        format: as,
+        schema: question.answerSchema,
+        schemaName: schemaNameOf(question),
+        refused,
+      });
       return { text: batchLine(custom, body as unknown as JsonObject), most: mostOf(settings, question, messages, as) };
     },
     // The format of the line is not stored, and `tool_call` takes the most tokens.

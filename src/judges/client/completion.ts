@@ -1,5 +1,6 @@
 /** Sends one request to a chat completions endpoint and reads the reply. Does not retry. */
-import { field, codeOf, openAiClient, failureOf, type Failed, type Refused } from './openai-client.ts';
+import type { Confidential } from './endpoint-reason.ts';
+import { errorInside, field, codeOf, openAiClient, failureOf, type Failed, type RefusableMember, type Refused } from './openai-client.ts';
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
@@ -21,6 +22,8 @@ export interface CompletionRequest {
   readonly format: AnswerFormat;
   readonly schema: JsonSchema;
   readonly schemaName: string;
+  /** Members of the body that the endpoint has refused. */
+  readonly refused: ReadonlySet<RefusableMember>;
   readonly signal: AbortSignal;
 }
 
@@ -46,12 +49,13 @@ const answerBytesMax = 2 * 1024 * 1024;
 export function chatCompletions(settings: JudgeSettings, http: HttpClient, onNoConnection?: JudgeDeps['onNoConnection']): Complete {
   const client = openAiClient(settings, { http, answerBytesMax });
   return async (request) => {
+    const of = { settings, sent: request.messages.map(({ content }) => content) };
     try {
-      return completionOf(await (await client).chat.completions.create(chatBody(settings, request), { signal: request.signal }));
+      return completionOf(await (await client).chat.completions.create(chatBody(settings, request), { signal: request.signal }), of);
     } catch (error) {
       const code = codeOf(error);
       if (code !== undefined) onNoConnection?.(settings.name, code);
-      const trouble = await failureOf(error);
+      const trouble = await failureOf(error, of);
       return request.format === 'tool_call' && isUnknownThere(error)
         ? { kind: 'refused', error: 'judge_refused_request: status 404' }
         : trouble;
@@ -66,7 +70,7 @@ function isUnknownThere(error: unknown): boolean {
 
 export function chatBody(
   settings: JudgeSettings,
-  { messages, format, schema, schemaName }: Omit<CompletionRequest, 'signal'>,
+  { messages, format, schema, schemaName, refused }: Omit<CompletionRequest, 'signal'>,
 ): OpenAI.ChatCompletionCreateParamsNonStreaming {
   return {
     ...settings.extraBody,
@@ -75,9 +79,14 @@ export function chatBody(
     ...(format === 'json_schema' ? { response_format: { type: format, json_schema: { name: schemaName, strict: true, schema } } } : {}),
     ...(format === 'tool_call' ? forcedCall(schema) : {}),
     ...(format === 'json_object' ? { response_format: { type: format } } : {}),
-    ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
-    ...(settings.reasoningEffort === undefined ? {} : { reasoning_effort: settings.reasoningEffort as OpenAI.ReasoningEffort }),
-    ...(settings.answerTokensMax === undefined ? {} : { max_completion_tokens: settings.answerTokensMax }),
+    ...(settings.temperature === undefined || refused.has('temperature') ? {} : { temperature: settings.temperature }),
+    ...(settings.reasoningEffort === undefined || refused.has('reasoning_effort')
+      ? {}
+      : { reasoning_effort: settings.reasoningEffort as OpenAI.ReasoningEffort }),
+    // The older name for the same, which some endpoints know alone.
+    ...(settings.answerTokensMax === undefined
+      ? {}
+      : { [refused.has('max_completion_tokens') ? 'max_tokens' : 'max_completion_tokens']: settings.answerTokensMax }),
   };
 }
 
@@ -90,15 +99,17 @@ function forcedCall(schema: JsonSchema): Pick<OpenAI.ChatCompletionCreateParamsN
 }
 
 /** Trusts nothing in the body, whatever its declared type. */
-export function completionOf(body: unknown): Completion {
-  return { ...contentOf(body), response: noteOf(body) };
+export function completionOf(body: unknown, of?: Confidential): Completion {
+  return { ...contentOf(body, of), response: noteOf(body) };
 }
 
-function contentOf(body: unknown): Completion {
+function contentOf(body: unknown, of: Confidential | undefined): Completion {
   const counted = tokensOf(field(body, 'usage'));
   const charged = counted === undefined ? ({ mayCost: true } as const) : { tokens: counted };
   const choices = field(body, 'choices');
   const all: readonly unknown[] = Array.isArray(choices) ? choices : [];
+  const inside = all.length === 0 ? errorInside(body, of) : undefined;
+  if (inside !== undefined) return inside;
   const [choice, ...others] = all;
   const message = field(choice, 'message');
   const content = answerOf(message);

@@ -35,7 +35,7 @@ export function embeddings(settings: JudgeSettings, http: HttpClient): Embed {
         texts.length,
       );
     } catch (error) {
-      return await failureOf(error);
+      return await failureOf(error, { settings, sent: texts });
     }
   };
 }

@@ -1,7 +1,9 @@
 /** The client of an endpoint that speaks OpenAI's protocol, and the meaning of its errors. */
 import type { HttpAnswer, HttpClient } from '../../http/http-client.ts';
 import type OpenAI from 'openai';
+import { isJsonArray, isJsonObject, jsonText, member, parseJson } from '../../model/json.ts';
 import { busyStatuses, type Busy } from '../../runtime/retry.ts';
+import { redactedReason, type Confidential } from './endpoint-reason.ts';
 import type { JudgeSettings } from '../judge.ts';
 
 type Unanswered = Extract<HttpAnswer, { readonly kind: 'unanswered' }>;
@@ -37,10 +39,16 @@ function isUnsent(fault: Unanswered): boolean {
   return fault.reason === 'failed' && (unreachable.has(fault.code) || handshake.test(fault.code));
 }
 
+/** Members of a question's body that models and endpoints refuse, and that a question can do without or name otherwise. */
+export type RefusableMember = 'temperature' | 'reasoning_effort' | 'max_completion_tokens';
+const refusable: readonly RefusableMember[] = ['temperature', 'reasoning_effort', 'max_completion_tokens'];
+
 /** The endpoint refused the request itself. */
 export interface Refused {
   readonly kind: 'refused';
   readonly error: string;
+  /** The member of the body that it refused, where it names one. */
+  readonly member?: RefusableMember;
 }
 
 export interface Failed {
@@ -115,8 +123,22 @@ function fetchOver({ http, answerBytesMax }: OpenAiTransport, timeoutMs: number)
     if (isCut) throw new HttpFault({ reason: 'too_large', bytesMax: answerBytesMax });
     // The HTTP client has decoded the body.
     const { 'content-encoding': _, 'content-length': __, ...headers } = answer.headers;
-    return new Response(bodiless.has(status) ? null : new Uint8Array(answer.body), { status, headers });
+    return new Response(bodiless.has(status) ? null : new Uint8Array(status < 400 ? answer.body : asError(answer.body)), {
+      status,
+      headers,
+    });
   };
+}
+
+/** The package reads only the member `error`; others write `{message}` (vLLM) or `{detail}` (FastAPI). */
+function asError(body: Buffer): Buffer {
+  const value = parseJson(body.toString('utf8'));
+  if (!isJsonObject(value) || Object.hasOwn(value, 'error')) return body;
+  const detail = member(value, 'detail');
+  const first = isJsonArray(detail) ? detail[0] : undefined;
+  const located = isJsonObject(first) ? [member(first, 'msg'), member(first, 'loc')].flat() : [];
+  const message = member(value, 'message') ?? (located.length === 0 ? detail : located.join(' '));
+  return typeof message === 'string' ? Buffer.from(jsonText({ error: { message } })) : body;
 }
 
 /** Statuses for which `Response` accepts no body. */
@@ -140,8 +162,8 @@ export function codeOf(error: unknown): string | undefined {
   return fault === undefined || fault.reason === 'too_large' ? undefined : connectionCode(fault);
 }
 
-/** Leaves the endpoint's message out, as it may quote the run or the key. */
-export async function failureOf(error: unknown): Promise<Trouble> {
+/** Without `of`, leaves the endpoint's reason out, as it may quote the run or the key. */
+export async function failureOf(error: unknown, of?: Confidential): Promise<Trouble> {
   const { APIConnectionError, APIConnectionTimeoutError, APIError } = await import('openai');
   const fault = httpFault(error);
   if (fault?.reason === 'too_large')
@@ -158,13 +180,58 @@ export async function failureOf(error: unknown): Promise<Trouble> {
   if (!(error instanceof APIError)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not send JSON', mayCost: true };
   const status = field(error, 'status');
   if (typeof status !== 'number') return { kind: 'failed', error: 'judge_stopped: the question was given up', mayCost: true };
-  const unavailable = `judge_unavailable: status ${status}`;
+  const told = of === undefined ? undefined : messageIn(field(error, 'error'));
+  const reason = told === undefined || of === undefined ? '' : `: ${redactedReason(told, of)}`;
+  const unavailable = `judge_unavailable: status ${status}${reason}`;
   if (status >= 300 && status < 400) return { kind: 'failed', error: `judge_redirected: status ${status}, and redirects are not followed` };
   // A retry does not refill an exhausted account.
-  if (status === 429 && field(error, 'code') === 'insufficient_quota') return { kind: 'failed', error: 'judge_out_of_quota: status 429' };
+  if (status === 429 && field(error, 'code') === 'insufficient_quota')
+    return { kind: 'failed', error: `judge_out_of_quota: status 429${reason}` };
   if (busyStatuses.has(status)) return { kind: 'busy', error: unavailable, retryAfter: retryAfterOf(field(error, 'headers')) };
-  if (refusedStatuses.has(status)) return { kind: 'refused', error: `judge_refused_request: status ${status}` };
+  // Neither a retry nor another format changes what the filter thinks of the text.
+  if (isFilter(error)) return { kind: 'failed', error: `judge_refused: a content filter stopped the question${reason}` };
+  if (refusedStatuses.has(status))
+    return { kind: 'refused', error: `judge_refused_request: status ${status}${reason}`, ...refusedMember(error) };
   return { kind: 'failed', error: unavailable };
+}
+
+/** The message of an error object, or the error itself where it is a text. */
+function messageIn(error: unknown): string | undefined {
+  const message = typeof error === 'string' ? error : field(error, 'message');
+  return typeof message === 'string' && message.trim() !== '' ? message : undefined;
+}
+
+/** Sources: Azure OpenAI, OpenAI. */
+function isFilter(error: unknown): boolean {
+  const inner = field(field(error, 'error'), 'innererror') ?? field(error, 'innererror');
+  const codes = [field(error, 'code'), field(inner, 'code')];
+  return (
+    codes.some((code) => code === 'content_filter' || code === 'content_policy_violation' || code === 'ResponsibleAIPolicyViolation') ||
+    /content (?:management policy|filter)/i.test(messageIn(field(error, 'error')) ?? '')
+  );
+}
+
+/** A value that is only too large is no reason to leave the member out. */
+const UNSUPPORTED =
+  /unsupported|not (?:be )?(?:supported|permitted|allowed|accepted)|does not support|unknown|unrecogni[sz]ed|unexpected|extra/i;
+
+/** The parameter that the error names, or that its message does. */
+function refusedMember(error: unknown): { readonly member?: RefusableMember } {
+  const message = messageIn(field(error, 'error')) ?? '';
+  if (!UNSUPPORTED.test(`${String(field(error, 'code'))} ${message}`)) return {};
+  const member = refusable.find((name) => field(error, 'param') === name) ?? refusable.find((name) => message.includes(name));
+  return member === undefined ? {} : { member };
+}
+
+/** An error that an endpoint sends with the status of an answer. */
+export function errorInside(body: unknown, of: Confidential | undefined): Trouble | undefined {
+  const error = field(body, 'error') ?? undefined;
+  if (error === undefined) return undefined;
+  const message = messageIn(error);
+  const reason = message === undefined || of === undefined ? '' : `: ${redactedReason(message, of)}`;
+  const status = Number(field(error, 'code') ?? field(error, 'status'));
+  if (busyStatuses.has(status)) return { kind: 'busy', error: `judge_unavailable: status ${status}${reason}`, retryAfter: undefined };
+  return { kind: 'failed', error: `judge_unavailable: the endpoint sent an error in place of an answer${reason}` };
 }
 
 function retryAfterOf(headers: unknown): string | undefined {
