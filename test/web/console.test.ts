@@ -116,3 +116,16 @@ test('console: a body with a number that is not finite is refused, wherever it s
   expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: 'bad_request' } }]);
   expect((await fetch(`${url}/api/v1/datasets/d`)).status).toBe(404);
 });
+
+test.each(['/api/v1/runs?limit=Infinity', '/api/v1/experiments?limit=1e999', '/api/v1/sessions?limit=-1e999'])(
+  'console: %s is refused, as ajv bounds finite numbers only',
+  async (path) => {
+    const { url, listener } = await openConsole();
+    listeners.push(listener);
+    const answer = await fetch(`${url}${path}`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { message: 'The parameter limit must be a finite number.' } },
+    ]);
+  },
+);
