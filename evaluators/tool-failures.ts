@@ -1,6 +1,6 @@
 /** Failed tool calls, by span status and signs in results. Calls without either are left out and counted. */
 import type { ToolCall } from '../src/model/agent-trace.ts';
-import { failureSign, signInResult } from '../src/model/error-signs.ts';
+import { failureSign, signInResult, statusUses } from '../src/model/error-signs.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import { plainText, type JsonValue, type JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
@@ -21,7 +21,7 @@ import {
   argumentsUnknown,
 } from './evidence/calls.ts';
 import { searchedTextMax } from './configuration/context.ts';
-import { flag, option, programOption, type OptionsOf, rule } from './configuration/define.ts';
+import { choice, flag, option, programOption, type OptionsOf, rule } from './configuration/define.ts';
 import type { EvaluationContext, Pattern, Subject } from './evaluator.ts';
 import { callName, quoted, count, someOf, listedCalls } from './explain/explanation.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
@@ -37,10 +37,13 @@ const failureOptions = {
     'A result that is an object with an error member is a failure. The values false, 0, an empty text and an empty list mean no error.',
     true,
   ),
-  use_span_status: flag('A tool span with status ERROR, an exception event or error.type is a failure.', true),
+  use_span_status: choice(
+    statusUses,
+    'How much the status of a tool span says. weigh: ERROR is a failure, and OK outweighs only signs that a working tool may return too, such as an exit code. trust: OK outweighs every sign that the SDK itself does not write. ignore: neither counts.',
+  ),
   use_is_error: flag('A result marked as an error by the protocol (isError of MCP, an error status of the message) is a failure.', true),
   use_error_signs: flag(
-    'A result that reads as an error is a failure, where no span states the outcome. Signs are tracebacks, `Error:` at the beginning, `{"status":"error"}`, HTTP status objects, and texts that SDKs write in place of a result.',
+    'A result that reads as an error is a failure, as far as `use_span_status` lets it. Signs are tracebacks, `Error:` at the beginning, `{"status":"error"}`, HTTP status objects, and texts that SDKs write in place of a result.',
     true,
   ),
   error_patterns: option<readonly string[]>(
@@ -89,7 +92,7 @@ function judgedCalls(calls: readonly PlacedCall[], options: FailureOptions, cont
     const failure = signOf(call, options) ?? failureOf(call, options, patterns);
     const isEnded = errorsShow && call.result === undefined && call.endUnixNano !== undefined;
     if (failure === undefined && call.result === undefined && !isEnded) continue;
-    const isStated = failure === undefined && (call.statedOk === true || isEnded);
+    const isStated = failure === undefined && ((call.statedOk === true && options.useSpanStatus !== 'ignore') || isEnded);
     judged.push({
       index,
       call,
@@ -126,7 +129,7 @@ function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefin
   // The rows of texts that read as errors decide about a text.
   if (error === undefined || error.sign === 'result_text') return undefined;
   const kind = error.sign === 'is_error' || error.sign === 'result_status' ? 'is_error' : 'span_status';
-  if (kind === 'is_error' ? !options.useIsError : !options.useSpanStatus) return undefined;
+  if (kind === 'is_error' ? !options.useIsError : options.useSpanStatus === 'ignore') return undefined;
   const text = error.message.trim() === '' ? (error.type ?? '') : error.message;
   const reason = text === '' ? '' : `: ${quoted(text)}`;
   return { kind, message: kind === 'is_error' ? `its result is marked as an error${reason}` : `its span failed${reason}` };
@@ -147,7 +150,7 @@ function failureOf(call: ToolCall, options: FailureOptions, patterns: readonly P
 }
 
 function errorSignOf(call: ToolCall, options: FailureOptions): Failure | undefined {
-  const sign = options.useErrorSigns ? failureSign(call) : undefined;
+  const sign = options.useErrorSigns ? failureSign(call, options.useSpanStatus) : undefined;
   // A separate option decides about that member.
   if (sign === undefined || sign.form === 'error_member') return undefined;
   return { kind: 'error_sign', message: `its result reads as an error${sign.text === '' ? '' : `: ${quoted(sign.text)}`}` };
@@ -172,7 +175,7 @@ export function isBlank(result: JsonValue): boolean {
  */
 export const toolError = rule({
   id: 'tool_error',
-  version: 4,
+  version: 5,
   summary: 'The tool calls succeeded.',
   needs: ['tool_calls', 'tool_results'],
   onByDefault: true,
@@ -276,7 +279,7 @@ type ToolRecoveryOptions = OptionsOf<typeof toolRecoveryOptions>;
  */
 export const toolRecovery = rule({
   id: 'tool_recovery',
-  version: 4,
+  version: 5,
   summary: 'Tool calls that failed were put right by later calls of the same tool.',
   needs: ['tool_calls', 'tool_results'],
   defaultThreshold: 1,

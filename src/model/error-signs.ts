@@ -2,7 +2,8 @@
  * Signs of a failed tool call in its result, for calls whose spans state no outcome. Each row names its source. Only the beginning of a
  * text counts, as an error further down may be what the tool was asked for. The limit also bounds the work.
  */
-import { errorMember, errorShape, hintedObject } from './error-objects.ts';
+import { isDocument, readsAsError } from './error-messages.ts';
+import { errorMember, errorShape, type ErrorShape, hintedObject } from './error-objects.ts';
 import { isJsonArray, isJsonObject, member, parseJson, plainText, type JsonValue } from './json.ts';
 import type { ToolCall } from './agent-trace.ts';
 import type { CallHold } from './control-flow.ts';
@@ -12,6 +13,8 @@ interface ErrorSign {
   readonly form: string;
   /** True: the protocol or SDK itself states the failure, so the span's status does not matter. */
   readonly isMark: boolean;
+  /** True: a tool that works may return it too, as a command does that exits with 1 or a lookup that answers 404. */
+  readonly isWeak: boolean;
   readonly text: string;
 }
 
@@ -20,6 +23,8 @@ interface Form {
   readonly source: string;
   /** True: the SDK writes this text in place of a result. */
   readonly isMark?: true;
+  /** `status`: weak unless the text names an HTTP status of 500 or more. */
+  readonly isWeak?: true | 'status';
   readonly begins: RegExp;
   /** A further condition. `behind`: the last group, or the text after the match. */
   readonly holds?: (whole: string, behind: string, name: string) => boolean;
@@ -41,6 +46,7 @@ const HINT = new RegExp(
     '\\*\\* \\(|bad gateway|content=|core dump|curl|denied|err|exce|fail|fatal|fehler|fel\\b|forbidden|fout|gateway time|goroutine|http|missing|no such|not found',
     "panic|rate limit|refused|reset|segm|service unavail|status|stopasync|stopiter|success|terminate|thread '|timed out|too many|tool|trace|unauthor|undefined",
     'valid|went wrong|xit|błąd|ошибк|错误|錯誤|エラー|오류|\\b[45]\\d\\d\\b',
+    'fehlgeschl|échou|فشل|خطأ|שגיאה|त्रुटि|ผิดพลาด|에러|실패|失败|失敗|异常|異常|出错|出錯|できません|не удал|не вдал|помилк|грешк|σφάλμα|virhe|chyba|hiba|eroare|greška|napaka|hata|lỗi|kesalahan|feil|fejl|échec|impossib|no se (?:pudo|ha)|não foi|non è|nie uda|falló|falha',
     '\\be(?:acces|addrinuse|ai_again|busy|conn|exist\\b|host|isdir|mfile|net|noent|nospc|notdir|notfound|perm\\b|pipe\\b|rofs|timedout)',
   ].join('|'),
   'i',
@@ -66,6 +72,27 @@ const verbs =
   'execute|call|run|invoke|fetch|read|write|open|load|parse|connect|retrieve|get|create|update|delete|save|send|search|query|access|download|upload|perform|import|convert|generate|decode|evaluate|list|find|book|look up|compute|submit|validate|initiali[sz]e|start|spawn|authenticate|resolve|complete|process|insert|establish';
 const subjects =
   'API|Database|DB|SQL|Connection|Network|Validation|Runtime|Internal|Server|Client|Tool|Function|Timeout|Unexpected|Unknown|Permission|Authentication|Authorization|Syntax|Parse|Parsing|Execution|Unhandled|Fatal|Critical|HTTP|Request|Query|File|System|Access|Upload|Download|Service|Configuration|Config|Input|Output|Argument|Parameter|Value|Type|Key|Rate limit|OpenAI|Booking|Payment|Search';
+
+/** The word for an error at the beginning of a message. */
+const wordsElsewhere =
+  'Fehler|Erreur|Errore|Erro|Fout|Fel|Feil|Fejl|Virhe|Błąd|Chyba|Hiba|Eroare|Greška|Napaka|Hata|Lỗi|Kesalahan|Σφάλμα|Ошибка|Помилка|Грешка|错误|錯誤|失败|失敗|异常|異常|エラー|오류|에러|خطأ|שגיאה|त्रुटि|ข้อผิดพลาด';
+const sentencesElsewhere: readonly string[] = [
+  '(?:Es ist )?[Ee]in (?:unerwarteter |interner |unbekannter )?Fehler (?:ist )?aufgetreten',
+  '(?:Die |Der |Das )?(?:Verbindung|Anfrage|Abfrage|Anmeldung|Aufruf|Ausführung|Abruf|Vorgang|Suche|Authentifizierung|Zugriff|Übertragung|Download|Upload)(?: \\S{1,40}){0,4} (?:ist )?fehlgeschlagen(?:[.!:]|\\s*$)',
+  "(?:La |Le |L['’])(?:connexion|requête|récupération|chargement|traitement|appel|exécution|lecture|envoi|enregistrement|authentification)(?: \\S{1,40}){0,4} a échoué(?:[.!:]|\\s*$)",
+  "(?:Une erreur|Une exception)(?: \\S{1,30}){0,2} (?:s['’]est produite|est survenue)",
+  "(?:Impossible (?:de |d['’])(?:se )?(?:connecter|récupérer|charger|lire|ouvrir|trouver|accéder|traiter|exécuter|joindre|contacter|envoyer|enregistrer|créer|obtenir)|Échec (?:de la |du |de l['’]|lors )(?:connexion|requête|récupération|chargement|traitement|appel|exécution|lecture|envoi|enregistrement|authentification|d))",
+  '(?:Se produjo|Se ha producido|Ocurrió|Ha ocurrido) un error|No se (?:pudo|ha podido) (?:conectar|obtener|cargar|leer|abrir|encontrar|acceder|procesar|ejecutar|contactar|enviar|guardar|crear|completar)|Falló (?:la|el) (?:conexión|consulta|solicitud|petición|llamada|ejecución|carga|proceso|autenticación)',
+  'Ocorreu um erro|Não foi possível (?:conectar|obter|carregar|ler|abrir|encontrar|acessar|processar|executar|contatar|enviar|salvar|criar|concluir)|Falha (?:ao (?:conectar|obter|carregar|ler|abrir|acessar|processar|executar|enviar|salvar|criar|buscar)|na (?:conexão|consulta|requisição|chamada|execução|autenticação))',
+  'Si è verificato un errore|(?:Impossibile|Non è stato possibile) (?:connettersi|ottenere|caricare|leggere|aprire|trovare|accedere|elaborare|eseguire|contattare|inviare|salvare|creare|completare|recuperare)',
+  'Er is een fout opgetreden|Ett fel (?:uppstod|inträffade|har uppstått)|Det oppstod en feil|Der opstod en fejl|Wystąpił błąd|Nie udało się (?:połączyć|pobrać|załadować|odczytać|otworzyć|znaleźć|przetworzyć|wykonać|wysłać|zapisać|utworzyć|uzyskać)',
+  'Не удалось (?:подключиться|получить|загрузить|прочитать|открыть|найти|обработать|выполнить|отправить|сохранить|создать|установить|связаться)|Произошла ошибка|Не вдалося (?:підключитися|отримати|завантажити|прочитати|відкрити|знайти|обробити|виконати|надіслати|зберегти|створити)|Сталася помилка',
+  'Bir hata oluştu|Đã xảy ra lỗi|Terjadi kesalahan|حدث خطأ|अज्ञात त्रुटि|เกิดข้อผิดพลาด',
+  '[\\p{Script=Han}]{0,10}(?:操作|调用|調用|请求|請求|查询|查詢|执行|執行|连接|連接|获取|獲取|读取|讀取|保存|加载|載入|上传|下载)(?:工具|接口|数据|文件)?(?:失败|失敗|出错|出錯|异常|異常)(?:了)?(?:[，,。.!！；;]|\\s*$)',
+  '(?:发生|發生|出现|出現)(?:了)?(?:未知|内部|系统)?(?:错误|錯誤|异常|異常)',
+  '[^\\n。]{0,40}(?:に失敗しました|エラーが発生しました|できませんでした)',
+  '[^\\n.]{0,40}(?:에 실패했습니다|오류가 발생했습니다)',
+];
 
 const forms: readonly Form[] = [
   // SDKs.
@@ -139,7 +166,7 @@ const forms: readonly Form[] = [
       /^(?:Error: (?:Exception while invoking function\.|Function failed\.|Requested function "[^"\n]{1,200}" not found\.)|An error occurred while invoking the function )/,
   },
   { form: 'claude', source: 'Claude Agent SDK', isMark: true, begins: /^\s*<tool_use_error>/ },
-  { form: 'claude_exit', source: 'Claude Code: Bash', begins: /^Exit code [1-9]\d{0,2}(?:\n|$)/ },
+  { form: 'claude_exit', source: 'Claude Code: Bash', isWeak: true, begins: /^Exit code [1-9]\d{0,2}(?:\n|$)/ },
   {
     form: 'tool_invocation_error',
     source: 'haystack: ToolInvocationError',
@@ -248,11 +275,13 @@ const forms: readonly Form[] = [
   {
     form: 'http_line',
     source: 'RFC 9112: status line',
+    isWeak: 'status',
     begins: new RegExp(`^HTTP/\\d(?:\\.\\d)? [45]\\d\\d(?: (?:${reasons}))?\\s*(?:\\n|$)`),
   },
   {
     form: 'http_reason',
     source: 'RFC 9110: code and reason phrase, and no more',
+    isWeak: 'status',
     begins: new RegExp(
       `^(?:HTTP )?(?:[Ee]rror:? )?(?:[45]\\d\\d[:,]? (?:-+ )?(?:${reasons})|Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout|Unauthorized|Forbidden|Too Many Requests)[.!]?\\s*$`,
     ),
@@ -260,6 +289,7 @@ const forms: readonly Form[] = [
   {
     form: 'http_client',
     source: 'requests, urllib, axios, fetch, httpx, openai',
+    isWeak: 'status',
     begins:
       /^(?:[45]\d\d (?:Client|Server) Error: |HTTP Error [45]\d\d: (?!what|how|why)|(?:Client|Server) error '[45]\d\d |Request failed with status(?: code)? [45]\d\d|HTTP error!? (?:status|Status): ?[45]\d\d|(?:Received |Got )?HTTP (?:status )?[45]\d\d(?: error)?(?::|\s*$)|[Ss]tatus(?: code)?: [45]\d\d\s*(?:$|\n)|Error code: [45]\d\d - |Request failed(?: with)?:? (?:status )?[45]\d\d\b|timeout of \d+ ?ms exceeded|Response status code does not indicate success: [45]\d\d)/,
     holds: notDocument,
@@ -267,6 +297,7 @@ const forms: readonly Form[] = [
   {
     form: 'html_page',
     source: 'web servers: error page',
+    isWeak: 'status',
     begins: new RegExp(`^\\s*<(?:!doctype html|html)[^]{0,400}<title>\\s*(?:Error )?[45]\\d\\d:? ?(?:${reasons})?\\s*</title>`, 'i'),
   },
   {
@@ -279,12 +310,14 @@ const forms: readonly Form[] = [
   {
     form: 'shell',
     source: 'sh, bash, zsh: command or file not found',
+    isWeak: true,
     begins:
       /^(?:(?:\/bin\/)?(?:ba|z|da)?sh: (?:line \d+: |\d+: )?\S{1,100}: (?:command )?not found|zsh: command not found: \S{1,100}|[\w./+-]{1,40}: (?:cannot [^\n:]{1,200}: |can't [^\n:]{1,200}: )?[^\n:]{1,300}: (?:No such file or directory|Permission denied|Is a directory|Not a directory))\s*$/,
   },
   {
     form: 'program',
     source: 'git, npm, curl, redis-cli, pip, Chromium, child processes',
+    isWeak: true,
     begins:
       /^(?:fatal: (?!an? |the )\S|error: pathspec '|Command failed: \S|(?:net::)?ERR_[A-Z_]{3,60}\b|(?:Segmentation fault|Bus error)(?: \(core dumped\))?\s*$|Aborted \(core dumped\)|npm (?:ERR!|error) (?:code E|errno |syscall |\d|[A-Z]|missing )|curl: \(\d+\) \S|\(error\) [A-Z]+ \S|ERROR: (?:Could not find a version that satisfies|No matching distribution found))/,
     holds: isShort,
@@ -292,6 +325,7 @@ const forms: readonly Form[] = [
   {
     form: 'exit_code',
     source: 'wrappers of commands',
+    isWeak: true,
     begins:
       /^(?:(?:The )?(?:[Cc]ommand|[Pp]rocess|[Ss]cript)(?: '[^'\n]{1,300}')? (?:failed|exited|returned|terminated)(?: with| a)? (?:(?:non-zero )?(?:exit )?(?:code|status)) ?:? ?[1-9]\d{0,2}\b|\[?[Ee]xit(?: ?code| status):? ?[1-9]\d{0,2}\]?\s*(?:\n|$|,))/,
     holds: notDocument,
@@ -352,6 +386,7 @@ const forms: readonly Form[] = [
   {
     form: 'refused',
     source: 'hand-written loops',
+    isWeak: true,
     begins:
       /^(?:Invalid (?:arguments?|inputs?|parameters?|requests?|API key|credentials)|Missing (?:required )?(?:arguments?|parameters?|fields?|inputs?)|Validation failed|Unauthorized|Permission denied|Access denied|Authentication failed|Authorization failed|Forbidden|Bad request)(?:: (?!an? |the )\S| for user )/,
     holds: isShort,
@@ -377,10 +412,28 @@ const forms: readonly Form[] = [
     holds: asError(true),
   },
   {
-    form: 'error_elsewhere',
-    source: 'the word before a colon, in other languages',
-    begins: /^(?:Fehler|Erreur|Errore|Erro|Fout|Fel|Błąd|Ошибка|错误|錯誤|エラー|오류)\s?[:：]\s?(\S[^]*)/u,
+    form: 'error_tag',
+    source: 'the word in brackets, as loggers write it',
+    begins: new RegExp(
+      `^\\[(?:ERROR|Error|FATAL|Fatal|CRITICAL|EXCEPTION|Exception|FAILED|FAILURE|${wordsElsewhere})\\]\\s?[:：]?\\s?(?!\\d{4}-|(?:is|are|means|level)\\b)(\\S[^]*)`,
+      'u',
+    ),
     holds: asError(true),
+  },
+  {
+    form: 'error_elsewhere',
+    source: 'the word before a colon, in other languages, also with what was done',
+    begins: new RegExp(
+      `^(?:[\\p{Script=Han}]{0,8}(?:错误|錯誤|失败|失敗|异常|異常|出错|出錯)|(?:${wordsElsewhere})(?:\\s(?:beim?|bei der|im|при|al|lors d[eu'’]|durante|ao|vid|ved|bij|tijdens|podczas)\\s?[^\\n:：]{1,80})?|Error (?:al|durante)\\s[^\\n:：]{1,80})\\s?[:：]\\s?(\\S[^]*)`,
+      'u',
+    ),
+    holds: asError(true),
+  },
+  {
+    form: 'failed_elsewhere',
+    source: 'the sentence that something failed, in other languages',
+    begins: new RegExp(`^(?:${sentencesElsewhere.join('|')})`, 'u'),
+    holds: isShort,
   },
 ];
 
@@ -420,10 +473,18 @@ export function failureText(result: JsonValue | undefined, { hasSpan }: { readon
 function signOf(layer: JsonValue): ErrorSign | undefined {
   const object = typeof layer === 'string' ? hintedObject(layer) : layer;
   const error = object === undefined ? undefined : errorMember(object);
-  if (error !== undefined) return { form: 'error_member', isMark: true, text: plainText(error).slice(0, excerptMax) };
+  if (error !== undefined) return { form: 'error_member', isMark: true, isWeak: false, text: plainText(error).slice(0, excerptMax) };
   const shape = object === undefined ? undefined : errorShape(object);
-  if (shape !== undefined) return { form: shape.form, isMark: shape.form === 'is_error', text: shape.text.slice(0, excerptMax) };
+  if (shape !== undefined)
+    return { form: shape.form, isMark: shape.form === 'is_error', isWeak: isWeakShape(shape), text: shape.text.slice(0, excerptMax) };
   return typeof layer === 'string' ? textSign(layer) : undefined;
+}
+
+/** An HTTP status of a server that failed. */
+const SERVER_FAULT = /\b5\d\d\b|Internal Server Error|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out/i;
+
+function isWeakShape({ form, text }: ErrorShape): boolean {
+  return form === 'exit_code' || form === 'detail' || (form === 'http_status' && !SERVER_FAULT.test(text));
 }
 
 /** The only content of a wrapper; `undefined` when the layer is no wrapper. */
@@ -479,99 +540,10 @@ function textSign(text: string): ErrorSign | undefined {
     const whole = match.input;
     const behind = match.at(-1) ?? '';
     if (one.holds?.(whole, match.length > 1 ? behind : whole.slice(match[0].length), match[1] ?? '') === false) continue;
-    return { form: one.form, isMark: one.isMark === true, text: start.slice(0, excerptMax) };
+    const isWeak = one.isWeak === 'status' ? !SERVER_FAULT.test(start.slice(0, hintMax)) : one.isWeak === true;
+    return { form: one.form, isMark: one.isMark === true, isWeak, text: start.slice(0, excerptMax) };
   }
   return undefined;
-}
-
-/** UTF-16 units after the colon that are read. */
-const lineMax = 400;
-const linesMax = 40;
-
-const words = (list: string): RegExp => new RegExp(`(?:^|[^\\p{L}])(?:${list})`, 'iu');
-
-/** Words for something that went wrong, in the languages that write `Error:` and some more. */
-const WRONG = words(
-  "exceptions?\\s|fail|occur|fault|invalid|inv[áa]lid|unexpected|unknown|unable|missing|not\\b|no\\b|cannot|can[’']t|could|den(?:y|ied)|refus|reset\\b|forbid|unauth|time[ds]?[ -]?out|timeout|expire|exceed|limit|quota|too\\s|require|must\\b|already|exist|unavail|" +
-    'unsupport|unreach|undefined|null\\b|nan\\b|out of|abort|cancel|interrupt|closed|overflow|conflict|duplicate|malformed|corrupt|syntax|illegal|bad\\b|wrong|insufficient|internal|permission|reject|disallow|disconnect|unrecogni|violat|mismatch|' +
-    'crash|lost\\b|broken?\\b|stopped|killed|blocked|empty|incomplete|supera|máxim|límite|incorrect|encontr|permit|deneg|fall[óo]|erreur|invalide|introuvable|échou|expir|interdit|manqu|ung(?:ü|ue)ltig|nicht|kein|fehl|abgelaufen|verweigert|überschr|erforderlich|não|niet|geen|non\\b|impossib',
-);
-/** Signs of a message, as opposed to a title: digits, quotes, paths, a finite verb, a participle at the end. */
-const STATEMENT =
-  /[\d'"`{}[\]/_=<>()]|\p{L}ed[.!]?$|(?:^|\s)(?:is|are|was|were|has|have|had|does|do|did|should|can|will|would|está|es|son|est|sont|ist|sind|wurde|hat|è|é)\s/u;
-const NOTHING =
-  /^(?:none|no|nil|null|n\/?a|false|true|off|on|-+|—|nothing|no (?:known )?(?:errors?|exceptions?)(?: (?:found|detected|reported|occurred))?|keine?r?|ningun[oa]?|aucune?|nessun[oa]?|nenhuma?(?: erro)?(?: foi (?:achado|encontrado))?|geen|inga?|brak|нет|无|無|没有|なし|없음)[.!]?\s*(?:$|[,;|(])/iu;
-const MEASURE = /^[±+\-~≈<>≤≥]{0,2}\s?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?\s?(?:%|‰|±|\p{L}{1,5}|°\p{L}?)?\s*(?:$|[,;|(±/]|of\s)/iu;
-/** A count of things, as in a report. */
-const COUNTED = /^(?![45]\d\d )\d{1,7} \p{Ll}/u;
-const STATUS = /^[45]\d\d[.!]?$/;
-const QUESTION =
-  /^(?:what|how|why|causes?\b|understanding|explained|definition|meaning|types? of|an? introduction|overview|history of|tutorial|guide|best practices|lessons|cómo|qué|por qué|was ist|wie\b|warum|comment\b|pourquoi|come\b|perché)/iu;
-const DOCUMENTED =
-  /^(?:raised|thrown|throws|raises|emitted|indicates?|occurs|represents|(?:the )?base class|subclass|returned (?:when|if|by)|used (?:when|to|for)|exceptions? (?:raised|thrown|that)|errors? (?:raised|thrown|class|type|that|which|in\b)|(?:is )?(?:an?|the) (?:subclass|class|type|kind|built-in|exception|error) (?:that|which|of|raised|thrown|for))/i;
-/** Headings of questions, and cross-references. */
-const REFERENCE = /^see\b|\s[—–|-]\s(?:how|why|what|stack overflow|\d+ answers|explained|solved|fix(?:ed)?\b)/i;
-const CODE =
-  /^(?:class|struct|interface|enum|def|typeof|string|boolean|number|object|integer|any|type)\b\s*(?:$|[;{=|,]|.*[{;]\s*$|\w+\s*[(:])/;
-/** Exceptions to a rule: such texts also begin with `Exception`. */
-const POLICY =
-  /(?:^|\s)(?:may\b|free\b|exempt|excluded|allowed|apply|applies|holidays?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|weekends?|children|under \d|unless|members?\b|employees|customers? with)/i;
-const ARTICLE = /^(?:an?|the|una?|el|la|los|las|le|les|une|des|der|die|das|eine?|il|lo|gli|uno|os?|as?|uma?|een|het|de)\s/iu;
-const TITLE_WORDS = /^(?:[\p{Lu}\d]|(?:an?|the|of|in|on|and|or|for|to|from|with|by|de|la|der|die|und|et|y)$)/u;
-const FRAME = /\n\s+(?:at |File "|from )|\n\s*Caused by: /;
-const LISTED =
-  /^\s*(?:\[?\d{4}-\d\d|\[?(?:ERROR|Error|WARN(?:ING)?|Warning|INFO|Info|DEBUG|Debug|NOTICE|Notice|TRACE|OK|FATAL|CRITICAL|SUCCESS|Exception)\b\s?[\]:|-]|[A-Z]\w*(?:Error|Exception): )/;
-const BYLINE =
-  /^(?:by|von|par|por|author|published|abstract|summary|contents|chapter|isbn|source|url|edited)\b|^(?:\d+\. |[-=*#]{3,}|#{1,6} |\|)/i;
-
-/**
- * Whether a text after an error name and a colon is an error message rather than a title, dictionary entry, manual, measurement or list of
- * log lines. `isBare`: the name is just the word, as in `Error:`.
- */
-function readsAsError(
-  behind: string,
-  { isBare, isException, whole }: { readonly isBare: boolean; readonly isException: boolean; readonly whole: string },
-): boolean {
-  const line = (behind.split('\n', 1)[0] ?? '').slice(0, lineMax).trim();
-  if (line === '' || NOTHING.test(line) || QUESTION.test(line) || DOCUMENTED.test(line) || REFERENCE.test(line) || CODE.test(line))
-    return false;
-  if (MEASURE.test(line)) return isBare && STATUS.test(line);
-  if (FRAME.test(whole)) return true;
-  if (isDocument(whole) || isList(whole)) return false;
-  if (!isBare) return true;
-  if (isException && POLICY.test(line)) return false;
-  return !isTitle(line);
-}
-
-/** Whether the line has no word of failure and begins with an article, is capitalised as a title, or is long without a statement. */
-function isTitle(line: string): boolean {
-  const parts = line.split(/\s+/, 30);
-  const isCapitalised = parts.length > 1 && parts.every((word) => TITLE_WORDS.test(word));
-  if (isCapitalised && parts.length > 2 && (ARTICLE.test(line) || (parts.length > 4 && parts.some((word) => /^\p{Ll}/u.test(word)))))
-    return true;
-  if (WRONG.test(line)) return false;
-  return isCapitalised || ARTICLE.test(line) || COUNTED.test(line) || (parts.length > 3 && !STATEMENT.test(line));
-}
-
-/** Whether the first line precedes paragraphs of prose, or is the head of an article. */
-function isDocument(whole: string): boolean {
-  const [first = '', ...rest] = whole.split('\n', linesMax);
-  const second = rest.find((line) => line.trim() !== '') ?? '';
-  if (BYLINE.test(second.trim())) return true;
-  if (first.length > lineMax && (first.match(/[.!?] \p{Lu}/gu)?.length ?? 0) > 4) return true;
-  return rest.some((line, at) => (rest[at - 1]?.trim() ?? '') === '' && at > 0 && isProse(line));
-}
-
-function isProse(line: string): boolean {
-  return /^\p{Lu}/u.test(line) && /[.!?:]\s*$/.test(line) && line.split(' ').length > 14;
-}
-
-/** Whether further lines begin as log lines or list entries do. */
-function isList(whole: string): boolean {
-  return whole
-    .split('\n', linesMax)
-    .slice(1)
-    .some((line) => LISTED.test(line));
 }
 
 /** How a call ended: held, failed, returned, or requested without a sign that it ran. Metrics, stores and evaluators share this definition. */
@@ -582,10 +554,18 @@ export function callEnd(call: ToolCall): 'failed' | 'returned' | 'not_executed' 
   return failureSign(call) === undefined ? 'returned' : 'failed';
 }
 
-/** The sign of a failure in a result. It counts only if no span states success, or if the SDK writes it in place of a result. */
-export function failureSign(call: ToolCall): ErrorSign | undefined {
+/**
+ * How much the status of a tool's span says. trust: OK is a success, unless the SDK writes an error in place of the result. weigh: OK outweighs
+ * weak signs only, because many SDKs set it on every span. ignore: the status says nothing.
+ */
+export const statusUses = ['weigh', 'trust', 'ignore'] as const;
+export type StatusUse = (typeof statusUses)[number];
+
+/** The sign of a failure in a result, unless the status of the span outweighs it. */
+export function failureSign(call: ToolCall, use: StatusUse = 'weigh'): ErrorSign | undefined {
   const sign = signInResult(call);
-  return sign === undefined || (call.statedOk === true && !sign.isMark) ? undefined : sign;
+  if (sign === undefined || call.statedOk !== true || use === 'ignore' || sign.isMark) return sign;
+  return use === 'weigh' && !sign.isWeak ? sign : undefined;
 }
 
 /** The sign whatever the span states. A truncated result still has its beginning. */

@@ -70,7 +70,7 @@ function callJson(call: ToolCall): JsonObject {
     error: call.error === undefined ? null : { message: call.error.message, type: call.error.type ?? null, sign: call.error.sign },
     truncated: { arguments: call.truncated?.arguments ?? null, result: call.truncated?.result ?? null },
     executed: call.executed,
-    // Null when no span states the outcome; `outcome` then follows from signs in the result.
+    // Null when no span states the outcome. `outcome` also weighs signs in the result.
     stated_outcome: call.error !== undefined ? 'failed' : call.statedOk === true ? 'ok' : null,
     outcome: callEnd(call),
     span_id: call.spanId ?? null,

@@ -108,7 +108,7 @@ export const metrics = {
   'tracejury.agent.tool_calls': {
     ...counter('{call}', ...agentVersion, 'gen_ai.tool.name', 'tracejury.outcome'),
     meaning:
-      'Tool calls of agents by outcome: returned, failed, waiting (for a person or another program), refused (by a person), or not_executed. failed: the span states it, or the result reads as an error and no span states success. not_executed: a model asked for the call, and nothing shows that it ran. First revisions only.',
+      'Tool calls of agents by outcome: returned, failed, waiting (for a person or another program), refused (by a person), or not_executed. failed: the span states it, or the result reads as an error that the status of the span does not outweigh. not_executed: a model asked for the call, and nothing shows that it ran. First revisions only.',
   },
   'tracejury.agent.tool_call.duration': {
     ...histogram('s', durationBuckets, 'gen_ai.agent.name', 'gen_ai.tool.name'),

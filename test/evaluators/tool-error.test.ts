@@ -23,7 +23,7 @@ const rows = [
   {
     name: 'a failed span counts only while it is switched on',
     one: call({ error: error('error_type') }),
-    options: { use_span_status: false },
+    options: { use_span_status: 'ignore' },
     kind: undefined,
   },
   {
@@ -108,7 +108,24 @@ for (const { name, toolCalls, want } of live) {
 const wrong = 'Error: amount 500 is more than the limit of 300';
 const signs = [
   { name: 'a text that reads as an error is a failure', one: call({ result: wrong }), kind: 'error_sign' },
-  { name: 'a span with status OK states the outcome', one: call({ result: wrong, statedOk: true }), kind: undefined },
+  {
+    name: 'a span with status OK does not hide a text that reads as an error',
+    one: call({ result: wrong, statedOk: true }),
+    kind: 'error_sign',
+  },
+  { name: 'a span with status OK outweighs an exit code', one: call({ result: 'Exit code 1', statedOk: true }), kind: undefined },
+  {
+    name: 'a trusted span with status OK states the outcome',
+    one: call({ result: wrong, statedOk: true }),
+    options: { use_span_status: 'trust' },
+    kind: undefined,
+  },
+  {
+    name: 'an exit code counts beside a status that is ignored',
+    one: call({ result: 'Exit code 1', statedOk: true }),
+    options: { use_span_status: 'ignore' },
+    kind: 'error_sign',
+  },
   {
     name: 'what an SDK writes in place of a result counts whatever the span states',
     one: call({ result: 'An error occurred while running the tool. Please try again. Error: boom', statedOk: true }),
@@ -167,7 +184,7 @@ const sentences = [
   },
   {
     name: 'a result contradicts its span',
-    toolCalls: [call({ result: wrong, statedOk: true }), stated],
+    toolCalls: [call({ result: 'Exit code 1', statedOk: true }), stated],
     explanation: 'All 2 tool calls succeeded by their spans. The result of t (call 1) reads as an error, though its span states success.',
   },
   {

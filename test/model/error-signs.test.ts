@@ -1,7 +1,8 @@
 /** Texts and objects that tools return: those that fail, and those that only speak of failures. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { errorSign } from '../../src/model/error-signs.ts';
+import type { ToolCall } from '../../src/model/agent-trace.ts';
+import { errorSign, failureSign, statusUses } from '../../src/model/error-signs.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 
 interface Row {
@@ -155,3 +156,32 @@ const shaped: readonly { readonly result: JsonValue; readonly form: string | und
 for (const { result, form } of shaped) {
   test(`error-signs: ${JSON.stringify(result).slice(0, 80)} is ${form ?? 'no sign'}`, () => expect(errorSign(result)?.form).toBe(form));
 }
+
+const underOk = [
+  { name: 'a traceback', result: trace, weigh: true, trust: false, ignore: true },
+  { name: 'success: false', result: { success: false }, weigh: true, trust: false, ignore: true },
+  {
+    name: 'an error page of a server that failed',
+    result: '<html><head><title>503 Service Unavailable</title></head></html>',
+    weigh: true,
+    trust: false,
+    ignore: true,
+  },
+  { name: 'a tag of a logger', result: '[ERROR] quota used up', weigh: true, trust: false, ignore: true },
+  {
+    name: 'a page that is missing',
+    result: '<html><head><title>404 Not Found</title></head></html>',
+    weigh: false,
+    trust: false,
+    ignore: true,
+  },
+  { name: 'an exit code', result: { exit_code: 1, stdout: '', stderr: 'no match' }, weigh: false, trust: false, ignore: true },
+  { name: 'an error that the protocol marks', result: { isError: true, content: [] }, weigh: true, trust: true, ignore: true },
+  { name: 'a harmless text', result: 'Error handling guide', weigh: false, trust: false, ignore: false },
+] as const;
+
+test.for(underOk)('error-signs: under a span that states OK, $name', ({ result, ...wanted }) => {
+  const call: ToolCall = { name: 'search', executed: true, statedOk: true, result };
+  const found = Object.fromEntries(statusUses.map((use) => [use, failureSign(call, use) !== undefined]));
+  expect({ ...found, name: wanted.name }).toEqual(wanted);
+});

@@ -48,13 +48,14 @@ test('agent-activity: tool calls are counted by tool and by how they ended, and 
   ]);
 });
 
-test('agent-activity: a result that reads as an error is a failed call, unless its span states success', () => {
+test('agent-activity: a result that reads as an error is a failed call, unless the success that its span states outweighs it', () => {
   const telemetry = metricRegistry();
   const text = 'Error: amount 500 is more than the limit';
   const toolCalls = [
     call({ result: text }),
     call({ result: { status: 'error', message: 'no hotel' } }),
     call({ result: text, statedOk: true }),
+    call({ result: 'Exit code 1', statedOk: true }),
     call({ result: 'Error: a history' }),
   ];
   countActivity(run({ trace: agentTrace({ agent: 'travel-agent', toolCalls }) }), telemetry);
@@ -64,7 +65,7 @@ test('agent-activity: a result that reads as an error is a failed call, unless i
       'value' in point ? point.value : 0,
     ]),
   ).toEqual([
-    ['failed', 2],
+    ['failed', 3],
     ['returned', 2],
   ]);
 });
