@@ -60,7 +60,7 @@ export const errorCatalogue = {
   },
   INPUT_UNREADABLE: {
     what: 'The file cannot be read as recorded spans.',
-    todo: 'Give OTLP as protobuf, JSON or JSON lines.',
+    todo: 'Give OTLP as protobuf, JSON or JSON lines, or a trace that Tempo, Jaeger or an OpenTelemetry SDK wrote.',
     status: 400,
     retryable: false,
   },

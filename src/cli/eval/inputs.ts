@@ -2,6 +2,7 @@
 import { type Locate, locatorOf } from './dataset.ts';
 import type { EvalItem } from './scoring.ts';
 import { type Reading, replayed } from '../inspect/inspection.ts';
+import { otlpOf } from '../inspect/exported-forms.ts';
 import { type Body, readRecorded, type Recorded } from '../inspect/recording.ts';
 import { pathText } from '../../config/diagnostic.ts';
 import { type GivenTrace, givenTraces, runOfTrace } from '../../library/given-traces.ts';
@@ -66,10 +67,11 @@ function givenDocuments({ name, bytes }: Body): readonly Document[] | undefined 
   const text = givenText(bytes);
   if (text === undefined) return undefined;
   const whole = parseJson(text);
-  if (whole !== undefined) return isOtlp(whole) ? undefined : [{ where: name, value: whole, file: name, locate: locatorOf(text), line: 1 }];
+  if (whole !== undefined)
+    return holdsSpans(whole) ? undefined : [{ where: name, value: whole, file: name, locate: locatorOf(text), line: 1 }];
   const lines = givenLines(name, text);
   const first = parseJson(lines[0]?.text ?? '');
-  if (first === undefined || isOtlp(first)) return undefined;
+  if (first === undefined || holdsSpans(first)) return undefined;
   return lines.map(({ where, text: own, line }) => {
     const value = parseJson(own);
     if (value === undefined) throw unreadable(where, 'it is not JSON.');
@@ -133,8 +135,9 @@ export function givenText(bytes: Buffer): string | undefined {
   return /^\s*[[{]/.test(text) ? text : undefined;
 }
 
-function isOtlp(value: JsonValue): boolean {
-  return isJsonObject(value) && Object.keys(value).some((key) => OTLP_KEY.test(JSON.stringify(key)));
+/** Whether it holds spans, as a request or as other programs write them. */
+function holdsSpans(value: JsonValue): boolean {
+  return (isJsonObject(value) && Object.keys(value).some((key) => OTLP_KEY.test(JSON.stringify(key)))) || otlpOf(value) !== undefined;
 }
 
 interface GivenLine {

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { JuryError, unreadable } from '../../model/errors.ts';
-import { isJsonObject } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import { defaultOtlpLimits } from '../../otlp/read/limits.ts';
+import { otlpOf } from './exported-forms.ts';
 import { readLogs, type ReadLogs, readTraces, type ReadTraces, type Rejection } from '../../otlp/read/read.ts';
 
 export interface Body {
@@ -136,7 +137,8 @@ function readBody({ name, bytes }: Body, into: Collected): void {
   if (bytes.length === 0) throw unreadable(name, 'it is empty.');
   // A protobuf request begins with the byte of a line feed, and so may a JSON text. The next byte, a length, may equal a brace.
   if (bytes[0] === 0x0a && readProtobuf(name, bytes, into)) return;
-  if (firstSign(bytes) !== 0x7b) throw unreadable(name, 'it is neither an OTLP request in protobuf nor JSON.');
+  const sign = firstSign(bytes);
+  if (sign !== 0x7b && sign !== 0x5b) throw unreadable(name, 'it is neither an OTLP request in protobuf nor JSON.');
   if (isOneDocument(bytes)) readJson(name, bytes, into);
   else readLines(name, bytes, into);
 }
@@ -174,26 +176,41 @@ function readLines(name: string, bytes: Buffer, into: Collected): void {
 }
 
 function readJson(where: string, bytes: Buffer, into: Collected): void {
-  const signal = signalOf(where, bytes);
-  if (signal !== 'metrics') take(where, signal, bytes, into);
+  const signal = signalByKey(bytes);
+  if (signal !== undefined) {
+    if (signal !== 'metrics') take(where, signal, bytes, into);
+    return;
+  }
+  const value = parseJson(bytes.toString('utf8').replace(/^\uFEFF/, ''));
+  const request = value === undefined ? undefined : otlpOf(value);
+  if (request === undefined) throw unreadable(where, unknownForm(value));
+  take(where, 'traces', Buffer.from(jsonText(request)), into);
 }
 
 /** The first key of most requests. */
 const FIRST_KEY = /^\uFEFF?\s*\{\s*"(?:resource_?(spans|logs|metrics))"\s*:/i;
 
-function signalOf(where: string, bytes: Buffer): Signal {
+/** `undefined` when the body is no OTLP request. */
+function signalByKey(bytes: Buffer): Signal | undefined {
   const first = FIRST_KEY.exec(bytes.toString('utf8', 0, 100))?.[1]?.toLowerCase();
   if (first !== undefined) return first === 'spans' ? 'traces' : first === 'logs' ? 'logs' : 'metrics';
   const value = jsonIn(bytes);
-  if (value === undefined) throw unreadable(where, 'it is not a JSON object.');
+  if (value === undefined) return undefined;
   const has = (...keys: readonly string[]): boolean => keys.some((key) => Object.hasOwn(value, key));
   if (has('resourceSpans', 'resource_spans')) return 'traces';
   if (has('resourceLogs', 'resource_logs')) return 'logs';
   if (has('resourceMetrics', 'resource_metrics')) return 'metrics';
+  return undefined;
+}
+
+function unknownForm(value: JsonValue | undefined): string {
+  if (isJsonArray(value))
+    return 'it is neither an OTLP request in protobuf nor JSON of one, nor a list of spans as an OpenTelemetry SDK writes it.';
+  if (!isJsonObject(value)) return 'it is not a JSON object.';
   const keys = Object.keys(value)
     .slice(0, 3)
     .map((key) => JSON.stringify(key.slice(0, 40)));
-  throw unreadable(where, `it has neither resourceSpans nor resourceLogs${keys.length === 0 ? '' : `, but ${keys.join(', ')}`}.`);
+  return `it has neither resourceSpans nor resourceLogs${keys.length === 0 ? '' : `, but ${keys.join(', ')}`}. Tempo, Jaeger and OpenTelemetry SDKs write no such trace either.`;
 }
 
 /** Parses only for the keys of the outermost object; the OTLP reader bounds the nesting. */
