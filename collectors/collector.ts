@@ -207,10 +207,16 @@ export interface Collector {
   /** Log records that carry content of this dialect. `read` gets all records of one span, in order of time. */
   readonly logs?: {
     readonly events: readonly string[];
+    /** Names of further events, where an event is named after the library that sent it. */
+    readonly takes?: (eventName: string) => boolean;
     /** Attribute keys beside the body; declared like those of spans. */
     readonly wants: Wants;
     read(records: readonly LogRecord[]): SpanFacts;
   };
+}
+
+export function takesEvent({ logs }: Collector, eventName: string): boolean {
+  return logs !== undefined && (logs.events.includes(eventName) || logs.takes?.(eventName) === true);
 }
 
 export function recognises(collector: Collector, span: Span): boolean {

@@ -8,6 +8,7 @@ import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { Collector, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { addTokens, contentKeys, readContent, tokenKeys } from './parsing/conventions.ts';
+import { namesLibrary, readContentRecord } from './parsing/content-records.ts';
 import { readDocuments } from './parsing/documents.ts';
 import { isAgentNode } from './parsing/graph-agent.ts';
 import { choiceIndex, choicesIn, eventMessages } from './parsing/message-events.ts';
@@ -91,7 +92,12 @@ export const genAi: Collector = {
   },
   read,
   isAgents,
-  logs: { events: [...messageEvents, detailsEvent], wants: { keys: [...contentKeys, 'event.name'], prefixes: [] }, read: readRecords },
+  logs: {
+    events: [...messageEvents, detailsEvent],
+    takes: namesLibrary,
+    wants: { keys: [...contentKeys, 'event.name'], prefixes: [] },
+    read: readRecords,
+  },
 };
 
 /** Instrumentations that may send the content of their model spans as log records. */
@@ -271,6 +277,10 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
     if (record.eventName === detailsEvent) {
       // One call may send its input and its output in records of their own.
       content = { ...readContent(record), ...content };
+      continue;
+    }
+    if (namesLibrary(record.eventName)) {
+      content = { ...content, ...readContentRecord(record) };
       continue;
     }
     const body = record.body();

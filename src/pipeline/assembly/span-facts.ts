@@ -6,6 +6,7 @@ import {
   type SpanFacts,
   type ToolFacts,
   recognises,
+  takesEvent,
   type Flattened,
 } from '../../../collectors/collector.ts';
 import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
@@ -167,7 +168,7 @@ function withRecords(collectors: readonly Collector[], before: SpanReading, reco
   const dialects = [...before.dialects];
   const fromLogs = new Set<keyof SpanFacts>();
   for (const collector of collectors) {
-    const events = records.filter((record) => collector.logs?.events.includes(record.eventName) ?? false);
+    const events = records.filter((record) => takesEvent(collector, record.eventName));
     if (events.length === 0 || collector.logs === undefined) continue;
     if (!dialects.includes(collector.id)) dialects.push(collector.id);
     const own = collector.logs.read(events);

@@ -2,7 +2,7 @@
  * Puts spans and log records into the traces that they belong to. A request brings several spans of one trace behind each other: what concerns the
  * trace as a whole is done once for them.
  */
-import type { Collector } from '../../../collectors/collector.ts';
+import { takesEvent, type Collector } from '../../../collectors/collector.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
@@ -127,7 +127,7 @@ export function arrivals(deps: ArrivalDeps): Arrivals {
         if (
           record.spanId === undefined ||
           record.attribute(wire.generated) === true ||
-          !collectors().some((collector) => collector.logs?.events.includes(record.eventName))
+          !collectors().some((collector) => takesEvent(collector, record.eventName))
         )
           continue;
         const trace = group.open(record.traceId);

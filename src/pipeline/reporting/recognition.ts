@@ -2,7 +2,7 @@
  * Detects services whose spans cannot become runs, because no collector reads an agent, model call or tool call in them. Reports each
  * service and scope once, with the names and attributes of its spans.
  */
-import { collectorsInForce, type Collector } from '../../../collectors/collector.ts';
+import { collectorsInForce, takesEvent, type Collector } from '../../../collectors/collector.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Clock } from '../../model/clock.ts';
 import { identityText } from '../../model/identity-text.ts';
@@ -175,7 +175,7 @@ export function recognition(options: RecognitionOptions): Recognition {
     },
     records(tenant, records) {
       for (const record of records) {
-        if (!collectors().some(({ logs }) => logs?.events.includes(record.eventName) === true)) continue;
+        if (!collectors().some((collector) => takesEvent(collector, record.eventName))) continue;
         const at = serviceOf(tenant, record.resource);
         if (at !== undefined) services.set(at.key, 'recognised');
       }
