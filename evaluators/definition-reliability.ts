@@ -94,9 +94,9 @@ function* byRulesAndJudge(carried: readonly ToolDefinition[], checks: Definition
   });
 }
 
-/** Leaves out truncated definitions. */
+/** Leaves out truncated definitions, and entries that only bring other tools. */
 function whole(definitions: readonly ToolDefinition[]): readonly ToolDefinition[] {
-  return definitions.filter(({ truncated }) => truncated !== true);
+  return definitions.filter(({ truncated, open }) => truncated !== true && open !== true);
 }
 
 function stopped(

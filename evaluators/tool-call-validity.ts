@@ -1,11 +1,13 @@
 /**
  * Every tool call names a defined tool and its arguments satisfy that tool's JSON Schema. A requested call counts whether it ran or not,
  * because the rule judges the arguments of the model. A certain fault counts, whatever else was not checked. A run without faults in which
- * something was not checked is skipped.
+ * something was not checked is skipped. A tool without a definition is unknown only when nothing shows that it exists: lists of definitions
+ * may be incomplete.
  */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../src/model/agent-trace.ts';
 import { valueAtSteps } from './matching/arguments.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import { callEnd } from '../src/model/error-signs.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { sortedBy } from '../src/model/nano-time.ts';
 import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
 import {
@@ -61,6 +63,8 @@ export const toolCallValidity = rule({
     const work: Work = { steps: runStepsMax + ofCalls };
     const check: Check = {
       definitions,
+      definitionOf: definitionsOf(definitions),
+      isOpen: trace.toolDefinitions.some(({ open }) => open === true),
       definitionsLost,
       strict: options.strict,
       outlineWork: { steps: outlineStepsMax + ofCalls },
@@ -111,7 +115,10 @@ interface Problem {
   readonly message: string;
 }
 
-type UncheckedReason = Extract<SkipReason, 'too_large' | 'schema_not_applied' | 'truncated' | 'arguments_not_carried'>;
+type UncheckedReason = Extract<
+  SkipReason,
+  'too_large' | 'schema_not_applied' | 'truncated' | 'no_tool_definitions' | 'arguments_not_carried'
+>;
 
 /** `unchecked`: `undefined` when the whole call was checked. */
 interface Judged extends PlacedCall {
@@ -121,6 +128,10 @@ interface Judged extends PlacedCall {
 
 interface Check {
   readonly definitions: ReadonlyMap<string, ToolDefinition>;
+  /** The definition of that name, also under a prefix that only one of the two names has. */
+  readonly definitionOf: (name: string) => ToolDefinition | undefined;
+  /** True: a search for tools, or a server, brings tools that no list has. */
+  readonly isOpen: boolean;
   /** True: spans are truncated, so an undefined tool may have been offered. */
   readonly definitionsLost: boolean;
   readonly strict: boolean;
@@ -133,10 +144,12 @@ interface Check {
 /** Faults of a call, as far as its definition and the remaining steps permit. */
 function judgedCall(placed: PlacedCall, check: Check): Judged {
   const { index, call } = placed;
-  const definition = check.definitions.get(call.name);
+  const definition = check.definitionOf(call.name);
   if (definition === undefined && call.byProvider === true) return { index, call, problems: [] };
   if (definition === undefined && check.definitionsLost && call.name.trim() !== '')
     return left(placed, 'truncated', 'its definition may have been cut off');
+  if (definition === undefined && call.name.trim() !== '' && (check.isOpen || isReal(call)))
+    return left(placed, 'no_tool_definitions', 'the spans carry no definition of its tool');
   if (definition === undefined || call.name.trim() === '')
     return wrong(placed, { kind: 'unknown_tool', message: 'no tool of this name is defined' });
   if (call.truncated?.arguments !== undefined && call.arguments === undefined)
@@ -146,17 +159,44 @@ function judgedCall(placed: PlacedCall, check: Check): Judged {
   const { inputSchema, truncated } = definition;
   if (inputSchema === undefined || inputSchema === null)
     return truncated === true ? left(placed, 'truncated', 'the definition of its tool is cut short') : { index, call, problems: [] };
-  return { index, call, ...checkedArguments(call, call.arguments, inputSchema, check) };
+  return { index, call, ...checkedArguments(call.arguments, { ...definition, inputSchema }, check) };
+}
+
+/** Looks for a name under prefixes once. */
+function definitionsOf(definitions: Check['definitions']): Check['definitionOf'] {
+  const known = new Map<string, ToolDefinition | undefined>();
+  return (name) => {
+    const own = definitions.get(name);
+    if (own !== undefined) return own;
+    if (!known.has(name)) known.set(name, sameUnderPrefix(name, definitions));
+    return known.get(name);
+  };
+}
+
+/** Clients put a server's name before those of its tools: `mcp__poems__rhyme` is the `rhyme` of that server. Undefined also when several fit. */
+function sameUnderPrefix(name: string, definitions: Check['definitions']): ToolDefinition | undefined {
+  const fitting = [...definitions.values()].filter((one) => isPrefixed(one.name, name) || isPrefixed(name, one.name));
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+function isPrefixed(whole: string, name: string): boolean {
+  return name !== '' && whole.endsWith(name) && /(?:__|[.:/])$/.test(whole.slice(0, whole.length - name.length));
+}
+
+/** A call whose span shows that it ran without a failure had a tool. */
+function isReal(call: ToolCall): boolean {
+  return call.spanId !== undefined && callEnd(call) === 'returned';
 }
 
 /** Reads the outline only when the full check stops early; otherwise it finds nothing more. */
 function checkedArguments(
-  { name }: ToolCall,
   sent: JsonObject,
-  inputSchema: JsonValue,
+  { name, inputSchema, strict: givesAll }: ToolDefinition & { readonly inputSchema: JsonValue },
   { strict, outlineWork, work, schemaOf, notes }: Check,
 ): Pick<Judged, 'problems' | 'unchecked'> {
-  const outline = (): readonly Problem[] => inAllWords(outlineProblems(inputSchema, sent, { strict, work: outlineWork }), sent);
+  const worded = (problems: readonly SchemaProblem[]): readonly Problem[] =>
+    inAllWords(givesAll === true ? problems.filter(({ path }) => !isOmitted(sent, path, inputSchema)) : problems, sent);
+  const outline = (): readonly Problem[] => worded(outlineProblems(inputSchema, sent, { strict, work: outlineWork }));
   if (work.steps <= 0)
     return { problems: outline(), unchecked: { reason: 'too_large', why: 'checking the arguments of this run takes too much work' } };
   const schema = schemaOf(inputSchema);
@@ -167,10 +207,25 @@ function checkedArguments(
   if (schema.faults.length > 0) notes.set(name, schema.faults);
   const { problems, gaps } = schema.check(sent, work);
   const [gap] = gaps;
-  const found = inAllWords(problems, sent);
+  const found = worded(problems);
   if (gap === undefined) return { problems: found };
   const why = gaps.includes(tooMuchWork) ? 'checking its arguments takes too much work' : gap;
   return { problems: merged(outline(), found), unchecked: { reason: gaps.some(isSizeGap) ? 'too_large' : 'schema_not_applied', why } };
+}
+
+/** Under strict calling, a null stands for an optional argument that the model leaves out. */
+function isOmitted(sent: JsonObject, path: readonly string[], inputSchema: JsonValue): boolean {
+  const [name, ...above] = path.toReversed();
+  if (name === undefined || valueAtSteps(sent, path) !== null) return false;
+  let schema: JsonValue | undefined = inputSchema;
+  for (const step of above.toReversed()) schema = schemaAt(schema, step);
+  const required = isJsonObject(schema) ? member(schema, 'required') : undefined;
+  return schemaAt(schema, name) !== undefined && !(isJsonArray(required) && required.includes(name));
+}
+
+function schemaAt(schema: JsonValue | undefined, step: string): JsonValue | undefined {
+  const [properties, items] = isJsonObject(schema) ? [member(schema, 'properties'), member(schema, 'items')] : [];
+  return (isJsonObject(properties) ? member(properties, step) : undefined) ?? (/^\d+$/.test(step) ? items : undefined);
 }
 
 function left(placed: PlacedCall, reason: UncheckedReason, why: string): Judged {
@@ -279,7 +334,13 @@ function foremost(checked: readonly Judged[]): readonly Judged[] {
 }
 
 /** By priority: the first applicable reason is that of the run. */
-const reasons: readonly UncheckedReason[] = ['too_large', 'schema_not_applied', 'truncated', 'arguments_not_carried'];
+const reasons: readonly UncheckedReason[] = [
+  'too_large',
+  'schema_not_applied',
+  'truncated',
+  'no_tool_definitions',
+  'arguments_not_carried',
+];
 
 function notChecked(trace: AgentTrace, judged: readonly Judged[], unchecked: readonly Judged[], notes: Check['notes']): Outcome {
   const reason = reasons.find((one) => unchecked.some(({ unchecked: left }) => left?.reason === one)) ?? 'too_large';

@@ -63,13 +63,15 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   if (isJsonArray(listed) && member(item, 'name') === undefined) return listed.flatMap(readDefinition);
   const nested = member(item, 'function') ?? member(item, 'toolSpec');
   const from: JsonObject = isJsonObject(nested) ? nested : item;
-  const name = member(from, 'name');
-  if (typeof name !== 'string' || name === '') return [];
+  const written = member(from, 'name');
+  const isOpen = opensTools(member(item, 'type'), written);
+  const name = typeof written === 'string' && written !== '' ? written : isOpen ? openName(item) : undefined;
+  if (name === undefined) return [];
   const description = member(from, 'description');
   const raw = schemaKeys.map((key) => member(from, key)).find((value) => value !== undefined && value !== null);
-  const written = typeof raw === 'string' ? (parseJson(raw) ?? raw) : raw;
-  const framed = isJsonObject(written) && Object.keys(written).length === 1 ? member(written, 'json') : undefined;
-  const plain = isJsonObject(framed) ? framed : written;
+  const given = typeof raw === 'string' ? (parseJson(raw) ?? raw) : raw;
+  const framed = isJsonObject(given) && Object.keys(given).length === 1 ? member(given, 'json') : undefined;
+  const plain = isJsonObject(framed) ? framed : given;
   const schema = schemaOfZod(plain) ?? schemaOfProperties(plain) ?? plain;
   const isCut = [description, schema].some((value) => typeof value === 'string' && isCutShort(value));
   return [
@@ -77,6 +79,8 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
       name,
       ...(typeof description === 'string' && !isCutShort(description) ? { description } : {}),
       ...(schema === undefined || (typeof schema === 'string' && isCut) ? {} : { inputSchema: schema }),
+      ...(member(from, 'strict') === true || member(item, 'strict') === true ? { strict: true as const } : {}),
+      ...(isOpen ? { open: true as const } : {}),
       ...(isCut ? { truncated: true } : {}),
     },
   ];
@@ -88,6 +92,18 @@ export function schemaOfProperties(value: JsonValue | undefined): JsonObject | u
   const properties = Object.values(value);
   const isMap = properties.length > 0 && properties.every((one) => isJsonObject(one) && typeof member(one, 'type') === 'string');
   return isMap ? { type: 'object', properties: value } : undefined;
+}
+
+/** Entries of APIs that stand for tools which they do not list: `{type: 'mcp', server_label}`, `{type: 'tool_search_tool_regex_20251119', name}`. */
+const OPEN = /^(?:mcp(?:_toolset|_server)?|tool_search\w{0,60})$/;
+
+function opensTools(type: JsonValue | undefined, name: JsonValue | undefined): boolean {
+  return (typeof type === 'string' && OPEN.test(type)) || (typeof name === 'string' && name.startsWith('tool_search'));
+}
+
+function openName(item: JsonObject): string {
+  const named = ['server_label', 'mcp_server_name', 'type'].map((key) => member(item, key)).find((value) => typeof value === 'string');
+  return String(named);
 }
 
 /** Comparing each with each is quick only for so many. */

@@ -52,6 +52,10 @@ export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema?: JsonValue;
+  /** True: the model must give every argument, and gives null for an optional one that it leaves out. */
+  readonly strict?: true;
+  /** True: the entry brings further tools, which the spans need not list: a search for tools, or a server. */
+  readonly open?: true;
   /** True: the description or the schema was truncated on the way, and is absent. */
   readonly truncated?: true;
 }

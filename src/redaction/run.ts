@@ -80,7 +80,14 @@ const toolCall = members<ToolCall>({
   metadata: jsonObject,
 });
 
-const toolDefinition = members<ToolDefinition>({ name: text, description: text, inputSchema: json, truncated: kept });
+const toolDefinition = members<ToolDefinition>({
+  name: text,
+  description: text,
+  inputSchema: json,
+  strict: kept,
+  open: kept,
+  truncated: kept,
+});
 
 const message = members<TraceMessage>({ role: text, text, calls: kept });
 

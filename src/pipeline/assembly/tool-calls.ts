@@ -300,7 +300,8 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
         : { ...spanError, message: resultText };
   const model: Provenance = partner?.fromLogs === true ? 'log_record' : 'model_message';
   const provenance: Mutable<NonNullable<ToolCall['provenance']>> = { name: 'tool_span' };
-  const call: Mutable<Partial<ToolCall>> = { name: (execution.nameIsGuess ? partner?.call.name : undefined) ?? execution.name };
+  const isOther = execution.nameIsGuess || execution.isProtocols;
+  const call: Mutable<Partial<ToolCall>> = { name: (isOther ? partner?.call.name : undefined) ?? execution.name };
   const id = execution.id ?? partner?.call.id;
   if (id !== undefined) {
     call.id = id;
@@ -308,9 +309,33 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   }
   const toolId = firstWith(nodes, 'toolId')?.toolId;
   if (toolId !== undefined) call.toolId = toolId;
+  const left = executions.filter((execution) => execution.isProtocols && !pairs.has(execution)).slice(0, protocolCallsMax);
+  const free = left.length === 0 ? [] : requested.filter((one) => !taken.has(one)).slice(0, protocolCallsMax);
+  for (const execution of left) {
+    const one = free.find((other) => !taken.has(other) && isPrefixed(other.call, execution));
+    if (one === undefined) continue;
+    pairs.set(execution, one);
+    taken.add(one);
+  }
   if (source !== undefined) {
     addArguments(source, call);
     provenance.arguments = given === undefined ? model : 'tool_span';
+/** Limit of calls without a span of their own that are compared with those that only a protocol's spans tell. */
+const protocolCallsMax = 500;
+
+/** Clients put the name of the server before that of its tool: `mcp__poems__rhyme`, `poems.rhyme`. */
+const PREFIXED = /(?:__|[.:/])$/;
+
+/** Whether the call is to the tool under the name of a client. Where arguments are the same, any mark between the two names will do. */
+function isPrefixed(call: RequestedCall, execution: Execution): boolean {
+  if (!call.name.endsWith(execution.name)) return false;
+  const prefix = call.name.slice(0, call.name.length - execution.name.length);
+  const given = argumentsOf(execution);
+  return given !== '' && given === canonical(call)
+    ? /[^\p{L}\p{N}]$/u.test(prefix)
+    : PREFIXED.test(prefix) && (given === '' || canonical(call) === '');
+}
+
   }
   if (result !== undefined) {
     call.result = result;

@@ -14,6 +14,8 @@ export interface Execution {
   readonly id: string | undefined;
   /** True: the name is the framework's spelling or class, or that of the span. */
   readonly nameIsGuess: boolean;
+  /** True: only spans of a protocol tell it, such as those of MCP, where the tool has the name that its server gives it. */
+  readonly isProtocols: boolean;
 }
 
 /** Limit of ancestors that are searched for a span of the same execution. */
@@ -87,7 +89,14 @@ function executionOf(group: readonly Node[]): Execution {
     }
     id ??= tool?.id;
   }
-  return { nodes, beganAtUnixNano: first?.span.startUnixNano ?? 0n, name: name ?? nodes[0]?.span.name ?? '', id, nameIsGuess };
+  return {
+    nodes,
+    beganAtUnixNano: first?.span.startUnixNano ?? 0n,
+    name: name ?? nodes[0]?.span.name ?? '',
+    id,
+    nameIsGuess,
+    isProtocols: nodes.every(({ reading }) => reading.facts.tool?.insideCall === true),
+  };
 }
 
 /** A framework that tries a call again writes another span after the one that failed. How the call ended, the last of them tells. */
