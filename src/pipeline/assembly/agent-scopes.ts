@@ -12,6 +12,7 @@ import { modelSpans, requestsCalls } from './model-calls.ts';
 import { canonical, messagesAfterUser } from './requested-calls.ts';
 import { givenAgentName, ownName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
+import { withoutAdopted } from './orphans.ts';
 import { promptOf, takeovers, targetOf } from './takeovers.ts';
 
 /** One agent with its own spans: those below its span and not below another agent's. */
@@ -59,6 +60,8 @@ export const agentDepthMax = 64;
 export function agentScopes(tree: Tree): readonly AgentScope[] {
   const orphans = new Map<SpanId, Node[]>();
   const found: Draft[] = [];
+  /** Steps with work below them whose parent is missing. */
+  const apart = new Map<Node, readonly Node[]>();
   const strays: Draft[] = [];
   /** Requests and calls without an enclosing span. */
   const bare: Node[] = [];
@@ -75,15 +78,19 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
     if (agents.length > 0 || !marks.working.has(root)) continue;
     const missing = root.awaits?.spanId;
     const siblings = missing === undefined ? undefined : orphans.get(missing);
-    if (isWhole(root)) found.push(implicitScope(root, marks));
-    else if (missing === undefined) bare.push(root);
+    if (isWhole(root)) {
+      if (missing === undefined) found.push(implicitScope(root, marks));
+      else apart.set(root, [root]);
+    } else if (missing === undefined) bare.push(root);
     else if (siblings === undefined) orphans.set(missing, [root]);
     else siblings.push(root);
   }
   if (top !== undefined) found.push(agentScope(top, marks, strays));
+  const homeless = new Set(withoutAdopted([...orphans.values(), ...apart.values()], found));
   const runs = gathered(found, chainsOf(bare));
   // Spans with the same missing parent belong together; that parent will identify the run.
-  for (const [spanId, roots] of orphans) runs.push(orphanScope(spanId, roots));
+  for (const [spanId, roots] of orphans) if (homeless.has(roots)) runs.push(orphanScope(spanId, roots));
+  for (const [root, roots] of apart) if (homeless.has(roots)) runs.push(implicitScope(root, marks));
   for (const run of runs) addTakeovers(run);
   return runs.sort(byScopeStart);
 }
