@@ -45,11 +45,10 @@ export function requestedCalls(models: readonly Node[]): readonly Requested[] {
     if (index > 0) addRepeated(node, { index, earlier: models[index - 1], known, past, found });
     const answeredBy = next(index);
     let isRequestedAgain: ReturnType<typeof requestsAgain> | undefined;
-    const asked: RequestedCall[] = [];
+    const asked = new Map<string, RequestedCall[]>();
     for (const message of node.reading.facts.outputMessages ?? none) {
       for (const call of message.requested) {
-        const isBeside = call.id !== undefined && asked.some((other) => other.id === call.id && !isSameCall(other, call));
-        asked.push(call);
+        const isBeside = call.id !== undefined && isBesideOthers(call, asked, call.id);
         if (call.id !== undefined && !isBeside && (known.times(call) > 0 || past.has(call.id))) {
           isRequestedAgain ??= requestsAgain(node, latest);
           if (!isRequestedAgain(call, call.id)) continue;
@@ -82,6 +81,19 @@ function refusedIds(messages: readonly Message[]): ReadonlySet<string> {
 function refusedCall(call: RequestedCall, order: number, request: Node | undefined): Requested {
   const fromLogs = request?.reading.fromLogs.has('inputMessages') === true;
   return { call, turn: -1, order, requestedAtUnixNano: request?.span.startUnixNano ?? 0n, answeredBy: request, fromLogs };
+}
+
+/** Limit of calls of one answer under one id. */
+const callsPerIdMax = 64;
+
+/** Whether the same answer holds other calls under the id. Notes this one. */
+function isBesideOthers(call: RequestedCall, asked: Map<string, RequestedCall[]>, id: string): boolean {
+  const others = asked.get(id);
+  if (others === undefined) asked.set(id, [call]);
+  if (others === undefined || others.length >= callsPerIdMax) return false;
+  const isOther = others.every((one) => !isSameCall(one, call));
+  if (isOther) others.push(call);
+  return isOther;
 }
 
 /**
