@@ -32,9 +32,13 @@ export function isOverTools(name: string): boolean {
   return IN_BRACKETS.test(name);
 }
 
-const ANSWER = /^final_?answer(?:Tool)?(?:\.__call__)?$/i;
+const ANSWER =
+  /^(?:final_?answer(?:Tool)?(?:\.__call__)?|final_result(?:_\w{1,100})?|StructuredOutput|set_model_response|json_tool_call)$/i;
 
-/** What frameworks let a model call to give its answer looks like a tool, but no tool runs. Source: smolagents, BeeAI. */
+/**
+ * What frameworks let a model call to give its answer looks like a tool, but no tool runs. Sources: smolagents, BeeAI, Pydantic AI, Claude Agent
+ * SDK, Agent Development Kit, LiteLLM.
+ */
 export function isAnswerTool(name: string): boolean {
   return ANSWER.test(name);
 }

@@ -21,6 +21,8 @@ import { graphName } from './graph-names.ts';
 import { tokensOf, withAgentSum } from './model-calls.ts';
 import { failureOf } from './failures.ts';
 import { runEnd } from './run-end.ts';
+import { answerIn } from './output-tools.ts';
+import type { ToolCallsOf } from './tool-calls.ts';
 import { givenAgentName, isFrameworkName, ownName } from './span-facts.ts';
 import { type Node, byStart } from './span-tree.ts';
 import { spoken } from '../../../collectors/parsing/reasoning.ts';
@@ -45,7 +47,7 @@ export interface AgentSpans {
   };
 }
 
-interface Times {
+interface Bounds {
   readonly startUnixNano: bigint;
   /** Absent when no span tells it. */
   readonly endUnixNano?: bigint;
@@ -53,8 +55,8 @@ interface Times {
 
 export function agentTrace(
   { scope, outer, own, models, family: { sessionId, firstModel: firstOfAll, lastModel } }: AgentSpans,
-  calls: readonly ToolCall[],
-  { startUnixNano, endUnixNano }: Times,
+  { calls, answer }: Pick<ToolCallsOf, 'calls' | 'answer'>,
+  { startUnixNano, endUnixNano, limit }: Bounds,
 ): AgentTrace {
   const firstModel = models[0]?.reading.facts;
   const trace: Mutable<Partial<AgentTrace>> = {};
@@ -74,7 +76,7 @@ export function agentTrace(
     pick(outer, 'inputDump') ??
     pick(own, 'inputDump');
   if (input !== undefined) trace.input = input;
-  const response = finalResponse(handsOver ? around : outer, lastModel) ?? pick(outer, 'outputDump');
+  const response = finalResponse(handsOver ? around : outer, lastModel, answer) ?? pick(outer, 'outputDump');
   if (response !== undefined) trace.finalResponse = response;
   const systemPrompt = wholePrompt(
     agent,
@@ -224,7 +226,7 @@ function textsOf(messages: readonly Message[]): readonly string[] {
 }
 
 /** The agent's own name, else one from a frame, else the name of a span. */
-function agentName(scope: AgentScope): string | undefined {
+export function agentName(scope: AgentScope): string | undefined {
   const named = [scope.node, ...scope.frames].map((node) => node?.reading.facts).filter((facts) => facts?.agentName !== undefined);
   return (
     scope.impliedName ??
@@ -244,18 +246,20 @@ function firstGiven(facts: readonly (SpanFacts | undefined)[]): string | undefin
   return undefined;
 }
 
-/** The output of the agent's span or a frame, else the last text of a model, hand-overs included. */
-function finalResponse(outer: readonly Node[], lastModel: Node | undefined): JsonValue | undefined {
+/** The output of the agent's span or a frame, else what an output tool was given, else the last text of a model, hand-overs included. */
+function finalResponse(outer: readonly Node[], lastModel: Node | undefined, given: JsonValue | undefined): JsonValue | undefined {
   for (const {
     reading: { facts },
   } of outer) {
     if (facts.output !== undefined) return typeof facts.output === 'string' ? spoken(facts.output).text : facts.output;
     const text = lastText(facts.outputMessages ?? [], 'assistant');
     if (text !== undefined && !requestsTools(facts.outputMessages)) return text;
+    if (given !== undefined) continue;
   }
   const last = lastModel?.reading.facts;
   if (last === undefined || (outer.some(isInError) && requestsTools(last.outputMessages))) return undefined;
-  return lastText(last.outputMessages ?? [], 'assistant');
+  if (given !== undefined) return given;
+  return answerIn(last.outputMessages) ?? lastText(last.outputMessages ?? [], 'assistant');
 }
 
 function requestsTools(messages: readonly Message[] | undefined): boolean {

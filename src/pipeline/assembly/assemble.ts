@@ -3,12 +3,13 @@ import type { AgentTrace, RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { wire } from '../../model/attributes.ts';
 import { endOf, textAttribute, reportedEnd, type LogRecord, type Span } from '../../model/span.ts';
-import { agentTrace, type AgentSpans, keyPlace } from './agent-trace.ts';
+import { agentName, agentTrace, type AgentSpans, keyPlace } from './agent-trace.ts';
 import { agentScopes, type AgentScope } from './agent-scopes.ts';
 import { traceResults, type TraceResults } from './requested-calls.ts';
 import { spanReadingOf, type Reading } from './span-facts.ts';
 import { withJoinedEvents } from './event-spans.ts';
 import type { Fragment } from './fragments.ts';
+import { inferredLimit, withCutTexts } from './inferred-limit.ts';
 import { withoutCounterparts } from './counterparts.ts';
 import { modelSpans, withCallSpansInRequests, withoutNestedModels, withoutRepeatedRequests } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
@@ -203,7 +204,10 @@ interface DraftParts extends AgentSpans {
 
 function* draftOf(parts: DraftParts): Steps<Draft> {
   const { scope, outer, all, own, first, family, key, spanTraceId, parent, context } = parts;
-  const calls = yield* toolCalls(own, context.readings, outer);
+  const successors = scope.subAgents.flatMap((sub) => (sub.via === 'handoff' ? (agentName(sub) ?? []) : []));
+  const found = yield* toolCalls(own, context.readings, { enclosing: outer, successors });
+  const limit = inferredLimit(all);
+  const calls = limit === undefined ? found : { ...found, calls: withCutTexts(found.calls, limit) };
   if (own.length > spansPerStep) yield;
   const parentMissing = parent === undefined && outer.at(-1)?.awaits?.elsewhere === false;
   const { fragment } = scope;
@@ -211,7 +215,9 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
   // An agent's span may end when its answer begins to stream, or tell no end.
   const endUnixNano = calls.endUnixNano > family.endUnixNano ? calls.endUnixNano : family.endUnixNano;
   const isTimed = endUnixNano > startUnixNano || scope.node === undefined || reportedEnd(scope.node.span) !== undefined;
-  const trace = wellFormed(agentTrace(parts, calls.calls, { startUnixNano, ...(isTimed ? { endUnixNano } : {}) }));
+  const trace = wellFormed(
+    agentTrace(parts, calls, { startUnixNano, ...(isTimed ? { endUnixNano } : {}), ...(limit === undefined ? {} : { limit }) }),
+  );
   return {
     key,
     spanTraceId,

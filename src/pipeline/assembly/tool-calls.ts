@@ -1,11 +1,11 @@
 /** The tool calls of one agent: tool spans joined with the requests and results of its models, each call once. */
 import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
-import { isClassName, isToolName } from '../../../collectors/parsing/tool-classes.ts';
+import { isAnswerTool, isClassName, isToolName } from '../../../collectors/parsing/tool-classes.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Mutable } from '../../model/mutable.ts';
 import { controlFlowOf, holdIn } from '../../model/control-flow.ts';
 import { failureText } from '../../model/error-signs.ts';
-import { isJsonObject, plainText } from '../../model/json.ts';
+import { isJsonObject, plainText, type JsonValue } from '../../model/json.ts';
 import { modelSpans, requestsCalls } from './model-calls.ts';
 import {
   requestedCalls,
@@ -19,6 +19,7 @@ import {
 import { hasFailed, lastWord, runsAmong } from './function-spans.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { lettersOf } from './event-spans.ts';
+import { answerOf, isOutputCall, writtenOutput } from './output-tools.ts';
 import { statedFailures } from './stated-failures.ts';
 import { errorOf, isPhrase } from './span-facts.ts';
 import { wrappedArguments } from './wrapped-arguments.ts';
@@ -34,13 +35,19 @@ export interface ToolCallsOf {
   readonly unanswered: number;
   /** When the last of them ended, as far as the requests to models bear it out. */
   readonly endUnixNano: bigint;
+  /** The answer that the last call of an output tool gave. */
+  readonly answer?: JsonValue;
 }
 
 /**
  * The tool calls of an agent. `traced`: results from other models of the trace, by call id. `enclosing`: the agent's span and its frames,
- * which may report calls when no model span does.
+ * which may report calls when no model span does. `successors`: names of the agents that took over from it.
  */
-export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing: readonly Node[]): Steps<ToolCallsOf> {
+export function* toolCalls(
+  own: readonly Node[],
+  traced: TraceResults,
+  { enclosing, successors }: { readonly enclosing: readonly Node[]; readonly successors: readonly string[] },
+): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
   const requests = modelSpans(own);
   const models = requests.some(requestsCalls)
@@ -67,10 +74,16 @@ export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing
   const drafts: Placed[] = [];
   let unanswered = 0;
   let endUnixNano = 0n;
+  let given: JsonValue | undefined;
+  const toOutput = { output: outputOf(enclosing), lastTurn: requested.at(-1)?.turn ?? 0 };
   for (const [at, execution] of executions.entries()) {
     if (at > 0 && at % spansPerStep === 0) yield;
     const partner = pairs.get(execution);
     const answer = partner === undefined ? undefined : answers[partner.order];
+    if (isAnswerTool(execution.name)) {
+      given = answerOf(firstWith(execution.nodes, 'arguments') ?? partner?.call ?? {}) ?? given;
+      continue;
+    }
     const result = answer ?? (execution.id === undefined ? undefined : resultById(execution.id));
     const call = executed(execution, partner, result);
     const { startUnixNano, ended } = placeInTime(call, partner, models);
@@ -83,21 +96,52 @@ export function* toolCalls(own: readonly Node[], traced: TraceResults, enclosing
     });
   }
   const runOf = runsAmong(own);
+  // A hand-over has no result: the span of its step, or the agent that took over, shows what became of it. The call is named after that agent.
+  const handovers = own.filter(({ reading: { facts } }) => facts.handoffTo !== undefined).slice(0, handoversMax);
   for (const one of requested) {
     if (taken.has(one)) continue;
     if (WAY_BACK.test(one.call.name)) continue;
     const answer = answers[one.order];
-    if (answer === undefined && one.call.byProvider !== true) unanswered++;
+    if (isOutputCall(one, answer, toOutput)) {
+      given = answerOf(one.call) ?? given;
+      continue;
+    }
+    const handover = handovers.find(({ reading: { facts } }) => isNamedIn(one.call.name, [facts.handoffTo ?? '']));
+    const runsElsewhere = one.call.byProvider === true || handover !== undefined || isNamedIn(one.call.name, successors);
+    if (answer === undefined && !runsElsewhere) unanswered++;
     const run = runOf(one);
-    const call = withStatedFailure(requestedOnly(one, answer, run), isStated, run !== undefined);
-    drafts.push({ call, startUnixNano: call.startUnixNano ?? 0n, order: one.order, arrival: 0 });
+    const call = requestedOnly(one, answer, run);
+    drafts.push({
+      call: withStatedFailure(call, isStated, run !== undefined),
+      startUnixNano: call.startUnixNano ?? 0n,
+      order: one.order,
+      arrival: 0,
+    });
   }
   if (isLong) yield;
-  return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered, endUnixNano };
+  return {
+    calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call),
+    unanswered,
+    endUnixNano,
+    ...(given === undefined ? {} : { answer: given }),
+  };
 }
+
+function isNamedIn(call: string, agents: readonly string[]): boolean {
+  return agents.some((agent) => lettersOf(agent) !== '' && lettersOf(call).includes(lettersOf(agent)));
+}
+
+/** Limit of hand-overs that a call is compared with. */
+const handoversMax = 64;
 
 /** LangGraph's supervisor records the way back as a call that no model requested and no tool ran. */
 const WAY_BACK = /^transfer_back_to_/;
+
+/** What the agent's span, or a frame, reports as its output. Few calls are compared with it. */
+function outputOf(enclosing: readonly Node[]): () => string | undefined {
+  let written: string | undefined;
+  return () => (written ??= writtenOutput(enclosing.find(({ reading: { facts } }) => facts.output !== undefined)?.reading.facts.output));
+}
 
 function isTool(node: Node): boolean {
   return node.reading.facts.role === 'tool';
@@ -264,7 +308,31 @@ function pair(requested: readonly Requested[], executions: readonly Execution[],
       taken.add(one);
     }
   }
+  const left = executions.filter((execution) => execution.isProtocols && !pairs.has(execution)).slice(0, protocolCallsMax);
+  const free = left.length === 0 ? [] : requested.filter((one) => !taken.has(one)).slice(0, protocolCallsMax);
+  for (const execution of left) {
+    const one = free.find((other) => !taken.has(other) && isPrefixed(other.call, execution));
+    if (one === undefined) continue;
+    pairs.set(execution, one);
+    taken.add(one);
+  }
   return { pairs, taken };
+}
+
+/** Limit of calls without a span of their own that are compared with those that only a protocol's spans tell. */
+const protocolCallsMax = 500;
+
+/** Clients put the name of the server before that of its tool: `mcp__poems__rhyme`, `poems.rhyme`. */
+const PREFIXED = /(?:__|[.:/])$/;
+
+/** Whether the call is to the tool under the name of a client. Where arguments are the same, any mark between the two names will do. */
+function isPrefixed(call: RequestedCall, execution: Execution): boolean {
+  if (!call.name.endsWith(execution.name)) return false;
+  const prefix = call.name.slice(0, call.name.length - execution.name.length);
+  const given = argumentsOf(execution);
+  return given !== '' && given === canonical(call)
+    ? /[^\p{L}\p{N}]$/u.test(prefix)
+    : PREFIXED.test(prefix) && (given === '' || canonical(call) === '');
 }
 
 function argumentsOf(execution: Execution): string {
@@ -309,33 +377,9 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
   }
   const toolId = firstWith(nodes, 'toolId')?.toolId;
   if (toolId !== undefined) call.toolId = toolId;
-  const left = executions.filter((execution) => execution.isProtocols && !pairs.has(execution)).slice(0, protocolCallsMax);
-  const free = left.length === 0 ? [] : requested.filter((one) => !taken.has(one)).slice(0, protocolCallsMax);
-  for (const execution of left) {
-    const one = free.find((other) => !taken.has(other) && isPrefixed(other.call, execution));
-    if (one === undefined) continue;
-    pairs.set(execution, one);
-    taken.add(one);
-  }
   if (source !== undefined) {
     addArguments(source, call);
     provenance.arguments = given === undefined ? model : 'tool_span';
-/** Limit of calls without a span of their own that are compared with those that only a protocol's spans tell. */
-const protocolCallsMax = 500;
-
-/** Clients put the name of the server before that of its tool: `mcp__poems__rhyme`, `poems.rhyme`. */
-const PREFIXED = /(?:__|[.:/])$/;
-
-/** Whether the call is to the tool under the name of a client. Where arguments are the same, any mark between the two names will do. */
-function isPrefixed(call: RequestedCall, execution: Execution): boolean {
-  if (!call.name.endsWith(execution.name)) return false;
-  const prefix = call.name.slice(0, call.name.length - execution.name.length);
-  const given = argumentsOf(execution);
-  return given !== '' && given === canonical(call)
-    ? /[^\p{L}\p{N}]$/u.test(prefix)
-    : PREFIXED.test(prefix) && (given === '' || canonical(call) === '');
-}
-
   }
   if (result !== undefined) {
     call.result = result;

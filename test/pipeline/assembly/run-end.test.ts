@@ -359,7 +359,7 @@ const ended: readonly {
   {
     name: 'an open call for the answer',
     spans: [root, modelSpan({ id: 2, parent: 1, start: 1, end: 2, user: 'q', asks: [{ id: 'c', name: 'final_answer' }] })],
-    holds: [undefined],
+    holds: [],
   },
   {
     name: 'an open call of an agent with an answer',

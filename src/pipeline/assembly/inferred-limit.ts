@@ -1,0 +1,62 @@
+/**
+ * The length at which an SDK cuts texts, where nothing but the texts tells it: of the texts of a run none is longer, and several different ones
+ * are just as long.
+ */
+import type { ToolCall } from '../../model/agent-trace.ts';
+import type { Mutable } from '../../model/mutable.ts';
+import type { AttributeValue, Span } from '../../model/span.ts';
+import type { Node } from './span-tree.ts';
+
+/** Shorter texts are ids, hashes and names, which often have one length. */
+const charsMin = 100;
+/** So many different texts of one length are no chance. */
+const textsMin = 3;
+
+export function inferredLimit(nodes: readonly Node[]): number | undefined {
+  let longest = charsMin - 1;
+  let places: { readonly span: Span; readonly key: string }[] = [];
+  for (const { span } of nodes) {
+    for (const key of span.attributeKeys()) {
+      const length = lengthOf(span, key);
+      if (length < longest) continue;
+      if (length > longest) places = [];
+      longest = length;
+      places.push({ span, key });
+    }
+  }
+  if (places.length < textsMin) return undefined;
+  const texts = new Set(places.map(({ span, key }) => span.attribute(key)));
+  // Ids and signatures may be longer than all else, and have one length.
+  return texts.size < textsMin || ![...texts].every(isInWords) ? undefined : longest;
+}
+
+function isInWords(text: AttributeValue | undefined): boolean {
+  return typeof text === 'string' && /\s/.test(text);
+}
+
+/** In ASCII a text has as many characters as bytes, so that it need not be decoded. */
+function lengthOf(span: Span, key: string): number {
+  const written = span.writtenText?.(key);
+  if (written !== undefined) return written.end - written.start;
+  const value = span.attribute(key);
+  return typeof value === 'string' ? value.length : 0;
+}
+
+/** The calls, with texts of that length as what is left of their arguments and results. */
+export function withCutTexts(calls: readonly ToolCall[], limit: number): readonly ToolCall[] {
+  return calls.map((call) => {
+    const cutArguments = call.arguments === null && call.argumentsText?.length === limit ? call.argumentsText : undefined;
+    const cutResult = typeof call.result === 'string' && call.result.length === limit ? call.result : undefined;
+    if (cutArguments === undefined && cutResult === undefined) return call;
+    const { arguments: given, argumentsText, result, ...rest } = call;
+    const left: Mutable<ToolCall> = { ...rest, truncated: { ...call.truncated } };
+    if (cutArguments !== undefined) left.truncated = { ...left.truncated, arguments: cutArguments };
+    else {
+      if (given !== undefined) left.arguments = given;
+      if (argumentsText !== undefined) left.argumentsText = argumentsText;
+    }
+    if (cutResult !== undefined) left.truncated = { ...left.truncated, result: cutResult };
+    else if (result !== undefined) left.result = result;
+    return left;
+  });
+}
