@@ -11,7 +11,7 @@ import { withRoles } from './part-kinds.ts';
 import { jsonOf, parseContainer, parseText, isPlaceholder, textOfParts } from './parsing.ts';
 import { isMarkedProviders, providerPart, type ProviderPart } from './provider-tools.ts';
 import { reasoningIn, spoken } from './reasoning.ts';
-import { isCutContainer } from './truncation.ts';
+import { isUnfinished } from './truncation.ts';
 import { addArguments, eachText, repeatedArguments, repeatedResult } from './values.ts';
 
 /** A conversation longer than this is cut at its beginning: what counts for a run stands at the end. */
@@ -42,7 +42,7 @@ export function readMessages(
   if (raw === undefined || raw === null) return [];
   let value = jsonOf(raw);
   if (typeof value === 'string') value = parseText(value);
-  if (typeof value === 'string') return value === '' || isPlaceholder(value) || isCutContainer(value) ? [] : [said(role, value)];
+  if (typeof value === 'string') return value === '' || isPlaceholder(value) || isUnfinished(value) ? [] : [said(role, value)];
   if (isJsonObject(value)) {
     const inner = member(value, 'messages') ?? member(value, 'contents');
     if (isJsonArray(inner)) value = inner;

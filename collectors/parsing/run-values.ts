@@ -4,6 +4,7 @@ import type { AttributeValue } from '../../src/model/span.ts';
 import { lastText, readMessages } from './messages.ts';
 import { jsonOf, parseContainer, isPlaceholder, unquotedText } from './parsing.ts';
 import { isProperties } from './schema-evidence.ts';
+import { isUnfinished } from './truncation.ts';
 
 /** `value`: what the user or the agent said. `dump`: something around it that nobody can take apart; better than nothing. */
 export interface RunValue {
@@ -34,6 +35,8 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
     // What an agent takes is not what it was given.
     if (isProperties(container)) return {};
     if (container !== undefined) return { ...said(container, role, members), dump: json };
+    // What is left of a value that was cut is neither what the user asked nor what the agent said.
+    if (isUnfinished(json)) return {};
     return PYTHON_OBJECT.test(json) ? { dump: json } : { value: json };
   }
   const only = onlyText(json);

@@ -1,39 +1,51 @@
 /** Values that an SDK or a length limit cut short on their way to us. What is left of one must not be judged as if it were whole. */
-import { isAscii } from 'node:buffer';
 import type { Attributed, WrittenBytes } from '../../src/model/span.ts';
 import { parseContainer } from './parsing.ts';
 
-/** The end of a text that says itself that it is not whole: `...[truncated]`, `<truncated due to …>`, `[TRUNCATED - … limit]`. */
-const MARKER = /(?:\[(?:[^[\]<>\n]{0,40}[^\w[\]<>\n])?truncated\b[^[\]<>\n]{0,80}\]|<truncated\b[^[\]<>\n]{0,80}>)\s*$/i;
+/**
+ * The end of a text that says itself that it is not whole: `...[truncated]`, `<truncated due to …>`, `[TRUNCATED - … limit]`, `(truncated)`,
+ * `… 1,200 more characters`, `...truncated`, `--- truncated ---`.
+ */
+const MARKERS: readonly RegExp[] = [
+  /\[(?:[^[\]<>\n]{0,40}[^\w[\]<>\n])?truncated\b[^[\]<>\n]{0,80}\]\s*$/i,
+  /[<(]truncated\b[^[\]<>()\n]{0,80}[>)]\s*$/i,
+  /(?:\.\.\.|…)\s?[[(]?\+?\d[\d,._]{0,15}\s?(?:more |other |remaining )?(?:chars?|characters|bytes|tokens)\b(?: (?:more|omitted|truncated|left))?[\])]?\s*$/i,
+  /(?:\.\.\.|…|[-*=]{2,3} ?)truncated(?: ?[-*=]{2,3})?\s*$/i,
+];
 /** Longer markers are nobody's. */
 const markerCharsMax = 200;
 
-/** True: the text says that its end is missing, or it is JSON that breaks off in its middle exactly where a limit would cut it. */
-export function isCutShort(text: string): boolean {
-  return endsInBracket(text) && MARKER.test(text.slice(-markerCharsMax)) ? true : isCutContainer(text);
-}
+/** What a marker says; most texts say neither. */
+const MARKS = /truncated|chars?\b|characters|bytes|tokens/i;
 
-/** As a marker does; most texts do not. */
-function endsInBracket(text: string): boolean {
-  const end = text.trimEnd();
-  return end.endsWith(']') || end.endsWith('>');
+/** True: the text says that its end is missing, or it is JSON that breaks off in its middle. */
+export function isCutShort(text: string): boolean {
+  const end = text.slice(-markerCharsMax);
+  return MARKS.test(end) && MARKERS.some((marker) => marker.test(end)) ? true : isCutContainer(text);
 }
 
 const dots = '...';
 
-/** JSON, or a value in Python notation, that breaks off in its middle at the length of a limit. A text in words never is one. */
+/** JSON, or a value in Python notation, that breaks off in its middle. A text in words never is one. A short one was broken by its model. */
 export function isCutContainer(text: string): boolean {
-  const first = text.trimStart()[0];
-  if (first !== '{' && first !== '[') return false;
-  // Some SDKs put an ellipsis behind the cut.
-  const kept = text.endsWith(dots) ? text.slice(0, -dots.length) : text.endsWith('…') ? text.slice(0, -1) : text;
-  return hasLimitLength(kept) && parseContainer(text) === undefined && isBeginning(kept);
+  return text.length >= limitMin && isUnfinished(text);
 }
 
-/** As `isCutContainer` of the value under a key. Where it lies in a body, its first byte and its length mostly answer, without decoding it. */
+/** The bracket of a container, and what may follow it there: `[INFO …` opens none. */
+const OPENING = /^\s*(?:\{\s*(?:["']|$)|\[\s*(?:["'{[\d-]|true\b|false\b|null\b|True\b|False\b|None\b|$))/;
+
+/** The same of any length, where no model writes the container. */
+export function isUnfinished(text: string): boolean {
+  if (!OPENING.test(text)) return false;
+  // Some SDKs put an ellipsis behind the cut.
+  const kept = text.endsWith(dots) ? text.slice(0, -dots.length) : text.endsWith('…') ? text.slice(0, -1) : text;
+  return parseContainer(text) === undefined && isBeginning(kept);
+}
+
+/** As `isCutContainer` of the value under a key. Where it lies in a body, its first and last bytes mostly answer, without decoding it. */
 export function holdsCutContainer(from: Attributed, key: string): boolean {
   const text = from.writtenText?.(key);
-  if (text !== undefined && (!mayOpen(text.bytes[text.start] ?? 0) || hasOtherLength(text))) return false;
+  if (text !== undefined && (!mayOpen(text.bytes[text.start] ?? 0) || isClosed(text))) return false;
   const value = from.attribute(key);
   return typeof value === 'string' && isCutContainer(value);
 }
@@ -43,19 +55,11 @@ function mayOpen(byte: number): boolean {
   return byte === 0x7b || byte === 0x5b || byte <= 0x20 || byte >= 0x80;
 }
 
-/** Whether no limit cuts a text there. In ASCII, all counts of a text are its bytes, and otherwise they are smaller. */
-function hasOtherLength({ bytes, start, end }: WrittenBytes): boolean {
-  const length = end - start;
-  if (length < limitMin) return true;
-  return !isLimit(length) && !isLimit(length - dots.length) && isAscii(bytes.subarray(start, end));
-}
-
-/** SDKs count UTF-16 units, characters or bytes. */
-function hasLimitLength(text: string): boolean {
-  const bytes = Buffer.byteLength(text);
-  if (isLimit(text.length)) return true;
-  // As many bytes as units: all of it is ASCII.
-  return bytes !== text.length && (isLimit(bytes) || (/[\ud800-\udbff]/.test(text) && isLimit([...text].length)));
+/** Whether the bracket that opens a text closes it, or the text is too short to be cut. Few limits lie behind such a bracket in the middle of a text. */
+function isClosed({ bytes, start, end }: WrittenBytes): boolean {
+  if (end - start < limitMin) return true;
+  const [first, last] = [bytes[start], bytes[end - 1]];
+  return ((first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d)) && !isLimit(end - start);
 }
 
 /** Nobody sets a lower limit. */

@@ -51,6 +51,8 @@ interface Bounds {
   readonly startUnixNano: bigint;
   /** Absent when no span tells it. */
   readonly endUnixNano?: bigint;
+  /** The length at which texts were cut. */
+  readonly limit?: number;
 }
 
 export function agentTrace(
@@ -84,7 +86,7 @@ export function agentTrace(
     pick(models, 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []),
   );
   if (systemPrompt !== undefined) trace.systemPrompt = systemPrompt;
-  const cut = truncatedParts(trace, outer, models);
+  const cut = truncatedParts(trace, limit, outer, models);
   const model = pick(models, 'model') ?? pick(outer, 'model');
   if (model !== undefined) trace.model = model;
   if (sessionId !== undefined) trace.sessionId = sessionId;
@@ -252,13 +254,13 @@ function finalResponse(outer: readonly Node[], lastModel: Node | undefined, give
     reading: { facts },
   } of outer) {
     if (facts.output !== undefined) return typeof facts.output === 'string' ? spoken(facts.output).text : facts.output;
+    if (given !== undefined) continue;
     const text = lastText(facts.outputMessages ?? [], 'assistant');
     if (text !== undefined && !requestsTools(facts.outputMessages)) return text;
-    if (given !== undefined) continue;
   }
+  if (given !== undefined) return given;
   const last = lastModel?.reading.facts;
   if (last === undefined || (outer.some(isInError) && requestsTools(last.outputMessages))) return undefined;
-  if (given !== undefined) return given;
   return answerIn(last.outputMessages) ?? lastText(last.outputMessages ?? [], 'assistant');
 }
 
@@ -332,13 +334,14 @@ function handoverTo(agent: string, tools: readonly { readonly name: string; read
 /** Parts of the run that an SDK or a length limit truncated. `sources`: the agent's span, its frames and its requests. */
 function truncatedParts(
   { input, finalResponse, systemPrompt }: Pick<AgentTrace, 'input' | 'finalResponse' | 'systemPrompt'>,
+  limit: number | undefined,
   ...sources: readonly (readonly Node[])[]
 ): readonly TruncatedPart[] {
   const parts: TruncatedPart[] = [];
-  if (isCut(input)) parts.push('input');
-  if (isCut(finalResponse)) parts.push('final_response');
-  if (isCut(systemPrompt)) parts.push('system_prompt');
-  if (sources.some((nodes) => nodes.some(isTruncated))) parts.push('spans');
+  if (isCut(input, limit)) parts.push('input');
+  if (isCut(finalResponse, limit)) parts.push('final_response');
+  if (isCut(systemPrompt, limit)) parts.push('system_prompt');
+  if (limit !== undefined || sources.some((nodes) => nodes.some(isTruncated))) parts.push('spans');
   return parts;
 }
 
@@ -346,8 +349,8 @@ function isTruncated({ reading: { facts } }: Node): boolean {
   return facts.truncated === true;
 }
 
-function isCut(value: JsonValue | undefined): boolean {
-  return typeof value === 'string' && isCutShort(value);
+function isCut(value: JsonValue | undefined, limit: number | undefined): boolean {
+  return typeof value === 'string' && (value.length === limit || isCutShort(value));
 }
 
 /**

@@ -21,6 +21,7 @@ const limits = [
 
 const cut: readonly { readonly name: string; readonly text: string }[] = [
   ...limits.map((limit) => ({ name: `JSON that breaks off after ${limit} characters`, text: long.slice(0, limit) })),
+  { name: 'JSON that breaks off where no usual limit lies', text: long.slice(0, 1_111) },
   { name: 'a value in Python notation that breaks off', text: python.slice(0, 4_096) },
   { name: 'a list that breaks off behind a comma', text: `[${'1,'.repeat(99)}1234567,`.padEnd(250, '1') },
   { name: 'JSON with an ellipsis behind the cut', text: `${long.slice(0, 4_000)}...` },
@@ -44,7 +45,6 @@ const whole: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'a text that ends in dots', text: 'To be continued...' },
   { name: 'a text of exactly 4096 characters', text: 'x'.repeat(4_096) },
   { name: 'whole JSON of exactly 1024 characters', text: `{"text":"${'x'.repeat(1_024 - 11)}"}` },
-  { name: 'JSON that breaks off where no limit lies: a model broke it', text: long.slice(0, 1_111) },
   { name: 'short JSON that breaks off', text: '{"origin": "JFK", "desti' },
   { name: 'a broken text of a limit’s length that is no beginning of JSON', text: `{origin}: ${'x'.repeat(246)}` },
   { name: 'a log line in brackets', text: `[INFO] ${'x'.repeat(993)}` },
