@@ -4,7 +4,13 @@ import { brief } from '../../../src/stores/compression.ts';
 
 /** Rows whose bodies are these numbers of characters, and the number of rows that were read. */
 function table(lengths: readonly number[]) {
-  const rows = lengths.map((length, at) => ({ place: (at + 1) * 10, body: brief('x'.repeat(length), 512) }));
+  const bodies = new Map<number, Uint8Array>();
+  const bodyOf = (length: number): Uint8Array => {
+    const body = bodies.get(length) ?? brief('x'.repeat(length), 512);
+    bodies.set(length, body);
+    return body;
+  };
+  const rows = lengths.map((length, at) => ({ place: (at + 1) * 10, body: bodyOf(length) }));
   let read = 0;
   return {
     count: () => read,
