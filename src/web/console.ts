@@ -87,6 +87,15 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     bodyLimit: bodyBytesMax,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: paramCharsMax },
+    // An address that cannot be decoded reaches no route and no error handler.
+    frameworkErrors: (_error, _request, { raw }) =>
+      void raw
+        .writeHead(400, { 'content-type': 'application/json; charset=utf-8', 'x-content-type-options': 'nosniff' })
+        .end(
+          JSON.stringify(
+            failure('bad_request', 'The address cannot be read.', `${apiPrefix}/openapi.json lists the addresses of the API.`),
+          ),
+        ),
   });
   app.setValidatorCompiler(compiledWhenUsed());
   const access = accessControl({

@@ -129,3 +129,16 @@ test.each(['/api/v1/runs?limit=Infinity', '/api/v1/experiments?limit=1e999', '/a
     ]);
   },
 );
+
+test.each(['/%ff', '/api/v1/sessions/%ff', '/api/v1/sessions/%'])(
+  'console: %s, which cannot be decoded, has an answer in the form of all',
+  async (path) => {
+    const { url, listener } = await openConsole();
+    listeners.push(listener);
+    const answer = await fetch(`${url}${path}`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { code: 'bad_request', message: 'The address cannot be read.' } },
+    ]);
+  },
+);
