@@ -109,6 +109,18 @@ describe.each(members)('%s', (member) => {
     ]);
   });
 
+  test('versions: runs that did not end well are counted by their status', async () => {
+    const store = await open(member);
+    const ends = ['ok', 'error', 'paused', 'error'] as const;
+    await store.write(ends.map((status) => item({ version: '1', members: { trace: agentTrace({ agent: 'a', status }) } })));
+    await refreshed(store);
+    expect(await told(store, { kinds: ['run', 'status'] })).toEqual([
+      ['1', 'run', '', '', 4, 4, 4, 1],
+      ['1', 'status', 'error', '', 2, 2, 2, 1],
+      ['1', 'status', 'paused', '', 1, 1, 1, 1],
+    ]);
+  });
+
   test('versions: a later verdict and a later revision count once', async () => {
     const store = await open(member);
     const first = item({ version: '1', verdicts: { e: scored(1) } });

@@ -7,6 +7,14 @@ export type AlertCondition =
   | { readonly kind: 'worse_than_previous'; readonly evaluator: string }
   | { readonly kind: 'rate'; readonly evaluator: string; readonly side: Side; readonly threshold: number; readonly overMs: number }
   | { readonly kind: 'per_run'; readonly what: PerRun; readonly side: Side; readonly threshold: number; readonly overMs: number }
+  /** Share of runs that ended in an error, or that wait for a person or another program. */
+  | {
+      readonly kind: 'status';
+      readonly status: 'error' | 'paused';
+      readonly side: Side;
+      readonly threshold: number;
+      readonly overMs: number;
+    }
   /** Threshold in microseconds. */
   | { readonly kind: 'duration'; readonly share: number | 'mean'; readonly side: Side; readonly threshold: number; readonly overMs: number }
   /** Fires when one of them is exceeded in both of its windows. */
@@ -46,6 +54,8 @@ export const conditionForms = [
   'NAME.rate < 0.95 over 1h',
   'NAME.burn rate',
   'NAME.burn rate > 14.4 over 1h',
+  'run errors > 5% over 1h',
+  'paused runs > 20%',
   'cost per run > 0.10',
   'output tokens per run > 2000 over 1h',
   'p95 duration > 30s',
@@ -54,6 +64,7 @@ export const conditionForms = [
 
 const NAMED = /^(\S+?)\.(rate|burn rate)(?: (.*))?$/;
 const PER_RUN = /^(cost|input tokens|output tokens) per run(?: (.*))?$/;
+const STATUS = /^(run errors|paused runs)(?: (.*))?$/;
 const DURATION = /^(p\d{1,2}|mean|median) duration(?: (.*))?$/;
 const COMPARED = /^([<>]) (\S+)(?: over (\S+))?$/;
 
@@ -61,6 +72,13 @@ export function alertCondition(text: string): ParsedCondition {
   const words = text.trim().replaceAll(/\s+/g, ' ');
   const named = NAMED.exec(words);
   if (named !== null) return ofEvaluator(named[1] ?? '', named[2] === 'rate' ? 'rate' : 'burn_rate', named[3]);
+  const status = STATUS.exec(words);
+  if (status !== null) {
+    const word = status[1] === 'run errors' ? 'error' : 'paused';
+    return compared(status[2], `${status[1]} > 5% over 1h`, numberOf, ({ side, threshold, overMs }) =>
+      threshold > 1 ? notAShare(threshold) : { kind: 'status', status: word, side, threshold, overMs },
+    );
+  }
   const perRun = PER_RUN.exec(words);
   if (perRun !== null) {
     const what = (perRun[1] ?? '').replace(' ', '_') as PerRun;
@@ -105,10 +123,12 @@ function ofEvaluator(evaluator: string, figure: 'rate' | 'burn_rate', rest: stri
   if (rest?.startsWith('worse') === true)
     return fault(`"${rest}" is no comparison`, `Write ${evaluator}.rate worse than previous version.`);
   return compared(rest, `${evaluator}.rate < 0.95 over 1h`, numberOf, ({ side, threshold, overMs }) =>
-    threshold > 1
-      ? { problem: `a rate is between 0 and 1, and ${threshold} is not`, todo: `Write a share such as 0.95, or 95%.` }
-      : { kind: 'rate', evaluator, side, threshold, overMs },
+    threshold > 1 ? notAShare(threshold) : { kind: 'rate', evaluator, side, threshold, overMs },
   );
+}
+
+function notAShare(threshold: number): Misfit {
+  return { problem: `a rate is between 0 and 1, and ${threshold} is not`, todo: `Write a share such as 0.95, or 95%.` };
 }
 
 interface Compared {

@@ -59,6 +59,8 @@ export function questionsOf(rule: AlertRule, nowMs: number): readonly VersionQue
       return condition.windows.flatMap(({ longMs, shortMs }) =>
         [longMs, shortMs].map((overMs) => ({ ...who, ...since(overMs), kinds: verdictKinds, name: condition.evaluator })),
       );
+    case 'status':
+      return [{ ...who, ...since(condition.overMs), kinds: ['run', 'status'] }];
     case 'per_run':
       return [{ ...who, ...since(condition.overMs), kinds: [condition.what] }];
     case 'duration':
@@ -87,6 +89,21 @@ export function findingOf(rule: AlertRule, answers: readonly (readonly VersionFi
         say: (value) => `${condition.evaluator} has a rate of ${percent(value)}`,
         words: percent,
         over: condition.overMs,
+      });
+    }
+    case 'status': {
+      const { status, side, threshold, overMs } = condition;
+      const runs = runsOf(first, 'run');
+      const counted = first.reduce((sum, { kind, name, runs: own }) => sum + (kind === 'status' && name === status ? own : 0), 0);
+      return boundFinding({
+        figure: runs === 0 ? undefined : counted / runs,
+        threshold,
+        side,
+        runs,
+        runsMin,
+        say: (value) => `${status === 'error' ? 'run errors' : 'paused runs'}: ${percent(value)}`,
+        words: percent,
+        over: overMs,
       });
     }
     case 'per_run': {

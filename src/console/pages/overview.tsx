@@ -74,6 +74,14 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
           note={agent.runs === 0 ? '' : percentText(agent.failed_runs / agent.runs)}
         />
         <Fact
+          name="Ended in an error"
+          value={<a href={runs({ status: 'error' })}>{countText(agent.error_runs)}</a>}
+          note={agent.runs === 0 ? '' : percentText(agent.error_runs / agent.runs)}
+        />
+        {agent.paused_runs === 0 ? null : (
+          <Fact name="Paused" value={<a href={runs({ status: 'paused' })}>{countText(agent.paused_runs)}</a>} />
+        )}
+        <Fact
           name="Duration, median"
           value={durationText(agent.duration_seconds.p50)}
           note={`p95: ${durationText(agent.duration_seconds.p95)}`}

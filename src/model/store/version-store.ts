@@ -31,7 +31,7 @@ export interface RefreshOptions {
 /**
  * run: runs. pass: verdicts with a pass or fail, by evaluator; the value is 1 or 0. score: those without, by evaluator; the value is the score.
  * duration: runs by bucket of their duration, see `src/statistics/duration-bins.ts`. took: microseconds. input_tokens, output_tokens, cost: of the runs that tell them. model, prompt: runs
- * by model, and by hash of the system prompt.
+ * by model, and by hash of the system prompt. status: runs that ended in an error or paused, by status.
  */
 export const versionFigureKinds = [
   'run',
@@ -44,6 +44,7 @@ export const versionFigureKinds = [
   'cost',
   'model',
   'prompt',
+  'status',
 ] as const;
 export type VersionFigureKind = (typeof versionFigureKinds)[number];
 

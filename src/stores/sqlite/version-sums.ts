@@ -173,7 +173,8 @@ interface Versions {
   readonly ofTenant: Map<string, number>;
 }
 
-const columns = 'tenant, agent, version, model, prompt, task, started_us, ended_us, input_tokens, output_tokens, cost_usd, marks, figures';
+const columns =
+  'tenant, agent, version, model, prompt, task, started_us, ended_us, input_tokens, output_tokens, cost_usd, status, marks, figures';
 
 function sumsOf(
   database: DatabaseSync,
@@ -191,7 +192,7 @@ function sumsOf(
 }
 
 function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): void {
-  const [tenant, agent, version, model, prompt, task, started, ended, input, output, cost, marks, figures] = row;
+  const [tenant, agent, version, model, prompt, task, started, ended, input, output, cost, status, marks, figures] = row;
   const of = versionOf(versions, [textOf(tenant), textOf(agent), textOf(version)]);
   const startedAt = Number(started);
   addOne(sumFor(of, 'run', '', ''), startedAt, 1);
@@ -203,6 +204,7 @@ function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<
   if (typeof input === 'number') addOne(sumFor(of, 'input_tokens', '', ''), startedAt, input);
   if (typeof output === 'number') addOne(sumFor(of, 'output_tokens', '', ''), startedAt, output);
   if (typeof cost === 'number') addOne(sumFor(of, 'cost', '', ''), startedAt, cost);
+  if (status === 'error' || status === 'paused') addOne(sumFor(of, 'status', '', status), startedAt, 1);
   if (typeof model === 'string') addOne(sumFor(of, 'model', '', nameOf(of, model)), startedAt, 1);
   if (typeof prompt === 'string') addOne(sumFor(of, 'prompt', '', nameOf(of, prompt)), startedAt, 1);
   const ownTask = taskOf(of, textOf(task));

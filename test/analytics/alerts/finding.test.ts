@@ -37,6 +37,9 @@ const figure = (members: Partial<VersionFigure>): VersionFigure => ({
 });
 const passes = (runs: number, value: number, members: Partial<VersionFigure> = {}): VersionFigure =>
   figure({ runs, weight: runs, value, ...members });
+/** Runs, or those of a status. */
+const ended = (status: string, runs: number): VersionFigure =>
+  figure({ kind: status === '' ? 'run' : 'status', name: status, runs, weight: runs, value: runs });
 const version = (name: string, firstAt: number, runs: number, passed: number): readonly VersionFigure[] => [
   figure({ kind: 'run', name: '', version: name, firstAt, runs, weight: runs, value: runs }),
   passes(runs, passed, { version: name, firstAt }),
@@ -54,6 +57,15 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
   ['no runs', rule('e.rate < 0.95'), [[]], { kind: 'no_data', runs: 0 }],
   ['a weighted rate', rule('e.rate < 0.95'), [[passes(40, 0, { weight: 800, value: 720, weightMax: 20 })]], { kind: 'holds', figure: 0.9 }],
   ['a mean score', rule('e.rate > 0.5'), [[passes(50, 30, { kind: 'score' })]], { kind: 'holds', figure: 0.6 }],
+  [
+    'runs that ended in an error',
+    rule('run errors > 5%'),
+    [[ended('', 100), ended('error', 6), ended('paused', 50)]],
+    { kind: 'holds', figure: 0.06, threshold: 0.05, runs: 100, explanation: expect.stringContaining('run errors: 6') as string },
+  ],
+  ['paused runs below the threshold', rule('paused runs > 20%'), [[ended('', 100), ended('paused', 20)]], { kind: 'clear', figure: 0.2 }],
+  ['runs of which none ended badly', rule('run errors > 5%'), [[ended('', 100)]], { kind: 'clear', figure: 0 }],
+  ['too few runs for a share', rule('run errors > 5%'), [[ended('', 20), ended('error', 20)]], { kind: 'no_data', runs: 20 }],
   [
     'the cost of a run',
     rule('cost per run > 0.10'),

@@ -2,6 +2,7 @@
 import { pageAddress } from '../../parts/address.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { costText, countText, durationText, lineText, shortCountText, timeText, unknownText } from '../../parts/format.ts';
+import { StatusChip } from '../../parts/status-chip.tsx';
 import { VerdictChip, VerdictCounts } from '../../parts/verdict-chip.tsx';
 import { isBad, worstFirst } from '../../parts/verdict.ts';
 import { type Run, runAddress } from './filters.ts';
@@ -56,6 +57,7 @@ export const runColumns: readonly Column<Run>[] = [
     ),
   },
   { key: 'cost', title: 'Cost', isNumber: true, cell: ({ cost_usd: cost }) => costText(cost) },
+  { key: 'status', title: 'Status', cell: ({ status }) => (status === 'ok' ? 'ok' : <StatusChip status={status} />) },
   { key: 'completeness', title: 'Completeness', cell: ({ completeness }) => completeness },
   {
     key: 'labels',

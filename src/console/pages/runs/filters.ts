@@ -22,6 +22,16 @@ export const runFilters: readonly Filter[] = [
   { name: 'model', title: 'Model', kind: 'text', isMore: true },
   { name: 'session', title: 'Session', kind: 'text' },
   { name: 'tool', title: 'Tool', kind: 'text', isMore: true },
+  {
+    name: 'status',
+    title: 'Status',
+    kind: 'choice',
+    options: [
+      { value: 'error', title: 'ended in an error' },
+      { value: 'paused', title: 'paused' },
+      { value: 'ok', title: 'ok' },
+    ],
+  },
   { name: 'evaluator', title: 'Evaluator', kind: 'text' },
   { name: 'verdict', title: 'Verdict', kind: 'choice', options: verdictTitles.map(([value, title]) => ({ value, title })) },
   { name: 'label', title: 'Label', kind: 'text', placeholder: 'name=value', isMore: true },

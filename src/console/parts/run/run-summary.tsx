@@ -1,6 +1,7 @@
 /** What a run is about at one view: who worked, when, how long, what it used, the input and the answer. */
 import type { ComponentChildren } from 'preact';
 import type { Schemas } from '../../api/client.ts';
+import { StatusChip } from '../status-chip.tsx';
 import { pageAddress } from '../address.ts';
 import { CopyButton } from '../copy.tsx';
 import { costText, countText, timeText, unknownText } from '../format.ts';
@@ -60,12 +61,7 @@ function costFact(run: object): readonly (readonly [string, string])[] {
 function StatusChips({ status, completeness }: Pick<Run, 'status' | 'completeness'>) {
   return (
     <>
-      {status === 'error' ? (
-        <span class="chip fail">
-          <span aria-hidden="true">✗</span>
-          <span>ended in an error</span>
-        </span>
-      ) : null}
+      <StatusChip status={status} />
       {completeness === 'complete' ? null : (
         <span class="chip warn" title={completenessTexts[completeness]}>
           <span aria-hidden="true">!</span>
@@ -93,7 +89,8 @@ export function InputAndAnswer({ run }: { readonly run: Run }) {
         </div>
       </div>
     );
-  const { input, final_response: answer, error_message: error } = run;
+  const { input, final_response: answer, status, error_message: message, error_type: type } = run;
+  const error = [type, message].filter((text) => typeof text === 'string' && text !== '').join(': ');
   const truncated = run.truncated ?? [];
   return (
     <div class="run-texts">
@@ -114,11 +111,11 @@ export function InputAndAnswer({ run }: { readonly run: Run }) {
           {answer === null || answer === undefined ? null : <CopyButton value={plainText(answer)} what="The answer" />}
         </header>
         {answer === null || answer === undefined ? (
-          <p class="dim">The spans carry no final answer.</p>
+          <p class="dim">{status === 'paused' ? 'The run waits for a person or another program.' : 'The spans carry no final answer.'}</p>
         ) : (
           <LongText text={plainText(answer)} charsMax={600} isCut={truncated.includes('final_response')} />
         )}
-        {error === null || error === undefined || error === '' ? null : (
+        {error === '' ? null : (
           <div class="box failed">
             <div class="text">
               <LongText text={error} charsMax={600} />

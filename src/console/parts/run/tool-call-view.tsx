@@ -58,10 +58,17 @@ function ArgumentsOf({ call, marks }: { readonly call: Schemas['ToolCall']; read
   return <p class="dim">The spans carry no arguments of this call.</p>;
 }
 
+const holdTexts = {
+  waiting: 'The call waits for a person or another program.',
+  refused: 'A person refused the call, and it did not run.',
+} as const;
+
 function ResultOf({ call }: { readonly call: Schemas['ToolCall'] }) {
-  const { error, executed, result, result_carried: isCarried, truncated } = call;
+  const { error, executed, outcome, result, result_carried: isCarried, truncated } = call;
+  const held = outcome === 'waiting' || outcome === 'refused' ? holdTexts[outcome] : undefined;
   return (
     <>
+      {held === undefined ? null : <p>{held}</p>}
       {error === null ? null : (
         <div class="box failed">
           <div class="text">
@@ -78,7 +85,7 @@ function ResultOf({ call }: { readonly call: Schemas['ToolCall'] }) {
         )
       ) : truncated.result !== null ? (
         <LongText text={truncated.result} isCut />
-      ) : error === null ? (
+      ) : error === null && held === undefined ? (
         <p class="dim">
           {executed ? 'The spans carry no result of this call.' : 'A model asked for this call, and no span shows that it ran.'}
         </p>
