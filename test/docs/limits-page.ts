@@ -20,6 +20,7 @@ import { versionsMax } from '../../src/stores/sqlite/version-sums.ts';
 import { labelSetsPreset } from '../../src/telemetry/registry.ts';
 import { runsListedMax } from '../../src/exporters/webhook/webhook-message.ts';
 import { runsMax } from '../../src/web/api/figures.ts';
+import { versionsMax as versionsAnsweredMax } from '../../src/web/api/versions.ts';
 import { attemptsMax, sessionsMax } from '../../src/web/browser-sessions.ts';
 import { defaultStreamBounds } from '../../src/web/event-streams.ts';
 import { defaultResponseBounds } from '../../src/web/request-guard.ts';
@@ -125,6 +126,12 @@ const groups: readonly Group[] = [
         per: 'message; the tenants take turns',
         beyond: 'the message counts them',
         counted: 'tracejury_webhook_runs_total',
+      },
+      {
+        counts: 'versions of one answer, those that came last',
+        most: versionsAnsweredMax,
+        per: 'answer; `tenant` and `agent` give one of them the whole',
+        beyond: 'earlier versions are left out',
       },
       {
         counts: 'newest runs of one answer about rates',

@@ -14,7 +14,7 @@ import { estimateJson } from './estimate-json.ts';
 import { count, object, type Parameters, QueryFault, type Route, runParameters, tenantOf, text, textParameter, time } from './route.ts';
 
 /** Versions of one answer: those that came last. */
-const versionsMax = 100;
+export const versionsMax = 100;
 const namesMax = 20;
 
 const estimate: JsonObject = { $ref: '#/components/schemas/Estimate' };
