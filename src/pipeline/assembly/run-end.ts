@@ -25,9 +25,10 @@ interface RunSpans {
 
 export type RunEnd = Pick<AgentTrace, 'status' | 'errorMessage' | 'errorType' | 'errorSpanId'>;
 
-/** An agent span in error decides, whatever its output. Otherwise a last request that failed does, unless the run went on without it. */
+/** An agent span in error decides, whatever its output, and so does its exception where the run has no response. Otherwise a last request that failed does, unless the run went on without it. */
 export function runEnd(spans: RunSpans): RunEnd {
-  const failed = spans.outer.find((node) => isFailed(node, spans)) ?? failedRequest(spans);
+  const failed =
+    spans.outer.find((node) => (isStated(node) || spans.response === undefined) && isFailed(node, spans)) ?? failedRequest(spans);
   const failure = failed === undefined ? undefined : failureOf(failed);
   if (failed === undefined || failure === undefined) return { status: isPaused(spans) ? 'paused' : 'ok' };
   const end: Mutable<RunEnd> = { status: 'error', errorSpanId: failed.span.spanId };
@@ -36,6 +37,11 @@ export function runEnd(spans: RunSpans): RunEnd {
   const type = failure.type ?? causeOf(spans)?.type;
   if (type !== undefined) end.errorType = type;
   return end;
+}
+
+/** An exception event alone states no failure of the span: an agent may record an exception and go on. */
+function isStated({ span, reading: { facts } }: Node): boolean {
+  return span.status.code === 'error' || facts.failed !== undefined;
 }
 
 function isFailed(node: Node, spans: RunSpans): boolean {
@@ -127,11 +133,11 @@ function causeOf(spans: RunSpans): ToolError | undefined {
 
 function isPaused(spans: RunSpans): boolean {
   const { outer, response } = spans;
-  const isStated = outer.some((node) => {
+  const isHeld = outer.some((node) => {
     const failure = failureOf(node);
     return node.reading.facts.waits === true || (failure !== undefined && controlFlowOf(failure) === 'waiting');
   });
-  return isStated || statesPause(response) || holdsCall(spans) || endsWithOpenCall(spans);
+  return isHeld || statesPause(response) || holdsCall(spans) || endsWithOpenCall(spans);
 }
 
 /** A call waits, and no model was asked after it. */

@@ -168,6 +168,13 @@ const recovered: readonly (readonly [name: string, spans: readonly Span[]])[] = 
   ],
   ['an exception event on an agent span with an output', [agentSpan({ id: 1, output: 'a', events: exception('ValueError', 'retried') })]],
   [
+    'an exception event on an agent span without output, when a request answered',
+    [
+      agentSpan({ id: 1, start: 0, end: 90, events: exception('ValueError', 'retried') }),
+      modelSpan({ id: 2, parent: 1, start: 3, end: 4, user: 'q', says: 'a' }),
+    ],
+  ],
+  [
     'the error of a tool on the spans around it, when the model answered it',
     [
       agentSpan({ id: 1, start: 0, end: 90, status: 'error', message: 'timeout for X-9', output: 'a' }),
