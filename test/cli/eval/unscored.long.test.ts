@@ -112,7 +112,7 @@ describe('an expectation switches on what checks it', () => {
       on: ['tool_trajectory', 'exact_match'],
     },
   ];
-  const byDefault = ['tool_call_validity', 'tool_error', 'tool_efficiency'];
+  const byDefault = ['tool_call_validity', 'tool_error', 'tool_efficiency', 'run_error'];
 
   test('an expectation that is met passes, one that is not fails, each by its own evaluators', async () => {
     const examples = parts.flatMap(({ part, met, broken, on }) => [
@@ -515,8 +515,12 @@ describe('the table by run', () => {
     ]);
     expect(await rows('--verbose')).toEqual([
       expect.stringMatching(/^run +agent +verdicts$/),
-      expect.stringMatching(/^a +– +✓ tool_error 1\.000, ✓ tool_efficiency 1\.000, – tool_call_validity \(no_tool_definitions\)$/),
-      expect.stringMatching(/^bad +clerk +✗ tool_error 0\.000, ✓ tool_efficiency 1\.000, – tool_call_validity \(no_tool_definitions\)$/),
+      expect.stringMatching(
+        /^a +– +✓ tool_error 1\.000, ✓ tool_efficiency 1\.000, ✓ run_error 1\.000, – tool_call_validity \(no_tool_definitions\)$/,
+      ),
+      expect.stringMatching(
+        /^bad +clerk +✗ tool_error 0\.000, ✓ tool_efficiency 1\.000, ✓ run_error 1\.000, – tool_call_validity \(no_tool_definitions\)$/,
+      ),
     ]);
     expect((await tracejury('eval', runs, '--format', 'markdown')).out).toContain('| bad | clerk | 3 | ✗ tool\\_error 0.000 |');
   });
