@@ -522,7 +522,7 @@ describe('the table by run', () => {
         /^bad +clerk +✗ tool_error 0\.000, ✓ tool_efficiency 1\.000, ✓ run_error 1\.000, – tool_call_validity \(no_tool_definitions\)$/,
       ),
     ]);
-    expect((await tracejury('eval', runs, '--format', 'markdown')).out).toContain('| bad | clerk | 3 | ✗ tool\\_error 0.000 |');
+    expect((await tracejury('eval', runs, '--format', 'markdown')).out).toContain('| bad | clerk | 4 | ✗ tool\\_error 0.000 |');
   });
 });
 
