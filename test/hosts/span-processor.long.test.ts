@@ -1,9 +1,11 @@
 /** A fourth host: spans that end in the agent's own process get the verdicts of the service, byte for byte. */
 import { join } from 'node:path';
+import type { ConfiguredRule } from '../../evaluators/configuration/configured.ts';
 import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
-import { evaluate, factory, type ConfiguredEvaluator } from '../../src/library/evaluators.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import { factory } from '../../src/library/evaluators.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
@@ -13,10 +15,12 @@ import { manualTimers } from '../span-processor/manual-timers.ts';
 import { keptSpans, readableOf } from '../span-processor/sdk-spans.ts';
 import { ruleEntries } from './entries.ts';
 
-const rules = ruleEntries.map(({ use, options, expect: expected }): ConfiguredEvaluator => {
+const rules = ruleEntries.map(({ use, options, expect: expected }): ConfiguredRule => {
   const member = evaluators.find(({ id }) => id === use);
   if (member === undefined) throw new Error(`there is no ${use}`);
-  return factory(member)(options ?? {}, expected === undefined ? {} : { expect: readExpectation(expected).expectation });
+  const configured = factory(member)(options ?? {}, expected === undefined ? {} : { expect: readExpectation(expected).expectation });
+  if (configured.kind !== 'rule') throw new Error(`${use} is no rule`);
+  return configured;
 });
 
 /** The SDK has no log records. */
@@ -43,7 +47,9 @@ test('hosts: in every recording the span processor has the runs and the verdicts
     expect([recording.name, [...last.keys()].toSorted()]).toEqual([recording.name, [...wanted.keys()].toSorted()]);
     for (const [place, { evaluations, run }] of last) {
       if (run.partOf !== undefined) continue;
-      const verdicts = await evaluate((wanted.get(place) ?? run).trace, {}, rules);
+      const whole = wanted.get(place) ?? run;
+      const context = evaluationContext();
+      const verdicts = rules.map((rule) => rule.evaluate(whole.trace, {}, context, whole));
       expect([recording.name, place, textOf(evaluations.map(({ verdict }) => verdict))]).toEqual([recording.name, place, textOf(verdicts)]);
     }
     expect([recording.name, scoring.stats().faults]).toEqual([recording.name, 0]);

@@ -44,7 +44,7 @@ function folder(): ServiceFolder {
 }
 
 /** Names and patterns that are more work to compare than one run may take. */
-const names = Array.from({ length: 60 }, (_, at) => `t${at}${'x'.repeat(1_000)}`);
+const names = Array.from({ length: 150 }, (_, at) => `t${at}${'x'.repeat(450)}`);
 const spans = [
   ...names.map((tool, at) =>
     toolSpan({ id: at + 2, parent: 1, trace: 1, start: at + 1, end: at + 2, call: `c${at}`, tool, arguments: '{}', result: 'ok' }),

@@ -1,12 +1,28 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { noTenant } from '../../../src/model/ids.ts';
 import type { Store } from '../../../src/model/store/store.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { spanId } from '../../builders/agent-trace.ts';
 import { traceId } from '../../builders/spans.ts';
 import { configFrom, storeTraces, type StoredTrace } from '../../builders/stored-runs.ts';
-import { folder, file, replay, reported, of, agentRun, lenient, strict, traces, stored, config, allVerdicts } from '../replay/harness.ts';
+import {
+  folder,
+  file,
+  replay,
+  reported,
+  of,
+  agentRun,
+  lenient,
+  strict,
+  traces,
+  stored,
+  config,
+  allVerdicts,
+  ended,
+} from '../replay/harness.ts';
+
+afterAll(ended);
 
 test('replay: a changed threshold flips verdicts, with both explanations, and nothing is written', async () => {
   const path = await stored(`${lenient}, loop_detection`, traces(30));
@@ -183,7 +199,7 @@ test('replay: a configuration without a store, and a store that is not there, ar
     code: 2,
     err: expect.stringContaining('which only its own process can read'),
   });
-  expect(await replay('-c', config(join(folder, 'none.db'), strict))).toMatchObject({
+  expect(await replay('-c', config(join(folder(), 'none.db'), strict))).toMatchObject({
     code: 2,
     err: expect.stringContaining('There is no store at'),
   });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import type { Span } from '../../../src/model/span.ts';
@@ -17,15 +17,24 @@ import { agentSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
 import { chatServer, says, type ChatServer } from '../../judges/chat-server.ts';
 import { configFrom, storeTraces, type StoredTrace } from '../../builders/stored-runs.ts';
 
-export const folder = mkdtempSync(join(tmpdir(), 'tracejury-replay-'));
+let own: string | undefined;
 const servers: ChatServer[] = [];
-afterAll(async () => {
-  await Promise.all(servers.map((server) => server.close()));
-  rmSync(folder, { recursive: true });
-});
+
+/** Holds the files of the tests until `ended`. */
+export function folder(): string {
+  own ??= mkdtempSync(join(tmpdir(), 'tracejury-replay-'));
+  return own;
+}
+
+/** Every file of tests calls it at its end: the files of a process share this module. */
+export async function ended(): Promise<void> {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+  if (own !== undefined) rmSync(own, { recursive: true });
+  own = undefined;
+}
 
 export function file(content: string | Uint8Array, ending = 'yaml'): string {
-  const path = join(folder, `${randomUUID()}.${ending}`);
+  const path = join(folder(), `${randomUUID()}.${ending}`);
   writeFileSync(path, content);
   return path;
 }
@@ -127,7 +136,7 @@ export async function stored(
   given: readonly StoredTrace[],
   and?: (store: ReplayableStore) => Promise<void>,
 ): Promise<string> {
-  const path = join(folder, `${randomUUID()}.db`);
+  const path = join(folder(), `${randomUUID()}.db`);
   const store = await sqliteStore(path, { inThread: false });
   await storeTraces(store, configFrom(`evaluators: [ ${evaluators} ]`), given);
   await and?.(store);

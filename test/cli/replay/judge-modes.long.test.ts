@@ -1,12 +1,14 @@
 /** `--judges` and `--budget`. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { gatheredRuns } from '../../../src/cli/inspect/inspection.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { type ChatServer } from '../../judges/chat-server.ts';
 import { configFrom, storeTraces } from '../../builders/stored-runs.ts';
-import { folder, replay, reported, of, strict, traces, stored, config, opened, allVerdicts, judging } from './harness.ts';
+import { folder, replay, reported, of, strict, traces, stored, config, opened, allVerdicts, judging, ended } from './harness.ts';
+
+afterAll(ended);
 
 const done = '{ use: task_completion, name: done, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } }';
 const judgesOf = ({ baseUrl }: ChatServer, model = 'm', price = ', price: { input_per_million: 1000, output_per_million: 1000 }'): string =>
@@ -75,7 +77,7 @@ test('replay: a judge that samples is asked about the runs of its sample alone',
 
 test('replay: forecasts what the judges would cost a day', async () => {
   const server = await judging();
-  const path = join(folder, `${randomUUID()}.db`);
+  const path = join(folder(), `${randomUUID()}.db`);
   await opened(path, async (store) => {
     const old = configFrom(`evaluators: [ ${strict} ]`);
     const now = BigInt(Date.now()) * 1_000_000n;

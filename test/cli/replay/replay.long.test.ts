@@ -1,7 +1,7 @@
 /** A replay that writes beside a service on the same file: neither loses anything of the other. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { gatheredRuns } from '../../../src/cli/inspect/inspection.ts';
 import type { Span } from '../../../src/model/span.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
@@ -9,7 +9,9 @@ import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { measured } from '../../bench/server.ts';
 import { configFrom } from '../../builders/stored-runs.ts';
 import { otlpSink, readCarrier } from '../../exporters/otlp-sink.ts';
-import { agentRun, allVerdicts, file, folder, lenient, reported, stored, strict, traces } from './harness.ts';
+import { agentRun, allVerdicts, file, folder, lenient, reported, stored, strict, traces, ended } from './harness.ts';
+
+afterAll(ended);
 
 const main = '../../src/cli/main.ts';
 const runs = 300;
@@ -40,7 +42,7 @@ test('replay: beside a service that takes runs meanwhile, every run of both is t
     file(`evaluators: [ ${evaluators} ]
 listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
 store: { url: "sqlite:${path}" }
-journal: { url: "disk:${join(folder, 'journal')}" }
+journal: { url: "disk:${join(folder(), 'journal')}" }
 export: [ { to: span_events, endpoint: "${sink.url}" } ]
 `);
   const service = await measured(main, ['serve', '-c', configured(lenient)], { lastLine: /^Evaluators/m });

@@ -1,6 +1,6 @@
 /** Evaluators of whole sessions: a replay gives the verdicts of the service that has judged them, and says why it cannot join a session. */
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { isJsonArray, isJsonObject, type JsonObject } from '../../../src/model/json.ts';
 import type { Span } from '../../../src/model/span.ts';
 import { writeTracesJson } from '../../../src/otlp/write/write.ts';
@@ -8,7 +8,9 @@ import { agentSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
 import { chatServer, says, type ChatServer } from '../../judges/chat-server.ts';
 import { serviceFolder, type ServiceFolder, type ServiceProcess } from '../../service/process.ts';
 import { eventually } from '../../service/running.ts';
-import { allVerdicts, file, of, opened, reported, type Report } from './harness.ts';
+import { allVerdicts, file, of, opened, reported, type Report, ended } from './harness.ts';
+
+afterAll(ended);
 
 let folder: ServiceFolder;
 let judge: ChatServer;

@@ -1,11 +1,13 @@
 /** Sums over time after `replay --write`: those of a store whose runs had the new verdicts from the start. */
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { VersionFigureKind } from '../../../src/model/store/version-store.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import { agentSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
 import { nanos } from '../../builders/spans.ts';
 import type { StoredTrace } from '../../builders/stored-runs.ts';
-import { config, interrupted, lenient, opened, replay, reported, stored, strict } from './harness.ts';
+import { config, interrupted, lenient, opened, replay, reported, stored, strict, ended } from './harness.ts';
+
+afterAll(ended);
 
 const minute = 60_000;
 const dayMicros = 24 * 60 * minute * 1_000;

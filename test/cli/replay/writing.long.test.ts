@@ -1,5 +1,5 @@
 /** `--write` and `--resume`. */
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Revision } from '../../../src/model/store/replay-store.ts';
 import { spanId } from '../../builders/agent-trace.ts';
 import { run as exampleRun, scored, scoredRun } from '../../builders/scored-run.ts';
@@ -17,7 +17,10 @@ import {
   opened,
   allVerdicts,
   type Report,
+  ended,
 } from './harness.ts';
+
+afterAll(ended);
 
 const entriesOf = async (path: string): Promise<ReadonlyMap<string, readonly [revision: number, verdicts: ReadonlyMap<string, string>]>> =>
   new Map(

@@ -68,6 +68,7 @@ test('forward: a run of the SDK goes on in order, with verdicts on the agent and
   expect(events(run)).toEqual([
     ['gen_ai.evaluation.result', 'tool_error', 0.5, 'fail'],
     ['gen_ai.evaluation.result', 'tool_efficiency', 1, 'pass'],
+    ['gen_ai.evaluation.result', 'run_error', 1, 'pass'],
   ]);
   expect(events(notify)).toEqual([
     ['gen_ai.evaluation.result', 'tool_error', 0, 'fail'],

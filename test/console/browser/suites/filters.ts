@@ -34,6 +34,8 @@ const cases: readonly FilterCase[] = [
   { query: { evaluator: 'tool_call_validity', verdict: 'skipped' }, sent: ({ tools }) => tools === undefined },
   // Whatever else has failed: a failed call is a failed verdict.
   { query: { verdict: 'fail' }, sent: (story) => hasError(story) || undefined },
+  { query: { status: 'ok' }, sent: ({ answer }) => answer !== undefined },
+  { query: { status: 'error' }, sent: ({ answer }) => answer === undefined },
   { query: { label: `${judged}=rude` }, sent: ({ agent }) => (agent === refundAgent ? undefined : false) },
   { query: { label: 'polite' }, sent: ({ agent }) => (agent === refundAgent ? undefined : false) },
   { query: { annotated: 'true' }, sent: ({ agent }) => (agent === refundAgent ? undefined : false) },
