@@ -39,8 +39,7 @@ export const schedules = {
       },
       { name: 'static checks', command: check('static'), load: 'works', minutesMax: 10 },
       { name: 'long tests', command: check('long'), load: 'works', minutesMax: 40 },
-      // The longest of those that wait: beside the browser there is time for tests.
-      { name: 'the console', command: check('console'), load: 'waits', needs: ['the first minute'], minutesMax: 40 },
+      { name: 'the console', command: check('console'), load: 'works', needs: ['the first minute'], minutesMax: 20 },
       { name: 'dashboard', command: check('dashboard'), load: 'waits', minutesMax: 15 },
       { name: 'pytest', command: check('pytest'), load: 'waits', needs: [python], minutesMax: 15 },
       { name: 'the loop', command: check('loop'), load: 'waits', needs: [python], minutesMax: 15 },
