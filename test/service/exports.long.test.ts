@@ -122,10 +122,14 @@ for (const content of ['all', 'none'] as const) {
     const service = await folder.start();
     await send(service);
     await stored(service);
-    const { exports } = (await (await fetch(`${service.console}/api/v1/exports?limit=200`)).json()) as {
-      readonly exports: readonly { readonly trace_id: string }[];
-    };
-    expect(exports.map(({ trace_id: trace }) => trace).toSorted()).toEqual(all);
+    // The row of a score follows the row of its run.
+    const rows = await eventually(async () => {
+      const { exports } = (await (await fetch(`${service.console}/api/v1/exports?limit=200`)).json()) as {
+        readonly exports: readonly { readonly trace_id: string }[];
+      };
+      return exports.length < all.length ? undefined : exports;
+    }, 'a row for each score');
+    expect(rows.map(({ trace_id: trace }) => trace).toSorted()).toEqual(all);
   });
 }
 

@@ -148,7 +148,7 @@ test('shards: all recordings have the same verdicts with 1, 2 and 3 shards', asy
   const verdicts = [];
   for (const shards of [1, 2, 3]) {
     const service = await running(`shards: ${shards}\nlimits: { memory_bytes: 4GiB }\nevaluators: [ defaults ]`, {
-      closing: 'settle: 3s, quiet: 6s, abandon: 9s',
+      closing: 'settle: 6s, quiet: 12s, abandon: 18s',
     });
     const sendAll = async ({ expected, folder: place }: (typeof recordings)[number]): Promise<void> => {
       for (const { file, kind, content_type: type } of expected.files) {
@@ -172,7 +172,7 @@ test('shards: all recordings have the same verdicts with 1, 2 and 3 shards', asy
         const found = (await runsOf(service)).length;
         looks = found === count ? looks + 1 : 0;
         count = found;
-        return looks > 12 ? true : undefined;
+        return looks > 22 ? true : undefined;
       },
       'no more runs',
       { everyMs: 1_000, looksMax: 120 },
