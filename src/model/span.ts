@@ -93,6 +93,31 @@ export interface Span extends Attributed {
   asWritten?(): WrittenBytes;
 }
 
+/** A copy of a span with other members. Attributes remain where they are decoded from, and the copy does not know its bytes in a body. */
+export function spanWith(span: Span, members: Partial<Span>): Span {
+  return {
+    resource: span.resource,
+    scope: span.scope,
+    traceId: span.traceId,
+    spanId: span.spanId,
+    parentSpanId: span.parentSpanId,
+    traceState: span.traceState,
+    flags: span.flags,
+    name: span.name,
+    kind: span.kind,
+    startUnixNano: span.startUnixNano,
+    endUnixNano: span.endUnixNano,
+    status: span.status,
+    events: span.events,
+    links: span.links,
+    wireBytes: span.wireBytes,
+    attribute: (key) => span.attribute(key),
+    attributeKeys: () => span.attributeKeys(),
+    ...(span.droppedAttributes === undefined ? {} : { droppedAttributes: span.droppedAttributes }),
+    ...members,
+  };
+}
+
 export interface LogRecord extends Attributed {
   readonly resource: Resource;
   readonly scope: Scope;

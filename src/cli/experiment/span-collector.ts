@@ -2,7 +2,7 @@
 import { wire } from '../../model/attributes.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { Ingest, Received } from '../../model/ingest.ts';
-import { type LogRecord, type Resource, type Span, textAttribute } from '../../model/span.ts';
+import { type LogRecord, type Resource, type Span, spanWith, textAttribute } from '../../model/span.ts';
 
 /** One run of one example, while its spans arrive. */
 export interface RunSlot {
@@ -71,7 +71,7 @@ export function spanCollector({ spansMax }: { readonly spansMax: number }): Span
           continue;
         }
         // Nobody sends the span that the agent was given for a parent.
-        keep(slot.spans, span.parentSpanId === slot.parentSpanId ? asRoot(span) : span, slot, spansMax);
+        keep(slot.spans, span.parentSpanId === slot.parentSpanId ? spanWith(span, { parentSpanId: undefined }) : span, slot, spansMax);
         woken.add(slot);
       }
       for (const slot of woken) slot.wake();
@@ -125,28 +125,4 @@ function namesIn(resource: Resource): string | undefined {
 
 function namesText({ experimentId, exampleId, repeat }: Pick<RunSlot, 'experimentId' | 'exampleId' | 'repeat'>): string {
   return JSON.stringify([experimentId, exampleId, repeat]);
-}
-
-/** The same span without a parent. Its attributes stay where they are decoded from. */
-function asRoot(span: Span): Span {
-  return {
-    resource: span.resource,
-    scope: span.scope,
-    traceId: span.traceId,
-    spanId: span.spanId,
-    parentSpanId: undefined,
-    traceState: span.traceState,
-    flags: span.flags,
-    name: span.name,
-    kind: span.kind,
-    startUnixNano: span.startUnixNano,
-    endUnixNano: span.endUnixNano,
-    status: span.status,
-    events: span.events,
-    links: span.links,
-    wireBytes: span.wireBytes,
-    attribute: (key) => span.attribute(key),
-    attributeKeys: () => span.attributeKeys(),
-    ...(span.droppedAttributes === undefined ? {} : { droppedAttributes: span.droppedAttributes }),
-  };
 }
