@@ -6,7 +6,7 @@ import { controlFlowOf, statesPause } from '../../model/control-flow.ts';
 import { type JsonValue, plainText } from '../../model/json.ts';
 import type { Mutable } from '../../model/mutable.ts';
 import type { AgentScope } from './agent-scopes.ts';
-import { failureOf } from './failures.ts';
+import { failureOf, statesFailure } from './failures.ts';
 import { errorOf, isPhrase } from './span-facts.ts';
 import type { Node } from './span-tree.ts';
 
@@ -28,7 +28,7 @@ export type RunEnd = Pick<AgentTrace, 'status' | 'errorMessage' | 'errorType' | 
 /** An agent span in error decides, whatever its output, and so does its exception where the run has no response. Otherwise a last request that failed does, unless the run went on without it. */
 export function runEnd(spans: RunSpans): RunEnd {
   const failed =
-    spans.outer.find((node) => (isStated(node) || spans.response === undefined) && isFailed(node, spans)) ?? failedRequest(spans);
+    spans.outer.find((node) => (statesFailure(node) || spans.response === undefined) && isFailed(node, spans)) ?? failedRequest(spans);
   const failure = failed === undefined ? undefined : failureOf(failed);
   if (failed === undefined || failure === undefined) return { status: isPaused(spans) ? 'paused' : 'ok' };
   const end: Mutable<RunEnd> = { status: 'error', errorSpanId: failed.span.spanId };
@@ -37,11 +37,6 @@ export function runEnd(spans: RunSpans): RunEnd {
   const type = failure.type ?? causeOf(spans)?.type;
   if (type !== undefined) end.errorType = type;
   return end;
-}
-
-/** An exception event alone states no failure of the span: an agent may record an exception and go on. */
-function isStated({ span, reading: { facts } }: Node): boolean {
-  return span.status.code === 'error' || facts.failed !== undefined;
 }
 
 function isFailed(node: Node, spans: RunSpans): boolean {
@@ -133,11 +128,11 @@ function causeOf(spans: RunSpans): ToolError | undefined {
 
 function isPaused(spans: RunSpans): boolean {
   const { outer, response } = spans;
-  const isHeld = outer.some((node) => {
+  const isStated = outer.some((node) => {
     const failure = failureOf(node);
     return node.reading.facts.waits === true || (failure !== undefined && controlFlowOf(failure) === 'waiting');
   });
-  return isHeld || statesPause(response) || holdsCall(spans) || endsWithOpenCall(spans);
+  return isStated || statesPause(response) || holdsCall(spans) || endsWithOpenCall(spans);
 }
 
 /** A call waits, and no model was asked after it. */
