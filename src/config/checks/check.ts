@@ -72,7 +72,7 @@ export interface Validators {
   errorsOf(schema: JsonObject, value: JsonValue): readonly ErrorObject[];
 }
 
-/** More than one configuration has sections. */
+/** Compiled schemas that are kept: some versions of every section. */
 const validatorsMax = 200;
 
 /** Compiles each schema once, for configurations that are read again. Compiling takes thousands of times as long as validating. */
@@ -85,10 +85,10 @@ export function schemaValidators(): Validators {
       const found = known.get(text) ?? { schema, validate: ajv.compile(schema) };
       known.delete(text);
       known.set(text, found);
-      for (const [oldest, { schema: unused }] of known) {
-        if (known.size <= validatorsMax) break;
-        known.delete(oldest);
-        ajv.removeSchema(unused);
+      const [oldest] = known;
+      if (oldest !== undefined && known.size > validatorsMax) {
+        known.delete(oldest[0]);
+        ajv.removeSchema(oldest[1].schema);
       }
       return found.validate(value) === true ? [] : (found.validate.errors ?? []);
     },
