@@ -193,7 +193,7 @@ function modelFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts
   return addTokens(span, facts, true);
 }
 
-/** Several choices end each for a reason of its own. */
+/** A response with several choices has a finish reason for each of them. */
 function addEnd(span: Span, facts: Mutable<SpanFacts>): void {
   const reasons = span.attribute('gen_ai.response.finish_reasons');
   if (!Array.isArray(reasons) || reasons.length === 0) return;

@@ -96,7 +96,7 @@ function isAgents(span: Span): boolean | undefined {
   return role === undefined ? undefined : role === 'agent' || role === 'workflow';
 }
 
-/** Whether the events of a span, which no other reader knows, carry enough. */
+/** Whether the attributes and events of a span together show that it belongs to an agent. Other collectors do not read such events. */
 function hasEvidenceInEvents(span: Span): boolean {
   const whole = withEvents(span);
   return whole !== undefined && (hasEvidence(whole) || callOf(whole, keyEvidenceOf(whole)) !== undefined);
@@ -107,11 +107,11 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
   const facts = readAttributes(span, known);
   const whole = span.events.length > 0 && isOpen(facts, known) ? withEvents(span) : undefined;
   const read = whole === undefined ? facts : readAttributes(whole, known);
-  // What an event was given may be a part of it: only an object is all arguments.
+  // The input of an event may be one argument alone, so only an object counts as the arguments of the call.
   return read.tool?.arguments === null ? facts : read;
 }
 
-/** Whether events may add to what the attributes say. Only a tool that no other collector reads has its result there. */
+/** Whether the attributes leave open what events may hold. The result of a tool is read from events only when no other collector reads the tool. */
 function isOpen(read: SpanFacts, known: SpanFacts): boolean {
   const { role, inputMessages, outputMessages } = { ...read, ...known };
   if (role !== 'tool')
@@ -120,7 +120,7 @@ function isOpen(read: SpanFacts, known: SpanFacts): boolean {
   return (given ?? argumentsText ?? argumentsPart) === undefined || (known.tool === undefined && (result ?? resultPart) === undefined);
 }
 
-/** Only what is not known yet is read: the conventions tell most spans whole. */
+/** Reads only what is not known yet, because the conventions cover most spans. */
 function readAttributes(span: Span, known: SpanFacts): SpanFacts {
   const evidence = keyEvidenceOf(span);
   const isOpen = known.role === undefined || (known.roleIsGuess === true && !isNamedCall(known));
@@ -216,7 +216,7 @@ function saidRole(span: Span, evidence: KeyEvidence): SpanRole | undefined {
 /** A message of a model. */
 const ANSWERED = /^\s*[[{][^]{0,40}"role"\s*:\s*"(?:assistant|ai|model)"/;
 
-/** The call that the span was given or gave back, as Python writes it; what came back tells more. */
+/** A call in the text form of Python, from the output of the span or else from its input. The output has the result as well. */
 function callOf(span: Span, { keys }: KeyEvidence): string | undefined {
   for (const key of [...(keys.output ?? []), ...(keys.input ?? [])]) {
     const text = textAttribute(span, key);

@@ -134,7 +134,7 @@ function chainFacts(span: Span, metadata: JsonObject): SpanFacts {
 /** Some frameworks name the span after the method that runs the agent: `travel_agent.run`. */
 const METHOD = /\.[_a-z][_a-z0-9]*$/;
 
-/** A method's class is no agent's name. */
+/** The name of a span may be that of a method. Its class names no agent. */
 function guessedName(name: string): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
   const agentName = runName(/^[A-Z]\w*\./.test(name) ? name : name.replace(METHOD, ''));
   return agentName === undefined ? {} : { agentName, agentNameIsGuess: true };

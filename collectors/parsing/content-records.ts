@@ -15,7 +15,7 @@ export function namesLibrary(eventName: string): boolean {
   return LIBRARY.test(eventName);
 }
 
-/** What one such record carries; nothing when its body has another form. */
+/** Reads the content of one record. A body in another form gives no facts. */
 export function readContentRecord(record: LogRecord): SpanFacts {
   const body = record.body();
   const value = body === undefined ? undefined : jsonOf(body);
