@@ -15,6 +15,21 @@ export function didYouMean(written: string, known: readonly string[]): string | 
   return ranked[0]?.name;
 }
 
+export interface KnownEvaluators {
+  /** Names of the evaluators that are on. */
+  readonly on: readonly string[];
+  /** Names of all that exist. */
+  readonly all: readonly string[];
+}
+
+/** What to write in place of a name that no evaluator has that is on; `otherwise` when none is near. */
+export function meantEvaluator(written: string, { on, all }: KnownEvaluators, otherwise: string): string {
+  const meant = all.includes(written) ? written : didYouMean(written, [...on, ...all]);
+  if (meant === undefined) return otherwise;
+  const guess = meant === written ? '' : `Did you mean ${meant}?`;
+  return on.includes(meant) ? guess : `${guess} ${meant} exists but is not on: add it under evaluators.`.trimStart();
+}
+
 /** Ignores case and separators, in which people err most. */
 function folded(name: string): string {
   return name.toLowerCase().replaceAll(/[-_ ]/g, '');

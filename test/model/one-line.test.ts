@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { oneLine } from '../../src/model/one-line.ts';
+import { oneLine, oneName } from '../../src/model/one-line.ts';
 import { anyCharacter } from '../builders/any-character.ts';
 
 const cases = [
@@ -28,4 +28,14 @@ test('one line: whatever comes in, nothing that a terminal obeys comes out, and 
       expect(shown.isWellFormed()).toBe(true);
     }),
   );
+});
+
+const place = `${'a'.repeat(32)}/${'b'.repeat(16)}`;
+test.each([
+  { text: `agent ${place}`, charsMax: 60, want: `agent ${place}` },
+  { text: `${'x'.repeat(500)} ${place}`, charsMax: 120, want: `${'x'.repeat(63)}…${'x'.repeat(6)} ${place}` },
+  { text: 'abcdefghijklm', charsMax: 9, want: 'abcd…jklm' },
+  { text: 'a\u001b\nb', charsMax: 10, want: 'a\\u001b b' },
+])('one name: $text within $charsMax characters keeps its end', ({ text, charsMax, want }) => {
+  expect(oneName(text, charsMax)).toBe(want);
 });

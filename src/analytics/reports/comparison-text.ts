@@ -1,7 +1,7 @@
 /** The comparison of two experiments as text for a terminal, and as Markdown for a comment on a pull request. */
 import { cell } from './markdown-cell.ts';
 import { aligned, measureText, percent } from './report-text.ts';
-import { oneLine } from '../../model/one-line.ts';
+import { oneLine, oneName } from '../../model/one-line.ts';
 import type { Comparison, ComparisonWord, EvaluatorComparison, Flip, UsageComparison } from '../experiment-comparison.ts';
 import type { Measure } from '../experiment-summary.ts';
 import type { Experiment } from '../../model/experiment.ts';
@@ -141,6 +141,7 @@ const brokenMax = 5;
 /** Flips that a text lists for each evaluator. */
 const flipsMax = 20;
 const labelChars = 60;
+const nameChars = 120;
 const textChars = 300;
 
 export function flipText({ first, second }: Flip, measure: Measure): string {
@@ -173,7 +174,7 @@ export function comparisonTable(comparison: Comparison): string {
             ...flipped
               .slice(0, flipsMax)
               .flatMap((flip) => [
-                `  ${oneLine(flip.exampleId, labelChars)}  ${flipText(flip, measure)}`,
+                `  ${oneName(flip.exampleId, nameChars)}  ${flipText(flip, measure)}`,
                 ...(flip.input === undefined ? [] : [`    Input: ${oneLine(flip.input, textChars)}`]),
                 `    A: ${oneLine(flip.first.explanation, textChars)}`,
                 `    B: ${oneLine(flip.second.explanation, textChars)}`,

@@ -167,12 +167,8 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
     ...examples.map(({ plan }) => plan ?? []),
   ];
   const wholePlan = [...new Map([...new Set(plans)].flat().map((one) => [one.configured.name, one])).values()];
-  const gates: readonly Gate[] = settings.gates.map((gate) =>
-    parseGate(
-      gate,
-      wholePlan.map(({ configured }) => configured.name),
-    ),
-  );
+  const known = { on: wholePlan.map(({ configured }) => configured.name), all: members.map(({ id }) => id) };
+  const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, known));
   if (unchecked.length > 0) {
     complain(uncheckedText(unchecked));
     return 2;

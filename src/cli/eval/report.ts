@@ -4,10 +4,10 @@ import { type WorstTurn, worstTurns } from '../../analytics/worst-turns.ts';
 import { UsageError } from '../command.ts';
 import type { SwitchedOnEvaluator, Unverified } from './expectations.ts';
 import { type EvalOutcome, type EvalResult, severalRuns, taskCells, taskHeads, type TaskResult } from './scoring.ts';
-import { oneLine } from '../../model/one-line.ts';
+import { oneLine, oneName } from '../../model/one-line.ts';
 import type { JudgeConfig } from '../../config/config.ts';
 import { classOf, type NamedVerdict, passedShare, scoredCount, type Tally, tallyOf, type VerdictClass } from '../../library/report.ts';
-import { didYouMean } from '../../model/did-you-mean.ts';
+import { type KnownEvaluators, meantEvaluator } from '../../model/did-you-mean.ts';
 import { runErrorText } from '../../model/agent-trace.ts';
 import { endEvaluator, isCheck, type Verdict, verdictWord } from '../../model/verdict.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
@@ -29,17 +29,16 @@ interface EvaluatorTally extends Tally {
 }
 
 /** `NAME=SHARE`; the share as a number from 0 to 1 or in percent. */
-export function parseGate(text: string, names: readonly string[]): Gate {
+export function parseGate(text: string, known: KnownEvaluators): Gate {
   const at = text.lastIndexOf('=');
   const [name, written] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   const match = /^(\d{1,3}(?:\.\d{1,15})?|\.\d{1,15})(%?)$/.exec(written);
   const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
   if (at < 1 || !(share >= 0 && share <= 1))
     throw new UsageError(`--fail-under takes NAME=SHARE with a share from 0 to 1, as in tool_error=0.95, not ${JSON.stringify(text)}.`);
-  if (names.includes(name)) return { name, share };
-  const guess = didYouMean(name, names);
+  if (known.on.includes(name)) return { name, share };
   throw new UsageError(
-    `--fail-under: no evaluator has the name ${JSON.stringify(name)}. ${guess === undefined ? `Evaluators: ${names.join(', ')}.` : `Did you mean ${guess}?`}`,
+    `--fail-under: no evaluator has the name ${JSON.stringify(name)}. ${meantEvaluator(name, known, `Evaluators: ${known.on.join(', ')}.`)}`,
   );
 }
 
@@ -210,6 +209,8 @@ export function sessionsOf(results: readonly EvalResult[]): readonly SessionResu
 
 const findingsMax = 50;
 const labelChars = 80;
+/** The name of a run or an example: an agent's name of 70 characters fits beside the ids of its trace and span. */
+const nameChars = 120;
 const textChars = 300;
 const warningChars = 1_000;
 /** Runs that --verbose lists. */
@@ -255,7 +256,7 @@ export function tableText(report: EvalReport): string {
       : [
           '',
           'Examples without a run',
-          ...outcome.missing.slice(0, findingsMax).map((id) => `  ${oneLine(id, labelChars)}`),
+          ...outcome.missing.slice(0, findingsMax).map((id) => `  ${oneName(id, nameChars)}`),
           ...more(outcome.missing.length),
         ]),
     ...(gates.length === 0 ? [] : ['', 'Gates', ...gates.map((gate) => `  ${gateText(gate)}`)]),
@@ -282,7 +283,7 @@ function byRun(results: readonly EvalResult[], verbose: boolean): readonly strin
   if (results.length === 0) return [];
   const listed = results.slice(0, verbose ? rowsVerbose : findingsMax);
   const rows = listed.map(({ item, verdicts }) => [
-    oneLine(item.label, labelChars),
+    oneName(item.label, nameChars),
     oneLine(item.run.trace.agent ?? '–', labelChars),
     verdictCells(verdicts, verbose).join(', '),
   ]);
@@ -299,7 +300,7 @@ function bySession(results: readonly EvalResult[], verbose: boolean): readonly s
       const turn = at === undefined ? undefined : turns[at];
       const isFailed = turn?.verdicts.some((one) => one.name === name && classOf(one.verdict) === 'failed');
       if (at === undefined || turn === undefined || score === undefined || !(verbose || isFailed === true)) return [];
-      return [[id, name, `${at + 1} of ${turns.length}`, score.toFixed(3), turn.item.label].map((text) => oneLine(text, labelChars))];
+      return [[id, name, `${at + 1} of ${turns.length}`, score.toFixed(3), turn.item.label].map((text) => oneName(text, nameChars))];
     }),
   );
   if (rows.length === 0) return [];
@@ -331,7 +332,7 @@ function more(count: number): readonly string[] {
 
 function several(tasks: readonly TaskResult[]): readonly string[] {
   if (tasks.length === 0) return [];
-  const rows = tasks.slice(0, findingsMax).map((one) => taskCells(one).map((text) => oneLine(text, labelChars)));
+  const rows = tasks.slice(0, findingsMax).map((one) => taskCells(one).map((text) => oneName(text, nameChars)));
   return ['', ...aligned([taskHeads, ...rows]), ...more(tasks.length)];
 }
 
@@ -340,7 +341,7 @@ function list(title: string, found: readonly Finding[]): readonly string[] {
   const lines = found
     .slice(0, findingsMax)
     .flatMap(({ label, name, verdict }) => [
-      `  ${oneLine(label, labelChars)}  ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : verdict.kind === 'failed' ? ` (${oneLine(verdict.error, labelChars)})` : ''}`,
+      `  ${oneName(label, nameChars)}  ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : verdict.kind === 'failed' ? ` (${oneLine(verdict.error, labelChars)})` : ''}`,
       `    ${oneLine(verdict.explanation, textChars)}`,
     ]);
   return ['', title, ...lines, ...more(found.length)];

@@ -2,7 +2,7 @@
 import { type Gate, gateText } from '../eval/report.ts';
 import { cell } from '../../analytics/reports/markdown-cell.ts';
 import { aligned, intervalText, measureText, percent } from '../../analytics/reports/report-text.ts';
-import { oneLine } from '../../model/one-line.ts';
+import { oneLine, oneName } from '../../model/one-line.ts';
 import { completedName, type EvaluatorSummary, type ExperimentSummary, experimentSummary } from '../../analytics/experiment-summary.ts';
 import { experimentFileJson } from '../../analytics/experiment-json.ts';
 import type { AgentFacts, Experiment, ExperimentResult } from '../../model/experiment.ts';
@@ -79,6 +79,7 @@ export const reportFormats: { readonly [name: string]: (report: Report) => strin
 
 const failuresMax = 50;
 const labelChars = 60;
+const nameChars = 120;
 const textChars = 300;
 
 function reportTable(report: Report): string {
@@ -101,7 +102,7 @@ function reportTable(report: Report): string {
           ...failures
             .slice(0, failuresMax)
             .flatMap(({ label, name, text }) => [
-              `  ${oneLine(label, labelChars)}  ${oneLine(name, labelChars)}`,
+              `  ${oneName(label, nameChars)}  ${oneLine(name, labelChars)}`,
               `    ${oneLine(text, textChars)}`,
             ]),
           ...more(failures.length),

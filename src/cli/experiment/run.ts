@@ -130,7 +130,7 @@ async function inStore(input: CommandInput, settings: RunSettings, { loaded, sto
 }
 
 function gatesOf({ gates }: RunSettings, names: readonly string[]): readonly Gate[] {
-  const known = [...new Set([completedName, ...names])];
+  const known = { on: [...new Set([completedName, ...names])], all: members.map(({ id }) => id) };
   return gates.map((gate) => parseGate(gate, known));
 }
 

@@ -17,7 +17,7 @@ import { expressionFindings } from '../entries/run-rule.ts';
 import { clientTlsFindings } from '../files/tls-files.ts';
 import { defaultsEntry } from '../sections/evaluators.ts';
 import type { Environment } from '../document.ts';
-import { didYouMean } from '../../model/did-you-mean.ts';
+import { didYouMean, meantEvaluator } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import type { ExpressionNames } from '../../pipeline/evaluation/run-expression.ts';
 import { slotsMax } from '../../pipeline/jury/jury-panel.ts';
@@ -45,7 +45,7 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
   const names = raiseNames(value, members);
   return [
     ...sameNames(entries),
-    ...successFindings(objectAt(value, 'groups'), entries),
+    ...successFindings(objectAt(value, 'groups'), entries, members),
     ...entries.flatMap((entry) => [
       ...judgeFindings(entry, judgeNames),
       ...budgetFindings(entry, objectAt(value, 'judges')),
@@ -160,7 +160,7 @@ function ownFindings({ path, written, member: evaluator }: Entry, members: reado
 }
 
 /** `groups.success` must name an evaluator with a threshold. */
-function successFindings(groups: JsonObject, entries: readonly Entry[]): readonly Finding[] {
+function successFindings(groups: JsonObject, entries: readonly Entry[], members: readonly AnyEvaluator[]): readonly Finding[] {
   const success = member(groups, 'success');
   if (typeof success !== 'string') return [];
   const place = { path: ['groups', 'success'], at: 'value' } as const;
@@ -175,15 +175,12 @@ function successFindings(groups: JsonObject, entries: readonly Entry[]): readonl
           },
         ]
       : [];
-  const guess = didYouMean(
-    success,
-    entries.map(({ name }) => name),
-  );
+  const known = { on: entries.map(({ name }) => name), all: members.map(({ id }) => id) };
   return [
     {
       ...place,
       problem: `${JSON.stringify(success)} is not an evaluator of this file`,
-      todo: guess === undefined ? 'Add it under evaluators.' : `Did you mean ${guess}?`,
+      todo: meantEvaluator(success, known, 'Add it under evaluators.'),
     },
   ];
 }

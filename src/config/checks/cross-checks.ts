@@ -9,7 +9,7 @@ import { runRuleFindings } from '../entries/run-rule.ts';
 import { journalAddress } from '../../journals/index.ts';
 import { ownBodyMembers, ownHeaders } from '../../judges/judge.ts';
 import { storeAddress } from '../../stores/index.ts';
-import { evaluatorNames, expressionNames, missingPrices } from '../entries/evaluator-entry.ts';
+import { expressionNames, knownEvaluators, missingPrices } from '../entries/evaluator-entry.ts';
 import { questionFindings } from '../entries/queue-entry.ts';
 import { alertFindings } from '../entries/alert-entry.ts';
 import { addressOf, isLoopback, isOwn, leadsBack, signalEndpoint } from '../entries/address.ts';
@@ -24,6 +24,7 @@ import { tokenCharactersMin } from '../sections/listen.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
+  const known = knownEvaluators(value, check.members);
   return [
     ...listenFindings(objectAt(value, 'listen')),
     ...sightFindings(listAt(objectAt(value, 'listen'), 'tokens')),
@@ -49,7 +50,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...exportFindings(check),
     ...twice(listAt(value, 'alerts'), ['alerts'], 'name', 'Give every alert a name of its own.'),
     ...alertFindings(listAt(value, 'alerts'), {
-      evaluators: evaluatorNames(value, check.members),
+      evaluators: known,
       exporters: listAt(value, 'export'),
     }),
     ...ownTraces(value, check.env, leadsBack(value)).findings,
@@ -58,7 +59,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...runRuleFindings(value, { section: 'datasets', noun: 'dataset', names: expressionNames(value, check.members) }),
     ...twice(listAt(value, 'queues'), ['queues'], 'name', 'Give every queue a name of its own.'),
     ...runRuleFindings(value, { section: 'queues', noun: 'queue', names: expressionNames(value, check.members) }),
-    ...questionFindings(value, evaluatorNames(value, check.members)),
+    ...questionFindings(value, known),
   ];
 }
 
@@ -380,7 +381,7 @@ function exportFindings({ value, members, env }: CrossCheck): readonly Finding[]
     if (to === 'webhook')
       return [
         ...surplus(['interval', 'temporality', 'judge_calls', 'protocol']),
-        ...webhookFindings(item, path, evaluatorNames(value, members)),
+        ...webhookFindings(item, path, knownEvaluators(value, members)),
       ];
     if (to !== 'span_events' && to !== 'log_events' && to !== 'forward') return [];
     const others = [

@@ -1,7 +1,7 @@
 /** The configuration of alerts. */
 import { alertCondition, type AlertCondition, evaluatorOf } from '../../analytics/alerts/condition.ts';
 import type { AlertRule } from '../../analytics/alerts/finding.ts';
-import { didYouMean } from '../../model/did-you-mean.ts';
+import { didYouMean, type KnownEvaluators, meantEvaluator } from '../../model/did-you-mean.ts';
 import type { Tenant } from '../../model/ids.ts';
 import { type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import { quantityOf } from '../../model/quantities.ts';
@@ -10,8 +10,7 @@ import { alertDefaults } from '../sections/alerts.ts';
 import { exporterName } from './exporter-entry.ts';
 
 interface AlertContext {
-  /** Names of the configured evaluators. */
-  readonly evaluators: readonly string[];
+  readonly evaluators: KnownEvaluators;
   /** The entries of `export`. */
   readonly exporters: readonly JsonValue[];
 }
@@ -34,13 +33,17 @@ function entryFindings(entry: JsonObject, path: Path, context: AlertContext): re
 
 function evaluatorFindings(condition: AlertCondition, path: Path, { evaluators }: AlertContext): readonly Finding[] {
   const name = evaluatorOf(condition);
-  if (name === undefined || evaluators.includes(name)) return [];
+  if (name === undefined || evaluators.on.includes(name)) return [];
   return [
     finding(
       [...path, 'when'],
       'value',
       `no evaluator is named ${name}`,
-      suggestion(name, evaluators, 'Add the evaluator first: there is none.'),
+      meantEvaluator(
+        name,
+        evaluators,
+        evaluators.on.length === 0 ? 'Add the evaluator first: there is none.' : `Write one of ${evaluators.on.join(', ')}.`,
+      ),
     ),
   ];
 }

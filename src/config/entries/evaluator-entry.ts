@@ -9,6 +9,7 @@ import { asObject, listAt, objectAt } from '../diagnostic.ts';
 import { ownMembers } from '../schema.ts';
 import { defaultsEntry } from '../sections/evaluators.ts';
 import type { Run } from '../../model/agent-trace.ts';
+import type { KnownEvaluators } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, plainText } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import type { ExpressionNames } from '../../pipeline/evaluation/run-expression.ts';
@@ -39,7 +40,7 @@ export function entryName(written: JsonObject): string {
 }
 
 /** The names of all entries in their scores. */
-export function evaluatorNames(value: JsonObject, members: readonly AnyEvaluator[]): readonly string[] {
+function evaluatorNames(value: JsonObject, members: readonly AnyEvaluator[]): readonly string[] {
   return placedEntries(value, members).flatMap(({ entry }) => {
     const name = entryName(entryOf(entry));
     return name === '' ? [] : [name];
@@ -164,9 +165,17 @@ export function isRule(evaluator: AnyEvaluator | undefined, written: JsonObject)
   return evaluator?.kind === 'rule' && (evaluator.evaluateWithJudge === undefined || askable(written).length === 0);
 }
 
+export function knownEvaluators(value: JsonObject, members: readonly AnyEvaluator[]): KnownEvaluators {
+  return { on: evaluatorNames(value, members), all: members.map(({ id }) => id) };
+}
+
 /** The evaluators that an expression about a scored run may name. */
 export function expressionNames(value: JsonObject, members: readonly AnyEvaluator[]): ExpressionNames {
-  return { evaluators: evaluatorNames(value, members), judged: namesOf(value, members, (written) => askable(written).length > 0) };
+  return {
+    evaluators: evaluatorNames(value, members),
+    judged: namesOf(value, members, (written) => askable(written).length > 0),
+    all: members.map(({ id }) => id),
+  };
 }
 
 /** The evaluators that an expression of `sample.raise` may name: the sample is drawn before anybody asks a judge. */

@@ -18,7 +18,7 @@ import {
 import { type OtlpProtocol, otlpProtocols, verdictOutcomes, type WebhookSettings } from '../../exporters/settings.ts';
 import { secretBytes } from '../../exporters/webhook/webhook.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
-import { didYouMean } from '../../model/did-you-mean.ts';
+import { type KnownEvaluators, meantEvaluator } from '../../model/did-you-mean.ts';
 import { type JsonObject, member } from '../../model/json.ts';
 import { quantityOf } from '../../model/quantities.ts';
 
@@ -230,7 +230,7 @@ function webhookSettings(written: JsonObject): WebhookSettings {
   };
 }
 
-export function webhookFindings(entry: JsonObject, path: Path, evaluators: readonly string[]): readonly Finding[] {
+export function webhookFindings(entry: JsonObject, path: Path, evaluators: KnownEvaluators): readonly Finding[] {
   const endpoint = member(entry, 'endpoint');
   if (typeof endpoint !== 'string') return [finding(path, 'value', 'lacks endpoint', 'Add the URL that the messages go to.')];
   const host = URL.parse(endpoint)?.hostname.replace(/^\[|\]$/g, '') ?? '';
@@ -255,16 +255,15 @@ function secretFindings(entry: JsonObject, path: Path): readonly Finding[] {
 }
 
 /** An unknown name would never match. */
-function nameFindings(entry: JsonObject, path: Path, known: readonly string[]): readonly Finding[] {
+function nameFindings(entry: JsonObject, path: Path, known: KnownEvaluators): readonly Finding[] {
   return texts(objectAt(entry, 'only'), 'evaluators').flatMap((name, index): readonly Finding[] => {
-    if (known.includes(name)) return [];
-    const guess = didYouMean(name, known);
+    if (known.on.includes(name)) return [];
     return [
       finding(
         [...path, 'only', 'evaluators', index],
         'value',
         `no evaluator is named ${name}`,
-        guess === undefined ? `Write one of ${known.join(', ')}.` : `Did you mean ${guess}?`,
+        meantEvaluator(name, known, `Write one of ${known.on.join(', ')}.`),
       ),
     ];
   });

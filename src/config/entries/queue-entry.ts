@@ -1,5 +1,5 @@
 /** Reads and checks the list `queues`. */
-import { didYouMean } from '../../model/did-you-mean.ts';
+import { type KnownEvaluators, meantEvaluator } from '../../model/did-you-mean.ts';
 import { type JsonObject, member } from '../../model/json.ts';
 import { quantityOf } from '../../model/quantities.ts';
 import type { RunExpression } from '../../pipeline/evaluation/run-expression.ts';
@@ -66,8 +66,7 @@ function rangeOf(question: JsonObject): { readonly min: number; readonly max: nu
   return { min: Number(min), max: Number(max) };
 }
 
-/** `evaluators`: the names of the configured ones. */
-export function questionFindings(value: JsonObject, evaluators: readonly string[]): readonly Finding[] {
+export function questionFindings(value: JsonObject, evaluators: KnownEvaluators): readonly Finding[] {
   return listAt(value, 'queues').flatMap((item, index) => {
     const asked = listAt(asObject(item), 'ask').map(asObject);
     const path = (at: number): Path => ['queues', index, 'ask', at];
@@ -75,7 +74,7 @@ export function questionFindings(value: JsonObject, evaluators: readonly string[
   });
 }
 
-function ownFindings(question: JsonObject, path: Path, evaluators: readonly string[]): readonly Finding[] {
+function ownFindings(question: JsonObject, path: Path, evaluators: KnownEvaluators): readonly Finding[] {
   const kinds = kindsOf(question);
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1)
@@ -103,20 +102,18 @@ function surplusFindings(question: JsonObject, path: Path, kind: QuestionKind): 
 function kindFindings(
   question: JsonObject,
   path: Path,
-  { kind, evaluators }: { readonly kind: QuestionKind; readonly evaluators: readonly string[] },
+  { kind, evaluators }: { readonly kind: QuestionKind; readonly evaluators: KnownEvaluators },
 ): readonly Finding[] {
   const name = member(question, kind);
-  if (kind === 'evaluator' && typeof name === 'string' && !evaluators.includes(name)) {
-    const guess = didYouMean(name, evaluators);
+  if (kind === 'evaluator' && typeof name === 'string' && !evaluators.on.includes(name))
     return [
       finding(
         [...path, kind],
         'value',
         `${name} is not an evaluator of this file`,
-        guess === undefined ? 'Add it under evaluators, or ask for a label of this name.' : `Did you mean ${guess}?`,
+        meantEvaluator(name, evaluators, 'Add it under evaluators, or ask for a label of this name.'),
       ),
     ];
-  }
   if (kind === 'label' && member(question, 'values') === undefined)
     return [finding(path, 'value', 'lacks values', 'Add the labels to choose from: values: [good, bad].')];
   if (kind !== 'score') return [];

@@ -9,7 +9,7 @@
  *                | judge.confidence | field | attributes.KEY
  *     VALUE      = number | word | 'text' | "text"                   a quote within a text is written twice
  */
-import { didYouMean } from '../../model/did-you-mean.ts';
+import { didYouMean, meantEvaluator } from '../../model/did-you-mean.ts';
 import { verdictWords } from '../../model/verdict.ts';
 import { type RunField, isRunField, runFieldNames } from './run-fields.ts';
 
@@ -52,6 +52,8 @@ export interface ExpressionNames {
   readonly evaluators: readonly string[];
   /** Of these, the ones that ask a judge: only their verdicts may have a confidence. */
   readonly judged: readonly string[];
+  /** Names of all evaluators that exist. */
+  readonly all?: readonly string[];
   /** What a name must be, in words; `an evaluator of this file` when left out. */
   readonly noun?: string;
   /** Evaluators whose verdicts come after the test, with the reason as a sentence. */
@@ -281,7 +283,7 @@ function ofPart(evaluator: string, part: (typeof parts)[number]): Placed {
 
 function isKnown({ names, faults }: Reader, { text, column }: Token, part: (typeof parts)[number] | undefined): boolean {
   if (names === undefined) return true;
-  const { evaluators, judged, noun = 'an evaluator of this file', late } = names;
+  const { evaluators, all = [], judged, noun = 'an evaluator of this file', late } = names;
   if (evaluators.includes(text)) {
     if (part !== 'confidence' || judged.includes(text)) return true;
     faults.push({
@@ -298,8 +300,8 @@ function isKnown({ names, faults }: Reader, { text, column }: Token, part: (type
   const written = part === undefined ? text : `${text}.${part}`;
   const guess = didYouMean(text, evaluators) ?? didYouMean(written, [...evaluators, ...runFieldNames, LOWEST]);
   const todo =
-    guess === undefined
-      ? 'Add it under evaluators, or name a field of the run.'
+    guess === undefined || all.includes(text)
+      ? meantEvaluator(text, { on: evaluators, all }, 'Add it under evaluators, or name a field of the run.')
       : `Did you mean ${guess}${part !== undefined && evaluators.includes(guess) ? `.${part}` : ''}?`;
   faults.push({ column, problem: `${text} is not ${noun}`, todo });
   return false;

@@ -217,6 +217,7 @@ const misuses: readonly { readonly words: readonly string[]; readonly says: stri
   { words: [goodFile, '--fail-under', 'tool_error'], says: 'NAME=SHARE' },
   { words: [goodFile, '--fail-under', 'tool_error=1.1'], says: 'a share from 0 to 1' },
   { words: [goodFile, '--fail-under', 'tool_eror=1'], says: 'Did you mean tool_error?' },
+  { words: [goodFile, '--fail-under', 'tool_recovery=1'], says: 'tool_recovery exists but is not on: add it under evaluators.' },
   { words: [goodFile, '--sample', '0'], says: '--sample takes a number above 0' },
   { words: [goodFile, '--timeout', 'soon'], says: '--timeout takes a number above 0' },
   { words: [goodFile, '-c', 'no/such.yaml'], says: 'no/such.yaml' },

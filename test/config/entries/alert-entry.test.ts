@@ -63,6 +63,16 @@ const cases: readonly (readonly [name: string, alerts: string, faults: readonly 
     [/no evaluator is named zzzzzz > Write one of tool_error, answer\.$/],
   ],
   [
+    'an evaluator that exists and is off',
+    '  - { name: a, when: tool_recovery.rate < 0.9 over 1h }',
+    [/no evaluator is named tool_recovery > tool_recovery exists but is not on: add it under evaluators\.$/],
+  ],
+  [
+    'a misspelt evaluator that exists and is off',
+    '  - { name: a, when: tool_recovry.rate < 0.9 over 1h }',
+    [/> Did you mean tool_recovery\? tool_recovery exists but is not on: add it under evaluators\.$/],
+  ],
+  [
     'an unknown receiver',
     '  - { name: a, when: cost per run > 1, to: [oncall] }',
     [/^4 alerts\[0\]\.to\[0\]: no exporter is named oncall > Did you mean on-call\?$/],

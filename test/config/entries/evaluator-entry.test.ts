@@ -15,7 +15,7 @@ const value = {
 };
 
 test('evaluator names: an expression about a scored run may name every entry, and ask judges for their confidence', () => {
-  expect(expressionNames(value, evaluators)).toEqual({
+  expect(expressionNames(value, evaluators)).toMatchObject({
     evaluators: ['tool_error', 'goal', 'toxicity', 'mine'],
     judged: ['goal', 'toxicity'],
   });
