@@ -21,6 +21,7 @@ import {
 import { simulatedDay } from '../demo/day.ts';
 import { demoDefaults, spansOfDay } from '../demo/day-spans.ts';
 import { evaluability, replayed } from '../inspect/inspection.ts';
+import { columns } from '../run.ts';
 
 const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', ...demoDefaults } as const;
 const runsMax = 100_000;
@@ -103,9 +104,12 @@ async function reportScores({ page, before, runs, failed, program, say, complain
       ...(failed === undefined ? [] : ['', ...failedRunLines(failed)]),
       '',
       'Where to look next',
-      `  ${page}/metrics   the scores as metrics, with the trace id of a failed run as an exemplar`,
-      `  ${page}/api/v1/runs?verdict=fail   the runs with a failed verdict, as JSON`,
-      `  ${program} inspect FILE   the runs that tracejury reads from your own spans, and the missing data`,
+      ...columns([
+        [`${page}/runs?verdict=fail`, 'the console with the runs that failed'],
+        [`${page}/api/v1/runs?verdict=fail`, 'the same runs as JSON'],
+        [`${page}/metrics`, 'the scores as metrics'],
+        [`${program} inspect FILE`, 'the runs in recorded spans of your own agent, and the missing data'],
+      ]),
     ].join('\n'),
   );
   if (counted.runs >= runs) return 0;

@@ -7,6 +7,7 @@ import { jsonText } from '../../model/json.ts';
 import { sleep } from '../../service/node-runtime.ts';
 import { openStore } from '../../stores/index.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
+import { endEvaluator } from '../../model/verdict.ts';
 import type { RunFilter, RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
 import { runRowJson } from '../../web/api/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode, textOption, textOptions, reportFormat } from '../command.ts';
@@ -189,7 +190,8 @@ function outcome({ verdicts, status, completeness }: RunRow): string {
     ...(of('pass').length === 0 ? [] : [`${of('pass').length} passed`]),
     ...(of('raw').length === 0 ? [] : [`${of('raw').length} measured`]),
   ];
-  const state = [...(status === 'ok' ? [] : [stateTexts[status]]), ...(completeness === 'complete' ? [] : [completeness])];
+  const isTold = status === 'ok' || (status === 'error' && failed.some(({ evaluator }) => evaluator === endEvaluator));
+  const state = [...(isTold ? [] : [stateTexts[status]]), ...(completeness === 'complete' ? [] : [completeness])];
   const counts =
     failed.length + errors.length > 0
       ? [...failed, ...errors].map(({ name, explanation }) => oneLine(`${name}: ${explanation}`, reasonChars))

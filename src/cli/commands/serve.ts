@@ -88,7 +88,7 @@ export const serve: Command = {
       say(`Data         ${dataText(config)}`);
       say(`Evaluators   ${config.evaluators.map(({ configured }) => configured.name).join(', ')}`);
       if (isReadable) for (const line of whatIsOn(config)) say(line);
-      logger.info(connections, 'the descriptor limit bounds connections');
+      logger.debug(connections, 'the descriptor limit bounds connections');
       await stopSignal;
     } finally {
       await running.stop();

@@ -2,7 +2,7 @@
 import { type CommandInput, type ExitCode, textOption, textOptions, UsageError } from '../command.ts';
 import { withStore } from '../open-store.ts';
 import { partOf, type SplitPart } from '../../datasets/split.ts';
-import { authorOf, nameOf, putExamples, sayWritten, unknownDataset, wholeDataset, writtenOr } from './stored-dataset.ts';
+import { authorOf, nameOf, putExamples, referenceOf, sayWritten, unknownDataset, wholeDataset, writtenOr } from './stored-dataset.ts';
 
 const instead = 'Use PUT and DELETE /api/v1/datasets.';
 const partsMax = 20;
@@ -49,11 +49,13 @@ function partsOf(text: string | undefined): readonly SplitPart[] {
 
 /** Marks drafts as reviewed. Exits with 1 when an example is not there. */
 export async function review(input: CommandInput, name: string | undefined, ids: readonly string[]): Promise<ExitCode> {
-  const key = nameOf(input, name);
+  const { key, version: named } = referenceOf(input, name);
   const all = input.options['all'] === true;
-  if (ids.length > 0 === all) throw new UsageError('Name the examples that somebody has read, or mark all drafts with --all.');
+  if (ids.length > 0 === all) throw new UsageError('Name the examples that a person has read, or mark all drafts with --all.');
   return await withStore<ExitCode>(input, { instead }, async ({ store: { datasets } }) => {
     const { version, examples } = await wholeDataset(datasets, { key, version: undefined });
+    if (named !== undefined && named !== version)
+      throw new UsageError(`A review makes the next version, and the newest one is ${key.name}@${version}.`);
     const present = new Set(examples.map(({ id }) => id));
     const missing = ids.filter((id) => !present.has(id));
     for (const id of missing) input.complain(`${key.name}@${version} has no example ${JSON.stringify(id)}.`);
@@ -64,7 +66,7 @@ export async function review(input: CommandInput, name: string | undefined, ids:
     const note = textOption(input, 'note');
     const change = { by: authorOf(input), at: Date.now() * 1_000, note: note ?? 'reviewed' };
     if (put.length > 0) sayWritten(input, key, await putExamples(datasets, key, { ...change, put }));
-    else input.say(`${key.name}@${version}: nothing changed, as none of them is a draft`);
+    else input.say(`${key.name}@${version}: nothing changed: ${all ? 'no example' : 'none of these'} is a draft`);
     return missing.length > 0 ? 1 : 0;
   });
 }

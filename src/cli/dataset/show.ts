@@ -14,7 +14,9 @@ import { referenceOf, unknownDataset, wholeDataset } from './stored-dataset.ts';
 
 const instead = 'Ask the console: /api/v1/datasets.';
 const inputChars = 60;
-const idChars = 24;
+/** The longest id of an example: a cut one would be of no use to `dataset review`. */
+const idChars = 200;
+const byChars = 40;
 const historyMax = 100;
 const versionsShown = 10;
 const examplesShownDefault = 20;
@@ -78,7 +80,7 @@ export async function show(input: CommandInput, named: string | undefined): Prom
     else {
       for (const one of await datasets.versions(key, { limit: versionsShown, before: whole.version + 1 }))
         input.say(
-          `${key.name}@${one.version}  ${micros(one.at)}  ${changeWords(one)} by ${oneLine(one.by, idChars)}${one.note === undefined ? '' : `: ${oneLine(one.note, inputChars)}`}`,
+          `${key.name}@${one.version}  ${micros(one.at)}  ${changeWords(one)} by ${oneLine(one.by, byChars)}${one.note === undefined ? '' : `: ${oneLine(one.note, inputChars)}`}`,
         );
       input.say('');
       for (const line of table(shown.map(exampleCells))) input.say(line);
@@ -106,7 +108,7 @@ function exampleText(example: DatasetExample, history: readonly ExampleRevision[
     '',
     ...history.map(
       ({ from, until, example: { review = 'reviewed' } }) =>
-        `# version ${from.version}${until === undefined ? ' to now' : ` to ${until - 1}`}: ${micros(from.at)} by ${oneLine(from.by, idChars)}, ${review}`,
+        `# version ${from.version}${until === undefined ? ' to now' : ` to ${until - 1}`}: ${micros(from.at)} by ${oneLine(from.by, byChars)}, ${review}`,
     ),
   ].join('\n');
 }

@@ -132,8 +132,13 @@ function slackLines({ run, evaluations }: Notice, link: string | undefined): rea
 }
 
 function outcomeWords(verdict: Verdict): string {
-  if (verdict.kind === 'scored') return [plain(verdict.label), verdict.score].filter((word) => word !== '').join(' ');
+  if (verdict.kind === 'scored') return [plain(verdict.label), twoDigits(verdict.score)].filter((word) => word !== '').join(' ');
   return verdict.kind === 'failed' ? `error ${errorType(verdict.error)}` : `skipped ${verdict.reason}`;
+}
+
+/** Rounds down, so that a score below its threshold never reads as one that reaches it. */
+function twoDigits(score: number): string {
+  return (Math.floor(score * 100 + 1e-9) / 100).toFixed(2);
 }
 
 /** One line without markup: escapes Slack's three control characters and breaks its formatting marks. */

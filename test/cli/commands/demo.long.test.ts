@@ -52,6 +52,13 @@ test('demo: a service scores everything that it is sent, and the summary tells h
     }
     expect(out).toContain('Worst agents\n');
     expect(out).toContain('One failed run\n');
+    const [, ...places] = out.slice(out.indexOf('Where to look next')).split('\n');
+    expect(places.map((line) => line.trim().split(/ {2,}/)[0])).toEqual([
+      `${page}/runs?verdict=fail`,
+      `${page}/api/v1/runs?verdict=fail`,
+      `${page}/metrics`,
+      'tracejury inspect FILE',
+    ]);
   } finally {
     await running.stop();
   }

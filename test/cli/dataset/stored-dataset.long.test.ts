@@ -248,11 +248,14 @@ test('dataset review: named drafts, or all of them, are reviewed in the next ver
   ).toEqual([id(1), id(3)]);
   expect(await dataset('review', 'd', id(1), 'x')).toMatchObject({
     code: 1,
-    out: 'd@2: nothing changed, as none of them is a draft',
+    out: 'd@2: nothing changed: none of these is a draft',
     err: 'd@2 has no example "x".',
   });
   expect((await dataset('add', 'd', '--run', traceId(1))).err).toMatch(/reviewed; --replace overwrites it/);
-  expect(await dataset('review', 'd', '--all')).toMatchObject({ code: 0, out: 'd@3: 4 changed' });
+  const [row = ''] = (await dataset('show', 'd')).out.split('\n').filter((line) => line.endsWith('draft'));
+  expect(await dataset('review', 'd@2', row.split(' ', 1)[0] ?? '')).toMatchObject({ code: 0, out: 'd@3: 1 changed' });
+  expect(await dataset('review', 'd@2', '--all')).toMatchObject({ code: 2, err: expect.stringContaining('the newest one is d@3') });
+  expect(await dataset('review', 'd', '--all')).toMatchObject({ code: 0, out: 'd@4: 3 changed' });
   expect((await dataset('show', 'd', '--format', 'text')).out).toContain('by ann: reviewed');
   expect(await dataset('review', 'd')).toMatchObject({ code: 2, err: expect.stringContaining('mark all drafts with --all') });
 });

@@ -333,7 +333,17 @@ test('webhook: what is said of a session is told as such', async () => {
   expect(data(json.to.requests[0])['runs']).toMatchObject([
     { revision: 2, session_id: 's-1', verdicts: [{ name: 'goal_reached', about: 'session' }] },
   ]);
-  expect(slack.to.requests[0]?.body.replaceAll('\u200b', '')).toContain('• goal_reached of the session fail 0');
+  expect(slack.to.requests[0]?.body.replaceAll('\u200b', '')).toContain('• goal_reached of the session fail 0.00');
+});
+
+test.each([
+  [2 / 3, '0.66'],
+  [0.29, '0.29'],
+  [0.999, '0.99'],
+])('webhook: a channel reads the score %d as %s', async (score, text) => {
+  const { exporter, to } = await started({ body: 'slack' });
+  await exporter.send(scoredRun({ tool_error: scored(score, { label: 'fail', passed: false }) }));
+  expect(to.requests[0]?.body.replaceAll('\u200b', '')).toContain(` ${text}: It is`);
 });
 
 test('webhook: a channel gets a text, in which nothing of a trace is a command', async () => {
@@ -349,9 +359,9 @@ test('webhook: a channel gets a text, in which nothing of a trace is a command',
   await exporter.send(scoredRun({ a: scored(0), b: scored(0), c: scored(0), d: scored(0), e: scored(0) }, run({ revision: 2 })));
   expect((JSON.parse(to.requests[1]?.body ?? '') as { readonly text: string }).text.split('\n').map((one) => one.slice(0, 12))).toEqual([
     '*travel-agen',
-    '• a fail 0: ',
-    '• b fail 0: ',
-    '• c fail 0: ',
+    '• a fail 0.0',
+    '• b fail 0.0',
+    '• c fail 0.0',
     '• and 2 more',
   ]);
 });
