@@ -16,6 +16,8 @@ import { batchQueue, type BatchAsker as Asker, type BatchQueue, type BatchQueueO
 import { believed, withReservation } from './budget/budgets.ts';
 import type { AnswerCache } from './client/answer-cache.ts';
 import type { CallRecord, Reply } from './client/call-record.ts';
+import { errorType } from '../model/verdict.ts';
+import { unansweredErrors, unaskedErrors } from './judge-outages.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { circuitBreaker } from '../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -25,6 +27,8 @@ interface QuestionChainDeps extends Omit<BatchQueueOptions, 'direct' | 'use'> {
   readonly breaker: JudgeCircuitBreaker;
   /** Runs the work with the judge's current client: retry, budget and HTTP. */
   readonly client: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
+  /** Called for each answer of a batch. */
+  readonly onBatched: () => void;
 }
 
 export interface QuestionChain {
@@ -35,13 +39,18 @@ export interface QuestionChain {
   embed(request: EmbeddingRequest, asker: Asker): Promise<Answer>;
 }
 
-export function questionChain({ cache, breaker, client, ...options }: QuestionChainDeps): QuestionChain {
+export function questionChain({ cache, breaker, client, onBatched, ...options }: QuestionChainDeps): QuestionChain {
   const askAnew = (question: Question, { note, budget, lend = lendNothing }: Asker): Promise<Answer> =>
     breaker.run(() => client((judge) => judge.ask(question, note, budget?.direct(lend))));
   const batches = batchQueue({ ...options, use: client, direct: askAnew });
   return {
     batches,
-    ask: (question, asker) => cache.answer(options.settings(), question, () => batches.ask(question, asker)),
+    ask: (question, asker) =>
+      cache.answer(options.settings(), question, async () => {
+        const answer = await batches.ask(question, asker);
+        if (answer.kind === 'answered' && answer.batched === true) onBatched();
+        return answer;
+      }),
     askAnew,
     embed: (request, { note, budget, lend = lendNothing }) =>
       breaker.run(() => client((judge) => judge.embed(request, note, budget?.direct(lend)))),
@@ -54,6 +63,8 @@ interface RequestChainDeps {
   readonly reservation: BudgetReservation | undefined;
   /** Called when a reply reports a usage that is not believable. */
   readonly onDisbelief: () => void;
+  /** Called when the last attempt of a request has ended; `error` is `undefined` for an answer. */
+  readonly onReply: (error: string | undefined) => void;
 }
 
 /** One request of a question. Each sending takes a reservation of its own. */
@@ -78,9 +89,9 @@ export type RequestChain = <Sent extends Reply & { readonly mayCost?: true }>(
 ) => Promise<Exclude<Sent, Busy> | { readonly kind: 'failed'; readonly error: string }>;
 
 /** retry → budget of the evaluator → budget of the judge → HTTP. The judge's budget is the last, as its minute counts what is sent. */
-export function requestChain({ retry, reservation, onDisbelief }: RequestChainDeps): RequestChain {
-  return async <Sent extends Reply & { readonly mayCost?: true }>({ record, what, budget, most, send }: ChainedRequest<Sent>) =>
-    await record.record(what, retry, (recorded, sent) =>
+export function requestChain({ retry, reservation, onDisbelief, onReply }: RequestChainDeps): RequestChain {
+  return async <Sent extends Reply & { readonly mayCost?: true }>({ record, what, budget, most, send }: ChainedRequest<Sent>) => {
+    const reply = await record.record(what, retry, (recorded, sent) =>
       withRetry<Sent | Unsent>(
         () =>
           withReservation(
@@ -103,6 +114,9 @@ export function requestChain({ retry, reservation, onDisbelief }: RequestChainDe
         recorded,
       ),
     );
+    onReply(reply.error);
+    return reply;
+  };
 }
 
 interface JudgeCircuitBreakerOptions {
@@ -128,8 +142,6 @@ export interface JudgeCircuitBreaker {
 /** Failed questions in a row, each of them sent several times. */
 const failuresMax = 10;
 const states = { closed: 0, half_open: 1, open: 2 } as const;
-/** Errors of an endpoint that is unreachable, or that answers no question. */
-const down: ReadonlySet<string> = new Set(['judge_unavailable', 'judge_timed_out', 'judge_out_of_quota']);
 const circuitOpen = {
   kind: 'failed',
   error: 'judge_down: it did not answer several times in a row and is left alone for a while',
@@ -150,10 +162,9 @@ export function judgeCircuitBreaker({ name, telemetry, signal, ...options }: Jud
 
   function recorded(answer: Answer): void {
     if (answer.kind === 'answered') return state.succeeded();
-    const word = /^\w+/.exec(answer.error)?.[0] ?? '';
-    // The question was not asked.
-    if (word === 'over_budget' || word === 'judge_overloaded' || word === 'judge_stopped' || word === 'judge_fault') return;
-    if (!down.has(word)) return state.succeeded();
+    const word = errorType(answer.error);
+    if (unaskedErrors.has(word)) return;
+    if (!unansweredErrors.has(word)) return state.succeeded();
     state.failed();
   }
 

@@ -5,6 +5,7 @@ import type { NoteCall } from '../model/judge-call.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { Busy } from '../runtime/retry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { TokenPrice } from './budget/budgets.ts';
 
@@ -108,6 +109,10 @@ export interface JudgeDeps {
   readonly reservation?: BudgetReservation;
   /** Called with a code such as ECONNREFUSED when a connection fails. */
   readonly onNoConnection?: (judge: string, code: string) => void;
+  /** Called before a request is sent again. */
+  readonly onRetry?: (judge: string, busy: Busy) => void;
+  /** Called when the last attempt of a request has ended; `error` is `undefined` for an answer. */
+  readonly onReply?: (judge: string, error: string | undefined) => void;
 }
 
 export interface BatchSettings {

@@ -74,13 +74,17 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
   const onDisbelief = (): void => parts.telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings.name });
   const retry: RetryPolicy = {
     attemptsMax: 1 + (settings.retries ?? retriesDefault),
-    onRetry: () => count('retried'),
+    ...parts,
+    onRetry(busy) {
+      count('retried');
+      parts.onRetry?.(settings.name, busy);
+    },
     signal: stopping.signal,
     stopped: 'judge_stopped: the service is stopping',
     parseDate: Date.parse,
-    ...parts,
   };
-  const request = requestChain({ retry, reservation: parts.reservation ?? rateOf(settings, parts), onDisbelief });
+  const onReply = (error: string | undefined): void => parts.onReply?.(settings.name, error);
+  const request = requestChain({ retry, reservation: parts.reservation ?? rateOf(settings, parts), onDisbelief, onReply });
   const embed = embedder({ settings, http, telemetry: parts.telemetry, retry, request });
 
   async function requested(

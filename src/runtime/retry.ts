@@ -50,6 +50,8 @@ export interface Busy {
   readonly retryAfter: string | undefined;
   /** True: the endpoint may have worked on the request and may charge for it. */
   readonly mayCost?: true;
+  /** True: no answer came back. */
+  readonly isUnanswered?: true;
 }
 
 export interface RetryPolicy {

@@ -20,12 +20,14 @@ import { answerCache } from '../judges/client/answer-cache.ts';
 import { endpointQueueKey, httpCalls } from '../judges/client/http-calls.ts';
 import { judgeCircuitBreaker, type JudgeCircuitBreaker, questionChain, type QuestionChain } from '../judges/judge-chain.ts';
 import type { JudgeDeps } from '../judges/judge.ts';
+import { judgeOutages, type OutageLogger } from '../judges/judge-outages.ts';
 import { openAiCompatibleClient } from '../judges/openai-compatible.ts';
 import { judgeExecutor, type JudgeExecutor, type JudgeJob, type QueueKey } from '../judges/queue/executor.ts';
 import { juryEnd } from '../judges/queue/jury.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { BudgetReservation } from '../model/budget.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
+import type { JudgeOutage } from '../model/judge-outage.ts';
 import type { JudgeBatchStore } from '../model/store/judge-store.ts';
 import type { Store } from '../model/store/store.ts';
 import { runTargetId, type Verdict } from '../model/verdict.ts';
@@ -50,6 +52,8 @@ export interface JudgePool {
   readonly pace: Pace;
   /** Status of the limits of the day, of every judge and of these evaluators. */
   readonly budgets: (plan: readonly Planned[]) => readonly BudgetStatus[];
+  /** Judges and endpoints that do not answer. */
+  readonly outages: () => readonly JudgeOutage[];
   /** Runs that the judge of a queue works on at the same time. */
   readonly places: (queueKey: string) => number;
   /** Milliseconds that runs may wait for the batches of a judge, beyond the time for other judges. */
@@ -98,6 +102,8 @@ interface JudgePoolOptions {
   /** Receives the fault of a store that cannot be used. */
   readonly onFault?: (error: unknown) => void;
   readonly onNoConnection?: JudgeDeps['onNoConnection'];
+  /** Gets a line when a judge does not answer, and when it answers again. */
+  readonly logger?: OutageLogger;
   /** Questions in the store that the budget of a judge or an evaluator pays for. */
   readonly waiting?: (payer: Payer) => number;
   /** A further budget of every request, beside that of the judge. */
@@ -107,10 +113,11 @@ interface JudgePoolOptions {
 export function judgePool(
   configs: readonly JudgeConfig[],
   telemetry: Telemetry,
-  { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0, within }: JudgePoolOptions = {},
+  { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0, within, logger }: JudgePoolOptions = {},
 ): JudgePool {
   const context = evaluationContext();
-  const parts = { telemetry, clock, sleep, random: Math.random };
+  const outages = judgeOutages({ telemetry, clock, logger });
+  const parts = { telemetry, clock, sleep, random: Math.random, onRetry: outages.retried, onReply: outages.ended };
   const endpoints = httpCalls(parts);
   const executor = judgeExecutor({ telemetry, sleep });
   const answers = answerCache({ telemetry, clock });
@@ -143,6 +150,7 @@ export function judgePool(
       judge: config,
       settings: () => entry.config,
       reservation: () => budgets.batchReservation(entry.config),
+      onBatched: () => outages.ended(config.name, undefined),
       newId: () => randomBytes(16).toString('hex'),
       onFault,
     });
@@ -206,6 +214,10 @@ export function judgePool(
   function prepare(next: readonly JudgeConfig[]): () => void {
     const ready = next.map((config) => ({ name: config.name, ...replacement(config) }));
     return () => {
+      outages.keep((judge) => {
+        const [before, after] = [entries.get(judge)?.config, next.find(({ name }) => name === judge)];
+        return before !== undefined && after !== undefined && isSame(before, after);
+      });
       const staying = new Set(ready.map(({ entry }) => entry));
       for (const entry of entries.values()) if (!staying.has(entry)) retire(entry);
       for (const { take } of ready) take();
@@ -310,6 +322,7 @@ export function judgePool(
       },
     pace: budgets.pace,
     budgets: budgets.status,
+    outages: outages.current,
     places(queueKey) {
       const entry = entries.get(judgeOfQueueKey(queueKey));
       // A judge with batches takes as many runs out of the store as its batches have room for.

@@ -113,6 +113,7 @@ export function judges(parts: CoreParts): JudgePool {
   return judgePool(parts.config.judges, parts.telemetry, {
     onFault: faultLog(parts, 'the budgets or batches of judges could not be read or written'),
     waiting: (payer) => parts.judgeAdmission.waiting(payer),
+    logger: parts.logger,
   });
 }
 

@@ -179,6 +179,7 @@ export function consoleServer(
       }),
     budgets: () => parts.judges.budgets(settings.config().evaluators),
     judges: () => judgesInForce(settings.config()),
+    judgeOutages: parts.judges.outages,
     evaluators: () => evaluatorsInForce(settings.config()),
     upstream,
     refreshVersions: versions.refresh,

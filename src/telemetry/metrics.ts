@@ -369,6 +369,11 @@ export const metrics = {
     ...gauge('{state}', 'tracejury.judge'),
     meaning: 'Circuit breaker: 0 closed, 1 half open (the service tries one question), 2 open (it asks nothing).',
   },
+  'tracejury.judge.unanswered': {
+    ...gauge('1', 'tracejury.judge'),
+    meaning:
+      '1 from the first question that a judge, or an endpoint of an evaluator (http:NAME), does not answer, until it answers one. Unreachable, timed out, or refused for its key, its quota or its model.',
+  },
   'tracejury.judge.answers': {
     ...counter('{answer}', 'tracejury.judge', 'tracejury.outcome'),
     meaning: 'Questions to judges with a `cache`: cached (answered before), or asked.',

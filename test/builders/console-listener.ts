@@ -61,6 +61,7 @@ export async function emptyApi(): Promise<ApiDeps> {
     redacted: (example) => example,
     mayBeRedacted: () => false,
     budgets: () => [],
+    judgeOutages: () => [],
     upstream: { probabilityMin: 0.0001, raised: () => 0 },
     judges: () => [],
     evaluators: () => [],

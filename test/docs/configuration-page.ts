@@ -24,7 +24,7 @@ export:
 
 A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every key has a default, and without a file all defaults hold.
 
-- \`tracejury config check FILE\` names all faults at once, each with line and column; \`--try\` asks the backends of \`export\` whether they take the credentials.
+- \`tracejury config check FILE\` names all faults at once, each with line and column; \`--try\` asks the backends of \`export\` and the judges whether they take the credentials.
 - \`tracejury config print FILE\` shows the effective configuration, secrets masked.
 - \`tracejury config schema\` prints the JSON Schema for editors.
 

@@ -55,6 +55,7 @@ function bench(answer: () => Answer) {
     settings: () => settings,
     reservation: () => undefined,
     newId: () => 'id',
+    onBatched: () => undefined,
     onFault: (error) => {
       throw error;
     },
@@ -105,7 +106,7 @@ test('judge chain: each sending is paid for anew, by the evaluator first and by 
     stopped: 'judge_stopped: the service is stopping',
     parseDate: Date.parse,
   };
-  const request = requestChain({ retry, reservation: reservation('judge'), onDisbelief: () => undefined });
+  const request = requestChain({ retry, reservation: reservation('judge'), onDisbelief: () => undefined, onReply: () => undefined });
   let sendings = 0;
   await request({
     record: { record: async (_what, policy, work) => await work(policy, () => void passed.push('sent')) },

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { evaluators } from '../../../evaluators/index.ts';
 import { type Command, type CommandInput, type ExitCode, UsageError } from '../command.ts';
@@ -10,6 +11,8 @@ import { maskedUrl } from '../../config/secrets.ts';
 import { failureReason } from '../../exporters/delivery/export-outcome.ts';
 import type { ExportOutcome } from '../../exporters/exporter.ts';
 import { probeMetrics } from '../../exporters/metrics/metrics-push.ts';
+import { todoOf } from '../../judges/judge-outages.ts';
+import { probeJudge } from '../../judges/probe.ts';
 import { jsonText, type JsonValue } from '../../model/json.ts';
 import { configuredExporter } from '../../service/exporter-set.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';
@@ -33,7 +36,10 @@ export const config: Command = {
       options: ['try'],
       examples: [
         { does: 'Checks a file before deployment:', line: 'tracejury config check tracejury.yaml' },
-        { does: 'Also asks the backends whether they accept the credentials:', line: 'tracejury config check tracejury.yaml --try' },
+        {
+          does: 'Also asks the backends whether they accept the credentials, and each judge a question:',
+          line: 'tracejury config check tracejury.yaml --try',
+        },
       ],
     },
     {
@@ -55,7 +61,8 @@ export const config: Command = {
   options: {
     try: {
       type: 'boolean',
-      summary: 'asks each backend of `export` whether it accepts the credentials, and exits with 1 when one does not',
+      summary:
+        'asks each backend of `export` whether it accepts the credentials, and each judge one short question, and exits with 1 when one does not answer',
     },
   },
   positionalsMax: 2,
@@ -80,7 +87,7 @@ async function check(input: CommandInput, file: string | undefined): Promise<Exi
       `${file ?? 'defaults'}: no faults${warnings.length === 0 ? '' : `, ${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`}`,
     );
     if (input.options['try'] !== true) return 0;
-    const tried = await tryCredentials(sound);
+    const tried = [...(await tryCredentials(sound)), ...(await tryJudges(sound))];
     for (const { text } of tried) input.say(text);
     return tried.every(({ isRight }) => isRight) ? 0 : 1;
   } catch (error) {
@@ -127,6 +134,22 @@ async function outcomeOf(entry: ExporterConfig): Promise<ExportOutcome | undefin
   } finally {
     await exporter.stop();
   }
+}
+
+/** Asks each judge one question, in the order of the entries. */
+async function tryJudges({ judges }: Config): Promise<readonly Tried[]> {
+  const tried: Tried[] = [];
+  for (const judge of judges) {
+    const { random } = Math;
+    const answer = await probeJudge(judge, { telemetry: noTelemetry, clock, sleep, random, nonce: () => randomBytes(12).toString('hex') });
+    const where = `judge ${judge.name}: ${maskedUrl(judge.baseUrl)}`;
+    tried.push(
+      answer.kind === 'answered'
+        ? { isRight: true, text: `${where} answers` }
+        : { isRight: false, text: `${where} does not answer: ${answer.error}. ${todoOf(answer.error)}` },
+    );
+  }
+  return tried;
 }
 
 function triedOf(entry: ExporterConfig, outcome: ExportOutcome | undefined): Tried {

@@ -19,7 +19,7 @@ const answerBytesMax = 1024 * 1024;
 /** Attempts to send one document while the endpoint is busy. */
 const attemptsMax = 3;
 
-export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep' | 'random'>): HttpCalls {
+export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'onReply'>): HttpCalls {
   const stopping = new AbortController();
   let plain: HttpClient | undefined;
   /** One client per set of certificates, as long as they are in use. */
@@ -48,21 +48,25 @@ export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep'
     if (answer.kind === 'answered') return answerOf(answer);
     if (answer.reason === 'aborted') return failed('http_stopped: the call was given up');
     if (answer.reason === 'timed_out' && answer.phase === 'request') return failed('http_timed_out: no whole answer in time');
-    return { kind: 'busy', error: `http_unavailable: ${noConnection(answer)}`, retryAfter: undefined };
+    return { kind: 'busy', error: `http_unavailable: ${noConnection(answer)}`, retryAfter: undefined, isUnanswered: true };
   }
 
   return {
     async call(name, request, tls) {
       const retry = {
         attemptsMax,
-        onRetry: () => count(name, 'retried'),
+        ...parts,
+        onRetry(busy: Busy) {
+          count(name, 'retried');
+          parts.onRetry?.(name, busy);
+        },
         signal: stopping.signal,
         stopped: 'http_stopped: the service is stopping',
         parseDate: Date.parse,
-        ...parts,
       };
       const answer = await withRetry<Answer>(() => sent(request, clientOf(tls)), retry);
       count(name, answer.kind);
+      parts.onReply?.(name, answer.kind === 'failed' ? answer.error : undefined);
       return answer;
     },
     async stop() {

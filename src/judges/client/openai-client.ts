@@ -169,12 +169,13 @@ export async function failureOf(error: unknown, of?: Confidential): Promise<Trou
   if (fault?.reason === 'too_large')
     return { kind: 'failed', error: `judge_answer_too_large: more than ${fault.bytesMax} bytes`, mayCost: true };
   if (error instanceof APIConnectionTimeoutError)
-    return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined, mayCost: true };
+    return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined, mayCost: true, isUnanswered: true };
   if (error instanceof APIConnectionError)
     return {
       kind: 'busy',
       error: `judge_unavailable: ${fault === undefined ? 'no connection' : noConnection(fault)}`,
       retryAfter: undefined,
+      isUnanswered: true,
       ...(fault !== undefined && isUnsent(fault) ? {} : { mayCost: true }),
     };
   if (!(error instanceof APIError)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not send JSON', mayCost: true };

@@ -2,6 +2,7 @@
 import { isLack, lackTexts, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { MetricValue, ServiceMetrics } from '../../model/service-status.ts';
+import { timeText } from '../../model/timestamp.ts';
 import { exporterRows } from './exports.ts';
 import { type ApiDeps, object, type Route, text } from './route.ts';
 
@@ -207,14 +208,25 @@ function exporterNotices(row: JsonObject): readonly Notice[] {
   return notices;
 }
 
-function judgeNotices({ budgets }: ApiDeps, metrics: ServiceMetrics): readonly Notice[] {
+function judgeNotices({ budgets, judgeOutages }: ApiDeps, metrics: ServiceMetrics): readonly Notice[] {
   const spent = budgets().filter(({ share }) => share === 0);
-  const down = metrics.values('tracejury.judge.circuit').filter(({ value }) => value === 2);
+  const down = new Set(
+    metrics.values('tracejury.judge.circuit').flatMap(({ labels, value }) => (value === 2 ? [labels['tracejury.judge'] ?? ''] : [])),
+  );
+  const outages = judgeOutages();
+  const unexplained = [...down].filter((name) => !outages.some(({ judge }) => judge === name));
   return [
-    ...down.map(({ labels }) => ({
+    ...outages.map(({ judge, sinceMs, fault, todo }) => ({
       code: 'judge_down',
       severity: 'error' as const,
-      message: `The judge ${labels['tracejury.judge'] ?? ''} did not answer ten questions in a row. The service tries it once a minute.`,
+      message: `${judgeWords(judge)} has not answered since ${minuteText(sinceMs)}: ${fault}.${down.has(judge) ? triedSeldom : ''}`,
+      todo: `${todo} Questions without an answer fail; when ten in a row have failed, further ones wait in the store.`,
+      link: `${runbook}#tracejuryjudgedown`,
+    })),
+    ...unexplained.map((judge) => ({
+      code: 'judge_down',
+      severity: 'error' as const,
+      message: `${judgeWords(judge)} did not answer ten questions in a row.${triedSeldom}`,
       todo: 'Check its endpoint, its quota and its key. Questions wait in the store, up to store.keep.judge_age.',
       link: `${runbook}#tracejuryjudgedown`,
     })),
@@ -226,6 +238,19 @@ function judgeNotices({ budgets }: ApiDeps, metrics: ServiceMetrics): readonly N
       link: '/judges',
     })),
   ];
+}
+
+const triedSeldom = ' The service tries it once a minute.';
+
+/** `http:` begins the name of an evaluator with an endpoint. */
+function judgeWords(judge: string): string {
+  return judge.startsWith('http:') ? `The endpoint of the evaluator ${judge.slice('http:'.length)}` : `The judge ${judge}`;
+}
+
+function minuteText(ms: number): string {
+  return `${timeText(BigInt(Math.floor(ms)) * 1_000_000n)
+    .slice(0, 16)
+    .replace('T', ' ')} UTC`;
 }
 
 function loadNotices(metrics: ServiceMetrics): readonly Notice[] {

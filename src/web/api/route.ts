@@ -8,6 +8,7 @@ import type { DatasetExample } from '../../model/example.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
+import type { JudgeOutage } from '../../model/judge-outage.ts';
 import type { ProcessKey } from '../../model/store/process-store.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
 import type { RunReader } from '../run-reader.ts';
@@ -51,6 +52,8 @@ export interface ApiDeps {
   readonly budgets: () => readonly BudgetRow[];
   /** Evaluators with a judge. */
   readonly judges: () => readonly JudgeInForce[];
+  /** Judges and endpoints of evaluators that do not answer. */
+  readonly judgeOutages: () => readonly JudgeOutage[];
   /** In the order of the configuration. */
   readonly evaluators: () => readonly EvaluatorInForce[];
   readonly clock: Clock;

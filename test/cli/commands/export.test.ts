@@ -14,6 +14,7 @@ import { spanId } from '../../builders/agent-trace.ts';
 import { agentSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
 import { evaluation, run, scored } from '../../builders/scored-run.ts';
 import { traceId } from '../../builders/spans.ts';
+import { chatServer, embeds, says, status } from '../../judges/chat-server.ts';
 import { nativeServer, type NativeServer } from '../../exporters/native-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-export-'));
@@ -330,6 +331,40 @@ test('config check --try: OTLP is tried with a request that has nothing in it', 
     code: 1,
     out: expect.stringContaining('answers status 403: a key in headers is refused. Look at the keys') as string,
   });
+});
+
+test('config check --try: each judge is asked one question, and one that does not answer is named with what helps', async () => {
+  const yes = await chatServer(says('{"yes":true}'));
+  const embedding = await chatServer(
+    status(400),
+    status(400),
+    status(400),
+    status(400),
+    embeds(() => [1, 0]),
+  );
+  const wrong = await chatServer(status(401));
+  const gone = await chatServer(status(200));
+  await gone.close();
+  try {
+    const judges = { right: yes, embedding, wrong, gone };
+    const entries = Object.entries(judges).map(
+      ([name, { baseUrl }]) => `${name}: { base_url: "${baseUrl}", model: m, api_key: very-secret }`,
+    );
+    const named = config([], `judges: { ${entries.join(', ')} }\n`);
+    const { code, out } = await tracejury('config', 'check', named, '--try');
+    expect([code, ...out.split('\n').filter((line) => line.startsWith('judge '))]).toEqual([
+      1,
+      `judge right: ${yes.baseUrl} answers`,
+      `judge embedding: ${embedding.baseUrl} answers`,
+      `judge wrong: ${wrong.baseUrl} does not answer: judge_unavailable: status 401. Check api_key.`,
+      `judge gone: ${gone.baseUrl} does not answer: judge_unavailable: no connection. Check base_url, and that the endpoint runs.`,
+    ]);
+    expect([yes.requests.length, wrong.requests.length]).toEqual([1, 1]);
+    expect(out).not.toContain('secret');
+    expect(await tracejury('config', 'check', config([], `judges: { ${entries[0] ?? ''} }\n`), '--try')).toMatchObject({ code: 0 });
+  } finally {
+    for (const server of [yes, embedding, wrong]) await server.close();
+  }
 });
 
 test('config check: without --try nobody is asked, and --try goes with check alone', async () => {

@@ -146,6 +146,41 @@ const cases: readonly {
     message: 'The judge main',
   },
   {
+    title: 'a judge that did not answer its first question',
+    given: {
+      judgeOutages: () => [
+        {
+          judge: 'main',
+          sinceMs: 1_700_000_000_000,
+          fault: 'judge_unavailable: no connection',
+          todo: 'Check base_url, and that the endpoint runs.',
+        },
+      ],
+    },
+    code: 'judge_down',
+    severity: 'error',
+    message: 'The judge main has not answered since 2023-11-14 22:13 UTC: judge_unavailable: no connection.',
+  },
+  {
+    title: 'an endpoint of an evaluator that does not answer',
+    given: {
+      judgeOutages: () => [{ judge: 'http:mine', sinceMs: 0, fault: 'http_timed_out: no whole answer in time', todo: 'Raise timeout.' }],
+    },
+    code: 'judge_down',
+    severity: 'error',
+    message: 'The endpoint of the evaluator mine has not answered since',
+  },
+  {
+    title: 'a judge that failed ten times in a row',
+    given: {
+      status: serviceStatus({ values: { 'tracejury.judge.circuit': [{ labels: { 'tracejury.judge': 'main' }, value: 2 }] } }),
+      judgeOutages: () => [{ judge: 'main', sinceMs: 0, fault: 'judge_unavailable: status 401', todo: 'Check api_key.' }],
+    },
+    code: 'judge_down',
+    severity: 'error',
+    message: 'status 401. The service tries it once a minute.',
+  },
+  {
     title: 'an overloaded service',
     given: { status: serviceStatus({ values: { 'tracejury.stress.level': [{ labels: {}, value: 1 }] } }) },
     code: 'load_shed',
