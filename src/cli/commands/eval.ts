@@ -36,6 +36,7 @@ import {
 } from '../eval/report.ts';
 import { readInputs } from '../eval/inputs.ts';
 import { type EvalOutcome, matched, redactedNames, sampledItems, scored, taskResults } from '../eval/scoring.ts';
+import { htmlReport } from '../eval/html.ts';
 import { junitXml } from '../eval/junit.ts';
 import { markdownText } from '../eval/markdown.ts';
 import { progressBar } from '../terminal.ts';
@@ -54,6 +55,7 @@ const formats: { readonly [name: string]: (report: EvalReport) => string } = {
   json: reportJson,
   markdown: markdownText,
   junit: junitXml,
+  html: htmlReport,
 };
 
 export const evaluate: Command = {
@@ -77,7 +79,7 @@ export const evaluate: Command = {
       value: 'FILE|NAME[@VERSION]',
       summary: 'reads examples with expectations from this file in YAML, JSON or JSON lines, or from this dataset of the store',
     },
-    format: formatOption('writes the report as table (default), json, markdown or junit'),
+    format: formatOption('writes the report as table (default), json, markdown, junit or html'),
     output: { type: 'string', value: 'FILE', summary: 'writes the report to this file (default: standard output)' },
     'fail-under': {
       type: 'string',

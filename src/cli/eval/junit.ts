@@ -5,7 +5,7 @@
 import { element, escaped } from '../../analytics/reports/xml-element.ts';
 import { classOf, type NamedVerdict, partText } from '../../library/report.ts';
 import { endEvaluator } from '../../model/verdict.ts';
-import { runErrorsOf, unverifiedText, type EvalReport } from './report.ts';
+import { gateText, runErrorsOf, unverifiedText, type EvalReport } from './report.ts';
 import type { EvalResult } from './scoring.ts';
 
 export function junitXml({ outcome, tallies, gates, nothingScored, unverified = [] }: EvalReport): string {
@@ -43,7 +43,7 @@ export function junitXml({ outcome, tallies, gates, nothingScored, unverified = 
       'gates',
       name,
       ...(held
-        ? []
+        ? [element('system-out', {}, [escaped(gateText({ name, share, reached, held }))])]
         : [
             element(
               'failure',

@@ -1,6 +1,5 @@
 /** Writes the report as Markdown for a comment on a pull request. */
 import { cell } from '../../analytics/reports/markdown-cell.ts';
-import { scoredCount } from '../../library/report.ts';
 import { type EvalResult, severalRuns, taskCells, taskHeads, type TaskResult } from './scoring.ts';
 import {
   countsText,
@@ -12,6 +11,8 @@ import {
   runErrorLine,
   runErrorsOf,
   switchedOnText,
+  tallyCells,
+  tallyHeads,
   unverifiedText,
   verdictCells,
   warningsOf,
@@ -25,7 +26,9 @@ export function markdownText(report: EvalReport): string {
   const { outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [] } = report;
   const rows = tallies.map(
     (one) =>
-      `| ${cell(one.name)} | ${one.passed} | ${one.failed} | ${one.raw} | ${one.skipped} | ${one.errors} | ${scoredCount(one) === 0 ? '–' : (one.scoreSum / scoredCount(one)).toFixed(3)} |`,
+      `| ${tallyCells(one)
+        .map((text) => cell(text))
+        .join(' | ')} |`,
   );
   return [
     `### ${passed ? '✅' : '❌'} Agent runs: ${passed ? 'passed' : 'failed'}`,
@@ -33,7 +36,7 @@ export function markdownText(report: EvalReport): string {
     ...runErrors(outcome.results),
     ...warningsOf(report).map((text) => `⚠ ${cell(text, warningChars)}`),
     ...(switchedOn.length === 0 ? [] : [`Switched on by expectations: ${switchedOn.map((one) => cell(switchedOnText(one))).join(', ')}.`]),
-    ['| evaluator | passed | failed | raw | skipped | no judge | mean score |', '|---|---:|---:|---:|---:|---:|---:|', ...rows].join('\n'),
+    [`| ${tallyHeads.join(' | ')} |`, '|---|---:|---:|---:|---:|---:|---:|', ...rows].join('\n'),
     ...several(severalRuns(tasks)),
     ...(gates.length === 0 ? [] : [gates.map((gate) => `- ${gate.held ? '✅' : '❌'} ${cell(gateText(gate))}`).join('\n')]),
     ...(outcome.missing.length === 0

@@ -216,21 +216,21 @@ const warningChars = 1_000;
 /** Runs that --verbose lists. */
 const rowsVerbose = 1_000;
 
+export const tallyHeads = ['evaluator', 'passed', 'failed', 'raw', 'skipped', 'no judge', 'mean score'] as const;
+
+/** The cells under these heads. */
+export function tallyCells(one: EvaluatorTally): readonly string[] {
+  const scored = scoredCount(one);
+  const counts = [one.passed, one.failed, one.raw, one.skipped, one.errors].map(String);
+  return [one.name, ...counts, scored === 0 ? '–' : (one.scoreSum / scored).toFixed(3)];
+}
+
 export function tableText(report: EvalReport): string {
   const { outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [], verbose = false } = report;
-  const rows = tallies.map((one) => [
-    one.name,
-    String(one.passed),
-    String(one.failed),
-    String(one.raw),
-    String(one.skipped),
-    String(one.errors),
-    scoredCount(one) === 0 ? '–' : (one.scoreSum / scoredCount(one)).toFixed(3),
-  ]);
   return [
     countsText(outcome),
     '',
-    ...aligned([['evaluator', 'passed', 'failed', 'raw', 'skipped', 'no judge', 'mean score'], ...rows]),
+    ...aligned([tallyHeads, ...tallies.map(tallyCells)]),
     ...(switchedOn.length === 0
       ? []
       : ['', 'Switched on by expectations', ...switchedOn.map((one) => `  ${oneLine(switchedOnText(one), textChars)}`)]),

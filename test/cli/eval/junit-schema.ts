@@ -23,6 +23,7 @@ const allowed: {
   testcase: { parents: ['testsuite'], required: ['name', 'classname'], optional: ['time', 'assertions'] },
   failure: { parents: ['testcase'], required: [], optional: ['type', 'message'] },
   error: { parents: ['testcase'], required: [], optional: ['type', 'message'] },
+  'system-out': { parents: ['testcase'], required: [], optional: [] },
   skipped: { parents: ['testcase'], required: [], optional: ['message'] },
 };
 
@@ -70,11 +71,12 @@ export function xmlElements(xml: string): readonly XmlElement[] {
   let rest = xml.replace(/^<\?xml[^?]*\?>\n/, '');
   while (rest !== '') {
     const [whole, close, name = '', written = '', single, text = ''] =
-      /^(?:<(\/?)([a-z]+)((?: [a-z]+="[^"<]*")*)(\/?)>|([^<]+))/.exec(rest) ?? [];
+      /^(?:<(\/?)([a-z-]+)((?: [a-z]+="[^"<]*")*)(\/?)>|([^<]+))/.exec(rest) ?? [];
     if (whole === undefined) throw new Error(`not well formed at ${JSON.stringify(rest.slice(0, 60))}`);
     rest = rest.slice(whole.length);
     if (name === '') {
-      if (text.trim() !== '' && open.at(-1)?.name !== 'failure') throw new Error(`text in <${open.at(-1)?.name ?? ''}>`);
+      if (text.trim() !== '' && !['failure', 'system-out'].includes(open.at(-1)?.name ?? ''))
+        throw new Error(`text in <${open.at(-1)?.name ?? ''}>`);
       unescaped(text);
     } else if (close === '/') {
       if (open.pop()?.name !== name) throw new Error(`</${name}> closes nothing`);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type EvalReport, gateResults, hasPassed, tableText, talliesOf } from '../../../src/cli/eval/report.ts';
 import type { EvalOutcome, EvalResult, MatchedItem } from '../../../src/cli/eval/scoring.ts';
 import { junitXml } from '../../../src/cli/eval/junit.ts';
+import { htmlReport } from '../../../src/cli/eval/html.ts';
 import { markdownText } from '../../../src/cli/eval/markdown.ts';
 import { percent } from '../../../src/analytics/reports/report-text.ts';
 import { progressBar } from '../../../src/cli/terminal.ts';
@@ -86,6 +87,10 @@ test('junit: the document keeps to the schema, and the counts are those of the c
   expect(cases[0]?.attributes['name']).toBe('a|b `c` <img src=x> [l](u) @team ]]> "q" & \uFFFD\uFFFD[31m\u202e\nnext #1 \uFFFD');
 });
 
+test('junit: a gate that holds is a case with its shares', () => {
+  expect(junitXml(report)).toContain('held: tool_error passed 50 %, at least 50 % wanted');
+});
+
 test('junit: the schema finds what is wrong', () => {
   const faulty = [
     '<testsuites>',
@@ -106,6 +111,46 @@ test('markdown: every table row has its columns, and foreign text neither breaks
   expect(text).toContain('Examples without a run: lost');
   expect(text).toContain('| 2 | 0.750 | 2 | 0.500 |');
   expect(text).not.toContain('once');
+});
+
+test('html: one page that loads nothing, in which foreign text is only text', () => {
+  const html = htmlReport(report);
+  expect(html).toContain('&lt;img src=x&gt; [l](u) @team');
+  expect(html).not.toMatch(/<script|<img|<link|<iframe|javascript:|\son\w+=|url\(|(?:src|href)=[^x]/i);
+  expect(html.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\p{Cs}/u);
+  expect(html).toContain("default-src 'none'");
+  expect(html).toContain('name="viewport"');
+});
+
+test('html: gates that hold and that do not, failing runs with their verdicts, and the others', () => {
+  const html = htmlReport(report);
+  for (const text of [
+    '✓ held: tool_error passed 50 %',
+    '✗ not held: other has nothing that passed or failed',
+    'Examples without a run',
+    '2 runs that did not pass',
+    '3 other runs',
+    '<td dir="auto">0.583</td>',
+    '0.750',
+  ])
+    expect(html).toContain(text);
+  const passing = htmlReport({
+    ...report,
+    outcome: { ...outcome, missing: [], results: outcome.results.slice(0, 1) },
+    gates: [],
+    tasks: [],
+    passed: true,
+  });
+  expect(passing).toContain('<span class="passed">passed</span>');
+  expect(passing).not.toMatch(/Gates|Examples without a run|did not pass/);
+});
+
+test('html: a report of many runs stays small', () => {
+  const many = Array.from({ length: 5_000 }, (_, at) => outcome.results[at % 2]).flatMap((one) => one ?? []);
+  const html = htmlReport({ ...report, outcome: { ...outcome, results: many } });
+  expect(html.length).toBeLessThan(2_000_000);
+  expect(html.match(/… and 2300 more/g)).toHaveLength(1);
+  expect(html.match(/… and 1500 more/g)).toHaveLength(1);
 });
 
 test('table: a terminal obeys nothing of it', () => {
