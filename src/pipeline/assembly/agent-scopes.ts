@@ -1,5 +1,4 @@
 /** The scopes of agents in a trace: which spans belong to which agent, and which agent works for which. */
-import type { SpanFacts } from '../../../collectors/collector.ts';
 import { isAgentNode } from '../../../collectors/parsing/graph-agent.ts';
 import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
@@ -13,6 +12,7 @@ import { canonical, messagesAfterUser } from './requested-calls.ts';
 import { givenAgentName, ownName } from './span-facts.ts';
 import { below, byStart, type Node, type Tree } from './span-tree.ts';
 import { withoutAdopted } from './orphans.ts';
+import { agentDepthMax, isStage } from './stages.ts';
 import { promptOf, takeovers, targetOf } from './takeovers.ts';
 
 /** One agent with its own spans: those below its span and not below another agent's. */
@@ -52,9 +52,6 @@ interface Draft {
   impliedName?: string;
   fragment?: Fragment;
 }
-
-/** Deeper agents count as steps of the one above. No real trace nests so deep, and a hostile one must not exhaust the stack. */
-export const agentDepthMax = 64;
 
 /** The agents of a trace that work for no other agent, with their sub-agents, by start time. */
 export function agentScopes(tree: Tree): readonly AgentScope[] {
@@ -234,38 +231,6 @@ const noneImplied: ReadonlyMap<Node, string | undefined> = new Map();
 
 function isAgents({ reading: { facts } }: Node): boolean {
   return facts.role === 'agent' || facts.role === 'workflow';
-}
-
-/** A span without a name, inside an agent that has one, is a stage of its work. */
-function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
-  if (isTurn(node)) return true;
-  const { role, agentName } = node.reading.facts;
-  if (role === 'agent' ? agentName !== undefined : givenAgentName(node.reading.facts) !== undefined) return false;
-  let at = node.parent;
-  for (let depth = 0; at !== undefined && depth < agentDepthMax; depth++) {
-    if (agents.has(at)) return at.reading.facts.role === 'agent' && givenAgentName(at.reading.facts) !== undefined;
-    if (at.reading.facts.role === 'tool') return false;
-    at = at.parent;
-  }
-  return false;
-}
-
-/** Some write a span for each turn of an agent, with the agent's name and what it gave: it was asked nothing, unlike the agent around it. */
-function isTurn({ parent, reading: { facts } }: Node): boolean {
-  const around = parent?.reading.facts;
-  const name = givenAgentName(facts);
-  return (
-    around?.role === 'agent' &&
-    name !== undefined &&
-    name === givenAgentName(around) &&
-    !isAsked(facts) &&
-    isAsked(around) &&
-    (around.output ?? around.outputMessages) !== undefined
-  );
-}
-
-function isAsked({ input, inputMessages }: SpanFacts): boolean {
-  return (input ?? inputMessages) !== undefined;
 }
 
 /**

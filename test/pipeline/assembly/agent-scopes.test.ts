@@ -1,7 +1,7 @@
 /** Where agents begin and end: which span is whose, who works under whom, and how the work was passed on. */
 import { describe, expect, test } from 'vitest';
 import type { Span } from '../../../src/model/span.ts';
-import { agentDepthMax } from '../../../src/pipeline/assembly/agent-scopes.ts';
+import { agentDepthMax } from '../../../src/pipeline/assembly/stages.ts';
 import type { Draft } from '../../../src/pipeline/assembly/assemble.ts';
 import { assembled } from '../../builders/assembled.ts';
 import { agentSpan, modelSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
