@@ -18,6 +18,8 @@ export const langsmith: Collector = {
       'langsmith.is_root',
       'langsmith.trace.name',
       'langsmith.metadata.lc_agent_name',
+      'langsmith.metadata.app_name',
+      'langsmith.metadata.ls_integration',
       'langsmith.metadata.langgraph_checkpoint_ns',
       ...sessionKeys,
       'gen_ai.prompt',
@@ -100,9 +102,15 @@ function tokenDetails(span: Span): SpanFacts {
   };
 }
 
-/** A chain that is named as its agent is the agent; the outermost one stands for the run. */
+/**
+ * A chain that is named as its agent is the agent; the outermost one stands for the run. Wrappers of an agent SDK give the application's name,
+ * which its runner bears: the other chains there are agents.
+ */
 function chain(span: Span, observed: Observation): SpanFacts {
-  if (textAttribute(span, 'langsmith.metadata.lc_agent_name') === span.name)
+  const application = textAttribute(span, 'langsmith.metadata.app_name');
+  const isAgentOf =
+    application !== undefined && span.attribute('langsmith.metadata.ls_integration') !== undefined && application !== span.name;
+  if (isAgentOf || textAttribute(span, 'langsmith.metadata.lc_agent_name') === span.name)
     return { role: 'agent', agentName: span.name, ...observedRun(observed) };
   if (span.parentSpanId === undefined || span.attribute('langsmith.is_root') === true)
     return { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) };

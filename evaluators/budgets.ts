@@ -1,5 +1,5 @@
 /** Budgets of a run: time, steps, tokens or money. The score is 1 within the budget, and budget / actual beyond it. */
-import type { AgentTrace } from '../src/model/agent-trace.ts';
+import { requestCount, type AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare, hasTokens, callCosts, priceTableSchema, type CallCost, type PriceTable } from './pricing/prices.ts';
 import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, skipped, type PlacedCall } from './evidence/calls.ts';
@@ -100,7 +100,7 @@ export const stepCount = rule({
     const stop = notCarried(trace);
     if (stop !== undefined) return stop;
     const calls = executedCalls(trace);
-    const models = kind === 'tool_and_model_calls' ? trace.modelCalls.length : 0;
+    const models = kind === 'tool_and_model_calls' ? requestCount(trace.modelCalls) : 0;
     const steps = calls.length + models;
     const beyond = kind === 'tool_calls' ? calls.slice(max) : [];
     const [first] = beyond;

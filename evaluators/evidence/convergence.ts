@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../src/model/json.ts';
 import { numberOf, quotient, rational, sum } from '../matching/rational.ts';
 import { count } from '../explain/explanation.ts';
-import type { AgentTrace } from '../../src/model/agent-trace.ts';
+import { requestCount, type AgentTrace } from '../../src/model/agent-trace.ts';
 import { executedCalls, notCarried } from './calls.ts';
 
 export interface GroupRun {
@@ -79,6 +79,6 @@ export interface GroupRunOptions {
 /** Counts the tool calls that ran. A run without an error succeeded. `undefined` when the spans carry no tool calls. */
 export function groupRun(trace: AgentTrace, { steps = 'tool_calls' }: GroupRunOptions = {}): GroupRun | undefined {
   if (notCarried(trace) !== undefined) return undefined;
-  const models = steps === 'tool_calls' ? 0 : trace.modelCalls.length;
+  const models = steps === 'tool_calls' ? 0 : requestCount(trace.modelCalls);
   return { steps: executedCalls(trace).length + models, success: trace.status === 'ok' };
 }

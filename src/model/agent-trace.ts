@@ -72,6 +72,8 @@ export interface TraceMessage {
 export interface ModelCall {
   readonly spanId?: SpanId;
   readonly model?: string;
+  /** Number of requests that the span covers: some SDKs write one span over a loop of requests and calls. Default: 1. */
+  readonly requests?: number;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
   /** Part of the input tokens. */
@@ -210,4 +212,9 @@ export interface SessionSoFar {
   readonly leftOut: number;
   /** The turns before the last one, in order; absent when no evaluator needs them. */
   readonly earlier?: readonly AgentTrace[];
+}
+
+/** Number of requests to models that the calls stand for. */
+export function requestCount(modelCalls: readonly ModelCall[]): number {
+  return modelCalls.reduce((sum, { requests = 1 }) => sum + requests, 0);
 }

@@ -1,5 +1,5 @@
 /** The JSON form of a run in all interfaces: snake_case, times in RFC 3339 with microseconds, without verdicts. */
-import type { AgentTrace, Run, ToolCall } from './agent-trace.ts';
+import { requestCount, type AgentTrace, type Run, type ToolCall } from './agent-trace.ts';
 import { callEnd } from './error-signs.ts';
 import { confidences, runConfidence, type RunEvidence } from './evidence.ts';
 import type { JsonObject, JsonValue } from './json.ts';
@@ -31,7 +31,7 @@ export function runJson(trace: AgentTrace, run?: Run): JsonObject {
     tasks: trace.tasks === undefined ? null : [...trace.tasks],
     constraints: trace.constraints ?? null,
     model: trace.model ?? null,
-    model_calls: trace.modelCalls.length,
+    model_calls: requestCount(trace.modelCalls),
     tokens: { input: trace.tokens?.input ?? null, output: trace.tokens?.output ?? null },
     documents: trace.documents.map(({ id, content, score, spanId }) => ({
       id: id ?? null,

@@ -94,6 +94,7 @@ const message = members<TraceMessage>({ role: text, text, calls: kept });
 const modelCall = members<ModelCall>({
   spanId: kept,
   model: text,
+  requests: kept,
   inputTokens: kept,
   outputTokens: kept,
   cachedInputTokens: kept,

@@ -3,7 +3,7 @@
  * not told is no claim. What a recording excuses is excused here too.
  */
 import type { EvidenceClass } from '../../src/model/evidence.ts';
-import type { Run, ToolCall } from '../../src/model/agent-trace.ts';
+import { requestCount, type Run, type ToolCall } from '../../src/model/agent-trace.ts';
 import { plainText, type JsonValue } from '../../src/model/json.ts';
 import { modelNames } from '../../evaluators/pricing/prices.ts';
 import { excuseOf, family, isSameShape, mergedRuns } from './compare.ts';
@@ -90,7 +90,7 @@ function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whol
     const isExcused = excuse === 'not_carried' || (excuse === 'partly_carried' && told <= wanted);
     say(field, isExcused || told === wanted ? 'right' : 'wrong', wanted, told, evidence[sources[field] ?? '']);
   };
-  const calls = whole.reduce((sum, run) => sum + run.trace.modelCalls.length, 0);
+  const calls = whole.reduce((sum, run) => sum + requestCount(run.trace.modelCalls), 0);
   number('llm_calls', 'llm_calls', expected.llm_calls, calls === 0 ? undefined : calls);
   for (const side of expected.tokens === undefined ? [] : (['input', 'output'] as const)) {
     const told = whole.flatMap((run) => run.trace.tokens?.[side] ?? []);

@@ -1,5 +1,5 @@
 /** Compares reconstructed runs with what the agent really did. Gives the differences in words; none = equal. */
-import type { Run, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
+import { requestCount, type Run, type ToolCall, type ToolDefinition } from '../../src/model/agent-trace.ts';
 import { isJsonObject, plainText, type JsonValue } from '../../src/model/json.ts';
 import { isEqual } from './equal.ts';
 import type { ExpectedCall, ExpectedRecording, ExpectedSubAgent, ExpectedTool, ExpectedTrace } from './expected.ts';
@@ -120,7 +120,7 @@ function model(expected: ExpectedTrace, whole: readonly Run[], to: Comparison): 
 }
 
 function numbers(expected: ExpectedTrace, whole: readonly Run[], to: Comparison): void {
-  const calls = whole.reduce((sum, run) => sum + run.trace.modelCalls.length, 0);
+  const calls = whole.reduce((sum, run) => sum + requestCount(run.trace.modelCalls), 0);
   number('llm_calls', expected.llm_calls, calls, to);
   if (expected.tokens === undefined) return;
   const sum = (key: 'input' | 'output'): number => whole.reduce((total, run) => total + (run.trace.tokens?.[key] ?? 0), 0);

@@ -1,4 +1,5 @@
 /** The scopes of agents in a trace: which spans belong to which agent, and which agent works for which. */
+import type { SpanFacts } from '../../../collectors/collector.ts';
 import { isAgentNode } from '../../../collectors/parsing/graph-agent.ts';
 import type { SubAgent } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
@@ -330,7 +331,12 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   const facts = node.reading.facts;
   const named = marks.implied.has(node) || (facts.role === 'agent' && givenAgentName(facts) !== undefined);
   const sameName = first?.node?.reading.facts.agentName !== undefined && first.node.reading.facts.agentName === facts.agentName;
-  if (first === undefined || own.some(isWork) || (named && !sameName && !isWrapper(node, inner, marks) && !isOfOtherTracer(node, inner))) {
+  const isAround = first !== undefined && asksForItsAgents(node, own, inner);
+  if (
+    first === undefined ||
+    (own.some(isWork) && !isAround) ||
+    (named && !sameName && !isWrapper(node, inner, marks) && !isOfOtherTracer(node, inner))
+  ) {
     const impliedName = marks.implied.get(node) ?? (marks.implied.has(node) ? stepName(node, marks) : undefined);
     for (const sub of inner) setVia(sub, node, marks);
     return {
@@ -345,9 +351,25 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
     };
   }
   first.frames.push(node);
-  first.own = [...first.own, ...own];
+  const byName = new Map(inner.toReversed().map((agent) => [nameOf(agent), agent]));
+  for (const one of own) {
+    const name = givenAgentName(one.reading.facts);
+    ((name === undefined ? undefined : byName.get(name)) ?? first).own.push(one);
+  }
   joinVisits(first, inner.slice(1));
   return first;
+}
+
+/** A workflow asks no model itself: requests beside agents that have calls alone are those of the agents. */
+function asksForItsAgents({ reading: { facts } }: Node, own: readonly Node[], inner: readonly Draft[]): boolean {
+  return (
+    facts.role === 'workflow' &&
+    own.every((node) => !isWork(node) || node.reading.facts.role === 'model') &&
+    inner.every(
+      ({ implicit, subAgents, own: work }) =>
+        !implicit && subAgents.length === 0 && work.some(isWork) && work.every((node) => node.reading.facts.role !== 'model'),
+    )
+  );
 }
 
 /** The name of the outermost step of an agent inside a tool that is neither the framework's nor that of a graph's node. */
@@ -363,7 +385,7 @@ function stepName(node: Node, { working }: Marks): string | undefined {
   return undefined;
 }
 
-/** The outermost agent that tells nothing and only starts one other agent at work: a runner, named after the application. */
+/** The outermost agent that tells nothing, or what the other tells, and only starts one other agent at work: a runner, named after the application. */
 function isWrapper(node: Node, [only, ...others]: readonly Draft[], { agents, implied }: Marks): boolean {
   const { facts } = node.reading;
   return (
@@ -372,9 +394,15 @@ function isWrapper(node: Node, [only, ...others]: readonly Draft[], { agents, im
     only.own.some(isWork) &&
     givenAgentName(only.node.reading.facts) !== undefined &&
     !implied.has(node) &&
-    isSilent(node) &&
+    (isSilent(node) || reportsTheSame(facts, only.node.reading.facts)) &&
     (facts.systemPrompt ?? facts.toolDefinitions ?? facts.handoffTo) === undefined &&
     !isInside(node, agents)
+  );
+}
+
+function reportsTheSame(outer: SpanFacts, inner: SpanFacts): boolean {
+  return (
+    typeof outer.input === 'string' && outer.input === inner.input && typeof outer.output === 'string' && outer.output === inner.output
   );
 }
 

@@ -18,7 +18,7 @@ import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
 import { lettersOf } from './event-spans.ts';
 import { graphName } from './graph-names.ts';
-import { tokensOf, withAgentSum } from './model-calls.ts';
+import { requestsIn, tokensOf, withAgentSum } from './model-calls.ts';
 import { failureOf } from './failures.ts';
 import { runEnd } from './run-end.ts';
 import { answerIn } from './output-tools.ts';
@@ -303,6 +303,8 @@ function modelCall(node: Node): ModelCall {
     endUnixNano: node.endedAtUnixNano ?? endOf(node.span),
   };
   if (model !== undefined) call.model = model;
+  const requests = requestsIn(node);
+  if (requests > 1) call.requests = requests;
   if (inputTokens !== undefined) call.inputTokens = inputTokens;
   if (outputTokens !== undefined) call.outputTokens = outputTokens;
   if (cachedInputTokens !== undefined) call.cachedInputTokens = cachedInputTokens;

@@ -266,7 +266,7 @@ export function withCallSpansInRequests(nodes: readonly Node[]): readonly Node[]
   for (const node of requested) {
     const { traceId, parentSpanId } = node.span;
     const request = parentSpanId === undefined ? undefined : models.get(placeOf(traceId, parentSpanId));
-    if (request === undefined) continue;
+    if (request === undefined || holdsResultOf(request, node)) continue;
     better.set(request, withRequested(better.get(request) ?? request.reading.facts, node.reading.facts.tool ?? {}));
     better.set(node, { role: 'step' });
   }
@@ -274,6 +274,12 @@ export function withCallSpansInRequests(nodes: readonly Node[]): readonly Node[]
     const facts = better.get(node);
     return facts === undefined ? node : { ...node, reading: { ...node.reading, facts } };
   });
+}
+
+/** A span whose messages go on with the result covers a loop, in which the tool ran. */
+function holdsResultOf({ reading: { facts } }: Node, call: Node): boolean {
+  const id = call.reading.facts.tool?.id;
+  return facts.inputMessages?.some(({ results }) => results.some((result) => result.id === id)) === true;
 }
 
 function placeOf(traceId: string, spanId: string): string {
@@ -389,6 +395,16 @@ function inOrder(models: readonly Node[], before: ReadonlyMap<Node, readonly Nod
     }
   }
   return [...placed];
+}
+
+/**
+ * Number of requests that a model span covers. Where tools ran inside it, its messages hold calls that a request within the span asked for,
+ * and each answer with such calls is one request more.
+ */
+export function requestsIn({ children, reading: { facts } }: Node): number {
+  const ran = new Set(children.flatMap(({ reading: { facts: inner } }) => (inner.role === 'tool' ? (inner.tool?.id ?? []) : [])));
+  if (ran.size === 0) return 1;
+  return 1 + (facts.inputMessages ?? []).filter(({ requested }) => requested.some(({ id }) => id !== undefined && ran.has(id))).length;
 }
 
 /**

@@ -6,18 +6,25 @@ import type { Node } from './span-tree.ts';
 /** Deeper agents count as steps of the one above. No real trace nests so deep, and a hostile one must not exhaust the stack. */
 export const agentDepthMax = 64;
 
-/** A span without a name, inside an agent that has one, is a stage of its work. */
+/** A span without a name, inside an agent that has one or whose method stands beside its own, is a stage of its work. */
 export function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
   if (isTurn(node)) return true;
   const { role, agentName } = node.reading.facts;
   if (role === 'agent' ? agentName !== undefined : givenAgentName(node.reading.facts) !== undefined) return false;
   let at = node.parent;
   for (let depth = 0; at !== undefined && depth < agentDepthMax; depth++) {
-    if (agents.has(at)) return at.reading.facts.role === 'agent' && givenAgentName(at.reading.facts) !== undefined;
+    if (agents.has(at))
+      return at.reading.facts.role === 'agent' && (givenAgentName(at.reading.facts) !== undefined || isMethodBeside(node, at));
     if (at.reading.facts.role === 'tool') return false;
     at = at.parent;
   }
   return false;
+}
+
+/** Whether both spans are named after methods of one class: `AgentWorkflow.run`, `AgentWorkflow.setup_agent`. */
+function isMethodBeside({ span: { name } }: Node, { span: { name: outer } }: Node): boolean {
+  const dot = outer.lastIndexOf('.');
+  return dot > 0 && name !== outer && name.lastIndexOf('.') === dot && name.startsWith(outer.slice(0, dot + 1));
 }
 
 /** Some write a span for each turn of an agent, with the agent's name and what it gave: it was asked nothing, unlike the agent around it. */

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { numberOf } from '../../../evaluators/matching/rational.ts';
 import { type CallCost, costing, type PriceTable } from '../../../evaluators/pricing/prices.ts';
-import type { AgentTrace, ModelCall, Run } from '../../model/agent-trace.ts';
+import { requestCount, type AgentTrace, type ModelCall, type Run } from '../../model/agent-trace.ts';
 import { tookNano } from '../../model/error-signs.ts';
 import type { ModelCounts, RunFigures } from '../../model/scored-run.ts';
 
@@ -57,7 +57,7 @@ function modelCounts({ model: usual = '', modelCalls }: AgentTrace, costs: reado
     const asked = calls.filter((call) => costOfCall.has(call));
     return {
       model,
-      calls: calls.length,
+      calls: requestCount(calls),
       errors: calls.filter(({ failed }) => failed === true).length,
       ...known('inputTokens', amount(toldOf(calls, 'inputTokens'))),
       ...known('outputTokens', amount(toldOf(calls, 'outputTokens'))),
