@@ -578,6 +578,94 @@ def keywordsai():
     return package.flush
 
 
+def fiddler_strands():
+    from fiddler_otel import FiddlerClient
+    from fiddler_strandsagents import StrandsAgentInstrumentor
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    from strands.telemetry import StrandsTelemetry
+
+    package = StrandsTelemetry()
+    package.tracer_provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    StrandsAgentInstrumentor(package).instrument()
+    return package.tracer_provider.shutdown
+
+
+def a365_langchain():
+    os.environ.update({"ENABLE_OBSERVABILITY": "true", "ENABLE_A365_OBSERVABILITY": "true"})
+    from microsoft_agents_a365.observability.core import configure, get_tracer_provider
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    configure(service_name="warehouse", service_namespace="stock")
+    get_tracer_provider().add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    from microsoft_agents_a365.observability.extensions.langchain import CustomLangChainInstrumentor
+
+    CustomLangChainInstrumentor()
+    return get_tracer_provider().force_flush
+
+
+def netra_langchain():
+    from netra import Netra
+    from netra.instrumentation.instruments import InstrumentSet
+
+    Netra.init(app_name="warehouse", headers="x-api-key=none", trace_content=True, instruments={InstrumentSet.LANGCHAIN}, root_instruments={InstrumentSet.ALL})
+    return Netra.shutdown
+
+
+def ioa_observe():
+    from ioa_observe.sdk import Observe
+    from ioa_observe.sdk.decorators import tool, workflow
+    from opentelemetry import trace
+
+    Observe.init("warehouse", api_endpoint=ENDPOINT, disable_batch=True)
+    hooks.turn = lambda function: workflow(name="answer_customer")(function)
+    hooks.tool = lambda function: tool(name=function.__name__)(function)
+    return lambda: trace.get_tracer_provider().force_flush()
+
+
+def logfire_dspy():
+    import logfire as package
+
+    package.configure(send_to_logfire=False, console=False, metrics=False, service_name="warehouse")
+    package.instrument_dspy()
+    return package.shutdown
+
+
+def openinference_agent_framework():
+    from agent_framework.observability import enable_instrumentation
+    from openinference.instrumentation.agent_framework import AgentFrameworkToOpenInferenceProcessor
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    provider = TracerProvider()
+    provider.add_span_processor(AgentFrameworkToOpenInferenceProcessor())
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+    enable_instrumentation(enable_sensitive_data=True)
+    return provider.shutdown
+
+
+def langsmith_google_adk():
+    flush = langsmith()
+    from langsmith.integrations.google_adk import configure_google_adk
+
+    configure_google_adk(name="warehouse")
+    return flush
+
+
+def latitude_anthropic():
+    os.environ["LATITUDE_TELEMETRY_URL"] = ENDPOINT
+    import anthropic
+    from latitude_telemetry import Latitude, capture
+
+    package = Latitude(api_key="none", project="warehouse", instrumentations={"anthropic": anthropic})
+    hooks.turn = lambda function: capture("answer_customer")(function)
+    return package.shutdown
+
+
 def promptflow():
     os.environ["PF_DISABLE_TRACING"] = "false"
     flush = telemetry()
@@ -588,6 +676,13 @@ def promptflow():
     hooks.turn = lambda function: trace(function)
     hooks.tool = lambda function: trace(function)
     return flush
+
+
+def loongsuite_agent_framework():
+    os.environ["ARMS_MAF_SENSITIVE_DATA_ENABLED"] = "true"
+    return genai("opentelemetry.instrumentation.microsoft_agent_framework", "MicrosoftAgentFrameworkInstrumentor")
+
+
 
 
 def plain():
@@ -613,16 +708,30 @@ SWITCHES = {
     "neatlogs": neatlogs,
     "magentic-logfire": lambda: logfire("instrument_openai"),
     "loongsuite-langgraph": lambda: several(genai("opentelemetry.instrumentation.langchain", "LangChainInstrumentor"), ("opentelemetry.instrumentation.langgraph", "LangGraphInstrumentor")),
+    "plain": plain,
+    "fiddler-strands": fiddler_strands,
+    "a365-langchain": a365_langchain,
+    "netra-langchain": netra_langchain,
+    "ioa-observe": ioa_observe,
+    "logfire-dspy": logfire_dspy,
+    "respan-llama-index": lambda: respan_with("llama_index", "LlamaIndexInstrumentor"),
+    "llm-tracekit-openai": lambda: llm_tracekit("openai", "OpenAIInstrumentor"),
+    "splunk-llama-index": lambda: genai("opentelemetry.instrumentation.llamaindex", "LlamaindexInstrumentor"),
+    "openinference-agent-framework": openinference_agent_framework,
+    "langsmith-google-adk": langsmith_google_adk,
+    "latitude-anthropic": latitude_anthropic,
+    "promptflow": promptflow,
+    "mlflow-litellm": lambda: mlflow("litellm"),
+    "langfuse": langfuse,
+    "loongsuite-agent-framework": loongsuite_agent_framework,
     "elastic-openai": elastic_openai,
     "azure-langchain": azure_langchain,
     "langfuse-pydantic-ai": langfuse_pydantic_ai,
     "genai-otel": genai_otel,
     "keywordsai": keywordsai,
-    "promptflow": promptflow,
     "mlflow-anthropic": lambda: mlflow("anthropic"),
     "respan-pydantic-ai": lambda: respan_with("pydantic_ai", "PydanticAIInstrumentor"),
     "loongsuite-strands": lambda: genai("opentelemetry.instrumentation.strands", "StrandsInstrumentor"),
-    "plain": plain,
     "agentops": agentops,
     "mlflow-openai-agents": lambda: mlflow("openai"),
     "mlflow-langchain": lambda: mlflow("langchain"),
