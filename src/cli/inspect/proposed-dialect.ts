@@ -6,6 +6,7 @@ import { configuredCollector, dialectRoles, type DialectField } from '../../../c
 import { generic } from '../../../collectors/generic.ts';
 import { collectors as builtIn } from '../../../collectors/index.ts';
 import { keyEvidenceOf, type ScalarField } from '../../../collectors/parsing/key-evidence.ts';
+import { guessedFields, guessedKindKey, guessedRoles } from './guessed-dialect.ts';
 import type { SpanId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
@@ -60,9 +61,16 @@ function entry(
   names: Set<string>,
   collectors: readonly Collector[],
 ): { readonly text: string; readonly isEmpty: boolean } {
-  const conditions = conditionsOf(spans);
   const match = scope === '' ? { keys: sharedKeys(spans) } : { scope };
-  const { kept, dropped } = asGoodAsEvidence({ span: conditions.span, read: readOf(spans) }, match, spans, collectors);
+  const known = new Map(spans.map((span) => [span, generic.read(span).role]));
+  const isGuessed = [...known].every(([span, role]) => role === undefined && !showsContent(span));
+  const roles = isGuessed ? guessedRoles(spans) : known;
+  const kindKey = isGuessed ? guessedKindKey(spans, roles) : kindKeyOf(spans);
+  const conditions = conditionsOf(spans, roles, kindKey);
+  // Evidence tells nothing of these spans, so there is nothing to compare a guess with.
+  const { kept, dropped } = isGuessed
+    ? { kept: { span: conditions.span, read: guessedFields(spans, roles, kindKey) }, dropped: [] }
+    : asGoodAsEvidence({ span: conditions.span, read: readOf(spans, roles) }, match, spans, collectors);
   const isEmpty = Object.keys(kept.span).length + Object.keys(kept.read).length === 0;
   const value = {
     name: freeName(scope, names),
@@ -70,9 +78,13 @@ function entry(
     ...(Object.keys(kept.span).length === 0 ? {} : { span: kept.span }),
     ...(Object.keys(kept.read).length === 0 ? {} : { read: kept.read }),
   };
-  const used = new Set([...Object.values(kept.read), ...(Object.keys(kept.span).length === 0 ? [] : conditions.keys)]);
+  const used = new Set([
+    ...Object.values(kept.read).map((place) => place.replace(/^json\((.*)\)\.\w+$/, '$1')),
+    ...(Object.keys(kept.span).length === 0 ? [] : conditions.keys),
+  ]);
   const notes = [
     `${spans.length} spans of the scope ${JSON.stringify(scope)}.`,
+    ...(isGuessed && !isEmpty ? ['Guessed from places and values of spans: check each line.'] : []),
     ...conditions.notes,
     ...dropped.map((one) => `Not used, since it reads otherwise than evidence does: ${one}`),
     ...unusedKeys(spans, used),
@@ -86,6 +98,12 @@ function entry(
     ),
     isEmpty,
   };
+}
+
+/** Whether keys hold what a span was given and what it gave, so that evidence reads them once their roles are known. */
+function showsContent(span: Span): boolean {
+  const { input, output } = keyEvidenceOf(span).keys;
+  return input !== undefined && output !== undefined;
 }
 
 interface Parts {
@@ -143,6 +161,12 @@ function different(one: { readonly [name: string]: unknown }, other: { readonly 
   return [...names].filter((name) => !isDeepStrictEqual(one[name] ?? false, other[name] ?? false)).length;
 }
 
+function kindKeyOf(spans: readonly Span[]): string | undefined {
+  return mostFrequent(spans.flatMap((span) => [...(keyEvidenceOf(span).keys.kind ?? []), ...(keyEvidenceOf(span).keys.operation ?? [])]));
+}
+
+type Roles = ReadonlyMap<Span, SpanRole | undefined>;
+
 interface Conditions {
   readonly span: { readonly [role: string]: string };
   /** As `attributes.KEY`. */
@@ -151,11 +175,7 @@ interface Conditions {
 }
 
 /** Uses an attribute whose values distinguish roles, or else keys that only spans of one role have. */
-function conditionsOf(spans: readonly Span[]): Conditions {
-  const roles = new Map(spans.map((span) => [span, generic.read(span).role]));
-  const key = mostFrequent(
-    spans.flatMap((span) => [...(keyEvidenceOf(span).keys.kind ?? []), ...(keyEvidenceOf(span).keys.operation ?? [])]),
-  );
+function conditionsOf(spans: readonly Span[], roles: Roles, key: string | undefined): Conditions {
   if (key === undefined) return byPresence(spans, roles);
   const span: { [role: string]: string } = {};
   const notes: string[] = [];
@@ -170,7 +190,7 @@ function conditionsOf(spans: readonly Span[]): Conditions {
   return { span: inOrder(span), keys: [`attributes.${key}`], notes };
 }
 
-function byPresence(spans: readonly Span[], roles: ReadonlyMap<Span, SpanRole | undefined>): Conditions {
+function byPresence(spans: readonly Span[], roles: Roles): Conditions {
   const span: { [role: string]: string } = {};
   const keys: string[] = [];
   for (const role of dialectRoles) {
@@ -196,9 +216,8 @@ function inOrder(span: { readonly [role: string]: string }): { readonly [role: s
   return Object.fromEntries(dialectRoles.flatMap((role) => (span[role] === undefined ? [] : [[role, span[role]] as const])));
 }
 
-function readOf(spans: readonly Span[]): { readonly [field in DialectField]?: string } {
+function readOf(spans: readonly Span[], roles: Roles): { readonly [field in DialectField]?: string } {
   const read: { [field in DialectField]?: string } = {};
-  const roles = new Map(spans.map((span) => [span, generic.read(span).role]));
   for (const [field, from, of] of fields) {
     const asked = of === undefined ? spans : spans.filter((span) => of.includes(roles.get(span) ?? 'noise'));
     for (const evidence of from) {

@@ -7,6 +7,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
+import type { Span } from '../../../src/model/span.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { span } from '../../builders/spans.ts';
@@ -179,11 +180,53 @@ test('inspect: a run that is read by evidence says how sure it is', async () => 
   );
 });
 
-test('inspect --propose-dialect: an unknown SDK whose words nobody knows gets its keys, to be filled in', async () => {
-  const { code, out } = await inspect([spans, '--propose-dialect']);
+/** Another SDK: no key names the kind, and the words are not those of the guide. */
+const wordless = [
+  span({ id: 1, scope, start: 0, end: 90, attributes: { persona: 'travel', question: 'A flight to CDG.', conclusion: 'AF007.' } }),
+  span({
+    id: 2,
+    parent: 1,
+    scope,
+    start: 10,
+    end: 20,
+    attributes: {
+      llm: 'm1',
+      transcript: '[{"role":"user","content":"A flight to CDG."}]',
+      uttered: '[{"role":"assistant","content":"I search."}]',
+    },
+  }),
+  span({
+    id: 3,
+    parent: 1,
+    scope,
+    start: 30,
+    end: 40,
+    attributes: { skill: 'search_flights', given: '{"to":"CDG"}', returned: '{"flight":"AF007"}', state: 'closed' },
+  }),
+];
+
+test.each([
+  ['the SDK of the guide', invented],
+  ['an SDK without a key for kinds', wordless],
+  ['a key that has the same values for several kinds', invented.map((one, at) => withAttribute(one, 'mood', at === 0 ? 'fine' : 'good'))],
+])('inspect --propose-dialect: three spans of %s suffice for an entry that reads the run', async (_name, recorded) => {
+  const input = file('unknown.json', writeTraces(recorded, 'json'));
+  const { code, out } = await inspect([input, '--propose-dialect']);
+  expect({ code, isGuess: out.includes('# Guessed from places and values of spans: check each line.') }).toEqual({
+    code: 0,
+    isGuess: true,
+  });
+  const expected = file('unknown-expected.json', JSON.stringify(run));
+  const compared = await inspect([input, '-c', file('guessed.yaml', out), '--expect', expected]);
+  expect(compared).toMatchObject({ code: 0, out: 'The runs are as expected.' });
+});
+
+test('inspect --propose-dialect: spans that suggest nothing get their keys, to be filled in', async () => {
+  const opaque = [1, 2, 3].map((id) => span({ id, scope, attributes: { zip: `text ${id} of a thing`, zap: id } }));
+  const { code, out } = await inspect([file('opaque.json', writeTraces(opaque, 'json')), '--propose-dialect']);
   expect(code).toBe(0);
   expect(out).toContain('scope: acme.agents');
-  for (const key of ['unit.sort (3)', 'payload (1)', 'action (1)']) expect(out).toContain(key);
+  for (const key of ['zip (3)', 'zap (3)']) expect(out).toContain(key);
   // As a comment: the configuration refuses an entry that reads nothing.
   expect(loadConfig({ validators, file: 'proposed.yaml', text: out, env: {}, evaluators }).config.dialects).toEqual([]);
 });
@@ -202,6 +245,10 @@ test('guide: the configuration accepts each example of it', () => {
   for (const text of examples)
     expect(loadConfig({ validators, file: 'guide.yaml', text, env: {}, evaluators }).config.dialects).toHaveLength(1);
 });
+
+function withAttribute(one: Span, key: string, value: string): Span {
+  return { ...one, attribute: (name) => (name === key ? value : one.attribute(name)), attributeKeys: () => [...one.attributeKeys(), key] };
+}
 
 /** The first block of the guide in this language. */
 function block(language: string): string {
