@@ -25,33 +25,35 @@ import { selectionSuite } from './suites/selection.ts';
 import { signingInSuite } from './suites/signing-in.ts';
 import type { Setting, Suite } from './suites/suite.ts';
 import { tasksSuite } from './suites/tasks.ts';
-import { tally } from './tally.ts';
+import { tally, type Tally } from './tally.ts';
 import { filledWorld } from './world.ts';
 
-const suites: readonly Suite[] = [
-  controlSuite,
-  pagesSuite,
-  figuresSuite,
-  filtersSuite,
-  numbersSuite,
-  accessibleSuite,
-  hostileSuite,
-  signingInSuite,
-  keyboardSuite,
-  liveSuite,
-  loopSuite,
-  queueSuite,
-  selectionSuite,
-  datasetsSuite,
-  experimentsSuite,
-  firstRunSuite,
-  tasksSuite,
+/** Each lane has a browser and a service to itself. The second one holds about half of the work. */
+const lanes: readonly (readonly Suite[])[] = [
+  [
+    controlSuite,
+    pagesSuite,
+    figuresSuite,
+    filtersSuite,
+    numbersSuite,
+    signingInSuite,
+    keyboardSuite,
+    liveSuite,
+    loopSuite,
+    queueSuite,
+    selectionSuite,
+    datasetsSuite,
+    experimentsSuite,
+    firstRunSuite,
+    tasksSuite,
+  ],
+  [accessibleSuite, hostileSuite],
 ];
 
 const { values } = runnerArguments({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
 const quick = values.quick;
 const only = values.only?.split(',');
-const chosen = suites.filter(({ name, isQuick }) => (only === undefined ? !quick || isQuick : only.includes(name)));
+const isChosen = ({ name, isQuick }: Suite): boolean => (only === undefined ? !quick || isQuick : only.includes(name));
 const path = chromiumPath(process.env);
 if (path === undefined) {
   console.log(`SKIPPED  the console in a browser: ${noChromium}`);
@@ -62,6 +64,17 @@ if (path === undefined) {
 }
 
 async function tried(chromium: string): Promise<void> {
+  const tallies = lanes
+    .map((lane) => lane.filter(isChosen))
+    .filter((lane) => lane.length > 0)
+    .map((lane) => triedLane(lane, chromium));
+  const counts = (await Promise.all(tallies)).map((count) => count.counts());
+  const failed = counts.reduce((sum, count) => sum + count.failed, 0);
+  console.log(`${counts.reduce((sum, count) => sum + count.passed, 0)} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+async function triedLane(lane: readonly Suite[], chromium: string): Promise<Tally> {
   const count = tally(
     (line) => console.log(line),
     () => performance.now(),
@@ -71,7 +84,7 @@ async function tried(chromium: string): Promise<void> {
     try {
       const world = await filledWorld({ demo: !quick, large: !quick, experiments: !quick });
       try {
-        for (const suite of chosen) await timed(suite, { browser, world, tally: count, quick });
+        for (const suite of lane) await timed(suite, { browser, world, tally: count, quick });
       } finally {
         await world.close();
       }
@@ -80,9 +93,7 @@ async function tried(chromium: string): Promise<void> {
     }
     return [];
   });
-  const { passed, failed } = count.counts();
-  console.log(`${passed} passed, ${failed} failed`);
-  process.exitCode = failed === 0 ? 0 : 1;
+  return count;
 }
 
 async function timed(suite: Suite, setting: Setting): Promise<void> {
