@@ -70,6 +70,7 @@ export function* toolCalls(
     },
     models,
   );
+  const unrequested = requested.length === 0 ? inOrder(executions, models) : undefined;
   const isStated = statedFailures(enclosing, own);
   const drafts: Placed[] = [];
   let unanswered = 0;
@@ -84,7 +85,7 @@ export function* toolCalls(
       given = answerOf(firstWith(execution.nodes, 'arguments') ?? partner?.call ?? {}) ?? given;
       continue;
     }
-    const result = answer ?? (execution.id === undefined ? undefined : resultById(execution.id));
+    const result = answer ?? (execution.id === undefined ? undefined : resultById(execution.id)) ?? unrequested?.[at];
     const call = executed(execution, partner, result);
     const { startUnixNano, ended } = placeInTime(call, partner, models);
     if (ended > endUnixNano) endUnixNano = ended;
@@ -171,6 +172,18 @@ function answersOf(
       (one.call.id === undefined ? undefined : resultById(one)) ??
       earlier(unclaimed?.get(one.call.name), unclaimed?.get(undefined))?.result,
   );
+}
+
+/**
+ * The results of calls that no message asks for, by the order in which they ran: as many as calls, where neither side has what would say
+ * more. Some SDKs write results as texts and lose the calls.
+ */
+function inOrder(executions: readonly Execution[], models: readonly Node[]): readonly ReportedResult[] | undefined {
+  const results = reportedWithoutId(models);
+  const isSilent = executions.every(({ nodes }) => firstWith(nodes, 'result') === undefined);
+  const fits =
+    results.length === executions.length && results.every(({ name }, at) => (name ?? executions[at]?.name) === executions[at]?.name);
+  return isSilent && fits ? results : undefined;
 }
 
 /** The calls of the run that share an id, by that id. */

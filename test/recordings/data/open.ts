@@ -88,7 +88,6 @@ export const openRecordings: readonly OpenRecording[] = [
   { recording: 'splunk-langchain/sequential', fields: ['system_prompt'], because: "the instructions have the user's role, as every message has" },
   { recording: 'splunk-langchain/toolerror', fields: ['system_prompt'], because: "the instructions have the user's role, as every message has" },
   { recording: 'splunk-llama-index/handoff', fields: ['sub_agents'], because: "the result of a call is a text in a message of role tool, without the call's id or name" },
-  { recording: 'splunk-llama-index/sequential', fields: ['tool_calls'], because: "the result of a call is a text in a message of role tool, without the call's id or name" },
   { recording: 'traceai-pydantic-ai/multiturn', fields: ['llm_calls'], because: "the agent's span sums up its requests, which have no spans" },
   { recording: 'traceai-smolagents/handoff', fields: ['input', 'final_response', 'tool_calls', 'tools', 'sub_agents'], because: "both agents have the name of the class, and no span is the call of one by the other" },
   { recording: 'traceai-smolagents/multiturn', fields: ['tools', 'tokens.input', 'tokens.output'], because: "the second turn counts the tokens of the first again" },
