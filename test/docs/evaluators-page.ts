@@ -1,6 +1,7 @@
 /** `docs/reference/evaluators.md`, from the evaluators' own data. */
 import { evaluators } from '../../evaluators/index.ts';
 import type { AnyEvaluator, JsonSchema, Need } from '../../evaluators/evaluator.ts';
+import { switchingOn } from '../../evaluators/configuration/switching-on.ts';
 import { exampleText } from './evaluator-examples.ts';
 import { isJsonArray, isJsonObject, jsonText, member } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
@@ -89,7 +90,10 @@ whole run, or the worst label among its calls, documents, turns or blocks. [Judg
 The kind \`rule, more with a judge\` scores every run by rules until its entry names a judge (\`judge: NAME\`). Then it asks about a sample of the runs,
 like a judge evaluator. When the judge gives no usable answer, the findings of the rules remain, and the details hold \`judge_error\`.
 
-## All evaluators`;
+## All evaluators
+
+The column *on* names what an evaluator needs to be on. Those that are on by default need nothing. Every other one exists and is off until \`evaluators\` has an entry for it.
+Some need more: a judge under \`judges\`, an option, or an expectation.`;
 
 const closing = `## Groups of runs
 
@@ -99,9 +103,15 @@ The result always names the number of runs, because one run alone is its own opt
 
 function table(): string {
   const rows = evaluators.map(
-    (one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`,
+    (one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${switchedOn(one)} | ${threshold(one)} |`,
   );
-  return ['| evaluator | what it finds | kind | on by default | threshold |', '|---|---|---|---|---|', ...rows].join('\n');
+  return ['| evaluator | what it finds | kind | on | threshold |', '|---|---|---|---|---|', ...rows].join('\n');
+}
+
+function switchedOn(one: AnyEvaluator): string {
+  if (one.onByDefault) return 'by default';
+  const needs = switchingOn(one, evaluators).map((need) => (/^[\w.]+$/.test(need) ? `\`${need}\`` : need));
+  return `with an entry${needs.length === 0 ? '' : ` and ${needs.join(', ')}`}`;
 }
 
 function section(one: AnyEvaluator): string {

@@ -1,6 +1,7 @@
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators as members } from '../../../evaluators/index.ts';
 import { snakeMembers } from '../../../evaluators/configuration/options.ts';
+import { switchingOn } from '../../../evaluators/configuration/switching-on.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { referenceRows } from '../../config/schema.ts';
 import { unreachable } from '../../model/ids.ts';
@@ -37,22 +38,22 @@ function found(name: string): AnyEvaluator {
 
 function listText(all: readonly AnyEvaluator[], program: string): string {
   const group = (title: string, wanted: readonly AnyEvaluator[]) =>
-    wanted.length === 0 ? [] : ['', title, ...columns(wanted.map(({ id, summary }) => [id, summary] as const))];
+    wanted.length === 0 ? [] : ['', title, ...columns(wanted.map((one) => [one.id, `${one.summary}${needsText(one, all)}`] as const))];
   return [
     ...group(
       'On by default:',
       all.filter(({ onByDefault }) => onByDefault),
     ),
     ...group(
-      'Rules to switch on:',
+      'Off, rules: add the name under evaluators in the configuration:',
       all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'rule'),
     ),
     ...group(
-      'With a judge:',
+      'Off, with a judge: add the name under evaluators, and a judge under judges:',
       all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'judge'),
     ),
     ...group(
-      'With an HTTP endpoint:',
+      'Off, with an HTTP endpoint:',
       all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'http'),
     ),
     '',
@@ -62,13 +63,19 @@ function listText(all: readonly AnyEvaluator[], program: string): string {
     .join('\n');
 }
 
+/** What an entry needs beside the name. */
+function needsText(evaluator: AnyEvaluator, all: readonly AnyEvaluator[]): string {
+  const needs = evaluator.onByDefault ? [] : switchingOn(evaluator, all);
+  return needs.length === 0 ? '' : ` It needs ${needs.join(', ')}.`;
+}
+
 function pageText(evaluator: AnyEvaluator): string {
   const { id, version, summary, needs, onByDefault, defaultThreshold, source } = evaluator;
   const facts: readonly (readonly [string, string])[] = [
     ['kind', kindText(evaluator)],
     ['version', String(version)],
     ['needs', needs.length === 0 ? 'the fields that its endpoint requires' : needs.map((need) => needTexts[need]).join(', ')],
-    ['on by default', onByDefault ? 'yes' : 'no'],
+    ['on by default', onByDefault ? 'yes' : `no: add it under evaluators.${needsText(evaluator, members)}`],
     ['threshold', defaultThreshold === null ? 'none: a raw metric' : `passes from ${defaultThreshold}`],
     ['source', source],
   ];
