@@ -5,7 +5,7 @@
 import { isWaitingReason } from '../src/model/control-flow.ts';
 import type { Mutable } from '../src/model/mutable.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
-import { idAttribute, textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
+import { type AttributeValue, idAttribute, textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { Collector, Message, RepeatedTexts, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { addTokens, contentKeys, readContent, tokenKeys } from './parsing/conventions.ts';
 import { namesLibrary, readContentRecord } from './parsing/content-records.ts';
@@ -195,11 +195,21 @@ function modelFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts
 
 /** A response with several choices has a finish reason for each of them. */
 function addEnd(span: Span, facts: Mutable<SpanFacts>): void {
-  const reasons = span.attribute('gen_ai.response.finish_reasons');
-  if (!Array.isArray(reasons) || reasons.length === 0) return;
+  const reasons = finishReasons(span);
+  if (reasons.length === 0) return;
   if (reasons.every((reason) => reason === 'error')) facts.failed = { message: '' };
   if (reasons.some(isWaitingReason)) facts.waits = true;
 }
+
+/** Without the attribute, those beside the messages. */
+function finishReasons(span: Span): readonly AttributeValue[] {
+  const reasons = span.attribute('gen_ai.response.finish_reasons');
+  if (Array.isArray(reasons)) return reasons;
+  const messages = textAttribute(span, 'gen_ai.output.messages') ?? '';
+  return Array.from(messages.matchAll(END_REASONS), ([, reason = '']) => reason);
+}
+
+const END_REASONS = /"finish_reason": ?"(\w{1,40})"/g;
 
 /** The reason beside the messages of an agent. */
 const END_REASON = /"finish_reason": ?"(\w{1,40})"/;
