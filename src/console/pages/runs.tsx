@@ -55,6 +55,7 @@ export function Runs() {
       {rows.length > 0 ? (
         <DataTable
           caption="Runs, newest first"
+          name="runs"
           columns={runColumns}
           rows={rows}
           rowKey={runKey}

@@ -10,6 +10,7 @@ import { PageFrame } from '../parts/page-frame.tsx';
 import { ScrollFrame } from '../parts/scroll-frame.tsx';
 import { useMay } from '../parts/session.tsx';
 import { useToast } from '../parts/toast.tsx';
+import { yamlText } from '../parts/yaml-text.ts';
 
 type SettingsAnswer = GetAnswer<'/settings'>;
 type Exporter = SettingsAnswer['exporters'][number];
@@ -43,7 +44,7 @@ export function Settings() {
               <p class="dim">The program that runs the service gave none.</p>
             ) : (
               <ScrollFrame class="configuration" label="Configuration in force, secrets masked">
-                <pre>{JSON.stringify(value.configuration, null, 2)}</pre>
+                <pre>{yamlText(value.configuration)}</pre>
               </ScrollFrame>
             )}
           </Part>

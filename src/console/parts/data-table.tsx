@@ -1,6 +1,7 @@
 /** A table: a short one as it is, a long one with the rows on screen alone. Keys: j, k and Enter; x selects. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { ColumnPicker, useChosenColumns } from './column-picker.tsx';
 import { useKeys } from './keyboard.tsx';
 import { TableFrame } from './table-frame.tsx';
 import { useAddress } from './use-address.ts';
@@ -12,6 +13,10 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   /** True: figures, aligned to the right. */
   readonly isNumber?: boolean;
+  /** True: text of a span, which may be written from right to left. It takes the width that other columns leave. */
+  readonly isText?: boolean;
+  /** The width of the table from which on the column is shown, unless a person has chosen columns. */
+  readonly from?: 'medium' | 'wide' | undefined;
   /** True: long text may take several lines. Only in tables that do not scroll by themselves. */
   readonly wraps?: boolean;
 }
@@ -25,6 +30,9 @@ export interface Selection {
 export interface DataTableProps<Row> {
   /** Names the table for a screen reader. */
   readonly caption: string;
+  /** Under this name the browser keeps which columns a person has chosen. Absent: all columns stand. */
+  readonly name?: string;
+  /** By importance where the table has a name: a narrow one has those without `from`. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
@@ -43,9 +51,10 @@ const rowHeight = 36;
 const endRows = 30;
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, columns, rows, rowKey, href, selection, onEnd, isLong = false, onHover } = props;
+  const { caption, name, columns: all, rows, rowKey, href, selection, onEnd, isLong = false, onHover } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState<string>();
+  const { columns, ...choice } = useChosenColumns(name, all);
   const { go } = useAddress();
   const virtual = useVirtualRows(isLong ? rows.length : 0, frame, rowHeight);
   const indexes = isLong ? virtual.items.map(({ index }) => index) : rows.map((_, index) => index);
@@ -66,7 +75,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   };
   useKeys([
     { key: 'j', does: 'Goes to the next row', run: () => move(1) },
-    { key: 'k', does: 'Goes to the row before', run: () => move(-1) },
+    { key: 'k', does: 'Goes to the previous row', run: () => move(-1) },
     ...(href === undefined ? [] : [{ key: 'Enter', does: 'Opens the row', run: () => open(rows[at]) }]),
     ...(selection === undefined
       ? []
@@ -79,51 +88,54 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
   const width = columns.length + (selection === undefined ? 0 : 1);
   return (
-    <TableFrame label={caption} isLong={isLong} frame={frame} onHover={onHover}>
-      <table class="data" aria-rowcount={rows.length + 1}>
-        <caption class="visually-hidden">{caption}</caption>
-        <thead>
-          <tr aria-rowindex={1}>
-            {selection === undefined ? null : (
-              <th scope="col">
-                <input
-                  type="checkbox"
-                  aria-label="Select all rows"
-                  checked={rows.length > 0 && rows.every((row) => selection.keys.has(rowKey(row)))}
-                  onChange={selection.toggleAll}
+    <>
+      {name === undefined ? null : <ColumnPicker all={all} {...choice} />}
+      <TableFrame label={caption} isLong={isLong} frame={frame} onHover={onHover}>
+        <table class="data" aria-rowcount={rows.length + 1}>
+          <caption class="visually-hidden">{caption}</caption>
+          <thead>
+            <tr aria-rowindex={1}>
+              {selection === undefined ? null : (
+                <th scope="col">
+                  <input
+                    type="checkbox"
+                    aria-label="Select all rows"
+                    checked={rows.length > 0 && rows.every((row) => selection.keys.has(rowKey(row)))}
+                    onChange={selection.toggleAll}
+                  />
+                </th>
+              )}
+              {columns.map((column) => (
+                <th key={column.key} scope="col" class={classOf(column)}>
+                  {column.title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            <Gap height={virtual.before} width={width} />
+            {indexes.map((index) => {
+              const row = rows[index];
+              if (row === undefined) return null;
+              const key = rowKey(row);
+              return (
+                <TableRow
+                  key={key}
+                  row={row}
+                  id={key}
+                  index={index}
+                  columns={columns}
+                  isCurrent={key === current}
+                  selection={selection}
+                  onOpen={href === undefined ? undefined : () => open(row)}
                 />
-              </th>
-            )}
-            {columns.map(({ key, title, isNumber }) => (
-              <th key={key} scope="col" class={isNumber === true ? 'number' : undefined}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          <Gap height={virtual.before} width={width} />
-          {indexes.map((index) => {
-            const row = rows[index];
-            if (row === undefined) return null;
-            const key = rowKey(row);
-            return (
-              <TableRow
-                key={key}
-                row={row}
-                id={key}
-                index={index}
-                columns={columns}
-                isCurrent={key === current}
-                selection={selection}
-                onOpen={href === undefined ? undefined : () => open(row)}
-              />
-            );
-          })}
-          <Gap height={virtual.after} width={width} />
-        </tbody>
-      </table>
-    </TableFrame>
+              );
+            })}
+            <Gap height={virtual.after} width={width} />
+          </tbody>
+        </table>
+      </TableFrame>
+    </>
   );
 }
 
@@ -154,13 +166,18 @@ function TableRow<Row>({ row, id, index, columns, isCurrent, selection, onOpen }
           <input type="checkbox" aria-label={`Select row ${index + 1}`} checked={isSelected} onChange={() => selection.toggle(id)} />
         </td>
       )}
-      {columns.map(({ key, cell, isNumber, wraps }) => (
-        <td key={key} class={isNumber === true ? 'number' : wraps === true ? 'wraps' : undefined}>
-          {cell(row)}
+      {columns.map((column) => (
+        <td key={column.key} class={classOf(column)} dir={column.isText === true ? 'auto' : undefined}>
+          {column.cell(row)}
         </td>
       ))}
     </tr>
   );
+}
+
+function classOf({ isNumber = false, isText = false, wraps = false, from }: Omit<Column<never>, 'cell'>): string | undefined {
+  const names = [isNumber ? 'number' : wraps ? 'wraps' : isText ? 'text' : '', from === undefined ? '' : `from-${from}`];
+  return names.filter((name) => name !== '').join(' ') || undefined;
 }
 
 /** Stands for rows that are not on screen. */

@@ -51,12 +51,14 @@ export function TextField({
         <input
           {...shared}
           type="text"
+          dir="auto"
           autocomplete="off"
           {...(options.length === 0 ? {} : { list: `${id}-options` })}
           onInput={(event) => onChange(event.currentTarget.value)}
         />
       ) : (
         <textarea
+          dir="auto"
           {...shared}
           rows={rows}
           class={isCode ? 'mono' : undefined}

@@ -72,6 +72,7 @@ function Field({ filter: { name, title, kind, options = [], noChoice = 'any', pl
           value={typed ?? value}
           placeholder={placeholder}
           autocomplete="off"
+          dir="auto"
           {...(kind === 'number' ? { min: 0, step: 'any' } : { maxLength: 1_000 })}
           {...(kind === 'search' ? { 'data-search': '' } : {})}
           {...(options.length > 0 ? { list: `${id}-list` } : {})}

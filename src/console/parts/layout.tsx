@@ -38,7 +38,7 @@ export function Layout({ menu, hasTimeRange, session, children }: LayoutProps) {
         <div class="end">
           {hasTimeRange ? <TimeRangePicker /> : null}
           <ThemePicker />
-          <button type="button" onClick={() => setHelpOpen(true)}>
+          <button type="button" class="keys" onClick={() => setHelpOpen(true)}>
             Keys <kbd aria-hidden="true">?</kbd>
           </button>
           {session}
@@ -69,14 +69,14 @@ function isUnder(path: string, entry: string): boolean {
   return entry === '/' ? path === '/' : path === entry || path.startsWith(`${entry}/`);
 }
 
-const themeTitles: { readonly [theme in Theme]: string } = { auto: 'Colours of the system', light: 'Light', dark: 'Dark' };
+const themeTitles: { readonly [theme in Theme]: string } = { auto: 'Theme: system', light: 'Theme: light', dark: 'Theme: dark' };
 
 function ThemePicker() {
   const [theme, setTheme] = useState<Theme>(() => storedTheme(() => localStorage));
   useEffect(() => applyTheme(document.documentElement, theme), [theme]);
   return (
     <label>
-      <span class="visually-hidden">Colours</span>
+      <span class="visually-hidden">Theme</span>
       <select
         value={theme}
         onChange={(event) => {

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 
 export interface PageFrameProps {
-  readonly title: string;
+  readonly title: ComponentChildren;
   /** Beside the heading. */
   readonly actions?: ComponentChildren;
   /** True: the page is as high as the window, and a table in it scrolls. */

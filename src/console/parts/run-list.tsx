@@ -27,14 +27,14 @@ export function RunListSteps() {
       ? []
       : [
           { key: 'n', does: 'Opens the next run of the list', run: () => open(found.next) },
-          { key: 'p', does: 'Opens the run before it in the list', run: () => open(found.before) },
+          { key: 'p', does: 'Opens the previous run of the list', run: () => open(found.before) },
         ],
   );
   if (found === undefined) return null;
   return (
     <span class="row" role="group" aria-label="Runs of the list">
       <button type="button" disabled={found.before === undefined} onClick={() => open(found.before)}>
-        <kbd aria-hidden="true">p</kbd> Before
+        <kbd aria-hidden="true">p</kbd> Previous
       </button>
       <span class="small">
         {countText(found.at + 1)} of {countText(found.of)}

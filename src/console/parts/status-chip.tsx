@@ -3,7 +3,7 @@ import type { Schemas } from '../api/client.ts';
 
 const chips = {
   error: { kind: 'fail', icon: '✗', text: 'ended in an error', title: 'The spans state that the run ended in an error.' },
-  paused: { kind: 'warn', icon: '⏸', text: 'paused', title: 'The run waits for a person or another program.' },
+  paused: { kind: 'warn', icon: '‖', text: 'paused', title: 'The run waits for a person or another program.' },
 } as const;
 
 export function StatusChip({ status }: Pick<Schemas['Run'], 'status'>) {

@@ -1,4 +1,4 @@
-/** Light or dark: as the system prefers, or as chosen. The choice is all that the console keeps in the browser. */
+/** Light or dark: as the system prefers, or as chosen. The browser keeps the choice. */
 
 export const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -6,13 +6,13 @@ export type Theme = (typeof themes)[number];
 export const themeKey = 'tracejury.theme';
 
 /** A part of `localStorage`, which may refuse. */
-export interface ThemeStorage {
+export interface BrowserStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
   removeItem(key: string): void;
 }
 
-export function storedTheme(storage: () => ThemeStorage): Theme {
+export function storedTheme(storage: () => BrowserStorage): Theme {
   try {
     const value = storage().getItem(themeKey);
     return themes.find((theme) => theme === value) ?? 'auto';
@@ -21,7 +21,7 @@ export function storedTheme(storage: () => ThemeStorage): Theme {
   }
 }
 
-export function storeTheme(storage: () => ThemeStorage, theme: Theme): void {
+export function storeTheme(storage: () => BrowserStorage, theme: Theme): void {
   try {
     if (theme === 'auto') storage().removeItem(themeKey);
     else storage().setItem(themeKey, theme);

@@ -21,6 +21,7 @@ import { loopSuite } from './suites/loop.ts';
 import { numbersSuite } from './suites/numbers.ts';
 import { pagesSuite } from './suites/pages.ts';
 import { queueSuite } from './suites/queue.ts';
+import { readingSuite } from './suites/reading.ts';
 import { selectionSuite } from './suites/selection.ts';
 import { signingInSuite } from './suites/signing-in.ts';
 import type { Setting, Suite } from './suites/suite.ts';
@@ -47,7 +48,7 @@ const lanes: readonly (readonly Suite[])[] = [
     firstRunSuite,
     tasksSuite,
   ],
-  [accessibleSuite, hostileSuite],
+  [accessibleSuite, readingSuite, hostileSuite],
 ];
 
 const { values } = runnerArguments({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });

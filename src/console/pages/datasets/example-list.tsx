@@ -84,6 +84,7 @@ export function ExampleList({ datasetKey: { name, tenant }, version, isNewest, o
       {error === undefined ? null : <ErrorBox error={error} onRetry={reload} />}
       {rows.length > 0 ? (
         <DataTable
+          name="examples"
           caption="Examples in the order in which they came"
           columns={columns}
           rows={rows}
@@ -130,6 +131,7 @@ function exampleColumns(address: (example: Example) => string, tenant: string): 
     {
       key: 'input',
       title: 'Input',
+      isText: true,
       cell: (example) => <a href={address(example)}>{lineText(inputText(example.input), 80) || '(no input)'}</a>,
     },
     {
@@ -144,8 +146,8 @@ function exampleColumns(address: (example: Example) => string, tenant: string): 
     { key: 'split', title: 'Split', cell: ({ split }) => split ?? unknownText },
     { key: 'tags', title: 'Tags', cell: ({ tags = [] }) => (tags.length === 0 ? unknownText : lineText(tags.join(', '), 60)) },
     { key: 'origin', title: 'From', cell: ({ origin }) => <OriginText origin={origin} tenant={tenant} /> },
-    { key: 'since', title: 'Since version', isNumber: true, cell: ({ since }) => since },
-    { key: 'id', title: 'Id', cell: ({ id }) => <span class="mono">{lineText(String(id), 24)}</span> },
+    { key: 'since', title: 'Since version', from: 'wide', isNumber: true, cell: ({ since }) => since },
+    { key: 'id', title: 'Id', from: 'wide', cell: ({ id }) => <span class="mono">{lineText(String(id), 24)}</span> },
   ];
 }
 

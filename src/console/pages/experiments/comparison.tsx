@@ -131,6 +131,7 @@ function Found({ comparison, tenant }: { readonly comparison: Compared; readonly
       <section class="stack" aria-label="Rates by evaluator">
         <h2>By evaluator</h2>
         <DataTable
+          name="experiment-comparison"
           caption="Rates of A and B, and the paired difference"
           columns={evaluatorColumns(comparison)}
           rows={evaluators}
@@ -181,9 +182,9 @@ function evaluatorColumns({ a, b }: Pick<Compared, 'a' | 'b'>): readonly Column<
     { key: 'a', title: 'A', isNumber: true, cell: (one) => <EstimateFigure estimate={one.a} measure={one.measure} /> },
     { key: 'b', title: 'B', isNumber: true, cell: (one) => <EstimateFigure estimate={one.b} measure={one.measure} /> },
     { key: 'difference', title: 'Difference, B less A', isNumber: true, cell: (one) => <Difference of={one} /> },
-    { key: 'picture', title: 'Interval', cell: (one) => <IntervalPicture of={one} /> },
+    { key: 'picture', title: 'Interval', from: 'wide', cell: (one) => <IntervalPicture of={one} /> },
     { key: 'p', title: 'p (Holm)', isNumber: true, cell: ({ adjusted_p: p }) => probabilityText(p) },
-    { key: 'examples', title: 'Examples', isNumber: true, cell: ({ examples }) => countText(examples) },
+    { key: 'examples', title: 'Examples', from: 'medium', isNumber: true, cell: ({ examples }) => countText(examples) },
     {
       key: 'flipped',
       title: 'Changed',

@@ -30,9 +30,9 @@ const columns: readonly Column<Experiment>[] = [
   { key: 'results', title: 'Results', cell: ({ statuses }) => <StatusCounts statuses={statuses} /> },
   { key: 'state', title: 'State', cell: ({ state }) => <span class="dim">{state}</span> },
   { key: 'dataset', title: 'Dataset', cell: ({ dataset }) => lineText(datasetText(dataset), 60) },
-  { key: 'repeats', title: 'Repeats', isNumber: true, cell: ({ repeats }) => countText(repeats) },
+  { key: 'repeats', title: 'Repeats', from: 'medium', isNumber: true, cell: ({ repeats }) => countText(repeats) },
   { key: 'commit', title: 'Commit', cell: ({ provenance }) => <span class="mono">{lineText(commitText(provenance), 50)}</span> },
-  { key: 'id', title: 'Id', cell: ({ id }) => <span class="mono">{lineText(id, 50)}</span> },
+  { key: 'id', title: 'Id', from: 'wide', cell: ({ id }) => <span class="mono">{lineText(id, 50)}</span> },
 ];
 
 export function ExperimentList() {
@@ -86,6 +86,7 @@ function Listed() {
       <AnswerState of={found} what="the experiments" />
       {rows.length > 0 ? (
         <DataTable
+          name="experiments"
           caption="Experiments, newest first"
           columns={columns}
           rows={rows}

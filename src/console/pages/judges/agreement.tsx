@@ -27,7 +27,7 @@ export function AgreementSection({ judges, people, runs }: AgreementProps) {
       {judges.length === 0 ? (
         <p>No evaluator with a judge is on.</p>
       ) : (
-        <DataTable caption="Agreement of evaluators with people" columns={columnsOf(runs)} rows={judges} rowKey={rowKey} />
+        <DataTable name="agreement" caption="Agreement of evaluators with people" columns={columnsOf(runs)} rows={judges} rowKey={rowKey} />
       )}
       {judges.length > 0 && judges.every((one) => one.runs === 0) ? (
         <p>
@@ -70,8 +70,8 @@ function columnsOf(filters: Query): readonly Column<Judge>[] {
         </>
       ),
     },
-    { key: 'model', title: 'Model', cell: ({ model }) => model ?? unknownText },
-    { key: 'version', title: 'Version', isNumber: true, cell: ({ version }) => String(version) },
+    { key: 'model', title: 'Model', from: 'wide', cell: ({ model }) => model ?? unknownText },
+    { key: 'version', title: 'Version', from: 'wide', isNumber: true, cell: ({ version }) => String(version) },
     { key: 'runs', title: 'Labelled', isNumber: true, cell: ({ runs: labelled }) => countText(labelled) },
     { key: 'kappa', title: 'Kappa', cell: ({ kappa }) => <RateCell estimate={kappa} text={scoreText} min={-1} mark={0} /> },
     { key: 'accuracy', title: 'Same verdict', cell: ({ accuracy }) => <RateCell estimate={accuracy} /> },
@@ -79,8 +79,8 @@ function columnsOf(filters: Query): readonly Column<Judge>[] {
     { key: 'both_fail', title: 'Both fail', isNumber: true, cell: (row) => linked(row, row.both_fail, 'fail', 'fail') },
     { key: 'missed', title: 'Missed', isNumber: true, cell: (row) => linked(row, row.missed, 'pass', 'fail') },
     { key: 'false_alarms', title: 'False alarms', isNumber: true, cell: (row) => linked(row, row.false_alarms, 'fail', 'pass') },
-    { key: 'precision', title: 'Precision', cell: ({ precision }) => <RateCell estimate={precision} /> },
-    { key: 'recall', title: 'Recall', cell: ({ recall }) => <RateCell estimate={recall} /> },
+    { key: 'precision', title: 'Precision', from: 'wide', cell: ({ precision }) => <RateCell estimate={precision} /> },
+    { key: 'recall', title: 'Recall', from: 'wide', cell: ({ recall }) => <RateCell estimate={recall} /> },
   ];
 }
 

@@ -50,7 +50,7 @@ export function AnswerForm({ item, ask, review }: AnswerFormProps) {
     { key: 'Enter', does: 'Sends the answers', run: send },
     { key: 'c', does: 'Goes to the comment', run: () => comment.current?.focus() },
     { key: 's', does: 'Skips the run with a reason', run: () => setIsSkipping(true) },
-    { key: 'ArrowLeft', does: 'Goes to the run answered before', run: () => (review.hasBack ? review.back() : false) },
+    { key: 'ArrowLeft', does: 'Goes to the previous answer', run: () => (review.hasBack ? review.back() : false) },
   ]);
   return (
     <form
@@ -75,6 +75,7 @@ export function AnswerForm({ item, ask, review }: AnswerFormProps) {
           Comment (<kbd>c</kbd>)
         </label>
         <textarea
+          dir="auto"
           id="queue-comment"
           ref={comment}
           rows={3}
@@ -92,7 +93,7 @@ export function AnswerForm({ item, ask, review }: AnswerFormProps) {
           Skip (s)
         </button>
         <button type="button" class="plain" onClick={review.release} disabled={review.isSending}>
-          Give it back
+          Release
         </button>
       </div>
       {item.lease === null ? null : <p class="dim small">Kept for you until {timeText(item.lease.until)}.</p>}
@@ -145,6 +146,7 @@ function QuestionField({ question, isCurrent, value, isMissing, onValue }: Quest
         />
       ) : (
         <textarea
+          dir="auto"
           aria-label={name}
           rows={2}
           maxLength={commentCharsMax}

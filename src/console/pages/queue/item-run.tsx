@@ -39,7 +39,7 @@ export function ItemRun({ item }: { readonly item: Item }) {
 export function Responses({ item, ask, review }: { readonly item: Item; readonly ask: readonly Question[]; readonly review: Review }) {
   const { back, forward, hasBack } = review;
   useKeys([
-    { key: 'ArrowLeft', does: 'Goes to the run answered before', run: () => (hasBack ? back() : false) },
+    { key: 'ArrowLeft', does: 'Goes to the previous answer', run: () => (hasBack ? back() : false) },
     { key: 'ArrowRight', does: 'Goes on', run: forward },
     { key: 'Enter', does: 'Goes on', run: forward },
   ]);

@@ -108,7 +108,7 @@ function Shown({ review }: { readonly review: ReturnType<typeof useReview> }) {
         )}
         <div class="row">
           <button type="button" onClick={review.back} disabled={!review.hasBack}>
-            ← Before
+            ← Previous
           </button>
           {state === 'answering' ? null : (
             <button type="button" class="primary" onClick={review.forward}>

@@ -119,6 +119,7 @@ export function Labels({ run, by, selected, onChanged }: LabelsProps) {
             type="text"
             value={comment}
             maxLength={4_000}
+            dir="auto"
             placeholder="Why"
             onInput={(event) => setComment(event.currentTarget.value)}
           />
@@ -149,7 +150,7 @@ function Given({ run, by, onRemove }: { readonly run: Run; readonly by: string; 
             {one.by}
             {one.kind === 'human' ? '' : ` (${one.kind})`}, {timeText(one.at)}
           </span>
-          {one.explanation === '' ? null : <span>{one.explanation}</span>}
+          {one.explanation === '' ? null : <bdi>{one.explanation}</bdi>}
           {one.by === by ? (
             <button type="button" class="plain small" onClick={() => onRemove(one.id)}>
               Remove<span class="visually-hidden"> the label {one.name}</span>

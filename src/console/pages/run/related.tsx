@@ -68,12 +68,12 @@ function Turns({ run, others }: { readonly run: Run; readonly others: readonly R
     <p class="row">
       {before === undefined ? null : (
         <a class="button" href={runAddress(before)}>
-          ← Run before
+          ← Previous run
         </a>
       )}
       {after === undefined ? null : (
         <a class="button" href={runAddress(after)}>
-          Run after →
+          Next run →
         </a>
       )}
     </p>
@@ -93,7 +93,7 @@ function RunList({ runs, current }: { readonly runs: readonly Run[]; readonly cu
               <a href={runAddress(run)}>{timeText(run.started_at)}</a>
             )}
             <span class="dim small">
-              {run.agent ?? 'no name'}, {durationText(microsOf(run.ended_at) - microsOf(run.started_at))}
+              <bdi>{run.agent ?? 'no name'}</bdi>, {durationText(microsOf(run.ended_at) - microsOf(run.started_at))}
             </span>
             {worstFirst(run.verdicts)
               .slice(0, chipsMax)

@@ -37,12 +37,20 @@ export function RunPage({ params: { trace = '', span = '' } }: { readonly params
   const timeline = { ...read, value: whole };
   return (
     <PageFrame
-      title={value === undefined ? 'Run' : `Run of ${value.agent ?? 'an agent without a name'}`}
+      title={value === undefined ? 'Run' : <RunTitle run={value} />}
       actions={value === undefined ? undefined : <Actions run={value} />}
     >
       <AnswerState of={found} what="the run" />
       {value === undefined ? null : <RunView run={value} timeline={timeline} onChanged={reload} />}
     </PageFrame>
+  );
+}
+
+function RunTitle({ run: { agent } }: { readonly run: Run }) {
+  return (
+    <>
+      Run of <bdi>{agent ?? 'an agent without a name'}</bdi>
+    </>
   );
 }
 
@@ -56,17 +64,19 @@ function Actions({ run }: { readonly run: Run }) {
       <button type="button" onClick={() => copy(location.href, 'The link')}>
         Copy link
       </button>
-      <button
-        type="button"
-        onClick={() => copy(evalCommand(new URL(file, location.href).href), 'The command')}
-        title="Scores the spans of this run again, offline"
-      >
-        Copy eval command
-      </button>
       {run.spans_kept === 0 ? null : (
-        <a class="button" href={file} download={`run-${run.trace_id}.otlp.jsonl`}>
-          Download OTLP
-        </a>
+        <>
+          <button
+            type="button"
+            onClick={() => copy(evalCommand(new URL(file, location.href).href), 'The command')}
+            title="Scores the spans of this run again, offline"
+          >
+            Copy eval command
+          </button>
+          <a class="button" href={file} download={`run-${run.trace_id}.otlp.jsonl`}>
+            Download OTLP
+          </a>
+        </>
       )}
     </>
   );
@@ -98,7 +108,8 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
         { selected: to.spanId, call: to.spanId === undefined && to.call !== undefined ? String(to.call + 1) : undefined },
         { replace: true },
       );
-      panel.current?.scrollTo({ top: 0 });
+      // The page scrolls as one, so the beginning of long details may be above the window.
+      if ((panel.current?.getBoundingClientRect().top ?? 0) < 0) panel.current?.scrollIntoView({ block: 'start' });
     },
     [change],
   );
@@ -112,10 +123,11 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
     return (
       <>
         <RunFacts run={run} />
+        <NotKept run={run} />
         <Notices run={run} timeline={timeline.value} />
         {run.revision > 1 ? <Revisions run={run} /> : null}
         <InputAndAnswer run={run} />
-        <VerdictCards run={run} nameOf={(id) => names.get(id)} onOpen={openAndShow} />
+        <VerdictCards run={run} nameOf={(id) => names.get(id)} onOpen={hasParts(run) ? openAndShow : undefined} />
       </>
     );
   }, [run, timeline.value, open]);
@@ -127,16 +139,18 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
     <>
       {about}
       {labels}
-      <WhatHappened
-        run={run}
-        timeline={timeline}
-        verdicts={verdicts}
-        target={target}
-        role={role}
-        selectedCall={selectedCall}
-        onOpen={open}
-        panel={panel}
-      />
+      {hasParts(run) ? (
+        <WhatHappened
+          run={run}
+          timeline={timeline}
+          verdicts={verdicts}
+          target={target}
+          role={role}
+          selectedCall={selectedCall}
+          onOpen={open}
+          panel={panel}
+        />
+      ) : null}
       {related}
     </>
   );
@@ -144,13 +158,37 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
 
 const noSpans: readonly PageSpan[] = [];
 
+/** False: the store has neither the spans nor the texts of the run. */
+function hasParts({ spans_kept: spans, content_kept: hasTexts }: Run): boolean {
+  return spans !== 0 || hasTexts !== false;
+}
+
+/** What the store does not have of the run, and why, in one line. */
+function NotKept({ run: { content_gone: texts, spans_gone: spans } }: { readonly run: Run }) {
+  const reasons = Map.groupBy(
+    [
+      { what: 'texts', gone: texts },
+      { what: 'spans', gone: spans },
+    ].flatMap(({ what, gone }) => (gone === null || gone === undefined ? [] : [{ what, explanation: gone.explanation }])),
+    ({ explanation }) => explanation,
+  );
+  return reasons.size === 0 ? null : (
+    <p class="dim small not-kept">
+      {[...reasons]
+        .map(([explanation, gone]) => `The store has no ${gone.map(({ what }) => what).join(' and no ')} of this run. ${explanation}`)
+        .join(' ')}
+    </p>
+  );
+}
+
 /** The selected span or call; without one, what failed first, else the run itself. */
 function targetOf({ selected, call }: { readonly [name in 'selected' | 'call']: string | undefined }, run: Run): Target {
   if (selected !== undefined) return { spanId: selected, call: undefined };
   if (call !== undefined && /^\d{1,6}$/.test(call)) return { spanId: undefined, call: Number(call) - 1 };
   const failed = run.verdicts.filter(({ passed }) => passed === false);
   const first = failed.flatMap(({ details }) => partsOf(details)).find((part) => !part.passed && part.spanId !== undefined);
-  return { spanId: first?.spanId ?? failed.flatMap(({ evidence = [] }) => evidence)[0] ?? run.span_id, call: undefined };
+  const shown = first?.spanId ?? failed.flatMap(({ evidence = [] }) => evidence)[0];
+  return { spanId: shown ?? (run.spans_kept === 0 ? undefined : run.span_id), call: undefined };
 }
 
 function Notices({
@@ -161,9 +199,6 @@ function Notices({
   readonly timeline: { readonly whole: boolean | null; readonly left_out: number } | undefined;
 }) {
   const notices = [
-    ...(run.spans_gone === null || run.spans_gone === undefined
-      ? []
-      : [`The store has no spans of this run. ${run.spans_gone.explanation}`]),
     ...(run.part_of === null || run.part_of === undefined
       ? []
       : ['This run turned out to be part of another one, which has the verdicts.']),

@@ -28,7 +28,7 @@ export interface SpanPanelProps {
 }
 
 export function SpanPanel({ run, target: { spanId }, selectedCall, allCalls, verdicts, onOpen }: SpanPanelProps) {
-  if (spanId !== undefined)
+  if (spanId !== undefined && run.spans_kept !== 0)
     return (
       <StoredSpan
         run={run}
@@ -82,7 +82,11 @@ function StoredSpan({ run, spanId, selectedCall, allCalls, verdicts, onOpen }: S
           ...(span.service === null ? [] : [span.service]),
         ]}
       />
-      {(selectedCall.value?.call.error ?? null) !== null || isOpen(selectedCall) ? null : <StatusOf span={span} />}
+      {(selectedCall.value?.call.error ?? null) !== null ||
+      selectedCall.value?.call.outcome === 'waiting' ||
+      isOpen(selectedCall) ? null : (
+        <StatusOf span={span} />
+      )}
       <VerdictsOnSpan run={run} spanId={spanId} verdicts={verdicts} />
       <ReadContent run={run} read={value} selectedCall={selectedCall} allCalls={allCalls} onOpen={onOpen} />
       <RawSpan read={value} />
@@ -94,9 +98,16 @@ function PanelHead({ title, kind, facts }: { readonly title: string; readonly ki
   return (
     <header class="panel-head">
       <h2>
-        <span class={`kind ${kind}`}>{kind}</span> {title === '' ? 'no name' : title}
+        <span class={`kind ${kind}`}>{kind}</span> <bdi>{title === '' ? 'no name' : title}</bdi>
       </h2>
-      <p class="dim small">{facts.join(' · ')}</p>
+      <p class="dim small">
+        {facts.map((fact, at) => (
+          <span key={at}>
+            {at === 0 ? '' : ' · '}
+            <bdi>{fact}</bdi>
+          </span>
+        ))}
+      </p>
     </header>
   );
 }

@@ -18,6 +18,8 @@ export interface SpanVerdicts {
 export interface TimelineProps {
   readonly spans: readonly Span[];
   readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
+  /** Spans of calls that wait for a person: the exception on them is how they wait. */
+  readonly waiting: ReadonlySet<string>;
   /** Id of the selected span. */
   readonly selected: string | undefined;
   readonly onSelect: (spanId: string) => void;
@@ -52,7 +54,7 @@ function filterOf({
   };
 }
 
-export function Timeline({ spans, verdicts, selected, onSelect, onMove, onEnter }: TimelineProps) {
+export function Timeline({ spans, verdicts, waiting, selected, onSelect, onMove, onEnter }: TimelineProps) {
   const [isWhole, setWhole] = useState(false);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [openGroups, setOpenGroups] = useState<ReadonlySet<string>>(new Set());
@@ -158,6 +160,7 @@ export function Timeline({ spans, verdicts, selected, onSelect, onMove, onEnter 
               count={rows.length}
               isSelected={index === current}
               failed={verdicts.get(row.span.span_id)?.failed.length ?? 0}
+              isWaiting={waiting.has(row.span.span_id)}
               onSelect={onSelect}
               onToggle={toggle}
             />
@@ -213,6 +216,7 @@ interface TimelineRowProps {
   readonly isSelected: boolean;
   /** Number of verdicts that fail the span. */
   readonly failed: number;
+  readonly isWaiting: boolean;
   readonly onSelect: (spanId: string) => void;
   readonly onToggle: (row: Row) => void;
 }
@@ -232,10 +236,10 @@ class TimelineRow extends Component<TimelineRowProps> {
   }
 }
 
-function drawnRow({ row, index, count, isSelected, failed, onSelect, onToggle }: TimelineRowProps) {
+function drawnRow({ row, index, count, isSelected, failed, isWaiting, onSelect, onToggle }: TimelineRowProps) {
   const { span, depth, left, width, tookMicros, below, isOpen, grouped, parallel, note, isSubAgent } = row;
   const kind = kindOf(span, isSubAgent);
-  const isFailed = failed > 0 || span.status === 'error';
+  const isFailed = failed > 0 || (span.status === 'error' && !isWaiting);
   const canOpen = below > 0 || grouped !== undefined;
   return (
     <div
@@ -264,21 +268,34 @@ function drawnRow({ row, index, count, isSelected, failed, onSelect, onToggle }:
           {canOpen ? (isOpen ? '▾' : '▸') : ''}
         </span>
         <span class={`kind ${kind.style}`}>{kind.word}</span>
-        <span class="label">{labelOf(span)}</span>
-        {grouped === undefined ? null : <span class="dim">×{grouped}</span>}
-        {!isOpen && below > 0 ? <span class="dim small">+{below}</span> : null}
+        <bdi class="label">{labelOf(span)}</bdi>
+        {grouped === undefined ? null : (
+          <span class="dim" title={`${grouped} equal calls in a row`}>
+            ×{grouped}
+          </span>
+        )}
+        {!isOpen && below > 0 ? (
+          <span class="dim small" title={`${below} below it`}>
+            +{below}
+          </span>
+        ) : null}
         {parallel > 1 ? (
           <span class="dim small" title={`${parallel} at the same time`}>
             ∥{parallel}
           </span>
         ) : null}
         {isFailed ? (
-          <span class="failed-mark">
+          <span class="failed-mark" title={failed > 0 ? 'Failed by a verdict' : 'Ended in an error'}>
             <span aria-hidden="true">✗</span>
             <span class="visually-hidden">{failed > 0 ? ' failed by a verdict' : ' ended in an error'}</span>
           </span>
         ) : null}
-        {note === undefined ? null : <span class="note">!</span>}
+        {isWaiting ? <span title="Waits for a person or another program">‖</span> : null}
+        {note === undefined ? null : (
+          <span class="note" title={notes[note]}>
+            !
+          </span>
+        )}
       </span>
       <span class="lane" aria-hidden="true">
         <span

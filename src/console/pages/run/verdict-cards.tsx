@@ -25,7 +25,8 @@ export interface VerdictCardsProps {
   readonly run: Run;
   /** Label of a span of the timeline. */
   readonly nameOf: (spanId: string) => string | undefined;
-  readonly onOpen: (target: Target) => void;
+  /** `undefined`: the store has nothing of the run that a link could open. */
+  readonly onOpen: ((target: Target) => void) | undefined;
 }
 
 /** Of more verdicts, those that passed stand behind a line. */
@@ -85,7 +86,7 @@ function VerdictCard({ verdict, run, nameOf, onOpen }: Omit<VerdictCardsProps, '
         )}
       </p>
       <LongText text={explanation === '' ? (reason ?? 'The evaluator gave no explanation.') : explanation} charsMax={320} />
-      {links.length === 0 ? null : (
+      {links.length === 0 || onOpen === undefined ? null : (
         <ul class="evidence" aria-label={`Evidence of ${name}`}>
           {links.slice(0, linksMax).map(({ label, spanId, call, text }) => (
             <li key={`${spanId} ${call}`}>

@@ -38,7 +38,8 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
   const [movedTo, setMovedTo] = useState<string | undefined>(undefined);
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const failedCalls = useMemo(() => failedCallsOf(run.verdicts), [run]);
-  const view = query['view'] === 'conversation' ? 'conversation' : 'timeline';
+  const hasSpans = run.spans_kept !== 0;
+  const view = query['view'] === 'conversation' || !hasSpans ? 'conversation' : 'timeline';
   const allCalls = useAllCalls(run, view === 'conversation' || role === 'model');
   useKeys([
     { key: 'c', does: 'Shows the conversation', run: () => change({ view: 'conversation' }, { replace: true }) },
@@ -76,18 +77,28 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
     [run, target, selectedCall.value, selectedCall.isLoading, selectedCall.error, allCalls.calls, verdicts, onOpen],
   );
   const spans = timeline.value?.spans;
+  const waiting = useMemo(
+    () => new Set((run.tool_calls ?? []).flatMap(({ outcome, span_id: id }) => (outcome === 'waiting' && id !== null ? [id] : []))),
+    [run],
+  );
 
   return (
     <div class="run-split">
       <section class="run-left" aria-label="What happened">
-        <div class="row" role="group" aria-label="View">
-          <button type="button" aria-pressed={view === 'timeline'} onClick={() => change({ view: undefined }, { replace: true })}>
-            Timeline
-          </button>
-          <button type="button" aria-pressed={view === 'conversation'} onClick={() => change({ view: 'conversation' }, { replace: true })}>
-            Conversation
-          </button>
-        </div>
+        {hasSpans ? (
+          <div class="row" role="group" aria-label="View">
+            <button type="button" aria-pressed={view === 'timeline'} onClick={() => change({ view: undefined }, { replace: true })}>
+              Timeline
+            </button>
+            <button
+              type="button"
+              aria-pressed={view === 'conversation'}
+              onClick={() => change({ view: 'conversation' }, { replace: true })}
+            >
+              Conversation
+            </button>
+          </div>
+        ) : null}
         {view === 'conversation' ? (
           <Conversation run={run} allCalls={allCalls} onOpen={onOpen} failedCalls={failedCalls} />
         ) : spans === undefined || timeline.error !== undefined ? (
@@ -95,7 +106,15 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
         ) : spans.length === 0 ? (
           <p class="dim">The store has no spans of this run.</p>
         ) : (
-          <Timeline spans={spans} verdicts={verdicts} selected={selected} onSelect={select} onMove={move} onEnter={enter} />
+          <Timeline
+            spans={spans}
+            verdicts={verdicts}
+            waiting={waiting}
+            selected={selected}
+            onSelect={select}
+            onMove={move}
+            onEnter={enter}
+          />
         )}
       </section>
       <div class="run-right" ref={panel} tabIndex={0} role="region" aria-label="What is selected">
@@ -130,7 +149,7 @@ function Conversation({
   );
   if (error !== undefined || (value === undefined && isLoading)) return <AnswerState of={found} what="the conversation" />;
   return (
-    <div class="conversation-frame">
+    <div>
       <AnswerState of={state} what="the other tool calls" />
       <ConversationView entries={entries} onOpen={onOpen} failedCalls={failedCalls} />
       {value === undefined || value.left_out === 0 ? null : (

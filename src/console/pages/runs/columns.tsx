@@ -7,16 +7,36 @@ import { VerdictChip, VerdictCounts } from '../../parts/verdict-chip.tsx';
 import { isBad, worstFirst } from '../../parts/verdict.ts';
 import { type Run, runAddress } from './filters.ts';
 
-/** Chips of one row; the page of the run has all. */
-const chipsMax = 3;
+/** Characters of the names in one row. At least one name stands; the number behind them has the others. */
+const namesMax = 18;
 
+/** By importance: a narrow table has the first ones. */
 export const runColumns: readonly Column<Run>[] = [
   { key: 'time', title: 'Time', cell: (run) => <a href={runAddress(run)}>{timeText(run.started_at)}</a> },
-  { key: 'agent', title: 'Agent', cell: ({ agent }) => agent ?? unknownText },
-  { key: 'version', title: 'Version', cell: ({ version }) => version ?? unknownText },
+  {
+    key: 'verdicts',
+    title: 'Verdicts',
+    cell: ({ verdicts }) => {
+      // Names where something is wrong; what passed is a number, so that the row fits.
+      const [bad, fine] = [verdicts.filter(isBad), verdicts.filter((verdict) => !isBad(verdict))];
+      const worst = worstFirst(bad);
+      const named = worst.filter((_, at) => at === 0 || worst.slice(0, at + 1).reduce((sum, { name }) => sum + name.length, 0) <= namesMax);
+      return (
+        <span class="chips">
+          {named.map((verdict) => (
+            <VerdictChip key={verdict.name} verdict={verdict} />
+          ))}
+          <VerdictCounts verdicts={[...worst.slice(named.length), ...fine]} />
+        </span>
+      );
+    },
+  },
+  { key: 'status', title: 'Status', cell: ({ status }) => (status === 'ok' ? 'ok' : <StatusChip status={status} />) },
+  { key: 'agent', title: 'Agent', cell: ({ agent }) => (agent === null ? unknownText : <bdi>{agent}</bdi>) },
   {
     key: 'input',
     title: 'Input',
+    isText: true,
     cell: ({ input_excerpt: input }) =>
       input === null || input === undefined ? (
         <span class="dim" title="The store has no texts of this run.">
@@ -26,29 +46,12 @@ export const runColumns: readonly Column<Run>[] = [
         <span title={lineText(input)}>{lineText(input)}</span>
       ),
   },
-  {
-    key: 'verdicts',
-    title: 'Verdicts',
-    cell: ({ verdicts }) => {
-      // Names where something is wrong; what passed is a number, so that the row fits.
-      const [bad, fine] = [verdicts.filter(isBad), verdicts.filter((verdict) => !isBad(verdict))];
-      return (
-        <span class="chips">
-          {worstFirst(bad)
-            .slice(0, chipsMax)
-            .map((verdict) => (
-              <VerdictChip key={verdict.name} verdict={verdict} />
-            ))}
-          {bad.length > chipsMax ? <span class="dim small">+{bad.length - chipsMax}</span> : null}
-          <VerdictCounts verdicts={fine} />
-        </span>
-      );
-    },
-  },
   { key: 'duration', title: 'Duration', isNumber: true, cell: ({ duration_seconds: seconds }) => durationText(seconds) },
+  { key: 'cost', title: 'Cost', from: 'medium', isNumber: true, cell: ({ cost_usd: cost }) => costText(cost) },
   {
     key: 'tokens',
     title: 'Tokens in / out',
+    from: 'wide',
     isNumber: true,
     cell: ({ input_tokens: input, output_tokens: output }) => (
       <span title={`${countText(input)} in, ${countText(output)} out`}>
@@ -56,12 +59,18 @@ export const runColumns: readonly Column<Run>[] = [
       </span>
     ),
   },
-  { key: 'cost', title: 'Cost', isNumber: true, cell: ({ cost_usd: cost }) => costText(cost) },
-  { key: 'status', title: 'Status', cell: ({ status }) => (status === 'ok' ? 'ok' : <StatusChip status={status} />) },
-  { key: 'completeness', title: 'Completeness', cell: ({ completeness }) => completeness },
+  { key: 'version', title: 'Version', from: 'wide', cell: ({ version }) => version ?? unknownText },
+  {
+    key: 'session',
+    title: 'Session',
+    from: 'wide',
+    cell: ({ session_id: session }) =>
+      session === null ? unknownText : <a href={`/sessions/${encodeURIComponent(session)}`}>{lineText(session, 24)}</a>,
+  },
   {
     key: 'labels',
     title: 'Labels',
+    from: 'wide',
     cell: ({ labels }) => (
       <span class="chips">
         {labels.map(({ name, label }) => (
@@ -74,10 +83,5 @@ export const runColumns: readonly Column<Run>[] = [
       </span>
     ),
   },
-  {
-    key: 'session',
-    title: 'Session',
-    cell: ({ session_id: session }) =>
-      session === null ? unknownText : <a href={`/sessions/${encodeURIComponent(session)}`}>{lineText(session, 24)}</a>,
-  },
+  { key: 'completeness', title: 'Completeness', from: 'wide', cell: ({ completeness }) => completeness },
 ];

@@ -41,7 +41,7 @@ export function SessionPage({ params: { id = '' } }: { readonly params: { readon
   };
   useKeys([
     { key: 'j', does: 'Goes to the next turn', run: () => move(1) },
-    { key: 'k', does: 'Goes to the turn before', run: () => move(-1) },
+    { key: 'k', does: 'Goes to the previous turn', run: () => move(-1) },
   ]);
   return (
     <PageFrame title={`Session ${id}`}>

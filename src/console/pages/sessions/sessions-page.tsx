@@ -34,11 +34,12 @@ const columns: readonly Column<Session>[] = [
   {
     key: 'tokens',
     title: 'Tokens',
+    from: 'wide',
     isNumber: true,
     cell: ({ input_tokens: input, output_tokens: output }) =>
       input === null && output === null ? unknownText : shortCountText((input ?? 0) + (output ?? 0)),
   },
-  { key: 'cost', title: 'Cost', isNumber: true, cell: ({ cost_usd: usd }) => costText(usd) },
+  { key: 'cost', title: 'Cost', from: 'wide', isNumber: true, cell: ({ cost_usd: usd }) => costText(usd) },
 ];
 
 export function SessionsPage() {
@@ -55,6 +56,7 @@ export function SessionsPage() {
       <AnswerState of={found} what="the sessions" />
       {rows.length > 0 ? (
         <DataTable
+          name="sessions"
           caption="Sessions, newest first"
           columns={columns}
           rows={rows}

@@ -45,6 +45,7 @@ export function ComparisonSection({ agent, versions, comparison }: ComparisonPro
         <>
           <p>{sentenceOf(comparison)}</p>
           <DataTable
+            name="version-comparison"
             caption={`${version} compared with ${against}`}
             columns={columnsOf(agent, comparison)}
             rows={worstFirst(comparison.evaluators)}
@@ -132,7 +133,7 @@ function columnsOf(agent: string, { version, against }: Schemas['VersionComparis
     },
     { key: 'version', title: version, cell: ({ version: rate }) => <RateCell estimate={rate} /> },
     { key: 'against', title: against, cell: ({ against: rate }) => <RateCell estimate={rate} /> },
-    { key: 'p', title: 'p', isNumber: true, cell: ({ p }) => pText(p) },
-    { key: 'tasks', title: 'Tasks', isNumber: true, cell: ({ tasks }) => (tasks === 0 ? '–' : String(tasks)) },
+    { key: 'p', title: 'p', from: 'medium', isNumber: true, cell: ({ p }) => pText(p) },
+    { key: 'tasks', title: 'Tasks', from: 'wide', isNumber: true, cell: ({ tasks }) => (tasks === 0 ? '–' : String(tasks)) },
   ];
 }

@@ -96,21 +96,20 @@ function CallEntry({
 }: Omit<EntryViewProps, 'entry' | 'atSpan'> & { readonly entry: Extract<Entry, { kind: 'call' }> }) {
   const { name, sent, result, index, spanId } = entry;
   const isError = result?.isError === true;
+  const stateOf = isError ? 'failed' : isFailed ? 'has a failed verdict' : result === undefined ? 'no result' : 'returned';
   return (
     <details class={isError || isFailed ? 'call failed' : 'call'}>
       <summary>
-        <span class="call-state" aria-hidden="true">
+        <span class="call-state" aria-hidden="true" title={stateOf}>
           {isError || isFailed ? '✗' : result === undefined ? '○' : '✓'}
         </span>{' '}
-        <strong>{name === '' ? 'a call without a name' : name}</strong>
-        <span class="visually-hidden">
-          {' '}
-          {isError ? 'failed' : isFailed ? 'has a failed verdict' : result === undefined ? 'no result' : 'returned'}
-        </span>{' '}
-        <span class="dim mono">{lineText(plainText(sent), 120)}</span>
+        <strong>
+          <bdi>{name === '' ? 'a call without a name' : name}</bdi>
+        </strong>
+        <span class="visually-hidden"> {stateOf}</span> <bdi class="dim mono">{lineText(plainText(sent), 120)}</bdi>
         <span class="call-result">
           {' → '}
-          {result === undefined ? <span class="dim">no result</span> : <span class="mono">{lineText(plainText(result.value), 120)}</span>}
+          {result === undefined ? <span class="dim">no result</span> : <bdi class="mono">{lineText(plainText(result.value), 120)}</bdi>}
         </span>
       </summary>
       <div class="stack">

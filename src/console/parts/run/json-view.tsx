@@ -48,12 +48,16 @@ function Line({ line: { depth, name, text, kind, marks } }: { readonly line: Jso
   return (
     <li class={isMarked ? 'marked' : undefined} style={{ paddingInlineStart: `min(${Math.min(depth, 40) * 1.1 + 0.5}rem, 60%)` }}>
       {isMarked ? (
-        <span class="mark" aria-hidden="true">
+        <span class="mark" aria-hidden="true" title="A verdict names this value">
           ✗
         </span>
       ) : null}
-      {name === undefined ? null : <span class="json-name">{name}: </span>}
-      <span class={`json-${kind}`}>{text}</span>
+      {name === undefined ? null : (
+        <span class="json-name">
+          <bdi>{name}</bdi>:{' '}
+        </span>
+      )}
+      <bdi class={`json-${kind}`}>{text}</bdi>
       {marks.map((mark) => (
         <span key={mark} class="mark-text">
           {' '}

@@ -21,7 +21,7 @@ export function LongText({ text, charsMax = charsMaxDefault, isCut = false }: Lo
   const shown = isLong ? text.slice(0, limit) : text;
   return (
     <div class="long-text">
-      <div class="text">
+      <div class="text" dir="auto">
         {shown}
         {shown.length < text.length ? '…' : null}
       </div>

@@ -12,14 +12,16 @@ import './run.css';
 
 export type Run = Schemas['Run'];
 
-/** Of a trace id, to tell two apart; the button copies all of it. */
-const idChars = 8;
-
 export function RunFacts({ run }: { readonly run: Run }) {
   const { agent, version, service, model, session_id: session, started_at: started, ended_at: ended, completeness, status } = run;
   const { tokens, model_calls: modelCalls, tool_calls: toolCalls, tool_calls_left_out: leftOut = 0 } = run;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
-    ['Agent', `${agent ?? 'no name'}${version === null ? '' : ` ${version}`}`],
+    [
+      'Agent',
+      <>
+        <bdi>{agent ?? 'no name'}</bdi> <bdi>{version}</bdi>
+      </>,
+    ],
     ['Started', timeText(started)],
     ['Took', durationText(microsOf(ended) - microsOf(started))],
     ['Model', model ?? unknownText],
@@ -33,7 +35,10 @@ export function RunFacts({ run }: { readonly run: Run }) {
     [
       'Trace',
       <>
-        <code title={run.trace_id}>{run.trace_id.slice(0, idChars)}…</code> <CopyButton value={run.trace_id} what="The id of the trace" />
+        <code class="id" title={run.trace_id}>
+          {run.trace_id}
+        </code>{' '}
+        <CopyButton value={run.trace_id} what="The id of the trace" />
       </>,
     ],
   ];
@@ -44,7 +49,9 @@ export function RunFacts({ run }: { readonly run: Run }) {
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd>
+              <bdi>{value}</bdi>
+            </dd>
           </div>
         ))}
       </dl>
@@ -79,16 +86,9 @@ const completenessTexts: { readonly [word in Run['completeness']]: string } = {
   evicted: 'The service closed the run early to limit its memory.',
 };
 
-/** The input and the final answer, or why the store has neither. */
+/** The input and the final answer. Nothing when the store has neither. */
 export function InputAndAnswer({ run }: { readonly run: Run }) {
-  if (run.content_gone !== null && run.content_gone !== undefined)
-    return (
-      <div class="box warning">
-        <div class="text">
-          <strong>The store has no texts of this run.</strong> {run.content_gone.explanation}
-        </div>
-      </div>
-    );
+  if (run.content_gone !== null && run.content_gone !== undefined) return null;
   const { input, final_response: answer, status, error_message: message, error_type: type } = run;
   const error = [type, message].filter((text) => typeof text === 'string' && text !== '').join(': ');
   const truncated = run.truncated ?? [];

@@ -1,0 +1,49 @@
+/** Lets a person choose the columns of a table. */
+import { useMemo, useState } from 'preact/hooks';
+import { chosenColumns, storeColumns, storedColumns } from './column-choice.ts';
+import type { Column } from './data-table.tsx';
+
+export interface ChosenColumns<Row> {
+  readonly columns: readonly Column<Row>[];
+  /** Keys of the choice; `undefined` without one. */
+  readonly keys: readonly string[] | undefined;
+  readonly choose: (keys: readonly string[] | undefined) => void;
+}
+
+/** `table`: `undefined` when nobody chooses. */
+export function useChosenColumns<Row>(table: string | undefined, all: readonly Column<Row>[]): ChosenColumns<Row> {
+  const [keys, setKeys] = useState(() => (table === undefined ? undefined : storedColumns(() => localStorage, table)));
+  const columns = useMemo(() => chosenColumns(all, keys), [all, keys]);
+  const choose = (chosen: readonly string[] | undefined): void => {
+    if (table !== undefined) storeColumns(() => localStorage, table, chosen);
+    setKeys(chosen);
+  };
+  return { columns, keys, choose };
+}
+
+export function ColumnPicker<Row>({ all, keys, choose }: Omit<ChosenColumns<Row>, 'columns'> & { readonly all: readonly Column<Row>[] }) {
+  const [first, ...others] = all;
+  // Without a choice the boxes show the columns of the narrowest table.
+  const chosen = keys ?? others.filter(({ from }) => from === undefined).map(({ key }) => key);
+  return (
+    <details class="column-picker">
+      <summary class="button">Columns</summary>
+      <fieldset>
+        <legend class="visually-hidden">Columns beside {first?.title}</legend>
+        {others.map(({ key, title }) => (
+          <label key={key} class="row">
+            <input
+              type="checkbox"
+              checked={chosen.includes(key)}
+              onChange={(event) => choose(event.currentTarget.checked ? [...chosen, key] : chosen.filter((one) => one !== key))}
+            />
+            {title}
+          </label>
+        ))}
+        <button type="button" disabled={keys === undefined} onClick={() => choose(undefined)}>
+          By width
+        </button>
+      </fieldset>
+    </details>
+  );
+}
