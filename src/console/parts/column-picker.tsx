@@ -22,28 +22,31 @@ export function useChosenColumns<Row>(table: string | undefined, all: readonly C
 }
 
 export function ColumnPicker<Row>({ all, keys, choose }: Omit<ChosenColumns<Row>, 'columns'> & { readonly all: readonly Column<Row>[] }) {
+  const [isOpen, setOpen] = useState(false);
   const [first, ...others] = all;
   // Without a choice the boxes show the columns of the narrowest table.
   const chosen = keys ?? others.filter(({ from }) => from === undefined).map(({ key }) => key);
   return (
-    <details class="column-picker">
+    <details class="column-picker" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary class="button">Columns</summary>
-      <fieldset>
-        <legend class="visually-hidden">Columns beside {first?.title}</legend>
-        {others.map(({ key, title }) => (
-          <label key={key} class="row">
-            <input
-              type="checkbox"
-              checked={chosen.includes(key)}
-              onChange={(event) => choose(event.currentTarget.checked ? [...chosen, key] : chosen.filter((one) => one !== key))}
-            />
-            {title}
-          </label>
-        ))}
-        <button type="button" disabled={keys === undefined} onClick={() => choose(undefined)}>
-          By width
-        </button>
-      </fieldset>
+      {isOpen ? (
+        <fieldset>
+          <legend class="visually-hidden">Columns beside {first?.title}</legend>
+          {others.map(({ key, title }) => (
+            <label key={key} class="row">
+              <input
+                type="checkbox"
+                checked={chosen.includes(key)}
+                onChange={(event) => choose(event.currentTarget.checked ? [...chosen, key] : chosen.filter((one) => one !== key))}
+              />
+              {title}
+            </label>
+          ))}
+          <button type="button" disabled={keys === undefined} onClick={() => choose(undefined)}>
+            By width
+          </button>
+        </fieldset>
+      ) : null}
     </details>
   );
 }

@@ -77,7 +77,7 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
     [run, target, selectedCall.value, selectedCall.isLoading, selectedCall.error, allCalls.calls, verdicts, onOpen],
   );
   const spans = timeline.value?.spans;
-  const waiting = useMemo(
+  const held = useMemo(
     () => new Set((run.tool_calls ?? []).flatMap(({ outcome, span_id: id }) => (outcome === 'waiting' && id !== null ? [id] : []))),
     [run],
   );
@@ -106,15 +106,7 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
         ) : spans.length === 0 ? (
           <p class="dim">The store has no spans of this run.</p>
         ) : (
-          <Timeline
-            spans={spans}
-            verdicts={verdicts}
-            waiting={waiting}
-            selected={selected}
-            onSelect={select}
-            onMove={move}
-            onEnter={enter}
-          />
+          <Timeline spans={spans} verdicts={verdicts} waiting={held} selected={selected} onSelect={select} onMove={move} onEnter={enter} />
         )}
       </section>
       <div class="run-right" ref={panel} tabIndex={0} role="region" aria-label="What is selected">
