@@ -1,7 +1,21 @@
 /** Lets a person choose the columns of a table. */
+import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { chosenColumns, storeColumns, storedColumns } from './column-choice.ts';
-import type { Column } from './data-table.tsx';
+
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** True: figures, aligned to the right. */
+  readonly isNumber?: boolean;
+  /** True: text of a span, which may be written from right to left. It takes the width that other columns leave. */
+  readonly isText?: boolean;
+  /** The width of the table from which on the column is shown, unless a person has chosen columns. */
+  readonly from?: 'medium' | 'wide' | undefined;
+  /** True: long text may take several lines. Only in tables that do not scroll by themselves. */
+  readonly wraps?: boolean;
+}
 
 export interface ChosenColumns<Row> {
   readonly columns: readonly Column<Row>[];

@@ -1,25 +1,12 @@
 /** A table: a short one as it is, a long one with the rows on screen alone. Keys: j, k and Enter; x selects. */
-import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ColumnPicker, useChosenColumns } from './column-picker.tsx';
+import { type Column, ColumnPicker, useChosenColumns } from './column-picker.tsx';
 import { useKeys } from './keyboard.tsx';
 import { TableFrame } from './table-frame.tsx';
 import { useAddress } from './use-address.ts';
 import { useVirtualRows } from './virtual-rows.ts';
 
-export interface Column<Row> {
-  readonly key: string;
-  readonly title: string;
-  readonly cell: (row: Row) => ComponentChildren;
-  /** True: figures, aligned to the right. */
-  readonly isNumber?: boolean;
-  /** True: text of a span, which may be written from right to left. It takes the width that other columns leave. */
-  readonly isText?: boolean;
-  /** The width of the table from which on the column is shown, unless a person has chosen columns. */
-  readonly from?: 'medium' | 'wide' | undefined;
-  /** True: long text may take several lines. Only in tables that do not scroll by themselves. */
-  readonly wraps?: boolean;
-}
+export type { Column };
 
 export interface Selection {
   readonly keys: ReadonlySet<string>;
