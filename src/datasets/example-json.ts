@@ -7,6 +7,9 @@ import { parseSpanId, parseTraceId } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../model/json.ts';
 import { parseTimeText, timeText } from '../model/timestamp.ts';
 
+/** The remedy for a file that holds no dataset. */
+export const datasetForms = 'docs/guides/datasets.md lists the forms of a dataset.';
+
 /** Characters of an id, a tag, a split and a name in the origin. */
 const nameCharsMax = 200;
 const evaluatorsMax = 500;

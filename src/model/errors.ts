@@ -59,7 +59,7 @@ export const errorCatalogue = {
     retryable: false,
   },
   INPUT_UNREADABLE: {
-    what: 'The file cannot be read as recorded spans.',
+    what: 'The file cannot be read.',
     todo: 'Give OTLP as protobuf, JSON or JSON lines, or a trace that Tempo, Jaeger or an OpenTelemetry SDK wrote.',
     status: 400,
     retryable: false,
@@ -174,7 +174,29 @@ export function diskFullText(folder: string): string {
   return `the disk is full: no room in ${folder}`;
 }
 
-/** `name`: of the input, with the place in it. */
-export function unreadable(name: string, why: string): JuryError {
-  return new JuryError('INPUT_UNREADABLE', `${name}: ${why}`);
+/** INPUT_UNREADABLE with a remedy for another file than one of spans. */
+class UnreadableInput extends JuryError {
+  readonly #todo: string;
+
+  constructor(why: string, todo: string) {
+    super('INPUT_UNREADABLE', why);
+    this.name = 'UnreadableInput';
+    this.#todo = todo;
+  }
+
+  override get todo(): string {
+    return this.#todo;
+  }
+}
+
+/** `name`: of the input, with the place in it. `todo`: a whole sentence. */
+export function unreadable(name: string, why: string, todo: string = errorCatalogue.INPUT_UNREADABLE.todo): JuryError {
+  return new UnreadableInput(`${name}: ${why}`, todo);
+}
+
+/** A file that the system does not give out. */
+export function unreadableFile(name: string, error: unknown): JuryError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const why = code === 'ENOENT' ? 'there is no such file.' : code === 'EACCES' ? 'this user may not read it.' : undefined;
+  return unreadable(name, why ?? (error instanceof Error ? error.message : 'it cannot be read.'), 'Check the path and its permissions.');
 }

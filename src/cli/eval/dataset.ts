@@ -15,8 +15,8 @@ import { type ConfigFault, type Path, pathText } from '../../config/diagnostic.t
 import { askedBy, evaluatorEntry, withShared } from '../../config/entries/evaluator-entry.ts';
 import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
 import { syntaxProblem } from '../../config/document.ts';
-import { type ExampleChecker, exampleChecker } from '../../datasets/example-json.ts';
-import { JuryError, unreadable } from '../../model/errors.ts';
+import { datasetForms, type ExampleChecker, exampleChecker } from '../../datasets/example-json.ts';
+import { JuryError, unreadable, unreadableFile } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, parseJson } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 
@@ -205,7 +205,7 @@ export function readDataset(file: string, options: DatasetWith): readonly FileEx
 /** Without `locate` the place of a fault is its key. */
 export function datasetOf(file: string, value: JsonValue, options: DatasetWith, locate?: Locate): readonly FileExample[] {
   const list = isJsonObject(value) ? member(value, 'examples') : value;
-  if (!isJsonArray(list)) throw unreadable(file, 'it is neither a list of examples nor an object with `examples`.');
+  if (!isJsonArray(list)) throw unreadable(file, 'it is neither a list of examples nor an object with `examples`.', datasetForms);
   if (list.length > examplesMax) throw unreadable(file, `more than ${examplesMax} examples.`);
   const inList = isJsonObject(value) ? ['examples'] : [];
   const check = exampleChecker();
@@ -351,10 +351,6 @@ function textOf(file: string): string {
     if (statSync(file).size > fileBytesMax) throw unreadable(file, `larger than ${fileBytesMax} bytes.`);
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    if (error instanceof JuryError) throw error;
-    throw unreadable(
-      file,
-      error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file.' : 'it cannot be read.',
-    );
+    throw error instanceof JuryError ? error : unreadableFile(file, error);
   }
 }

@@ -35,7 +35,8 @@ export function experimentFile(path: string): ExperimentFile | undefined {
   if (statSync(path).size > fileBytesMax) throw unreadable(path, `larger than ${fileBytesMax} bytes.`);
   const value = parseJson(readFileSync(path, 'utf8').replace(/^\uFEFF/, ''));
   const read = value === undefined ? 'it is not JSON' : readExperimentFile(value);
-  if (typeof read === 'string') throw unreadable(path, `${read}.`);
+  if (typeof read === 'string')
+    throw unreadable(path, `${read}.`, 'Give a file that tracejury experiment run or show wrote with --output.');
   return read;
 }
 

@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
-import { JuryError, unreadable } from '../../model/errors.ts';
+import { JuryError, unreadable, unreadableFile } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import { defaultOtlpLimits } from '../../otlp/read/limits.ts';
@@ -65,7 +65,7 @@ async function filesAt(path: string, limits: ByteLimits): Promise<readonly strin
     if (found.length > limits.folderFiles) throw unreadable(path, `the folder has more than ${limits.folderFiles} recorded requests.`);
     return found.map((file) => join(path, file));
   } catch (error) {
-    throw error instanceof JuryError ? error : unreadable(path, reasonOf(error));
+    throw error instanceof JuryError ? error : unreadableFile(path, error);
   }
 }
 
@@ -80,7 +80,7 @@ async function readWhole(name: string, from: Readable, limits: ByteLimits): Prom
       chunks.push(bytes);
     }
   } catch (error) {
-    throw error instanceof JuryError ? error : unreadable(name, reasonOf(error));
+    throw error instanceof JuryError ? error : unreadableFile(name, error);
   } finally {
     from.destroy();
   }
@@ -96,13 +96,6 @@ function inflated(name: string, bytes: Buffer, limits: ByteLimits): Buffer {
     const tooLarge = error instanceof RangeError;
     throw unreadable(name, tooLarge ? `inflates to more than ${limits.totalBytes} bytes.` : 'begins like gzip but does not inflate.');
   }
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return 'there is no such file.';
-  if (code === 'EACCES') return 'this user may not read it.';
-  return error instanceof Error ? error.message : 'it cannot be read.';
 }
 
 export interface Recorded {

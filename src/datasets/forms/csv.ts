@@ -1,6 +1,7 @@
 /** Reads and writes CSV files with a header line. */
 import { CsvError, parse } from 'csv-parse/sync';
 import { csvCell, readCsvCell } from '../../model/csv-cell.ts';
+import { datasetForms } from '../example-json.ts';
 import { unreadable } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../../model/json.ts';
 
@@ -30,14 +31,14 @@ export function csvRows(file: string, text: string): readonly JsonObject[] {
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = 'lines' in error ? ` on line ${String(error['lines'])}` : '';
-    throw unreadable(file, `it is no CSV${line}: ${error.message.split('\n')[0] ?? ''}. The first line names the columns.`);
+    throw unreadable(file, `it is no CSV${line}: ${error.message.split('\n')[0] ?? ''}. The first line names the columns.`, datasetForms);
   }
 }
 
 function columnNames(file: string, names: readonly string[]): string[] {
   const trimmed = names.map((name) => readCsvCell(name).trim());
   const twice = trimmed.find((name, at) => trimmed.indexOf(name) !== at);
-  if (twice !== undefined) throw unreadable(file, `two columns have the name ${JSON.stringify(twice)}.`);
+  if (twice !== undefined) throw unreadable(file, `two columns have the name ${JSON.stringify(twice)}.`, datasetForms);
   if (trimmed.length > columnsMax) throw unreadable(file, `more than ${columnsMax} columns.`);
   return trimmed;
 }

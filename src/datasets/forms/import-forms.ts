@@ -1,5 +1,6 @@
 /** Reads test sets of other programs and the own form: the text of a file, its entries, and examples with ids of their own. */
 import { unreadable } from '../../model/errors.ts';
+import { datasetForms } from '../example-json.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
 import { adk } from './adk.ts';
 import { agentevals } from './agentevals.ts';
@@ -39,7 +40,7 @@ function jsonLines(where: string, text: string): readonly JsonValue[] {
   return text.split('\n').flatMap((line, at) => {
     if (line.trim() === '') return [];
     const value = parseJson(line);
-    if (value === undefined) throw unreadable(where, `line ${at + 1} is not JSON, and neither is the whole file.`);
+    if (value === undefined) throw unreadable(where, `line ${at + 1} is not JSON, and neither is the whole file.`, datasetForms);
     return [value];
   });
 }
@@ -67,9 +68,13 @@ export async function outsideValue(
   const read = setValue({ where, text, format }, (_, own) => jsonOwnText(where, own) ?? { value: null, yaml: own });
   if (!('yaml' in read)) return read.value;
   if (read.yaml.length > yamlCharsMax)
-    throw unreadable(where, `it is no JSON, and larger than YAML may be (${yamlCharsMax} characters). Write it as JSON lines.`);
+    throw unreadable(
+      where,
+      `it is no JSON, and larger than YAML may be (${yamlCharsMax} characters). Write it as JSON lines.`,
+      datasetForms,
+    );
   const found = await yaml(read.yaml);
-  if (found.kind === 'fault') throw unreadable(where, found.why);
+  if (found.kind === 'fault') throw unreadable(where, found.why, datasetForms);
   return found.value;
 }
 

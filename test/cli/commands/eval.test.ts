@@ -210,9 +210,11 @@ for (const { gate, code } of gates) {
   });
 }
 
+const badDataset = file('no-list.json', '7');
 const misuses: readonly { readonly words: readonly string[]; readonly says: string }[] = [
   { words: [], says: 'Name files' },
-  { words: ['no/such/file'], says: 'there is no such file' },
+  { words: ['no/such/file'], says: 'The file cannot be read. no/such/file: there is no such file. Check the path and its permissions.' },
+  { words: [goodFile, '--dataset', badDataset], says: 'docs/guides/datasets.md lists the forms of a dataset.' },
   { words: [goodFile, '--format', 'xml'], says: '--format takes one of table, json, markdown, junit' },
   { words: [goodFile, '--fail-under', 'tool_error'], says: 'NAME=SHARE' },
   { words: [goodFile, '--fail-under', 'tool_error=1.1'], says: 'a share from 0 to 1' },

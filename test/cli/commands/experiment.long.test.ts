@@ -193,6 +193,7 @@ describe('experiment run', () => {
       [[...base, '--dataset', file, '--url', 'ftp://x'], 'http://'],
       [[...base, '--dataset', file, '--repeat', '0', '--', node], '--repeat takes a whole number'],
       [[...base, '--dataset', 'refunds@3', '--', node], 'no dataset refunds'],
+      [[...base, '--dataset', 'no.yml', '--', node], 'no.yml: there is no such file. Check the path and its permissions.'],
       [[...base, '--dataset', place.file('empty.yaml', '[]'), '--', node], 'has no example'],
       [[...base, '--dataset', place.file('bare.yaml', '- { id: one }'), '--', node], 'has no input'],
       [['experiment', 'rum'], 'Did you mean run?'],

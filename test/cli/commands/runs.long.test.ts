@@ -63,6 +63,19 @@ test('runs: shows the newest first, what failed with its sentence, and a run of 
   ]);
 });
 
+test('runs: a run that ended in an error states it once', async () => {
+  const path = join(folder, 'error.db');
+  const open = await sqliteStore(path);
+  const crashed = run({ traceId: traceId(9), trace: agentTrace({ agent: 'order-agent', status: 'error' }) });
+  await open.write([scoredRun({ run_error: scored(0, { explanation: 'The run ended in an error: killed.' }) }, crashed)]);
+  await open.stop();
+  writeFileSync(join(folder, 'error.yaml'), `store: { url: "sqlite:${path}" }\n`);
+  const { out } = await runs('-c', join(folder, 'error.yaml'));
+  expect(out.map((line) => line.slice(21))).toEqual([
+    `✗ order-agent                   run_error: The run ended in an error: killed.  ${traceId(9)}/00000000000000a1`,
+  ]);
+});
+
 test('runs: --fail, --agent and --limit narrow the list down', async () => {
   expect((await runs('--fail')).out).toHaveLength(1);
   expect((await runs('--agent', 'order-agent')).out).toHaveLength(3);
