@@ -57,7 +57,7 @@ describe('a service without any configuration', () => {
     );
     const told = lines
       .map((line) => JSON.parse(line) as { readonly msg: string; readonly agent: string; readonly missing: string; readonly todo: string })
-      .filter(({ msg }) => msg.startsWith('the first runs of an agent could not be scored'));
+      .filter(({ msg }) => msg.startsWith('evaluators skip the first runs of an agent'));
     expect(told).toMatchObject([
       {
         agent: 'refunds',

@@ -71,7 +71,7 @@ function notice(
     missing,
     lookedForIn: placesOf(missing, run.dialects).slice(0, placesMax),
     todo: missingDataOf(missing, run.dialects) ?? 'docs/reference/dialects.md says which attributes are read.',
-    message: `the first runs of an agent could not be scored: their spans carry no ${lackTexts[missing].replace(/^the /, '')}`,
+    message: `evaluators skip the first runs of an agent: their spans carry no ${lackTexts[missing].replace(/^the /, '')}`,
   };
 }
 

@@ -84,7 +84,7 @@ test('content notices: a notice names the evaluators, the attributes and what to
   const [notice] = [item, item, item].flatMap((one) => notices(one));
   expect(notice).toMatchObject({
     evaluators: ['tool_error', 'tool_recovery'],
-    message: 'the first runs of an agent could not be scored: their spans carry no results of tool calls',
+    message: 'evaluators skip the first runs of an agent: their spans carry no results of tool calls',
   });
   expect(notice?.lookedForIn).toContain('gen_ai.tool.call.result');
   expect(notice?.todo).toContain('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT');
