@@ -102,7 +102,9 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) =>
       judge(name, asObject(judgeOf), { isBounded: isBounded(name, value), tls: ofEntry('judges', name) }),
     ),
-    exporters: listAt(value, 'export').map((entry, index) => exporterEntry(asObject(entry), env, ofEntry('export', index))),
+    exporters: listAt(value, 'export').map((entry, index) =>
+      exporterEntry(asObject(entry), { env, tls: ofEntry('export', index), console: consoleUrl(value) }),
+    ),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
     groups: groups(objectAt(value, 'groups')),
     versionKey: text(objectAt(value, 'groups'), 'version_key').slice('attributes.'.length),
@@ -115,6 +117,16 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
     queues: queueConfigs(value),
     ...(traces === undefined ? {} : { ownTraces: traces }),
   };
+}
+
+/** Where browsers reach the console; `undefined` when the listener does not name one host and one port. */
+function consoleUrl(value: JsonObject): string | undefined {
+  const listen = objectAt(value, 'listen');
+  const written = member(listen, 'console_url') ?? member(objectAt(listen, 'oidc'), 'url');
+  if (typeof written === 'string') return written;
+  const { host, port } = address(listen, 'console');
+  if (port === 0 || host === '0.0.0.0' || host === '::') return undefined;
+  return `${member(listen, 'tls') === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** The configuration in the form of the file, every evaluator with all its options. */

@@ -35,6 +35,13 @@ export const pages: readonly Page[] = [
   { path: '/evaluators', title: 'Evaluators', isInMenu: true, load: async () => (await import('./pages/evaluators.tsx')).Evaluators },
   { path: '/judges', title: 'Judges', isInMenu: true, hasTimeRange: false, load: async () => (await import('./pages/judges.tsx')).Judges },
   {
+    path: '/alerts',
+    title: 'Alerts',
+    isInMenu: true,
+    hasTimeRange: false,
+    load: async () => (await import('./pages/alerts/alerts-page.tsx')).AlertsPage,
+  },
+  {
     path: '/queues',
     title: 'Queues',
     isInMenu: true,

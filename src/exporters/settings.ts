@@ -48,6 +48,8 @@ export type MessageSettings = {
   readonly body: 'json' | 'slack';
   /** Page of the run; the exporter replaces `{trace_id}` and `{span_id}`. */
   readonly link?: string;
+  /** Address of the console, for links to alerts, and to runs without `link`. */
+  readonly console?: string;
 };
 
 /** The part of a configuration entry that concerns a webhook. */

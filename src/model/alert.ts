@@ -1,8 +1,16 @@
 /** Alerts: what a rule is about, and what people are told. */
+import type { Tenant } from './ids.ts';
 
-/** ok: the condition does not hold. firing: it holds, or has not been away for long enough. no_data: too few runs to say either. */
-export const alertStates = ['ok', 'firing', 'no_data'] as const;
+/**
+ * ok: the condition does not hold. pending: it holds, and not for as long as it must. firing: it holds, or has not been away for long enough.
+ * no_data: too few runs to say either.
+ */
+export const alertStates = ['ok', 'pending', 'firing', 'no_data'] as const;
 export type AlertStateName = (typeof alertStates)[number];
+
+/** Of a figure and its threshold. times: times the budget. */
+export const alertUnits = ['share', 'usd', 'tokens', 'microseconds', 'times'] as const;
+export type AlertUnit = (typeof alertUnits)[number];
 
 /** A message to people: an alert fires, or is over. */
 export interface AlertNotice {
@@ -14,7 +22,7 @@ export interface AlertNotice {
   readonly kind: 'firing' | 'over';
   /** Since when it fires. */
   readonly sinceMs: number;
-  /** When the state changed. */
+  /** When the state changed, or when people are told again. */
   readonly atMs: number;
   readonly figure: number | undefined;
   readonly threshold: number;
@@ -22,11 +30,74 @@ export interface AlertNotice {
   /** The versions that a comparison is about. */
   readonly version?: string;
   readonly against?: string;
+  /** Page of the console with the runs. */
+  readonly runsPath: string;
+  /** True: people were told before. */
+  readonly isRepeated?: true;
 }
+
+/** What a person has noted at an alert. */
+interface AlertNote {
+  readonly atMs: number;
+  readonly by: string;
+  readonly note: string;
+}
+
+/** No message goes out until it ends. */
+export interface AlertSilence extends AlertNote {
+  readonly untilMs: number;
+  /** `undefined`: all agents of the alert. */
+  readonly agent: string | undefined;
+}
+
+/** Somebody looks after the alert, and people are not told again while it fires. */
+export interface Acknowledgement extends AlertNote {
+  /** Since when the alert fired. */
+  readonly firingMs: number;
+}
+
+/** Which alert a note is about. */
+export interface AlertPlace {
+  readonly alert: string;
+  /** `undefined`: all agents of the alert; empty: runs without an agent's name. */
+  readonly agent: string | undefined;
+  /** Tenant of the alert; empty when it is about all. */
+  readonly tenant: string;
+}
+
+export interface NewAcknowledgement {
+  readonly by: string;
+  readonly note: string;
+}
+
+export interface NewSilence extends NewAcknowledgement {
+  readonly untilMs: number;
+}
+
+/** What people note at alerts. `only`: the tenant whose alerts the caller sees; `undefined`: all. */
+export interface AlertNotes {
+  /** `unknown`: no such alert, or it does not look at the agent. `full`: the tenant has as many silences as it may. */
+  silence(wanted: AlertWanted, given: NewSilence): Promise<'done' | 'unknown' | 'full'>;
+  /** Acknowledges what fires. Resolves with the number of agents, or with `unknown`. */
+  acknowledge(wanted: AlertWanted, given: NewAcknowledgement): Promise<number | 'unknown'>;
+  lift(wanted: AlertWanted, kind: 'silence' | 'acknowledged'): Promise<boolean>;
+}
+
+export interface AlertWanted extends Pick<AlertPlace, 'alert' | 'agent'> {
+  readonly only: Tenant | undefined;
+}
+
+/** A silence lasts as long at most. */
+export const silenceMsMax = 30 * 86_400_000;
+/** Silences of the alerts of one tenant. */
+export const silencesMax = 1_000;
+export const alertNoteCharsMax = 500;
 
 /** The state of one alert on one agent. */
 export interface AlertRow {
   readonly name: string;
+  /** `undefined`: the alert is about all tenants together. */
+  readonly tenant: Tenant | undefined;
   readonly when: string;
   /** `undefined`: no agent has been looked at. */
   readonly agent: string | undefined;
@@ -37,11 +108,16 @@ export interface AlertRow {
   readonly firingMs: number | undefined;
   readonly figure: number | undefined;
   readonly threshold: number | undefined;
+  readonly unit: AlertUnit;
   readonly runs: number;
+  /** Page of the console with the runs behind it. */
+  readonly runsPath: string;
   readonly explanation: string;
   readonly version: string | undefined;
   readonly against: string | undefined;
   readonly to: readonly string[];
   /** Messages that no exporter has taken yet. */
   readonly untold: number;
+  readonly silence: AlertSilence | undefined;
+  readonly acknowledged: Acknowledgement | undefined;
 }

@@ -1,11 +1,15 @@
 /**
- * Looks at the conditions of alerts, and tells people once that an alert fires and once that it is over. It asks the store for sums, so a look
- * costs the same however many runs there are. States and messages that are not delivered are in the store, and go on after a restart.
+ * Looks at the conditions of alerts, and tells people that an alert fires and that it is over. It asks the store for sums, so a look costs the
+ * same however many runs there are. States, silences, acknowledgements and messages that are not delivered are in the store, and go on after a
+ * restart.
  */
+import { alertedRuns, unitOf } from '../analytics/alerts/alerted-runs.ts';
 import { type AlertRule, findingOf, questionsOf } from '../analytics/alerts/finding.ts';
 import { type AlertState, alertStateText, nextAlertState, parsedAlertState, type Untold } from '../analytics/alerts/state.ts';
 import type { ExportOutcome } from '../exporters/exporter.ts';
-import type { AlertNotice, AlertRow } from '../model/alert.ts';
+import type { Acknowledgement, AlertNotes, AlertNotice, AlertRow, AlertSilence, AlertWanted } from '../model/alert.ts';
+import type { AlertMark } from '../model/store/version-store.ts';
+import { alertMarks } from './alert-marks.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Store } from '../model/store/store.ts';
@@ -38,12 +42,15 @@ export interface AlertReport {
   readonly state: AlertState | undefined;
   /** When the rule was looked at last. */
   readonly lookedAtMs: number | undefined;
+  readonly silence: AlertSilence | undefined;
+  readonly acknowledged: Acknowledgement | undefined;
 }
 
 export interface AlertWatch {
   start(): PeriodicTask;
   /** By rule in the order of the configuration, then by agent. */
   reports(): readonly AlertReport[];
+  readonly notes: AlertNotes;
 }
 
 export const alertsEveryMs = 30_000;
@@ -89,6 +96,7 @@ interface Entry {
 
 export function alertWatch(options: AlertWatchOptions): AlertWatch {
   const { store, rules, refresh, notify, telemetry, logger, clock, sleep, onFault } = options;
+  const marks = alertMarks({ store, clock, logger });
   let entries: readonly Entry[] | undefined;
   let written: string | undefined;
   let lookedAtMs: number | undefined;
@@ -126,7 +134,19 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
         answers.map((figures) => figures.filter((one) => one.agent === agent)),
       );
       const state = own.find((one) => one.agent === agent)?.state;
-      const next = nextAlertState(state, finding, { nowMs, clearMs: rule.clearMs, to: rule.to });
+      const { forMs, clearMs, repeatMs, to } = rule;
+      const isSilenced = marks.silence(rule.name, agent) !== undefined;
+      const isAcknowledged = state?.firingMs !== undefined && marks.acknowledged(rule.name, agent, state.firingMs) !== undefined;
+      const step = {
+        nowMs,
+        clearMs,
+        to,
+        isSilenced,
+        isAcknowledged,
+        ...(forMs === undefined ? {} : { forMs }),
+        ...(repeatMs === undefined ? {} : { repeatMs }),
+      };
+      const next = nextAlertState(state, finding, step);
       log(rule, agent, state, next);
       return { alert: rule.name, agent, state: next };
     });
@@ -139,6 +159,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
   }
 
   async function look(shutdown: AbortSignal): Promise<void> {
+    await marks.open();
     const before = (entries ??= await opened());
     const inForce = rules();
     if (inForce.length === 0 && before.length === 0) return;
@@ -153,8 +174,10 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     const room = messageRoom(shutdown);
     for (const rule of inForce)
       for (const entry of next.filter(({ alert }) => alert === rule.name))
-        if (!shutdown.aborted && entry.state.untold.length > 0) await tell(rule, entry, room);
+        if (!shutdown.aborted && entry.state.untold.length > 0 && marks.silence(rule.name, entry.agent) === undefined)
+          await tell(rule, entry, room);
     await kept(entries);
+    await marks.prune((mark) => inForce.some(({ name }) => name === mark.alert) && isInEffect(mark, entries ?? []));
   }
 
   /** Writes what a restart must know. A figure alone is found again by the first look. */
@@ -205,7 +228,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
         continue;
       }
       const outcome = await Promise.race([notify(to, noticeOf(rule, agent, message)), room.stopped]);
-      const isOver = clock.nowMs() - message.atMs > giveUpMs;
+      const isOver = clock.nowMs() - Math.max(message.atMs, marks.silencedUntilMs(rule.name, agent)) > giveUpMs;
       const isSent = outcome?.kind === 'sent';
       const isLeft = outcome?.kind === 'failed' && outcome.retryable && !isOver;
       if (isLeft) {
@@ -225,15 +248,59 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     return left;
   }
 
+  const ofRule = (rule: AlertRule): readonly Entry[] => (entries ?? []).filter(({ alert }) => alert === rule.name);
+
+  /** The rule, where the caller sees it and it looks at the agent. */
+  function ruleOf({ alert, agent, only }: AlertWanted): AlertRule | undefined {
+    const rule = rules().find(({ name, tenant }) => name === alert && (only === undefined || tenant === only));
+    if (rule === undefined || agent === undefined || rule.agent === agent) return rule;
+    return ofRule(rule).some((entry) => entry.agent === agent) ? rule : undefined;
+  }
+
+  const notes: AlertNotes = {
+    async silence(wanted, given) {
+      const rule = ruleOf(wanted);
+      const { alert, agent } = wanted;
+      return rule === undefined ? 'unknown' : await marks.addSilence({ alert, agent, tenant: rule.tenant ?? '' }, given);
+    },
+    async acknowledge(wanted, given) {
+      const rule = ruleOf(wanted);
+      if (rule === undefined) return 'unknown';
+      const firing = ofRule(rule).flatMap(({ agent, state: { firingMs } }) =>
+        firingMs === undefined || (wanted.agent !== undefined && wanted.agent !== agent)
+          ? []
+          : [{ alert: rule.name, agent, tenant: rule.tenant ?? '', firingMs }],
+      );
+      if (firing.length > 0) await marks.acknowledge(firing, given);
+      return firing.length;
+    },
+    async lift(wanted, kind) {
+      const rule = ruleOf(wanted);
+      const { alert, agent } = wanted;
+      return rule !== undefined && (await marks.remove(kind, { alert, agent, tenant: rule.tenant ?? '' }));
+    },
+  };
+
   return {
     start: () => periodicTask({ everyMs: alertsEveryMs, sleep, work: look, onFault }),
     reports: () =>
       rules().flatMap((rule): readonly AlertReport[] => {
-        const own = (entries ?? []).filter(({ alert }) => alert === rule.name);
-        if (own.length === 0) return [{ rule, agent: rule.agent, state: undefined, lookedAtMs }];
-        return own.map(({ agent, state }) => ({ rule, agent, state, lookedAtMs }));
+        const own = ofRule(rule);
+        const noted = (agent: string, state?: AlertState): Pick<AlertReport, 'silence' | 'acknowledged'> => ({
+          silence: marks.silence(rule.name, agent),
+          acknowledged: state?.firingMs === undefined ? undefined : marks.acknowledged(rule.name, agent, state.firingMs),
+        });
+        if (own.length === 0) return [{ rule, agent: rule.agent, state: undefined, lookedAtMs, ...noted(rule.agent ?? '') }];
+        return own.map(({ agent, state }) => ({ rule, agent, state, lookedAtMs, ...noted(agent, state) }));
       }),
+    notes,
   };
+}
+
+/** An acknowledgement ends with its alert. */
+function isInEffect({ kind, alert, agent, firingMs }: AlertMark, entries: readonly Entry[]): boolean {
+  if (kind === 'silence') return true;
+  return entries.some((entry) => entry.alert === alert && entry.agent === agent && entry.state.firingMs === firingMs);
 }
 
 /** Agents with figures in the order of these, and as many more that fire or have had a state: agents that fired long ago keep no place from others. */
@@ -244,7 +311,8 @@ function agentsOf(rule: AlertRule, answers: readonly (readonly VersionFigure[])[
   return [...new Set([...looked, ...[...firing, ...own].map(({ agent }) => agent)])].slice(0, 2 * alertAgentsMax).sort();
 }
 
-function noticeOf({ name, when }: AlertRule, agent: string, { kind, sinceMs, atMs, finding }: Untold): AlertNotice {
+function noticeOf(rule: AlertRule, agent: string, { kind, sinceMs, atMs, finding, isRepeated }: Untold): AlertNotice {
+  const { name, when } = rule;
   const { threshold, explanation } = finding;
   return {
     alert: name,
@@ -256,18 +324,21 @@ function noticeOf({ name, when }: AlertRule, agent: string, { kind, sinceMs, atM
     figure: finding.kind === 'no_data' ? undefined : finding.figure,
     threshold,
     explanation,
+    runsPath: alertedRuns(rule, agent, finding, sinceMs),
+    ...(isRepeated === true ? { isRepeated } : {}),
     ...(finding.kind !== 'no_data' && finding.version !== undefined ? { version: finding.version } : {}),
     ...(finding.kind !== 'no_data' && finding.against !== undefined ? { against: finding.against } : {}),
   };
 }
 
 /** As the API tells it. */
-export function alertRow({ rule, agent, state, lookedAtMs }: AlertReport): AlertRow {
-  const { name, when, to } = rule;
+export function alertRow({ rule, agent, state, lookedAtMs, silence, acknowledged }: AlertReport): AlertRow {
+  const { name, when, to, tenant, condition } = rule;
   const { finding } = state ?? {};
   const figured = finding === undefined || finding.kind === 'no_data' ? undefined : finding;
   return {
     name,
+    tenant,
     when,
     agent: agent === '' ? undefined : agent,
     state: state?.state ?? 'no_data',
@@ -276,11 +347,15 @@ export function alertRow({ rule, agent, state, lookedAtMs }: AlertReport): Alert
     firingMs: state?.firingMs,
     figure: figured?.figure,
     threshold: finding?.threshold,
+    unit: unitOf(condition),
+    runsPath: alertedRuns(rule, agent ?? '', finding, state?.firingMs ?? lookedAtMs ?? 0),
     runs: finding?.runs ?? 0,
     explanation: finding?.explanation ?? 'No agent has runs that the condition is about.',
     version: figured?.version,
     against: figured?.against,
     to,
     untold: state?.untold.length ?? 0,
+    silence,
+    acknowledged,
   };
 }

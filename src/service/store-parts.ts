@@ -185,6 +185,7 @@ export function consoleServer(
     refreshVersions: versions.refresh,
     loadDemo: demoLoader({ take: parts.take, clock }),
     alerts: () => alerts.reports().map(alertRow),
+    alertNotes: alerts.notes,
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
     fullFolder: parts.status.fullFolder,
     status: parts.status,

@@ -71,6 +71,7 @@ export async function emptyApi(): Promise<ApiDeps> {
     searches: () => true,
     refreshVersions: async () => true,
     alerts: () => [],
+    alertNotes: { silence: async () => 'unknown', acknowledge: async () => 'unknown', lift: async () => false },
     loadDemo: async () => ({ spans: 0, runs: 0 }),
     isIngestTokenNeeded: false,
     evaluability: () => [],

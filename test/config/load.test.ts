@@ -320,6 +320,7 @@ const good: readonly {
           url: 'https://hooks.example/x',
           secret: 'a-secret-of-twenty-four-bytes-or-more',
           body: 'json',
+          console: 'http://127.0.0.1:4380',
           link: 'https://a/{trace_id}',
           only: { verdicts: ['error'], labels: ['odd'], evaluators: ['tool_error'], agents: ['a'] },
           perMinute: 5,
@@ -335,6 +336,7 @@ const good: readonly {
     is: {
       url: 'http://127.0.0.1:9/x',
       body: 'slack',
+      console: 'http://127.0.0.1:4380',
       only: { verdicts: ['fail'], labels: [], evaluators: [], agents: [] },
       perMinute: 10,
       privateAddresses: true,

@@ -5,6 +5,7 @@ import type { AlertRule } from '../../src/analytics/alerts/finding.ts';
 import type { ExportOutcome } from '../../src/exporters/exporter.ts';
 import type { AlertNotice } from '../../src/model/alert.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
+import type { Tenant } from '../../src/model/ids.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { alertAgentsMax, alertRow, alertWatch, type AlertWatch } from '../../src/service/alert-watch.ts';
 import { versionUpkeep } from '../../src/service/version-upkeep.ts';
@@ -302,4 +303,119 @@ test('alerts: a stop does not wait for a receiver that hangs, and the message go
   const next = watch.restarted();
   await next.look();
   expect(told(next)).toEqual(['firing a']);
+});
+
+const hour = 60 * minuteMs;
+const ana = { by: 'ana', note: 'the backend is being replaced' };
+const lowA = { alert: 'low', agent: 'a', only: undefined };
+const noted = ({ alerts }: Watched): readonly unknown[] =>
+  alerts
+    .reports()
+    .map(alertRow)
+    .map(({ silence, acknowledged }) => [silence?.by, acknowledged?.by]);
+
+/** A rule that looks at an hour and at runs that stay in it. */
+async function alarmed(members: Partial<AlertRule> = {}): Promise<Watched> {
+  const watch = await watched([rule('e.rate < 0.9 over 24h', members)]);
+  await watch.runs({ count: 20, bad: 20 });
+  return watch;
+}
+
+test('alerts: a silence holds messages back over a restart, and what still holds at its end is sent then', async () => {
+  const watch = await alarmed();
+  expect(await watch.alerts.notes.silence({ ...lowA, agent: undefined }, { ...ana, untilMs: watch.clock.nowMs() + hour })).toBe('done');
+  await watch.look();
+  expect([told(watch), states(watch), noted(watch)]).toEqual([[], ['a firing'], [['ana', undefined]]]);
+  const next = watch.restarted();
+  await next.look();
+  expect([told(next), noted(next)]).toEqual([[], [['ana', undefined]]]);
+  await next.look(hour);
+  expect([told(next), noted(next)]).toEqual([['firing a'], [[undefined, undefined]]]);
+});
+
+test('alerts: of an alert that fires and ends within a silence nobody is told', async () => {
+  const watch = await alarmed({ clearMs: 0 });
+  await watch.alerts.notes.silence({ ...lowA, agent: undefined }, { ...ana, untilMs: watch.clock.nowMs() + hour });
+  await watch.look();
+  await watch.runs({ count: 2_000 });
+  await watch.look();
+  expect(states(watch)).toEqual(['a ok']);
+  await watch.look(2 * hour);
+  expect(told(watch)).toEqual([]);
+});
+
+test('alerts: a silence that is lifted ends at once, and one of another agent holds nothing back', async () => {
+  const watch = await alarmed();
+  watch.outcome = { kind: 'failed', retryable: true, error: 'unanswered' };
+  await watch.look();
+  watch.outcome = { kind: 'sent' };
+  const given = { ...ana, untilMs: watch.clock.nowMs() + hour };
+  expect(await watch.alerts.notes.silence({ ...lowA, agent: 'b' }, given)).toBe('unknown');
+  expect(await watch.alerts.notes.silence(lowA, given)).toBe('done');
+  await watch.look();
+  expect(told(watch)).toEqual([]);
+  expect(await watch.alerts.notes.lift(lowA, 'silence')).toBe(true);
+  expect(await watch.alerts.notes.lift(lowA, 'silence')).toBe(false);
+  await watch.look();
+  expect(told(watch)).toEqual(['firing a']);
+});
+
+test('alerts: people are told again after a while, not once it is acknowledged, and again of the next one', async () => {
+  const watch = await alarmed({ repeatMs: hour, clearMs: 0 });
+  await watch.look();
+  expect(await watch.alerts.notes.acknowledge({ ...lowA, agent: 'b' }, ana)).toBe('unknown');
+  for (let at = 0; at < 3; at++) await watch.look(hour);
+  expect([told(watch), watch.notices.map(({ isRepeated }) => isRepeated)]).toEqual([
+    ['firing a', 'firing a', 'firing a', 'firing a'],
+    [undefined, true, true, true],
+  ]);
+  expect(await watch.alerts.notes.acknowledge(lowA, ana)).toBe(1);
+  const next = watch.restarted();
+  for (let at = 0; at < 3; at++) await next.look(hour);
+  expect([told(next), noted(next), states(next)]).toEqual([[], [[undefined, 'ana']], ['a firing']]);
+  await next.runs({ count: 2_000 });
+  await next.look();
+  expect([told(next), noted(next)]).toEqual([['over a'], [[undefined, undefined]]]);
+  expect(await next.store.versions.alertMarks()).toEqual([]);
+  expect(await next.alerts.notes.acknowledge(lowA, ana)).toBe(0);
+});
+
+test('alerts: a condition must hold for as long as the rule says, and is pending meanwhile', async () => {
+  const watch = await alarmed({ forMs: 10 * minuteMs });
+  await watch.look();
+  await watch.look(5 * minuteMs);
+  expect([told(watch), states(watch), firing(watch)]).toEqual([[], ['a pending'], [['a', 0]]]);
+  await watch.look(6 * minuteMs);
+  expect([told(watch), states(watch)]).toEqual([['firing a'], ['a firing']]);
+});
+
+test('alerts: who sees one tenant notes nothing at alerts of others, and each tenant has silences of its own', async () => {
+  const [own, other] = ['north', 'south'] as Tenant[];
+  const watch = await watched([
+    rule('e.rate < 0.9 over 1h', { agent: 'a', tenant: own as Tenant }),
+    rule('e.rate < 0.9 over 1h', { name: 'all', agent: 'a' }),
+  ]);
+  await watch.look();
+  const given = { ...ana, untilMs: watch.clock.nowMs() + hour };
+  for (const [alert, only, end] of [
+    ['low', own, 'done'],
+    ['low', other, 'unknown'],
+    ['all', own, 'unknown'],
+    ['all', undefined, 'done'],
+    ['none', undefined, 'unknown'],
+  ] as const)
+    expect([alert, only, await watch.alerts.notes.silence({ alert, agent: 'a', only }, given)]).toEqual([alert, only, end]);
+});
+
+test('alerts: silences that ended, and marks of alerts that left the configuration, are removed', async () => {
+  const watch = await alarmed();
+  await watch.look();
+  await watch.alerts.notes.silence(lowA, { ...ana, untilMs: watch.clock.nowMs() + hour });
+  await watch.alerts.notes.acknowledge(lowA, ana);
+  expect(await watch.store.versions.alertMarks()).toHaveLength(2);
+  await watch.look(26 * hour);
+  expect((await watch.store.versions.alertMarks()).map(({ kind }) => kind)).toEqual(['acknowledged']);
+  watch.rules = [];
+  await watch.look();
+  expect(await watch.store.versions.alertMarks()).toEqual([]);
 });

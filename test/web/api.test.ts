@@ -293,6 +293,8 @@ describe('the OpenAPI document', () => {
     await eventually(async () => (await fetch(`${service.console}/api/v1/experiments/e`)).ok || undefined, 'the experiment');
     // The tests of these have an answer of theirs.
     const elsewhere = [
+      '/alerts/{name}/silence',
+      '/alerts/{name}/acknowledge',
       '/demo',
       '/runs/live',
       '/runs/export',

@@ -20,8 +20,12 @@ export interface AlertRule {
   readonly objective: number | undefined;
   /** With fewer runs there is nothing to say. */
   readonly runsMin: number;
+  /** How long the condition must hold until the alert fires. Absent: it fires at once. */
+  readonly forMs?: number;
   /** How long the condition must not hold until the alert is over. */
   readonly clearMs: number;
+  /** Time after which people are told again that it fires. Absent: they are told once. */
+  readonly repeatMs?: number;
   /** Names of exporters. */
   readonly to: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** The state of an alert on one agent: people are told once that it fires, and once that it is over. */
+/** The state of an alert on one agent: people are told that it fires, again after a while where the rule wants it, and that it is over. */
 import type { AlertStateName } from '../../model/alert.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { AlertFinding } from './finding.ts';
@@ -9,6 +9,10 @@ export interface AlertState {
   readonly sinceMs: number;
   /** Since when it fires, as people were told; kept while there is no data. */
   readonly firingMs?: number;
+  /** Since when the condition of a pending alert holds. */
+  readonly holdsMs?: number;
+  /** When people were told last that it fires. */
+  readonly toldMs?: number;
   /** Since when a firing alert's condition has not held. */
   readonly clearMs?: number;
   readonly finding: AlertFinding;
@@ -21,6 +25,8 @@ export interface Untold {
   readonly sinceMs: number;
   readonly atMs: number;
   readonly finding: AlertFinding;
+  /** True: people were told before that it fires. */
+  readonly isRepeated?: true;
   /** Exporters that have not taken it. */
   readonly to: readonly string[];
 }
@@ -30,31 +36,51 @@ export const untoldMax = 10;
 
 interface Step {
   readonly nowMs: number;
+  /** How long the condition must hold until the alert fires. */
+  readonly forMs?: number;
+  /** Absent: people are told once that it fires. */
+  readonly repeatMs?: number;
+  readonly isSilenced?: boolean;
+  readonly isAcknowledged?: boolean;
   /** How long the condition must not hold until a firing alert is over. */
   readonly clearMs: number;
   readonly to: readonly string[];
 }
 
 /** No data neither begins an alert nor ends one. */
-export function nextAlertState(before: AlertState | undefined, finding: AlertFinding, { nowMs, clearMs, to }: Step): AlertState {
-  const { firingMs, untold = [] } = before ?? {};
-  const as = (state: AlertStateName, more: Partial<Pick<AlertState, 'firingMs' | 'clearMs' | 'untold'>> = {}): AlertState => ({
+export function nextAlertState(before: AlertState | undefined, finding: AlertFinding, step: Step): AlertState {
+  const { nowMs, forMs = 0, clearMs, repeatMs = Infinity, to, isSilenced = false, isAcknowledged = false } = step;
+  const { firingMs, toldMs, untold = [] } = before ?? {};
+  const as = (state: AlertStateName, more: Partial<Omit<AlertState, 'state' | 'sinceMs' | 'finding'>> = {}): AlertState => ({
     state,
     sinceMs: before?.state === state ? before.sinceMs : nowMs,
     finding,
     untold,
     ...more,
   });
-  const told = (kind: Untold['kind'], sinceMs: number): { readonly untold: readonly Untold[] } => ({
-    untold: to.length === 0 ? untold : [...untold, { kind, sinceMs, atMs: nowMs, finding, to }].slice(-untoldMax),
+  const told = (kind: Untold['kind'], sinceMs: number, more: Pick<Untold, 'isRepeated'> = {}): { readonly untold: readonly Untold[] } => ({
+    untold: to.length === 0 ? untold : [...untold, { kind, sinceMs, atMs: nowMs, ...more, finding, to }].slice(-untoldMax),
   });
-  if (finding.kind === 'no_data') return as('no_data', firingMs === undefined ? {} : { firingMs });
-  if (finding.kind === 'holds')
-    return firingMs === undefined ? as('firing', { firingMs: nowMs, ...told('firing', nowMs) }) : as('firing', { firingMs });
+  const fires = firingMs === undefined ? {} : { firingMs, ...(toldMs === undefined ? {} : { toldMs }) };
+  if (finding.kind === 'no_data') return as('no_data', fires);
+  if (finding.kind === 'holds') {
+    if (firingMs !== undefined) {
+      const isDue = nowMs - (toldMs ?? firingMs) >= repeatMs && !isSilenced && !isAcknowledged;
+      // A message that waits says the same.
+      return isDue && !untold.some(({ kind }) => kind === 'firing')
+        ? as('firing', { firingMs, toldMs: nowMs, ...told('firing', firingMs, { isRepeated: true }) })
+        : as('firing', fires);
+    }
+    const holdsMs = before?.state === 'pending' ? (before.holdsMs ?? nowMs) : nowMs;
+    if (nowMs - holdsMs < forMs) return as('pending', { holdsMs });
+    return as('firing', { firingMs: nowMs, ...told('firing', nowMs) });
+  }
   if (firingMs === undefined) return as('ok');
   const clearSinceMs = before?.clearMs ?? nowMs;
-  if (nowMs - clearSinceMs < clearMs) return as('firing', { firingMs, clearMs: clearSinceMs });
-  return as('ok', told('over', firingMs));
+  if (nowMs - clearSinceMs < clearMs) return as('firing', { ...fires, clearMs: clearSinceMs });
+  // Of an alert that fired and ended in a silence people hear nothing.
+  const isUnheard = isSilenced && untold.some((one) => one.kind === 'firing' && one.sinceMs === firingMs && one.to.length === to.length);
+  return as('ok', isUnheard ? { untold: untold.filter(({ sinceMs }) => sinceMs !== firingMs) } : told('over', firingMs));
 }
 
 export function alertStateText(state: AlertState): string {

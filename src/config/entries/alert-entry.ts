@@ -99,11 +99,19 @@ export function alertRules(list: readonly JsonValue[]): readonly AlertRule[] {
         confidence: Number(member(entry, 'confidence') ?? alertDefaults.confidence),
         objective: member(entry, 'objective') === undefined ? undefined : Number(member(entry, 'objective')),
         runsMin: Number(member(entry, 'min_runs') ?? alertDefaults.min_runs),
+        forMs: quantityOf('duration', member(entry, 'for') ?? alertDefaults.for) ?? 0,
         clearMs: quantityOf('duration', member(entry, 'clear') ?? alertDefaults.clear) ?? 0,
+        ...repeatOf(entry),
         to: listAt(entry, 'to').filter((name) => typeof name === 'string'),
       },
     ];
   });
+}
+
+function repeatOf(entry: JsonObject): { readonly repeatMs?: number } {
+  const repeat = member(entry, 'repeat');
+  const repeatMs = repeat === undefined || repeat === null ? undefined : quantityOf('duration', repeat);
+  return repeatMs === undefined ? {} : { repeatMs };
 }
 
 function textAt(entry: JsonObject, key: string): string {

@@ -23,7 +23,14 @@ import { type JsonObject, member } from '../../model/json.ts';
 import { quantityOf } from '../../model/quantities.ts';
 
 /** `certificates`: the read certificates of the entry. */
-export function exporterEntry(written: JsonObject, env: Environment, certificates: ClientTls | undefined): ExporterConfig {
+interface Around {
+  readonly env: Environment;
+  readonly tls: ClientTls | undefined;
+  /** Address of the console, for links. */
+  readonly console: string | undefined;
+}
+
+export function exporterEntry(written: JsonObject, { env, tls: certificates, console }: Around): ExporterConfig {
   const [name, to] = [exporterName(written), member(written, 'to')];
   const given = Object.fromEntries(Object.entries(objectAt(written, 'headers')).map(([header, value]) => [header, String(value)] as const));
   const headers = (signal: Signal) => (Object.keys(given).length === 0 ? environmentHeaders(signal, env) : given);
@@ -49,7 +56,7 @@ export function exporterEntry(written: JsonObject, env: Environment, certificate
   const traces = { tracesEndpoint: url('traces') ?? '', headers: headers('traces') };
   switch (to) {
     case 'webhook':
-      return { to, name, giveUp, headers: given, webhook: webhookSettings(written), ...tls };
+      return { to, name, giveUp, headers: given, webhook: webhookSettings(written, console), ...tls };
     case 'log_events':
       return { to, name, giveUp, logsEndpoint: url('logs') ?? '', headers: headers('logs'), protocol: otlpProtocol(written), ...tls };
     case 'forward':
@@ -206,7 +213,7 @@ export const webhookKeys = ['secret', 'body', 'only', 'per_minute', 'private_add
 
 const secretBytesMin = 24;
 
-function webhookSettings(written: JsonObject): WebhookSettings {
+function webhookSettings(written: JsonObject, console: string | undefined): WebhookSettings {
   const [only, secret, link, perMinute] = [
     objectAt(written, 'only'),
     member(written, 'secret'),
@@ -219,6 +226,7 @@ function webhookSettings(written: JsonObject): WebhookSettings {
     ...(typeof secret === 'string' ? { secret } : {}),
     body: member(written, 'body') === 'slack' ? 'slack' : 'json',
     ...(typeof link === 'string' ? { link } : {}),
+    ...(console === undefined ? {} : { console }),
     only: {
       verdicts: verdictOutcomes.filter((one) => verdicts.includes(one)),
       labels: texts(only, 'labels'),

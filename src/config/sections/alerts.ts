@@ -2,7 +2,7 @@ import { conditionForms } from '../../analytics/alerts/condition.ts';
 import { duration, integer, type Section } from './section.ts';
 
 export const alertsMax = 100;
-export const alertDefaults = { by: 0, confidence: 0.99, min_runs: 30, clear: '10m' } as const;
+export const alertDefaults = { by: 0, confidence: 0.99, min_runs: 30, for: '0ms', clear: '10m' } as const;
 
 export const alertsSection: Section = {
   key: 'alerts',
@@ -59,7 +59,14 @@ export const alertsSection: Section = {
           'runs',
           'With fewer runs the state is `no_data`. Of two versions each needs as many.',
         ),
+        for: duration(alertDefaults.for, '0ms', '7d', 'How long the condition must hold until the alert fires. Meanwhile it is `pending`.'),
         clear: duration(alertDefaults.clear, '0ms', '7d', 'How long the condition must not hold until a firing alert is over.'),
+        repeat: duration(
+          undefined,
+          '5m',
+          '30d',
+          'Time after which people are told again that an alert fires, unless it is acknowledged. When left out, they are told once.',
+        ),
         to: {
           type: 'array',
           maxItems: 20,

@@ -64,6 +64,14 @@ export const listen: Section = {
       default: '127.0.0.1:4380',
       description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.',
     },
+    console_url: {
+      type: 'string',
+      maxLength: 300,
+      pattern: '^https?://[^/?#]+$',
+      'x-words': 'Write scheme, name and port as browsers do, as in https://tracejury.example.org.',
+      description:
+        'Address of the console as browsers see it, for links in webhooks. When left out, `oidc.url`, or the address of the listener where it names one host.',
+    },
     tls: {
       type: 'object',
       'x-restart': 'presence',

@@ -13,6 +13,7 @@ import { rangeParameters } from '../parts/time-range.ts';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { FirstSteps } from './runs/first-steps.tsx';
+import { FiringAlerts } from './overview/firing-alerts.tsx';
 import { Notices } from './overview/notices.tsx';
 
 type Agent = GetAnswer<'/overview'>['agents'][number];
@@ -30,6 +31,7 @@ export function Overview() {
   return (
     <PageFrame title="Overview">
       <Notices />
+      <FiringAlerts />
       <AnswerState of={found} what="the agents" />
       {value === undefined ? null : value.agents.length === 0 ? (
         <FirstSteps onLoaded={reload} />

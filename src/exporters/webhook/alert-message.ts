@@ -7,13 +7,20 @@ import { plain } from './webhook-message.ts';
 
 export const alertMessageType = 'tracejury.alert';
 
-export function alertMessage(notice: AlertNotice, { body }: Pick<MessageSettings, 'body'>): { readonly id: string; readonly body: string } {
-  const { alert, agent, kind, sinceMs } = notice;
-  const id = `msg_${hash('sha256', JSON.stringify([alert, agent ?? null, kind, sinceMs]), 'hex').slice(0, 32)}`;
-  return { id, body: JSON.stringify(body === 'slack' ? slackBody(notice) : jsonBody(notice)) };
+export function alertMessage(
+  notice: AlertNotice,
+  { body, console }: Pick<MessageSettings, 'body' | 'console'>,
+): { readonly id: string; readonly body: string } {
+  const { alert, agent, kind, sinceMs, atMs, isRepeated, runsPath } = notice;
+  const link = console === undefined ? undefined : `${console}${runsPath}`;
+  const id = `msg_${hash('sha256', JSON.stringify([alert, agent ?? null, kind, sinceMs, ...(isRepeated === true ? [atMs] : [])]), 'hex').slice(0, 32)}`;
+  return { id, body: JSON.stringify(body === 'slack' ? slackBody(notice, link) : jsonBody(notice, link)) };
 }
 
-function jsonBody({ alert, when, agent, kind, sinceMs, atMs, figure, threshold, explanation, version, against }: AlertNotice): object {
+function jsonBody(
+  { alert, when, agent, kind, sinceMs, atMs, figure, threshold, explanation, version, against }: AlertNotice,
+  link: string | undefined,
+): object {
   return {
     type: alertMessageType,
     timestamp: timeOf(atMs),
@@ -28,13 +35,19 @@ function jsonBody({ alert, when, agent, kind, sinceMs, atMs, figure, threshold, 
       explanation,
       version: version ?? null,
       against: against ?? null,
+      ...(link === undefined ? {} : { link }),
     },
   };
 }
 
-function slackBody({ alert, agent, kind, when, explanation }: AlertNotice): object {
-  const what = kind === 'firing' ? 'fires' : 'is over';
-  const text = [`*${plain(alert)}* ${what} for ${plain(agent ?? 'runs without an agent')}`, plain(explanation), plain(when)].join('\n');
+function slackBody({ alert, agent, kind, when, explanation, isRepeated }: AlertNotice, link: string | undefined): object {
+  const what = kind === 'over' ? 'is over' : isRepeated === true ? 'still fires' : 'fires';
+  const text = [
+    `*${plain(alert)}* ${what} for ${plain(agent ?? 'runs without an agent')}`,
+    plain(explanation),
+    plain(when),
+    ...(link === undefined ? [] : [`<${link.replaceAll('&', '&amp;')}|the runs>`]),
+  ].join('\n');
   return { text, unfurl_links: false, unfurl_media: false };
 }
 

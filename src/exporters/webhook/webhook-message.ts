@@ -53,19 +53,20 @@ function messageId(notices: readonly Notice[]): string {
   return `msg_${hash('sha256', JSON.stringify(keys.sort()), 'hex').slice(0, 32)}`;
 }
 
-function jsonBody(listed: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): JsonObject {
+function jsonBody(listed: readonly Notice[], folded: readonly Notice[], settings: MessageSettings): JsonObject {
   const last = [...listed, ...folded].reduce((newest, { run }) => (run.endUnixNano > newest ? run.endUnixNano : newest), 0n);
   return {
     type: messageType,
     timestamp: timeText(last),
     data: {
-      runs: listed.map((notice) => runJson(notice, link)),
+      runs: listed.map((notice) => runJson(notice, settings)),
       ...(folded.length === 0 ? {} : { folded: { runs: folded.length, verdicts: Object.fromEntries(countsOf(folded)) } }),
     },
   };
 }
 
-function runJson({ run, evaluations }: Notice, link: string | undefined): JsonObject {
+function runJson({ run, evaluations }: Notice, settings: MessageSettings): JsonObject {
+  const link = linkOf(run, settings);
   const { traceId, spanTraceId = traceId, spanId, tenant, trace, service, serviceVersion, startUnixNano, endUnixNano, completeness } = run;
   return {
     trace_id: spanTraceId,
@@ -80,7 +81,7 @@ function runJson({ run, evaluations }: Notice, link: string | undefined): JsonOb
     completeness,
     status: trace.status ?? null,
     revision: itemRevision({ run }),
-    ...(link === undefined ? {} : { link: linkOf(run, link) }),
+    ...(link === undefined ? {} : { link }),
     verdicts: evaluations.slice(0, verdictsListedMax).map(verdictJson),
   };
 }
@@ -104,8 +105,8 @@ function verdictJson({ key, evaluator, evaluatorVersion, verdict }: Evaluation):
 }
 
 /** `text` is the field that Slack, Mattermost and Rocket.Chat read. No name in it becomes a mention, and no address a preview. */
-function slackBody(listed: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): { readonly [key: string]: JsonValue } {
-  const lines = listed.flatMap((notice) => slackLines(notice, link));
+function slackBody(listed: readonly Notice[], folded: readonly Notice[], settings: MessageSettings): { readonly [key: string]: JsonValue } {
+  const lines = listed.flatMap((notice) => slackLines(notice, settings));
   const rest =
     folded.length === 0
       ? []
@@ -118,9 +119,10 @@ function slackBody(listed: readonly Notice[], folded: readonly Notice[], { link 
   return { text: cutText([...lines, ...rest].join('\n'), textCharsMax), unfurl_links: false, unfurl_media: false };
 }
 
-function slackLines({ run, evaluations }: Notice, link: string | undefined): readonly string[] {
+function slackLines({ run, evaluations }: Notice, settings: MessageSettings): readonly string[] {
   const { traceId, spanTraceId = traceId, trace } = run;
-  const place = link === undefined ? `trace ${spanTraceId}` : `<${linkOf(run, link)}|trace ${spanTraceId}>`;
+  const link = linkOf(run, settings);
+  const place = link === undefined ? `trace ${spanTraceId}` : `<${link}|trace ${spanTraceId}>`;
   const verdicts = evaluations
     .slice(0, verdictsInTextMax)
     .map(
@@ -151,8 +153,11 @@ export function plain(text: string): string {
     .replaceAll(/[*_~`]/g, (mark) => `\u200b${mark}`);
 }
 
-function linkOf({ traceId, spanTraceId = traceId, spanId }: ExportedRun, link: string): string {
-  return link.replaceAll('{trace_id}', spanTraceId).replaceAll('{span_id}', spanId);
+/** The page that the entry names, else the run in the console. */
+function linkOf({ traceId, spanTraceId = traceId, spanId, tenant }: ExportedRun, { link, console }: MessageSettings): string | undefined {
+  if (link !== undefined) return link.replaceAll('{trace_id}', spanTraceId).replaceAll('{span_id}', spanId);
+  if (console === undefined) return undefined;
+  return `${console}/runs/${spanTraceId}/${spanId}${tenant === '' ? '' : `?tenant=${encodeURIComponent(tenant)}`}`;
 }
 
 /** By evaluator, the most frequent first. */

@@ -16,6 +16,27 @@ export interface VersionStore {
   alertStates(): Promise<readonly AlertStateRow[]>;
   /** Writes states, and removes those of other alerts. */
   keepAlertStates(states: readonly AlertStateRow[]): Promise<void>;
+  /** What people have noted at alerts, the oldest first. */
+  alertMarks(): Promise<readonly AlertMark[]>;
+  /** Writes all marks, and removes others. */
+  keepAlertMarks(marks: readonly AlertMark[]): Promise<void>;
+}
+
+/** A silence, or an acknowledgement. */
+export interface AlertMark {
+  readonly kind: 'silence' | 'acknowledged';
+  readonly alert: string;
+  /** `undefined`: all agents of the alert; empty: runs without an agent's name. */
+  readonly agent: string | undefined;
+  /** Tenant of the alert; empty when it is about all. */
+  readonly tenant: string;
+  readonly by: string;
+  readonly note: string;
+  readonly atMs: number;
+  /** End of a silence; `undefined` for an acknowledgement. */
+  readonly untilMs: number | undefined;
+  /** Since when the acknowledged alert fires. */
+  readonly firingMs: number | undefined;
 }
 
 export interface RefreshOptions {

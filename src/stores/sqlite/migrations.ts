@@ -391,6 +391,13 @@ const migrations: { readonly [name: string]: Migration } = {
     "create index queue_items_open_by_tenant on queue_items (queue, tenant) where state = 'open'",
   ]),
 
+  // What people have noted at alerts: silences until they end, and who looks after one that fires.
+  '036_alert_marks': steps([
+    `create table alert_marks (
+       id integer primary key, kind text not null, alert text not null, agent text, tenant text not null, author text not null, note text not null,
+       at_ms real not null, until_ms real, firing_ms real) strict`,
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

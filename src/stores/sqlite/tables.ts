@@ -31,6 +31,7 @@ export interface Tables {
   readonly rollup_changes: RollupChangesTable;
   readonly rollup_days: RollupDaysTable;
   readonly alert_states: AlertStatesTable;
+  readonly alert_marks: AlertMarksTable;
   readonly datasets: DatasetsTable;
   readonly dataset_versions: DatasetVersionsTable;
   readonly dataset_examples: DatasetExamplesTable;
@@ -177,6 +178,20 @@ interface VersionChangesTable {
 interface VersionPrunedTable {
   /** Start of the last run that was pruned. */
   readonly until_us: number;
+}
+
+interface AlertMarksTable {
+  readonly id: Generated<number>;
+  readonly kind: 'silence' | 'acknowledged';
+  readonly alert: string;
+  /** Null: all agents. */
+  readonly agent: string | null;
+  readonly tenant: string;
+  readonly author: string;
+  readonly note: string;
+  readonly at_ms: number;
+  readonly until_ms: number | null;
+  readonly firing_ms: number | null;
 }
 
 interface AlertStatesTable {

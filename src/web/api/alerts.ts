@@ -1,55 +1,204 @@
-/** The route of alerts: what each looks at, and its state. */
-import { type AlertRow, alertStates } from '../../model/alert.ts';
-import type { JsonObject } from '../../model/json.ts';
+/** The routes of alerts: what each looks at, its state, and what people note at it. */
+import { type AlertRow, alertNoteCharsMax, alertStates, alertUnits, type AlertWanted, silenceMsMax } from '../../model/alert.ts';
+import { isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import type { Tenant } from '../../model/ids.ts';
 import { timeText } from '../../model/timestamp.ts';
-import { count, list, object, type Route, text, time } from './route.ts';
+import {
+  type ApiDeps,
+  type Caller,
+  count,
+  list,
+  object,
+  type Parameters,
+  Refusal,
+  type Route,
+  text,
+  textParameter,
+  time,
+} from './route.ts';
+
+const bodyBytesMax = 16 * 1024;
+const nameCharsMax = 200;
+const byDefault = 'console';
+
+const name = { type: 'string', maxLength: 100, description: 'Name of the alert.' } as const;
+const tenant = { ...textParameter, description: 'Alerts of this tenant alone. When left out: all.' } as const;
+const inQuery = {
+  tenant,
+  agent: { ...textParameter, description: 'The agent; empty for runs without one. When left out: all agents.' },
+} as const;
+const inBody = {
+  agent: { type: ['string', 'null'], maxLength: 1_000, description: 'The agent; null for runs without one. When left out: all agents.' },
+  by: {
+    type: 'string',
+    minLength: 1,
+    maxLength: nameCharsMax,
+    description: 'The person, where the service has no tokens. With tokens it is the name of the token.',
+  },
+} as const;
+const missing = { message: 'There is no such alert, or it does not look at the agent.', todo: 'GET /api/v1/alerts lists them.' };
+const silenceSecondsMax = silenceMsMax / 1_000;
+
+const bodyOf = (properties: JsonObject, required: readonly string[]): NonNullable<Route['body']> => {
+  const schema = { type: 'object', additionalProperties: false, required, properties };
+  return { bytesMax: bodyBytesMax, taken: schema, schema };
+};
 
 export const alertRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/alerts',
-    summary: 'The alerts of the configuration and their state for each agent that they look at.',
+    summary: 'The alerts of the configuration and their state for each agent that they look at, with silences and acknowledgements.',
     path_parameters: {},
-    query_parameters: {},
+    query_parameters: { tenant, state: { enum: alertStates, description: 'Alerts in this state.' } },
     answer: list('alerts', 'Alert'),
-    ofAllTenants: ['alerts'],
-    handle: async ({ alerts }) => ({ alerts: alerts().map(alertJson), next: null }),
+    async handle({ alerts }, { tenant: of, state }) {
+      const rows = alerts().filter((row) => (of === undefined || row.tenant === of) && (state === undefined || row.state === state));
+      return { alerts: rows.map(alertJson), next: null };
+    },
   },
+  {
+    method: 'post',
+    path: '/alerts/{name}/silence',
+    summary: `Holds back the messages of an alert for some time, ${silenceMsMax / 86_400_000} days at most. What still holds at its end is sent then.`,
+    path_parameters: { name },
+    query_parameters: { tenant },
+    body: bodyOf(
+      {
+        ...inBody,
+        seconds: { type: 'integer', minimum: 1, maximum: silenceSecondsMax, description: 'How long the silence lasts.' },
+        reason: { type: 'string', minLength: 1, maxLength: alertNoteCharsMax },
+      },
+      ['seconds', 'reason'],
+    ),
+    refusals: { 409: 'There are as many silences as a tenant may have.' },
+    answer: list('alerts', 'Alert'),
+    missing,
+    async handle(deps, query, body, caller) {
+      const given = isJsonObject(body) ? body : {};
+      const untilMs = deps.clock.nowMs() + Number(member(given, 'seconds')) * 1_000;
+      const done = await deps.alertNotes.silence(wantedOf(query, given), {
+        by: byOf(deps, given, caller),
+        note: noteOf(given, 'reason'),
+        untilMs,
+      });
+      if (done === 'full')
+        throw new Refusal(409, {
+          code: 'too_many_silences',
+          message: 'There are as many silences as a tenant may have.',
+          todo: 'Silence the alert for all of its agents: leave agent out.',
+        });
+      return done === 'unknown' ? undefined : ofAlert(deps, query);
+    },
+  },
+  {
+    method: 'post',
+    path: '/alerts/{name}/acknowledge',
+    summary: 'Notes who looks after an alert that fires. People are not told again until it is over.',
+    may: 'annotate',
+    path_parameters: { name },
+    query_parameters: { tenant },
+    body: bodyOf({ ...inBody, note: { type: 'string', maxLength: alertNoteCharsMax } }, []),
+    refusals: { 409: 'The alert does not fire.' },
+    answer: list('alerts', 'Alert'),
+    missing,
+    async handle(deps, query, body, caller) {
+      const given = isJsonObject(body) ? body : {};
+      const done = await deps.alertNotes.acknowledge(wantedOf(query, given), {
+        by: byOf(deps, given, caller),
+        note: noteOf(given, 'note'),
+      });
+      if (done === 0)
+        throw new Refusal(409, {
+          code: 'not_firing',
+          message: 'The alert does not fire, so there is nothing to acknowledge.',
+          todo: 'GET /api/v1/alerts?state=firing lists those that do.',
+        });
+      return done === 'unknown' ? undefined : ofAlert(deps, query);
+    },
+  },
+  ...(
+    [
+      { path: '/alerts/{name}/silence', kind: 'silence', summary: 'Ends a silence now.', what: 'silence' },
+      { path: '/alerts/{name}/acknowledge', kind: 'acknowledged', summary: 'Takes an acknowledgement back.', what: 'acknowledgement' },
+    ] as const
+  ).map(({ path, kind, summary, what }): Route => ({
+    method: 'delete',
+    path,
+    summary,
+    ...(kind === 'acknowledged' ? { may: 'annotate' } : {}),
+    path_parameters: { name },
+    query_parameters: inQuery,
+    answer: list('alerts', 'Alert'),
+    missing: { message: `The alert has no such ${what}.`, todo: 'GET /api/v1/alerts lists them; one for all agents needs no agent.' },
+    async handle(deps, query) {
+      const isDone = await deps.alertNotes.lift(wantedOf(query, query as JsonObject), kind);
+      return isDone ? ofAlert(deps, query) : undefined;
+    },
+  })),
 ];
 
-function alertJson({
-  name,
-  when,
-  agent,
-  state,
-  sinceMs,
-  lookedAtMs,
-  firingMs,
-  figure,
-  threshold,
-  runs,
-  explanation,
-  version,
-  against,
-  to,
-  untold,
-}: AlertRow): JsonObject {
+function wantedOf(query: Parameters, given: JsonObject): AlertWanted {
+  const agent = member(given, 'agent');
+  const only = query['tenant'];
   return {
-    name,
+    alert: String(query['name']),
+    agent: agent === undefined ? undefined : agent === null ? '' : String(agent),
+    only: only === undefined ? undefined : (String(only) as Tenant),
+  };
+}
+
+/** With tokens the name of the token, whatever the body names. */
+function byOf({ queues }: Pick<ApiDeps, 'queues'>, given: JsonObject, { name: own }: Pick<Caller, 'name'>): string {
+  return queues.person(own ?? String(member(given, 'by') ?? byDefault));
+}
+
+function noteOf(given: JsonObject, key: string): string {
+  const note = member(given, key);
+  return typeof note === 'string' ? note : '';
+}
+
+function ofAlert({ alerts }: Pick<ApiDeps, 'alerts'>, query: Parameters): JsonValue {
+  return {
+    alerts: alerts()
+      .filter((row) => row.name === query['name'])
+      .map(alertJson),
+    next: null,
+  };
+}
+
+function alertJson(row: AlertRow): JsonObject {
+  const { name: alert, when, agent, state, figure, threshold, runs, explanation, version, against, to, silence, acknowledged } = row;
+  return {
+    name: alert,
+    tenant: row.tenant ?? null,
     when,
     agent: agent ?? null,
     state,
-    since: timeOrNull(sinceMs),
-    looked_at: timeOrNull(lookedAtMs),
-    firing_since: timeOrNull(firingMs),
+    since: timeOrNull(row.sinceMs),
+    looked_at: timeOrNull(row.lookedAtMs),
+    firing_since: timeOrNull(row.firingMs),
     figure: figure ?? null,
     threshold: threshold ?? null,
+    unit: row.unit,
     runs,
+    runs_page: row.runsPath,
     explanation,
     version: version ?? null,
     against: against ?? null,
     to: [...to],
-    undelivered: untold,
+    undelivered: row.untold,
+    silence:
+      silence === undefined
+        ? null
+        : {
+            at: timeOrNull(silence.atMs),
+            until: timeOrNull(silence.untilMs),
+            by: silence.by,
+            reason: silence.note,
+            all_agents: silence.agent === undefined,
+          },
+    acknowledged: acknowledged === undefined ? null : { at: timeOrNull(acknowledged.atMs), by: acknowledged.by, note: acknowledged.note },
   };
 }
 
@@ -65,19 +214,30 @@ const orNull = (schema: JsonObject, description?: string): JsonObject => ({
 export const alertSchemas: { readonly [name: string]: JsonObject } = {
   Alert: object({
     name: text,
+    tenant: orNull(text, 'Null: the alert is about all tenants together.'),
     when: { ...text, description: 'The condition, as the configuration writes it.' },
     agent: orNull(text, 'Null: no agent has been looked at, or runs without an agent.'),
-    state: { enum: alertStates, description: '`no_data`: too few runs to say whether the condition holds.' },
+    state: {
+      enum: alertStates,
+      description: '`pending`: the condition holds, and not yet for as long as `for`. `no_data`: too few runs to say whether it holds.',
+    },
     since: orNull(time, 'When the state began.'),
     looked_at: orNull(time, 'When the service looked last. Null: it has not looked since its start.'),
     firing_since: orNull(time, 'Since when it fires. It stays while there is no data, until the alert is over.'),
-    figure: orNull({ type: 'number' }, 'A share, US dollars, tokens, microseconds, or times the budget, by the condition.'),
+    figure: orNull({ type: 'number' }),
     threshold: orNull({ type: 'number' }),
+    unit: { enum: alertUnits, description: 'Of the figure and the threshold. `times`: times the budget of the objective.' },
     runs: { ...count, description: 'Runs behind the figure.' },
+    runs_page: { ...text, description: 'Page of the console with the runs that the alert is about.' },
     explanation: text,
     version: orNull(text),
     against: orNull(text),
     to: { type: 'array', items: text },
-    undelivered: { ...count, description: 'Messages that wait for their receiver.' },
+    undelivered: { ...count, description: 'Messages that wait for their receiver, or for the end of a silence.' },
+    silence: orNull(
+      object({ at: time, until: time, by: text, reason: text, all_agents: { type: 'boolean' } }),
+      'Messages are held back until then.',
+    ),
+    acknowledged: orNull(object({ at: time, by: text, note: text }), 'Who looks after the alert since it fires.'),
   }),
 };

@@ -2,7 +2,7 @@
 import type { Collector } from '../../../collectors/collector.ts';
 import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
-import type { AlertRow } from '../../model/alert.ts';
+import type { AlertNotes, AlertRow } from '../../model/alert.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { DatasetExample } from '../../model/example.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
@@ -62,6 +62,7 @@ export interface ApiDeps {
   /** Brings the sums by version up to date. Resolves with `false` when some are left for later. */
   readonly refreshVersions: () => Promise<boolean>;
   readonly alerts: () => readonly AlertRow[];
+  readonly alertNotes: AlertNotes;
   /** The question that a judge gets about a run, or why there is none. `name`: of the configured evaluator. */
   readonly judgeQuestion?: (run: StoredRun, name: string) => Promise<JudgeQuestion | NoQuestion>;
   /** Collectors that the configuration describes. */

@@ -58,6 +58,7 @@ function allAddresses({ run, agent, session, dataset, experiments, queue }: Plac
     { name: 'tools', path: '/tools' },
     { name: 'evaluators', path: '/evaluators' },
     { name: 'judges', path: '/judges' },
+    { name: 'alerts', path: '/alerts' },
     { name: 'queues', path: '/queues' },
     ...(queue === undefined ? [] : [{ name: 'queue', path: `/queues/${encodeURIComponent(queue)}` }]),
     { name: 'datasets', path: '/datasets' },

@@ -7,6 +7,7 @@
  */
 import { runnerArguments } from '../../runner-arguments.ts';
 import { chromiumPath, launched, noChromium } from './chromium.ts';
+import { alertsSuite } from './suites/alerts.ts';
 import { accessibleSuite } from './suites/accessible.ts';
 import { controlSuite } from './suites/control.ts';
 import { datasetsSuite } from './suites/datasets.ts';
@@ -42,6 +43,7 @@ const lanes: readonly (readonly Suite[])[] = [
     liveSuite,
     loopSuite,
     queueSuite,
+    alertsSuite,
     selectionSuite,
     datasetsSuite,
     experimentsSuite,

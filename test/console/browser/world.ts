@@ -27,6 +27,8 @@ export const judged = 'courtesy';
 export const dataset = 'refunds';
 /** Failed runs of the refund agent, for two people. */
 export const queue = 'review';
+/** Fires for the refund agent. */
+export const alert = 'tools-fail';
 const demoRuns = 60;
 const patience = { everyMs: 100, looksMax: 3_000 } as const;
 const main = join(import.meta.dirname, '../../../src/cli/main.ts');
@@ -108,6 +110,10 @@ evaluators:
   - { use: custom_judge, name: ${judged}, judge: main, options: { template: "Is {{final_response}} polite?", labels: { polite: 1, rude: 0 } }, sample: { rate: 1 } }
 prices: { gpt-4o-mini: ${price}, gpt-5-mini: ${price}, claude-sonnet-4: ${price}, claude-haiku-4: ${price} }
 groups: { task_key: input }
+alerts:
+  - { name: ${alert}, when: tool_error.rate < 99.9% over 7d, agent: ${refundAgent}, min_runs: 1 }
+  - { name: costly, when: cost per run > 1000 over 7d, agent: ${refundAgent}, min_runs: 1 }
+  - { name: rare, when: run errors > 5% over 7d, agent: an-agent-without-runs }
 queues:
   - { name: ${queue}, when: "agent = ${refundAgent} and tool_error < 1", ask: [ { evaluator: ${judged} }, { label: tone, values: [ good, bad ] } ], people: 2 }
 `;

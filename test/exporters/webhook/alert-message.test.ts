@@ -12,6 +12,7 @@ const notice: AlertNotice = {
   figure: 0.5,
   threshold: 0.9,
   explanation: 'tool_error has a rate of 50 %.',
+  runsPath: '/runs?agent=support&evaluator=tool_error&verdict=fail&from=2023-11-14T21%3A13%3A20Z',
 };
 const bodyOf = (of: AlertNotice, body: 'json' | 'slack'): unknown => JSON.parse(alertMessage(of, { body }).body);
 
@@ -53,4 +54,14 @@ test('alert message: the same change has the same id, and another change another
     { ...notice, alert: 'b' },
   ];
   expect(new Set([notice, ...others].map(id)).size).toBe(6);
+});
+
+test('alert message: with the address of the console it has a link to the runs, and a repeated one an id of its own', () => {
+  const console = 'https://jury.example.org';
+  const json = JSON.parse(alertMessage(notice, { body: 'json', console }).body) as { readonly data: { readonly link: string } };
+  expect(json.data.link).toBe(`${console}${notice.runsPath}`);
+  const slack = JSON.parse(alertMessage({ ...notice, isRepeated: true }, { body: 'slack', console }).body) as { readonly text: string };
+  expect(slack.text).toContain('*tools* still fires for support');
+  expect(slack.text).toContain(`<${console}${notice.runsPath.replaceAll('&', '&amp;')}|the runs>`);
+  expect(alertMessage({ ...notice, isRepeated: true }, { body: 'json' }).id).not.toBe(alertMessage(notice, { body: 'json' }).id);
 });

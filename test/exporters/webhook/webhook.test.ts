@@ -464,6 +464,7 @@ test('webhook: an alert is told at once, signed, and a receiver that is away is 
     figure: 0.5,
     threshold: 0.9,
     explanation: 'So it is.',
+    runsPath: '/runs',
   } as const;
   to.answer = (response) => void response.writeHead(503).end();
   expect(await exporter.notify?.(notice)).toMatchObject({ kind: 'failed', retryable: true });
@@ -488,6 +489,7 @@ test('webhook: an alert goes to no private address either', async () => {
     figure: undefined,
     threshold: 1,
     explanation: '',
+    runsPath: '/runs',
   });
   expect(outcome).toMatchObject({ kind: 'failed' });
   expect(to.requests).toEqual([]);
