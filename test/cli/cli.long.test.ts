@@ -134,7 +134,8 @@ test('cli: evaluators lists every evaluator with its summary', async () => {
   const { code, out } = await tracejury(['evaluators']);
   expect(code).toBe(0);
   const lines = out.split('\n').map((line) => line.trim().split(/\s{2,}/));
-  for (const { id, summary } of evaluators) expect(lines).toContainEqual([id, summary]);
+  for (const { id, summary } of evaluators)
+    expect(lines.find(([first]) => first === id)?.[1]?.replace(/ It needs [\w., ]+$/, '')).toBe(summary);
 });
 
 test('cli: evaluators NAME tells options with their defaults, what it needs and its threshold', async () => {

@@ -38,7 +38,17 @@ function found(name: string): AnyEvaluator {
 
 function listText(all: readonly AnyEvaluator[], program: string): string {
   const group = (title: string, wanted: readonly AnyEvaluator[]) =>
-    wanted.length === 0 ? [] : ['', title, ...columns(wanted.map((one) => [one.id, `${one.summary}${needsText(one, all)}`] as const))];
+    wanted.length === 0
+      ? []
+      : [
+          '',
+          title,
+          ...columns(
+            wanted.map(
+              (one) => [one.id, `${one.summary}${needsText(switchingOn(one, all).filter((need) => need !== 'a judge'))}`] as const,
+            ),
+          ),
+        ];
   return [
     ...group(
       'On by default:',
@@ -64,8 +74,7 @@ function listText(all: readonly AnyEvaluator[], program: string): string {
 }
 
 /** What an entry needs beside the name. */
-function needsText(evaluator: AnyEvaluator, all: readonly AnyEvaluator[]): string {
-  const needs = evaluator.onByDefault ? [] : switchingOn(evaluator, all);
+function needsText(needs: readonly string[]): string {
   return needs.length === 0 ? '' : ` It needs ${needs.join(', ')}.`;
 }
 
@@ -75,7 +84,7 @@ function pageText(evaluator: AnyEvaluator): string {
     ['kind', kindText(evaluator)],
     ['version', String(version)],
     ['needs', needs.length === 0 ? 'the fields that its endpoint requires' : needs.map((need) => needTexts[need]).join(', ')],
-    ['on by default', onByDefault ? 'yes' : `no: add it under evaluators.${needsText(evaluator, members)}`],
+    ['on by default', onByDefault ? 'yes' : `no: add it under evaluators.${needsText(switchingOn(evaluator, members))}`],
     ['threshold', defaultThreshold === null ? 'none: a raw metric' : `passes from ${defaultThreshold}`],
     ['source', source],
   ];
