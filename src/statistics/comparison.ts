@@ -110,7 +110,7 @@ export function compareJudges(
   for (const { firstRight, secondRight } of items)
     counts[firstRight ? (secondRight ? 'both' : 'onlyFirst') : secondRight ? 'onlySecond' : 'neither']++;
   const difference = pairedDifference(counts, { confidence });
-  if (difference.kind === 'not_estimable') return notEstimable('no_observations');
+  if (difference.kind === 'not_estimable') return difference;
   const { exact, midP } = mcNemar(counts);
   const isSignificant = midP < 1 - confidence;
   const word = isSignificant && difference.low > 0 ? 'better' : isSignificant && difference.high < 0 ? 'worse' : 'no_difference_shown';
@@ -145,7 +145,7 @@ export function verdictDrift(items: Iterable<RepeatedVerdict>, options: Sequenti
   const counts = { both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 };
   for (const { before, after } of items) counts[before ? (after ? 'both' : 'onlyFirst') : after ? 'onlySecond' : 'neither']++;
   const change = pairedDifference(counts, options);
-  if (change.kind === 'not_estimable') return notEstimable('no_observations');
+  if (change.kind === 'not_estimable') return change;
   const { midP } = mcNemar(counts);
   const level = sequentialLevel(options);
   const word =

@@ -9,7 +9,7 @@
  */
 import { mcNemar, pairedDifference } from './comparison.ts';
 import { studentBelow } from './distributions.ts';
-import { notEstimable, usualConfidence, type Estimate, type Estimated, type EstimateOptions, type NotEstimable } from './estimate.ts';
+import { usualConfidence, type Estimate, type Estimated, type EstimateOptions, type NotEstimable } from './estimate.ts';
 import { moments, totalVariance, unitCount, unitSquares, type MomentsData } from './moments.ts';
 import { cappedHeaviest, cappedMax, weightedRate, type CappedWeights, type RateSumsData } from './weighted-rate.ts';
 
@@ -148,8 +148,8 @@ export function pairedRates(data: PairedSumsData, { confidence = usualConfidence
   const after = weightedRate(ofSide(sums, 1), { confidence });
   const { n, better, worse, refused } = sums;
   const counted = { n, better, worse, refused, weights, before, after };
-  if (before.kind === 'not_estimable' || after.kind === 'not_estimable')
-    return { ...counted, difference: before.kind === 'not_estimable' ? before : notEstimable('no_observations'), p: 1 };
+  if (before.kind === 'not_estimable') return { ...counted, difference: before, p: 1 };
+  if (after.kind === 'not_estimable') return { ...counted, difference: after, p: 1 };
   const spread = spreadOf(sums);
   const difference = isSimple(sums) ? pairedDifference(countsOf(sums), { confidence }) : joined({ before, after }, spread, confidence);
   return { ...counted, difference, p: sums.isBinary ? discordantP(sums, spread) : scoresP(sums, spread) };

@@ -205,6 +205,8 @@ function burnOf(
     return { n, rate: rate === undefined ? undefined : (1 - rate) / (1 - objective) };
   };
   const [whole, last] = [burned(long), burned(short)];
+  if (whole.rate !== undefined && whole.n >= runsMin && last.rate === undefined)
+    return { kind: 'no_data', threshold, runs: whole.n, explanation: `No run has a verdict of ${evaluator} in the last ${span(shortMs)}.` };
   if (whole.rate === undefined || last.rate === undefined || whole.n < runsMin)
     return { kind: 'no_data', threshold, runs: whole.n, explanation: tooFew(whole.n, runsMin, longMs) };
   return {
@@ -228,6 +230,8 @@ function worseFinding({ by, confidence, runsMin }: AlertRule, evaluator: string,
       evaluator,
     ).n;
   const [own, other] = [runs(pair.version), runs(pair.against)];
+  if (compared?.difference.kind === 'not_estimable' && own >= runsMin && other >= runsMin)
+    return none(own, `Versions ${pair.version} and ${pair.against} cannot be compared. ${compared.difference.explanation}`);
   if (compared === undefined || compared.difference.kind === 'not_estimable' || own < runsMin || other < runsMin)
     return none(
       own,

@@ -54,6 +54,12 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     [[passes(29, 0)]],
     { kind: 'no_data', runs: 29, explanation: '29 of at least 30 runs tell it in the last 1h.' },
   ],
+  [
+    'a burn rate whose short time has no run says so, and not that the long one has too few',
+    rule('e.burn rate > 14.4 over 1h', { objective: 0.99 }),
+    [[passes(100, 50)], []],
+    { kind: 'no_data', runs: 100, explanation: 'No run has a verdict of e in the last 5m.' },
+  ],
   ['no runs', rule('e.rate < 0.95'), [[]], { kind: 'no_data', runs: 0 }],
   ['a weighted rate', rule('e.rate < 0.95'), [[passes(40, 0, { weight: 800, value: 720, weightMax: 20 })]], { kind: 'holds', figure: 0.9 }],
   ['a mean score', rule('e.rate > 0.5'), [[passes(50, 30, { kind: 'score' })]], { kind: 'holds', figure: 0.6 }],
