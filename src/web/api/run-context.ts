@@ -24,6 +24,8 @@ const neighbours = (name: string, description: string): JsonObject => ({
   description,
 });
 
+const runOrNull = (description: string): JsonObject => ({ anyOf: [{ $ref: '#/components/schemas/Run' }, { type: 'null' }], description });
+
 export const runContextRoutes: readonly Route[] = [
   {
     method: 'get',
@@ -33,10 +35,12 @@ export const runContextRoutes: readonly Route[] = [
     query_parameters: { tenant },
     answer: {
       type: 'object',
-      required: ['session', 'task'],
+      required: ['session', 'task', 'resumed_by', 'resumes'],
       properties: {
         session: neighbours('id', 'Null: the run has no session.'),
         task: neighbours('task', 'Null: the run has no task.'),
+        resumed_by: runOrNull('For a paused run: the next run of its agent in the session.'),
+        resumes: runOrNull('The run before of its agent in the session, when that one is paused.'),
       },
     },
     async handle({ store }, query) {
@@ -48,6 +52,7 @@ export const runContextRoutes: readonly Route[] = [
         session:
           sessionId === undefined || sessionId === '' ? null : { id: sessionId, ...(await others(store, run, { tenant: of, sessionId })) },
         task: task === undefined ? null : { task, ...(await others(store, run, { ...ofAgent, task })) },
+        ...(await resumption(store, run)),
       };
     },
   },
@@ -125,4 +130,22 @@ async function others(
   const isOther = (row: RunRow): boolean => row.traceId !== run.traceId || row.spanId !== run.spanId;
   const found = page.runs.filter(isOther);
   return { runs: found.slice(0, neighboursMax).map(runRowJson), more: found.length > neighboursMax || page.next !== undefined };
+}
+
+/** Runs of one session that are looked at to find the next one. */
+const turnsMax = 200;
+
+/** The run that goes on where a paused one stopped, and the paused one that a run goes on with. */
+async function resumption(
+  store: Store,
+  run: StoredRun,
+): Promise<{ readonly resumed_by: JsonObject | null; readonly resumes: JsonObject | null }> {
+  const { sessionId = '', agent, tenant: of, startedAt, status } = run;
+  if (sessionId === '') return { resumed_by: null, resumes: null };
+  const ofSession = { tenant: of, sessionId, ...(agent === undefined ? {} : { agent }) };
+  const later = status === 'paused' ? await store.runs({ ...ofSession, from: startedAt + 1, limit: turnsMax }) : undefined;
+  // With more pages the oldest of them is unknown.
+  const next = later?.next === undefined ? later?.runs.at(-1) : undefined;
+  const [before] = (await store.runs({ ...ofSession, to: startedAt, limit: 1 })).runs;
+  return { resumed_by: next === undefined ? null : runRowJson(next), resumes: before?.status === 'paused' ? runRowJson(before) : null };
 }

@@ -25,9 +25,19 @@ export function Related({ run }: { readonly run: Run }) {
   });
   if (error !== undefined) return <ErrorBox error={error} onRetry={reload} />;
   if (value === undefined) return null;
-  const { session, task } = value;
+  const { session, task, resumed_by: resumedBy, resumes } = value;
   return (
     <div class="related">
+      {resumedBy === null ? null : (
+        <p>
+          The run is paused. <a href={runAddress(resumedBy)}>The conversation goes on in the run of {timeText(resumedBy.started_at)}.</a>
+        </p>
+      )}
+      {resumes === null ? null : (
+        <p>
+          The run goes on where <a href={runAddress(resumes)}>the run of {timeText(resumes.started_at)}</a> paused.
+        </p>
+      )}
       {session === null || session.runs.length === 0 ? null : (
         <section class="stack">
           <h2>Same session</h2>
