@@ -10,9 +10,12 @@ import {
 import type { Clock } from '../model/clock.ts';
 import type { Store } from '../model/store/store.ts';
 import type { AlertMark } from '../model/store/version-store.ts';
+import type { Redaction } from '../redaction/redaction.ts';
 
 interface AlertMarksOptions {
   readonly store: Pick<Store, 'versions'>;
+  /** Notes and reasons are kept without what it removes. */
+  readonly redaction: () => Pick<Redaction, 'text'> | undefined;
   readonly clock: Clock;
   readonly logger: { info(fields: { readonly [field: string]: unknown }, message: string): void };
 }
@@ -42,7 +45,8 @@ export interface AlertMarks {
 /** A silence that has ended is known for a day: what it held back is sent for as long. */
 const endedMs = 86_400_000;
 
-export function alertMarks({ store, clock, logger }: AlertMarksOptions): AlertMarks {
+export function alertMarks({ store, redaction, clock, logger }: AlertMarksOptions): AlertMarks {
+  const kept = (note: string): string => redaction()?.text(note) ?? note;
   let marks: readonly AlertMark[] = [];
   let opening: Promise<void> | undefined;
   let writing: Promise<unknown> = Promise.resolve();
@@ -98,7 +102,8 @@ export function alertMarks({ store, clock, logger }: AlertMarksOptions): AlertMa
       return mark === undefined ? undefined : { atMs: mark.atMs, by: mark.by, note: mark.note, firingMs };
     },
     silencedUntilMs: (alert, agent) => latest(alert, agent)?.untilMs ?? 0,
-    async addSilence(place, { by, note, untilMs }) {
+    async addSilence(place, { by, note: written, untilMs }) {
+      const note = kept(written);
       const { alert, agent, tenant } = place;
       let isFull = false;
       await changed(() => {
@@ -112,7 +117,8 @@ export function alertMarks({ store, clock, logger }: AlertMarksOptions): AlertMa
       logger.info({ alert, agent, by, reason: note, until: untilMs }, 'an alert is silenced');
       return 'done';
     },
-    async acknowledge(firing, { by, note }) {
+    async acknowledge(firing, { by, note: written }) {
+      const note = kept(written);
       await changed(() => {
         const left = marks.filter(
           ({ kind, alert, agent }) => kind !== 'acknowledged' || !firing.some((one) => one.alert === alert && one.agent === agent),

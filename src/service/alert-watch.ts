@@ -14,6 +14,7 @@ import { wire } from '../model/attributes.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Store } from '../model/store/store.ts';
 import type { VersionFigure, VersionQuery } from '../model/store/version-store.ts';
+import type { Redaction } from '../redaction/redaction.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 
@@ -21,6 +22,7 @@ interface AlertWatchOptions {
   readonly store: Pick<Store, 'versions'>;
   /** The rules in force. */
   readonly rules: () => readonly AlertRule[];
+  readonly redaction: () => Pick<Redaction, 'text'> | undefined;
   /** Brings the sums up to date. */
   readonly refresh: () => Promise<boolean>;
   /** `undefined`: no exporter of this name tells people. */
@@ -95,8 +97,8 @@ interface Entry {
 }
 
 export function alertWatch(options: AlertWatchOptions): AlertWatch {
-  const { store, rules, refresh, notify, telemetry, logger, clock, sleep, onFault } = options;
-  const marks = alertMarks({ store, clock, logger });
+  const { store, rules, redaction, refresh, notify, telemetry, logger, clock, sleep, onFault } = options;
+  const marks = alertMarks({ store, redaction, clock, logger });
   let entries: readonly Entry[] | undefined;
   let written: string | undefined;
   let lookedAtMs: number | undefined;

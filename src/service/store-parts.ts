@@ -60,6 +60,7 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
     alerts: alertWatch({
       ...shared,
       rules: () => settings.config().alerts,
+      redaction: settings.redaction,
       refresh: versions.refresh,
       notify: exporters.notify,
       logger: parts.logger,

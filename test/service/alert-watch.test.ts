@@ -84,6 +84,7 @@ function begun(rules: readonly AlertRule[], store: Store, clock: ManualClock): W
     alerts: alertWatch({
       store,
       rules: () => own.rules,
+      redaction: () => ({ text: (text) => text.replaceAll('ana@example.com', '[email]') }),
       refresh: upkeep.refresh,
       async notify(exporter, notice) {
         if (exporter !== 'hook') return undefined;
@@ -342,6 +343,17 @@ test('alerts: of an alert that fires and ends within a silence nobody is told', 
   expect(states(watch)).toEqual(['a ok']);
   await watch.look(2 * hour);
   expect(told(watch)).toEqual([]);
+});
+
+test('alerts: reasons and notes are kept without what redact removes', async () => {
+  const watch = await alarmed();
+  await watch.look();
+  const given = { by: 'ana', note: 'ask ana@example.com' };
+  await watch.alerts.notes.silence(lowA, { ...given, untilMs: watch.clock.nowMs() + hour });
+  await watch.alerts.notes.acknowledge(lowA, given);
+  const rows = watch.alerts.reports().map(alertRow);
+  expect(rows.map(({ silence, acknowledged }) => [silence?.note, acknowledged?.note])).toEqual([['ask [email]', 'ask [email]']]);
+  expect((await watch.store.versions.alertMarks()).map(({ note }) => note)).toEqual(['ask [email]', 'ask [email]']);
 });
 
 test('alerts: a silence that is lifted ends at once, and one of another agent holds nothing back', async () => {
