@@ -204,7 +204,7 @@ function addEnd(span: Span, facts: Mutable<SpanFacts>): void {
 /** Without the attribute, those beside the messages. */
 function finishReasons(span: Span): readonly AttributeValue[] {
   const reasons = span.attribute('gen_ai.response.finish_reasons');
-  if (Array.isArray(reasons)) return reasons;
+  if (Array.isArray(reasons)) return reasons as readonly AttributeValue[];
   const messages = textAttribute(span, 'gen_ai.output.messages') ?? '';
   return Array.from(messages.matchAll(END_REASONS), ([, reason = '']) => reason);
 }
