@@ -205,6 +205,9 @@ function addEnd(span: Span, facts: Mutable<SpanFacts>): void {
 function finishReasons(span: Span): readonly AttributeValue[] {
   const reasons = span.attribute('gen_ai.response.finish_reasons');
   if (Array.isArray(reasons)) return reasons as readonly AttributeValue[];
+  const written = span.writtenText?.('gen_ai.output.messages');
+  // The bytes are searched first, as decoding them costs more.
+  if (written?.bytes.subarray(written.start, written.end).includes('"finish_reason"') === false) return [];
   const messages = textAttribute(span, 'gen_ai.output.messages') ?? '';
   return Array.from(messages.matchAll(END_REASONS), ([, reason = '']) => reason);
 }

@@ -18,6 +18,8 @@ export interface Attributed {
   keyShape?(): KeyShape;
   /** The UTF-8 bytes of a string attribute; `undefined` for other values, or when the attributes are not in a body. */
   writtenText?(key: string): WrittenBytes | undefined;
+  /** Bytes of the longest string attribute; absent when the attributes are not in a body. */
+  longestText?(): number;
 }
 
 export interface WrittenAttributes {

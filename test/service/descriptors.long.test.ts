@@ -14,6 +14,7 @@ afterEach(async () => {
 test('service: idle connections beyond the descriptor limit end neither the process nor the service of others', async () => {
   const folder = serviceFolder({ descriptors });
   ending.push(() => folder.remove());
+  folder.configure('log: { level: debug }');
   const jury = await folder.start();
   const ports = [jury.otlp, jury.console, `http://${/(127\.0\.0\.1:\d+) \(gRPC\)/.exec(jury.said())?.[1] ?? ''}`].map((address) =>
     Number(new URL(address).port),

@@ -103,6 +103,18 @@ export class ProtobufAttributes implements Attributed {
     return textAt(body, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0);
   }
 
+  longestText(): number {
+    const { body, ranges } = this.#table;
+    let longest = 0;
+    for (let at = this.#from; at < this.#from + this.#count * 4; at += 4) {
+      const [start, end] = [ranges[at + 2] ?? 0, ranges[at + 3] ?? 0];
+      if (end - start <= longest) continue;
+      const from = textFrom(body.bytes, start, end);
+      if (from >= 0 && end - from > longest) longest = end - from;
+    }
+    return longest;
+  }
+
   /** Of the body in which these attributes lie. */
   protected writtenBetween(start: number, end: number): WrittenBytes {
     return { bytes: this.#table.body.bytes, start, end };

@@ -13,25 +13,24 @@ const charsMin = 100;
 const textsMin = 3;
 
 export function inferredLimit(nodes: readonly Node[]): number | undefined {
-  let longest = charsMin - 1;
-  let places: { readonly span: Span; readonly key: string }[] = [];
-  for (const { span } of nodes) {
-    for (const key of span.attributeKeys()) {
-      const length = lengthOf(span, key);
-      if (length < longest) continue;
-      if (length > longest) places = [];
-      longest = length;
-      places.push({ span, key });
-    }
-  }
-  if (places.length < textsMin) return undefined;
-  const texts = new Set(places.map(({ span, key }) => span.attribute(key)));
+  const lengths = nodes.map(({ span }) => longestIn(span));
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+  if (longest < charsMin) return undefined;
+  const texts = new Set<AttributeValue | undefined>();
+  nodes.forEach(({ span }, at) => {
+    if (lengths[at] !== longest) return;
+    for (const key of span.attributeKeys()) if (lengthOf(span, key) === longest) texts.add(span.attribute(key));
+  });
   // Ids and signatures may be longer than all else, and have one length.
   return texts.size < textsMin || ![...texts].every(isInWords) ? undefined : longest;
 }
 
 function isInWords(text: AttributeValue | undefined): boolean {
   return typeof text === 'string' && /\s/.test(text);
+}
+
+function longestIn(span: Span): number {
+  return span.longestText?.() ?? span.attributeKeys().reduce((longest, key) => Math.max(longest, lengthOf(span, key)), 0);
 }
 
 /** In ASCII a text has as many characters as bytes, so that it need not be decoded. */

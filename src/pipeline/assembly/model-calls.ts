@@ -348,8 +348,19 @@ function isModel(node: Node): boolean {
 /** By start time; but a request that holds the result of a call comes after the one that asked for it, whatever the clocks of their hosts. */
 export function modelSpans(own: readonly Node[]): readonly Node[] {
   const models = sortedBy(own.filter(isModel), byStart);
-  const before = models.length < 2 ? undefined : askersBehind(models);
+  const before = isGrowing(models) ? undefined : askersBehind(models);
   return before === undefined ? models : inOrder(models, before);
+}
+
+/** Whether each request holds more messages than the one before it: none then holds what a later one asked for. */
+function isGrowing(models: readonly Node[]): boolean {
+  let before = -1;
+  return models.every(({ reading: { facts } }) => {
+    const count = facts.inputMessages?.length ?? 0;
+    const grows = count > before;
+    before = count;
+    return grows;
+  });
 }
 
 /** The requests that must come first but began later; `undefined` when there are none. */
