@@ -378,11 +378,7 @@ function store(written: JsonObject): Config['store'] {
   if (content === undefined) throw new Error('unchecked store.content');
   return {
     address,
-    content: {
-      content,
-      sampleRate: number(written, 'content_sample'),
-      sampleAboveBytes: quantity('bytes', written, 'content_sample_above'),
-    },
+    content: { content, sampleRate: number(written, 'content_sample') },
     search: { isOn: member(written, 'search') === true, charsMax: number(written, 'search_chars') },
     keep: {
       runsMs: quantity('duration', keep, 'runs'),

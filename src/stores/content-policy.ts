@@ -9,35 +9,22 @@ export interface ContentChoice {
   readonly content: (typeof contentChoices)[number];
   /** Share 0..1 of the received runs that is kept whatever comes of them; of `failed_and_sampled`. */
   readonly sampleRate: number;
-  /** Size of the store from which on `failed_and_sampled` lets content go. */
-  readonly sampleAboveBytes: number;
 }
 
-export interface ContentRoom {
-  /** True: the store uses less than this many bytes. Asked only about a run whose content would go otherwise. */
-  isBelow(bytes: number): boolean;
-  /** False: there is too much to do for writing content as well. Asked only about content that would be kept. */
-  isCalm(): boolean;
-}
-
-/** Undefined: the content is kept. */
-export function withoutContent(item: ScoredRun, choice: ContentChoice, room: ContentRoom): WithoutContent | undefined {
-  return unwanted(item, choice, room) ?? (room.isCalm() ? undefined : 'overload');
+/** Undefined: the content is kept. `hasRoom` is asked only about what would be; false: there is too much to do for writing content as well. */
+export function withoutContent(item: ScoredRun, choice: ContentChoice, hasRoom: () => boolean): WithoutContent | undefined {
+  return unwanted(item, choice) ?? (hasRoom() ? undefined : 'overload');
 }
 
 /** Whoever pays for a question to a judge wants to see what it was about, whatever the answer. */
-function unwanted(
-  item: ScoredRun,
-  { content, sampleRate, sampleAboveBytes }: ContentChoice,
-  room: ContentRoom,
-): WithoutContent | undefined {
+function unwanted(item: ScoredRun, { content, sampleRate }: ContentChoice): WithoutContent | undefined {
   switch (content) {
     case 'all':
       return undefined;
     case 'none':
       return 'switched_off';
     case 'failed_and_sampled':
-      return isTelling(item) || isSampled(item, sampleRate) || room.isBelow(sampleAboveBytes) ? undefined : 'sampled_out';
+      return isTelling(item) || isSampled(item, sampleRate) ? undefined : 'sampled_out';
   }
 }
 

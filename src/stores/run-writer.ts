@@ -63,11 +63,6 @@ export interface RunWriter {
   fill(): number;
   /** True: items come faster than the store writes them, so the pipeline should wait. False while the store fails. */
   isBehind(): boolean;
-  /**
-   * True: the store uses less than this many bytes, and less than half of its limit, so that content leaves room for older runs. False until the
-   * size is known.
-   */
-  isBelow(bytes: number): boolean;
   /** The items up to here are written or given up. What a stop gives up does not count: another process may write it. */
   settled(): Watermark;
   /** Writes the waiting items and gives up the rest at the deadline. May be called twice. */
@@ -85,8 +80,6 @@ const pruneEveryMs = 60_000;
 const pruneShare = 1 / 16;
 const pruneStepRuns = 200;
 const restBetweenStepsMs = 20;
-/** Share of `bytes` below which the store is small. */
-const smallShare = 1 / 2;
 /** Fill from which on the store is behind: a scored run takes more memory than the spans of an open one. */
 const behindShare = 0.1;
 
@@ -105,8 +98,6 @@ export function runWriter(options: RunWriterOptions): RunWriter {
   const progress = watermarkTracker();
   /** Bytes written since the last pruning. */
   let writtenBytes = 0;
-  /** As last measured; `undefined` until the first answer. */
-  let usedBytes: number | undefined;
   /** The last write failed. */
   let failing = false;
   const ended = new AbortController();
@@ -140,7 +131,6 @@ export function runWriter(options: RunWriterOptions): RunWriter {
         left(batch, 'written');
         writtenBytes += batch.reduce((sum, { bytes: own }) => sum + own, 0);
         if (writtenBytes > keep.bytes * pruneShare) pruning?.wake();
-        await measure();
       } else {
         onFault(fault.error);
         waiting = [...batch, ...waiting];
@@ -165,15 +155,6 @@ export function runWriter(options: RunWriterOptions): RunWriter {
       return undefined;
     } catch (error) {
       return { error };
-    }
-  }
-
-  /** Costs some microseconds of the store's thread. */
-  async function measure(): Promise<void> {
-    try {
-      usedBytes = await store.usedBytes();
-    } catch (error) {
-      onFault(error);
     }
   }
 
@@ -211,13 +192,12 @@ export function runWriter(options: RunWriterOptions): RunWriter {
     }
   }
 
-  const measuring = measure();
   const pruning = !prunes ? undefined : periodicTask({ everyMs: pruneEveryMs, sleep, work: prune, onFault, restsFirst: true });
 
   async function end(deadlineMs: number): Promise<void> {
     ended.abort();
     const deadline = new AbortController();
-    await Promise.race([Promise.all([measuring, writing, pruning?.stop()]), sleep(deadlineMs, deadline.signal)]);
+    await Promise.race([Promise.all([writing, pruning?.stop()]), sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
     count('dropped', waiting.splice(0).length);
     await store.stop();
@@ -240,7 +220,6 @@ export function runWriter(options: RunWriterOptions): RunWriter {
     held: () => waiting.length + current.length,
     fill,
     isBehind: () => !failing && fill() > behindShare,
-    isBelow: (limit) => usedBytes !== undefined && usedBytes < Math.min(limit, keep.bytes * smallShare),
     settled: progress.low,
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
   };

@@ -90,11 +90,7 @@ async function measured(place: (typeof places)[number], batch: number, pass: num
 
 /** As the service hands a run to the writer. */
 function asDelivered(item: ScoredRun): StoreItem {
-  const without = withoutContent(
-    item,
-    { content: 'failed_and_sampled', sampleRate: 0.1, sampleAboveBytes: 0 },
-    { isBelow: () => false, isCalm: () => true },
-  );
+  const without = withoutContent(item, { content: 'failed_and_sampled', sampleRate: 0.1 }, () => true);
   return slimItem(without === undefined ? item : { ...item, withoutContent: without });
 }
 

@@ -59,17 +59,6 @@ const good: readonly {
     want: ({ listen }) => [listen.otlpHttp.port, listen.otlpGrpc.port, listen.console.port],
     is: [0, 0, 0],
   },
-  ...[
-    ['store: { url: "memory:" }', 1024 ** 3],
-    ['store: { content: failed_and_sampled }', 0],
-    ['store: { content_sample: 0.1 }', 0],
-    ['store: { content_sample: 0.1, content_sample_above: 2MiB }', 2 * 1024 ** 2],
-  ].map(([text, is]) => ({
-    name: `the size above which content is sampled in ${text}`,
-    text: String(text),
-    want: ({ store }: Config) => store.content.sampleAboveBytes,
-    is,
-  })),
   { name: 'IPv6', text: 'listen: { otlp_http: "[::1]:4318" }', want: ({ listen }) => listen.otlpHttp, is: { host: '::1', port: 4318 } },
   {
     name: 'beyond loopback in so many words',

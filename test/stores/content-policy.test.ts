@@ -6,14 +6,8 @@ import { withoutContent as chosen, type ContentChoice } from '../../src/stores/c
 import { agentTrace } from '../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 
-const choice = (sampleRate: number, sampleAboveBytes = 0): ContentChoice => ({
-  content: 'failed_and_sampled',
-  sampleRate,
-  sampleAboveBytes,
-});
-/** A calm service whose store uses this many bytes. */
-const withoutContent = (item: ScoredRun, choice: ContentChoice, used = 0) =>
-  chosen(item, choice, { isBelow: (bytes) => used < bytes, isCalm: () => true });
+const choice = (sampleRate: number): ContentChoice => ({ content: 'failed_and_sampled', sampleRate });
+const withoutContent = (item: ScoredRun, choice: ContentChoice) => chosen(item, choice, () => true);
 const judged = { evaluatorKind: 'judge' } as const;
 
 const cases: readonly { readonly name: string; readonly item: ScoredRun; readonly kept: boolean }[] = [
@@ -33,29 +27,21 @@ for (const { name, item, kept } of cases) {
   test(`content: failed_and_sampled ${kept ? 'keeps' : 'lets go'} ${name}`, () => {
     expect(withoutContent(item, choice(0))).toBe(kept ? undefined : 'sampled_out');
     expect(withoutContent(item, choice(1))).toBeUndefined();
-    expect([withoutContent(item, { ...choice(0), content: 'all' }), withoutContent(item, { ...choice(1, 10), content: 'none' })]).toEqual([
+    expect([withoutContent(item, { content: 'all', sampleRate: 0 }), withoutContent(item, { content: 'none', sampleRate: 1 })]).toEqual([
       undefined,
       'switched_off',
     ]);
   });
 }
 
-test('content: failed_and_sampled keeps everything while the store is small, then chooses', () => {
-  const passed = scoredRun({ a: scored(1) });
-  expect([9, 10].map((used) => withoutContent(passed, choice(0, 10), used))).toEqual([undefined, 'sampled_out']);
-  expect(withoutContent(scoredRun({ a: scored(0) }), choice(0, 10), 10)).toBeUndefined();
-  expect(withoutContent(passed, { ...choice(0, 10), content: 'none' }, 9)).toBe('switched_off');
-});
-
 test('content: under overload nothing is kept, and only what would have been is counted against it', () => {
   const asked: string[] = [];
-  const pressed = (name: string, item: ScoredRun, choice: ContentChoice) =>
-    chosen(item, choice, { isBelow: () => false, isCalm: () => asked.push(name) < 0 });
+  const pressed = (name: string, item: ScoredRun, choice: ContentChoice) => chosen(item, choice, () => asked.push(name) < 0);
   const [passed, broken] = [scoredRun({ a: scored(1) }), scoredRun({ a: scored(0) })];
-  expect(pressed('all', passed, { ...choice(0), content: 'all' })).toBe('overload');
+  expect(pressed('all', passed, { content: 'all', sampleRate: 0 })).toBe('overload');
   expect(pressed('failed', broken, choice(0))).toBe('overload');
   expect(pressed('sampled out', passed, choice(0))).toBe('sampled_out');
-  expect(pressed('switched off', broken, { ...choice(1), content: 'none' })).toBe('switched_off');
+  expect(pressed('switched off', broken, { content: 'none', sampleRate: 1 })).toBe('switched_off');
   expect(asked).toEqual(['all', 'failed']);
 });
 

@@ -212,37 +212,6 @@ test('run writer: old runs go early when much is written, and the minute goes on
   expect([(await prunedAfter(15_999)) > 0, await prunedAfter(16_000)]).toEqual([true, 0]);
 });
 
-test('run writer: the store is below a size when it uses less, and less than half of its limit', async () => {
-  const keep = { runsMs: 1_000, contentMs: 500, exportsMs: 2_000, exports: 33, jobsMs: 3_000, turnsMs: 4_000 };
-  const below = async (bytes: number, used: () => Promise<number>): Promise<readonly boolean[]> => {
-    const store: Store = { ...(await memoryStore()), usedBytes: used };
-    const { keeping } = await bench({ keep: { ...keep, bytes }, store });
-    await turns();
-    const answers = [keeping.isBelow(101), keeping.isBelow(100)];
-    await keeping.stop(1_000);
-    return answers;
-  };
-  expect(await below(1_000, async () => 100)).toEqual([true, false]);
-  expect(await below(200, async () => 100)).toEqual([false, false]);
-  expect(await below(1_000, () => Promise.reject(new Error('closed')))).toEqual([false, false]);
-});
-
-test('run writer: a batch that is written changes what the store uses', async () => {
-  const inner = await memoryStore();
-  const used = [100, 200];
-  const { keeping, sleep } = await bench({
-    keep: { runsMs: 1_000, contentMs: 500, bytes: 1_000, exportsMs: 2_000, exports: 33, jobsMs: 3_000, turnsMs: 4_000 },
-    store: { ...inner, usedBytes: async () => used.shift() ?? 0 },
-  });
-  await turns();
-  expect(keeping.isBelow(150)).toBe(true);
-  keeping.offer(item(1));
-  await sleep.wakeOf(100);
-  await turns();
-  expect(keeping.isBelow(150)).toBe(false);
-  await keeping.stop(1_000);
-});
-
 test('run writer: it is behind when much waits for a store that writes, not for one that fails', async () => {
   const { keeping, sleep, fail } = await bench({ itemsMax: 100 });
   for (let number = 1; number <= 10; number++) keeping.offer(item(number));

@@ -1,18 +1,6 @@
 /** The sections `store` and `journal`. */
 import { contentChoices } from '../../stores/content-policy.ts';
-import { isJsonObject, member, type JsonValue } from '../../model/json.ts';
 import { type Section, duration, integer, settings } from './section.ts';
-
-/** Defaults of `content_sample_above`; `chosen` where the file itself says whose content is kept. */
-const contentSampleAbove = { small: '1GiB', chosen: '0B' } as const;
-
-/** The value of the file with `content_sample_above` where another key of the file decides its default. */
-export function withContentSampleAbove(value: JsonValue): JsonValue {
-  const written = isJsonObject(value) ? member(value, 'store') : undefined;
-  if (!isJsonObject(value) || !isJsonObject(written) || member(written, 'content_sample_above') !== undefined) return value;
-  const isChosen = member(written, 'content') !== undefined || member(written, 'content_sample') !== undefined;
-  return isChosen ? { ...value, store: { ...written, content_sample_above: contentSampleAbove.chosen } } : value;
-}
 
 export const store: Section = {
   key: 'store',
@@ -38,12 +26,6 @@ export const store: Section = {
       maximum: 1,
       default: 0.1,
       description: 'Share of the other runs by trace id, for `failed_and_sampled`.',
-    },
-    content_sample_above: {
-      type: ['string', 'integer'],
-      'x-quantity': { kind: 'bytes', minimum: '0B', maximum: '64TiB' },
-      default: contentSampleAbove.small,
-      description: `Size of the store, at most half of \`keep.bytes\`, from which on \`failed_and_sampled\` chooses. A smaller store keeps the content of all runs. \`${contentSampleAbove.chosen}\` beside a written \`content\` or \`content_sample\`.`,
     },
     search: {
       type: 'boolean',

@@ -93,8 +93,6 @@ export interface Store {
   indexTexts(options: IndexOptions): Promise<IndexedTexts>;
   /** The size of the store. */
   usage(): Promise<StoreUsage>;
-  /** The bytes of `usage`, which need no look at the runs. */
-  usedBytes(): Promise<number>;
   /** Deletes what exceeds the retention, in small steps. */
   prune(limits: Retention): Promise<Pruned>;
   /** Writes a consistent copy while the store is in use. */

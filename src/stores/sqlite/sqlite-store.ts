@@ -85,7 +85,6 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     tools: (query) => readTools(connection, query),
     indexTexts: connection.indexTexts,
     usage: () => usageOf(db),
-    usedBytes: () => usedBytes(db),
     prune: (limits) => pruned(connection, limits),
     async backup(to) {
       await ownersOnly(to);

@@ -34,7 +34,7 @@ const rows: Row[] = [];
 for (const [name, store] of [
   ['none', 'content: none'],
   ['failed_and_sampled, no sample', 'content: failed_and_sampled, content_sample: 0'],
-  ['failed_and_sampled (default from 1 GiB on)', 'content: failed_and_sampled'],
+  ['failed_and_sampled (default)', 'content: failed_and_sampled'],
   ['all', 'content: all'],
 ] as const)
   rows.push(await row(name, store));
