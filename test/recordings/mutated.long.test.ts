@@ -32,7 +32,12 @@ const knownWrong: readonly { readonly mutation: string; readonly recordings: rea
   },
   {
     mutation: 'underlines instead of dots',
-    recordings: ['langfuse-langgraph-supervisor/handoff', 'langfuse-langgraph-swarm/handoff', 'langsmith-openai-agents/handoff'],
+    recordings: [
+      'langfuse-langgraph-supervisor/handoff',
+      'langfuse-langgraph-swarm/handoff',
+      'langsmith-openai-agents/handoff',
+      'respan-llama-index/handoff',
+    ],
     because: 'nothing but the names of spans says who works',
   },
   {

@@ -352,9 +352,13 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   }
   first.frames.push(node);
   const byName = new Map(inner.toReversed().map((agent) => [nameOf(agent), agent]));
+  const homes = new Map<Node, Draft>();
   for (const one of own) {
     const name = givenAgentName(one.reading.facts);
-    ((name === undefined ? undefined : byName.get(name)) ?? first).own.push(one);
+    const around = one.parent === undefined ? undefined : homes.get(one.parent);
+    const home = (name === undefined ? around : byName.get(name)) ?? first;
+    homes.set(one, home);
+    home.own.push(one);
   }
   joinVisits(first, inner.slice(1));
   return first;
@@ -365,9 +369,10 @@ function asksForItsAgents({ reading: { facts } }: Node, own: readonly Node[], in
   return (
     facts.role === 'workflow' &&
     own.every((node) => !isWork(node) || node.reading.facts.role === 'model') &&
+    inner.some((agent) => agent.own.some(isWork)) &&
     inner.every(
       ({ implicit, subAgents, own: work }) =>
-        !implicit && subAgents.length === 0 && work.some(isWork) && work.every((node) => node.reading.facts.role !== 'model'),
+        !implicit && subAgents.length === 0 && work.every((node) => node.reading.facts.role !== 'model'),
     )
   );
 }
