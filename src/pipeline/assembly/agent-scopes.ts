@@ -354,9 +354,11 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   const byName = new Map(inner.toReversed().map((agent) => [nameOf(agent), agent]));
   const homes = new Map<Node, Draft>();
   for (const one of own) {
+    const { parent } = one;
     const name = givenAgentName(one.reading.facts);
-    const around = one.parent === undefined ? undefined : homes.get(one.parent);
-    const home = (name === undefined ? around : byName.get(name)) ?? first;
+    // What lies inside a request is a part of it.
+    const around = parent?.reading.facts.role === 'model' ? homes.get(parent) : undefined;
+    const home = around ?? (name === undefined ? undefined : byName.get(name)) ?? first;
     homes.set(one, home);
     home.own.push(one);
   }
