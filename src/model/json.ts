@@ -31,10 +31,19 @@ export function parseJson(text: string): JsonValue | undefined {
   if (!JSON_START.test(text) || nestsTooDeep(text)) return undefined;
   try {
     const value = (text.length <= exactCharsMax && hasLongNumber(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
-    return holdsFinite(value) ? value : undefined;
+    // Looking for what may overflow is faster than a walk through a large value.
+    return (text.length > exactCharsMax && !mayOverflow(text)) || holdsFinite(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+const EXPONENT = /\d[eE]\+?\d/;
+/** An integer of fewer digits is no more than the largest double. */
+const overflowDigits = 309;
+
+function mayOverflow(text: string): boolean {
+  return EXPONENT.test(text) || hasLongNumber(text, overflowDigits);
 }
 
 /** False: a number such as 1e999 became infinite. Nothing could be counted with it, and JSON cannot write it. */
@@ -120,14 +129,14 @@ function opensFew(text: string): boolean {
   return true;
 }
 
-/** Whether `longDigits` digits stand in a row. Each such row covers one of the places looked at. */
-function hasLongNumber(text: string): boolean {
-  for (let at = longDigits - 1; at < text.length; at += longDigits) {
+/** Whether so many digits stand in a row. Each such row covers one of the places looked at. */
+function hasLongNumber(text: string, digits = longDigits): boolean {
+  for (let at = digits - 1; at < text.length; at += digits) {
     if (!isDigit(text, at)) continue;
     let [start, end] = [at, at + 1];
-    while (end - start < longDigits && isDigit(text, start - 1)) start--;
-    while (end - start < longDigits && isDigit(text, end)) end++;
-    if (end - start === longDigits && mayBeginInteger(text, start)) return true;
+    while (end - start < digits && isDigit(text, start - 1)) start--;
+    while (end - start < digits && isDigit(text, end)) end++;
+    if (end - start === digits && mayBeginInteger(text, start)) return true;
   }
   return false;
 }
