@@ -212,10 +212,9 @@ function finishReasons(span: Span): readonly AttributeValue[] {
   return Array.from(messages.matchAll(END_REASONS), ([, reason = '']) => reason);
 }
 
-const END_REASONS = /"finish_reason": ?"(\w{1,40})"/g;
-
 /** The reason beside the messages of an agent. */
 const END_REASON = /"finish_reason": ?"(\w{1,40})"/;
+const END_REASONS = new RegExp(END_REASON, 'g');
 
 function addAgentEnd(span: Span, facts: Mutable<SpanFacts>): void {
   addEnd(span, facts);
