@@ -18,8 +18,8 @@ import { Toasts, useToastList } from './parts/toast.tsx';
 import { unsavedForms } from './parts/unsaved-forms.ts';
 import { useAddress } from './parts/use-address.ts';
 
-/** Addresses that the router leaves to the browser: files of the API and pages for programs. */
-const pageLinks = /^\/(?!api\/|sign-in\/|(?:metrics|plain|livez|readyz)$)/;
+/** Addresses that the router leaves to the browser: files of the API, pages of the documentation and pages for programs. */
+const pageLinks = /^\/(?!api\/|docs\/|sign-in\/|(?:metrics|plain|livez|readyz)$)/;
 
 const signInPath = '/sign-in';
 

@@ -145,6 +145,7 @@ export function consoleOf(
     },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'the console failed to answer a request'),
     files: consoleFiles,
+    docs: join(consoleFiles, '../../docs'),
     ...(config.listen.oidc === undefined ? {} : { people: config.listen.oidc }),
   });
 }

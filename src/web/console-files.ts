@@ -1,4 +1,4 @@
-/** Serves the built console: its files under names with hashes, and its one HTML file at every address of a page. */
+/** Serves the built console: its files under names with hashes, its one HTML file at every address of a page, and the documentation as text. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fastifyHelmet, type FastifyHelmetOptions } from '@fastify/helmet';
@@ -60,12 +60,22 @@ export function isBuilt(folder: string | undefined): folder is string {
   return folder !== undefined && existsSync(join(folder, 'index.html'));
 }
 
-export function serveFiles(app: FastifyInstance, folder: string): void {
-  void app.register(fastifyStatic, { root: folder, serve: false });
+/** `docs`: the folder of the documentation, which callers without a token may read. */
+export function serveFiles(app: FastifyInstance, folder: string, docs: string | undefined): void {
+  void app.register(fastifyStatic, {
+    root: folder,
+    serve: false,
+    // Browsers show a text, and download Markdown.
+    setHeaders: (reply, path) => void (path.endsWith('.md') && reply.header('content-type', 'text/plain; charset=utf-8')),
+  });
   app.get<{ Params: { file: string } }>('/assets/:file', { config: { isOpen: (() => true) satisfies IsOpen } }, (request, reply) =>
     // The name has a hash of the content.
     reply.sendFile(`assets/${request.params.file}`, { maxAge: '365d', immutable: true }),
   );
+  if (docs !== undefined)
+    app.get<{ Params: { '*': string } }>('/docs/*', { config: { isOpen: (() => true) satisfies IsOpen } }, (request, reply) =>
+      reply.sendFile(request.params['*'], docs),
+    );
   for (const path of ['/', '/*'])
     app.get(path, { config: { isOpen: needsNoToken } }, (request, reply) =>
       // The browser asks again each time, and so learns the names of a new build.

@@ -58,6 +58,8 @@ export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' |
   readonly people?: PeopleSettings;
   /** Folder of the built console. Without it the plain page stands at `/`. */
   readonly files?: string;
+  /** The folder of the documentation. The console serves its pages as text. */
+  readonly docs?: string;
 }
 
 export interface ConsoleListener {
@@ -198,7 +200,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
         onFault: options.onFault,
       }),
     );
-  if (isBuilt(files)) serveFiles(app, files);
+  if (isBuilt(files)) serveFiles(app, files, options.docs);
   for (const path of isBuilt(files) ? ['/plain'] : ['/plain', '/'])
     app.get(path, { config: { isOfTenants: true } }, async (request, reply) =>
       reply

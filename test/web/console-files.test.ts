@@ -158,3 +158,13 @@ test.each([
 ])('console files: %s is a page: %s', (url, want) => {
   expect(isPageAddress(url)).toBe(want);
 });
+
+test('console files: the documentation is there as text that browsers show, for callers without a token too, and nothing beside it', async () => {
+  const docs = join(import.meta.dirname, '../../docs');
+  const url = await listening({ files, docs, tokens: [{ name: 'r', value: 'reads-and-nothing-else', may: ['read'] }] });
+  const page = await fetch(`${url}/docs/guides/troubleshooting.md`);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+  expect(await page.text()).toContain('# ');
+  for (const path of ['/docs/none.md', '/docs/guides', '/docs/%2e%2e/package.json', '/docs/..%2fpackage.json'])
+    expect((await fetch(`${url}${path}`)).status).not.toBe(200);
+});

@@ -14,7 +14,7 @@ import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { FirstSteps } from './runs/first-steps.tsx';
 import { FiringAlerts } from './overview/firing-alerts.tsx';
-import { Notices } from './overview/notices.tsx';
+import { Notices, UnrecognisedSpans } from './overview/notices.tsx';
 
 type Agent = GetAnswer<'/overview'>['agents'][number];
 type AgentEvaluator = Agent['evaluators'][number];
@@ -26,11 +26,12 @@ export function Overview() {
   const { query } = useAddress();
   const range = useTimeRange();
   const found = useGet('/overview', { query: { from: range.from, to: range.to } }, { everyMs });
+  const notices = useGet('/notices', {}, { everyMs });
   const { value, reload } = found;
   const kept = pickedQuery(query, rangeParameters);
   return (
     <PageFrame title="Overview">
-      <Notices />
+      <Notices of={notices} />
       <FiringAlerts />
       <AnswerState of={found} what="the agents" />
       {value === undefined ? null : value.agents.length === 0 ? (
@@ -50,6 +51,7 @@ export function Overview() {
           {value.next === null ? null : <p class="dim">The list shows the worst {value.agents.length} agents.</p>}
         </>
       )}
+      <UnrecognisedSpans of={notices} />
     </PageFrame>
   );
 }

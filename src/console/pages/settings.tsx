@@ -5,6 +5,7 @@ import type { GetAnswer } from '../api/client.ts';
 import { failureOf, useApi, useGet } from '../api/use-api.ts';
 import { AnswerState } from '../parts/answer-state.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
+import { DocText } from '../parts/doc-text.tsx';
 import { agoText, bytesText, countText, durationText, timeText, unknownText } from '../parts/format.ts';
 import { PageFrame } from '../parts/page-frame.tsx';
 import { ScrollFrame } from '../parts/scroll-frame.tsx';
@@ -80,7 +81,8 @@ function Remarks({
         <ul>
           {remarks.map(({ file, line, key, problem, todo }) => (
             <li key={`${file}:${line} ${key} ${problem}`}>
-              <code>{line === 0 ? file : `${file}:${line}`}</code> {key === '' ? null : <code>{key}</code>} {problem}. {todo}
+              <code>{line === 0 ? file : `${file}:${line}`}</code> {key === '' ? null : <code>{key}</code>} {problem}.{' '}
+              <DocText text={todo} />
             </li>
           ))}
         </ul>

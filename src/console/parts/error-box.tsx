@@ -1,6 +1,7 @@
 /** A part of a page that failed: what is wrong, what would be right, and another try. The rest of the page stays. */
 import { Component, type ComponentChildren } from 'preact';
 import type { ApiFailure } from '../api/client.ts';
+import { DocText } from './doc-text.tsx';
 
 export interface ErrorBoxProps {
   readonly error: Pick<ApiFailure, 'message' | 'todo' | 'code'>;
@@ -11,7 +12,7 @@ export function ErrorBox({ error, onRetry }: ErrorBoxProps) {
   return (
     <div class="box failed" role="alert">
       <div class="text">
-        <strong>{error.message}</strong> {error.todo} <span class="dim small">({error.code})</span>
+        <strong>{error.message}</strong> <DocText text={error.todo} /> <span class="dim small">({error.code})</span>
       </div>
       {onRetry === undefined ? null : (
         <button type="button" onClick={onRetry}>

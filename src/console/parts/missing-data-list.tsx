@@ -1,4 +1,5 @@
 /** What is missing in the spans of skipped runs, and the setting that supplies it. */
+import { DocText } from './doc-text.tsx';
 import { countText } from './format.ts';
 import type { SkipReason } from './missing-data.ts';
 
@@ -18,7 +19,7 @@ export function MissingDataList({ reasons }: { readonly reasons: readonly SkipRe
           {missing === null ? null : (
             <div>
               <span class="dim">What helps: </span>
-              {todo ?? 'No setting is known. The page docs/reference/evaluability.md lists the settings of each SDK.'}
+              <DocText text={todo ?? 'No setting is known. The page docs/reference/evaluability.md lists the settings of each SDK.'} />
             </div>
           )}
         </li>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
 import { AnswerState } from '../../parts/answer-state.tsx';
+import { DocText } from '../../parts/doc-text.tsx';
 import { costText, countText, percentText, scoreText } from '../../parts/format.ts';
 import { evidenceLinks } from '../../parts/run/evidence.ts';
 import { JsonView } from '../../parts/run/json-view.tsx';
@@ -227,7 +228,9 @@ function NotScored({ entries }: { readonly entries: ReturnType<typeof notScored>
               {todo === undefined ? null : (
                 <>
                   {' '}
-                  <strong>{todo}</strong>
+                  <strong>
+                    <DocText text={todo} />
+                  </strong>
                 </>
               )}
               {places.length === 0 ? null : (

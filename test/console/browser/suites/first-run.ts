@@ -1,4 +1,6 @@
 /** A service without runs: the page says how to point an agent here, shows the first run, and loads the demonstration. */
+import { span } from '../../../builders/spans.ts';
+import { eventually } from '../../../service/running.ts';
 import { serviceFolder } from '../../../service/process.ts';
 import { spansOfStory } from '../runs/agent-run.ts';
 import { settled, usable, watchedPage } from '../watched-page.ts';
@@ -48,6 +50,28 @@ export const firstRunSuite: Suite = {
         await watched.page.getByText(refundAgent).first().waitFor({ timeout: withinMs });
         return watched.faults();
       });
+      await tally.attempt(
+        'services without an agent are one closed line below the agents, which names pages of the documentation',
+        async () => {
+          await service.send([span({ id: 1, trace: 2, resource: { 'service.name': 'shop' } })]);
+          await eventually(() => isNoticed(service.console), 'the shop is noticed', { everyMs: 100, looksMax: 600 });
+          let requests = 0;
+          watched.page.on('request', (request) => void (requests += request.url().endsWith('/api/v1/notices') ? 1 : 0));
+          await watched.open('/');
+          const line = watched.page.locator('.agents + details');
+          const isOpen = await line.locator('li').first().isVisible();
+          await line.getByText('One service sends spans without an agent').click();
+          const answer = await watched.page.goto(
+            new URL((await line.getByRole('link').last().getAttribute('href')) ?? '', service.console).href,
+          );
+          return [
+            ...(requests === 1 ? [] : [`the page asks ${requests} times for notices`]),
+            ...(isOpen ? ['the line is open'] : []),
+            ...((await answer?.text())?.includes('# Troubleshooting') === true ? [] : [`the link leads to ${watched.page.url()}`]),
+            ...watched.faults(),
+          ];
+        },
+      );
       await watched.close();
     } finally {
       await folder.remove();
@@ -70,3 +94,10 @@ export const firstRunSuite: Suite = {
     }
   },
 };
+
+async function isNoticed(console: string): Promise<true | undefined> {
+  const { notices } = (await (await fetch(`${console}/api/v1/notices`)).json()) as {
+    readonly notices: readonly { readonly code: string }[];
+  };
+  return notices.some(({ code }) => code === 'unrecognised_spans') ? true : undefined;
+}
