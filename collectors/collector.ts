@@ -42,6 +42,8 @@ export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly text?: string;
   readonly reasoning?: string;
+  /** The finish reason beside the message. */
+  readonly end?: string;
   readonly requested: readonly RequestedCall[];
   readonly results: readonly ReportedResult[];
 }

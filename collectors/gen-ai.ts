@@ -193,36 +193,23 @@ function modelFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts
   return addTokens(span, facts, true);
 }
 
-/** A response with several choices has a finish reason for each of them. */
+/** A response with several choices has a finish reason for each of them, in an attribute or beside the messages. */
 function addEnd(span: Span, facts: Mutable<SpanFacts>): void {
-  const reasons = finishReasons(span);
-  if (reasons.length === 0) return;
-  if (reasons.every((reason) => reason === 'error')) facts.failed = { message: '' };
-  if (reasons.some(isWaitingReason)) facts.waits = true;
+  const listed = span.attribute('gen_ai.response.finish_reasons');
+  const beside = (facts.outputMessages ?? []).flatMap(({ end }) => end ?? []);
+  const reasons: readonly AttributeValue[] = isList(listed) ? listed : beside;
+  if (reasons.length > 0 && reasons.every((reason) => reason === 'error')) facts.failed = { message: '' };
+  if (reasons.some(isWaitingReason) || beside.some(isWaitingReason)) facts.waits = true;
 }
 
-/** Without the attribute, those beside the messages. */
-function finishReasons(span: Span): readonly AttributeValue[] {
-  const reasons = span.attribute('gen_ai.response.finish_reasons');
-  if (Array.isArray(reasons)) return reasons as readonly AttributeValue[];
-  const written = span.writtenText?.('gen_ai.output.messages');
-  // The bytes are searched first, as decoding them costs more.
-  if (written?.bytes.subarray(written.start, written.end).includes('"finish_reason"') === false) return [];
-  const messages = textAttribute(span, 'gen_ai.output.messages') ?? '';
-  return Array.from(messages.matchAll(END_REASONS), ([, reason = '']) => reason);
+function isList(value: AttributeValue | undefined): value is readonly AttributeValue[] {
+  return Array.isArray(value);
 }
-
-/** The reason beside the messages of an agent. */
-const END_REASON = /"finish_reason": ?"(\w{1,40})"/;
-const END_REASONS = new RegExp(END_REASON, 'g');
 
 function addAgentEnd(span: Span, facts: Mutable<SpanFacts>): void {
   addEnd(span, facts);
-  const choice = span.events.findLast(({ name }) => name === 'gen_ai.choice' || name === detailsEvent);
-  const reason =
-    (choice === undefined ? undefined : textAttribute(choice, 'finish_reason')) ??
-    END_REASON.exec(textAttribute(choice ?? span, 'gen_ai.output.messages') ?? '')?.[1];
-  if (isWaitingReason(reason)) facts.waits = true;
+  const choice = span.events.findLast(({ name }) => name === 'gen_ai.choice');
+  if (choice !== undefined && isWaitingReason(textAttribute(choice, 'finish_reason'))) facts.waits = true;
 }
 
 function retrievalFacts(span: Span): SpanFacts {

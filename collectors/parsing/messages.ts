@@ -116,7 +116,8 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role'], tex
   const toolCalls = typeof written === 'string' ? parseText(written) : written;
   if (isJsonArray(toolCalls)) for (const call of toolCalls) pushCall(call, draft);
   if (draft.results !== undefined && !draft.hasText && draft.role !== 'assistant') draft.role = 'tool';
-  return finished(draft);
+  const end = draft.role === 'assistant' ? member(item, 'finish_reason') : undefined;
+  return typeof end === 'string' ? { ...finished(draft), end } : finished(draft);
 }
 
 const CALL_CONTENT = /^\s*\{\s*"(?:name|arguments)"/;

@@ -192,7 +192,8 @@ function quoted(cursor: Cursor): string {
   for (;;) {
     const char = cursor.text[cursor.at++];
     if (char === undefined) throw new NotALiteral();
-    if (char === quote) return result;
+    // Two escapes in a row may be the halves of one character.
+    if (char === quote) return result.toWellFormed();
     result += char === '\\' ? escaped(cursor) : char;
   }
 }

@@ -1,4 +1,5 @@
 /** JSON values, as everything above the wire sees them. */
+import { mayHaveHalves, wellFormed } from './well-formed.ts';
 
 /** Integers outside ±2^53 are bigint, so large ids stay exact. */
 export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | JsonObject;
@@ -26,13 +27,17 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
   return Array.isArray(value);
 }
 
-/** The value of a JSON text; `undefined` when it is no JSON, nests deeper than `jsonDepthMax` or has a number beyond what a double holds. */
+/**
+ * The value of a JSON text, with U+FFFD for halves of characters; `undefined` when it is no JSON, nests deeper than `jsonDepthMax` or has a
+ * number beyond what a double holds.
+ */
 export function parseJson(text: string): JsonValue | undefined {
   if (!JSON_START.test(text) || nestsTooDeep(text)) return undefined;
   try {
     const value = (text.length <= exactCharsMax && hasLongNumber(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
     // Looking for what may overflow is faster than a walk through a large value.
-    return (text.length > exactCharsMax && !mayOverflow(text)) || holdsFinite(value) ? value : undefined;
+    if (!(text.length > exactCharsMax && !mayOverflow(text)) && !holdsFinite(value)) return undefined;
+    return mayHaveHalves(text) ? wellFormed(value) : value;
   } catch {
     return undefined;
   }

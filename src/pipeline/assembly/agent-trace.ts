@@ -17,6 +17,7 @@ import type { Mutable } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
 import { lettersOf } from './event-spans.ts';
+import { inferredLimit, longestReported, withCutTexts } from './inferred-limit.ts';
 import { graphName } from './graph-names.ts';
 import { requestsIn, tokensOf, withAgentSum } from './model-calls.ts';
 import { failureOf } from './failures.ts';
@@ -37,6 +38,8 @@ export interface AgentSpans {
   readonly outer: readonly Node[];
   /** The agent's own spans, without duplicates of a request. */
   readonly own: readonly Node[];
+  /** All of these, with duplicates. */
+  readonly all: readonly Node[];
   /** Its requests to models, by start time. */
   readonly models: readonly Node[];
   readonly family: {
@@ -51,14 +54,12 @@ interface Bounds {
   readonly startUnixNano: bigint;
   /** Absent when no span tells it. */
   readonly endUnixNano?: bigint;
-  /** The length at which texts were cut. */
-  readonly limit?: number;
 }
 
 export function agentTrace(
-  { scope, outer, own, models, family: { sessionId, firstModel: firstOfAll, lastModel } }: AgentSpans,
-  { calls, answer }: Pick<ToolCallsOf, 'calls' | 'answer'>,
-  { startUnixNano, endUnixNano, limit }: Bounds,
+  { scope, outer, own, all, models, family: { sessionId, firstModel: firstOfAll, lastModel } }: AgentSpans,
+  { calls: found, answer }: Pick<ToolCallsOf, 'calls' | 'answer'>,
+  { startUnixNano, endUnixNano }: Bounds,
 ): AgentTrace {
   const firstModel = models[0]?.reading.facts;
   const trace: Mutable<Partial<AgentTrace>> = {};
@@ -86,6 +87,8 @@ export function agentTrace(
     pick(models, 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []),
   );
   if (systemPrompt !== undefined) trace.systemPrompt = systemPrompt;
+  const limit = inferredLimit(all, longestReported([input, response, systemPrompt], found));
+  const calls = limit === undefined ? found : withCutTexts(found, limit);
   const cut = truncatedParts(trace, limit, outer, models);
   const model = pick(models, 'model') ?? pick(outer, 'model');
   if (model !== undefined) trace.model = model;

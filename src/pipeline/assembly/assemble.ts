@@ -9,11 +9,9 @@ import { traceResults, type TraceResults } from './requested-calls.ts';
 import { spanReadingOf, type Reading } from './span-facts.ts';
 import { withJoinedEvents } from './event-spans.ts';
 import type { Fragment } from './fragments.ts';
-import { inferredLimit, withCutTexts } from './inferred-limit.ts';
 import { withoutCounterparts } from './counterparts.ts';
 import { modelSpans, withCallSpansInRequests, withoutNestedModels, withoutRepeatedRequests } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
-import { wellFormed } from './well-formed.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import { spansPerStep, byStart, looseNode, tree, type Node } from './span-tree.ts';
 import { firstId } from '../../../collectors/parsing/evidence-values.ts';
@@ -192,7 +190,6 @@ function addSubFamily(family: Family, sub: Family, isTool: boolean): void {
 }
 
 interface DraftParts extends AgentSpans {
-  readonly all: readonly Node[];
   /** The agent's span, else any span of the run. */
   readonly first: Node;
   readonly family: Family;
@@ -205,9 +202,7 @@ interface DraftParts extends AgentSpans {
 function* draftOf(parts: DraftParts): Steps<Draft> {
   const { scope, outer, all, own, first, family, key, spanTraceId, parent, context } = parts;
   const successors = scope.subAgents.flatMap((sub) => (sub.via === 'handoff' ? (agentName(sub) ?? []) : []));
-  const found = yield* toolCalls(own, context.readings, { enclosing: outer, successors });
-  const limit = inferredLimit(all);
-  const calls = limit === undefined ? found : { ...found, calls: withCutTexts(found.calls, limit) };
+  const calls = yield* toolCalls(own, context.readings, { enclosing: outer, successors });
   if (own.length > spansPerStep) yield;
   const parentMissing = parent === undefined && outer.at(-1)?.awaits?.elsewhere === false;
   const { fragment } = scope;
@@ -215,9 +210,7 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
   // An agent's span may end when its answer begins to stream, or tell no end.
   const endUnixNano = calls.endUnixNano > family.endUnixNano ? calls.endUnixNano : family.endUnixNano;
   const isTimed = endUnixNano > startUnixNano || scope.node === undefined || reportedEnd(scope.node.span) !== undefined;
-  const trace = wellFormed(
-    agentTrace(parts, calls, { startUnixNano, ...(isTimed ? { endUnixNano } : {}), ...(limit === undefined ? {} : { limit }) }),
-  );
+  const trace = agentTrace(parts, calls, { startUnixNano, ...(isTimed ? { endUnixNano } : {}) });
   return {
     key,
     spanTraceId,

@@ -3,6 +3,7 @@
  * are just as long.
  */
 import type { ToolCall } from '../../model/agent-trace.ts';
+import type { JsonValue } from '../../model/json.ts';
 import type { Mutable } from '../../model/mutable.ts';
 import type { AttributeValue, Span } from '../../model/span.ts';
 import type { Node } from './span-tree.ts';
@@ -12,17 +13,30 @@ const charsMin = 100;
 /** So many different texts of one length are no chance. */
 const textsMin = 3;
 
-export function inferredLimit(nodes: readonly Node[]): number | undefined {
-  const lengths = nodes.map(({ span }) => longestIn(span));
-  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
-  if (longest < charsMin) return undefined;
+/** `chars`: the length of the longest text that the run tells. Nothing else can be what is left of a cut. */
+export function inferredLimit(nodes: readonly Node[], chars: number): number | undefined {
+  if (chars < charsMin) return undefined;
+  const alike: Node[] = [];
+  for (const node of nodes) {
+    const longest = longestIn(node.span);
+    if (longest > chars) return undefined;
+    if (longest === chars) alike.push(node);
+  }
   const texts = new Set<AttributeValue | undefined>();
-  nodes.forEach(({ span }, at) => {
-    if (lengths[at] !== longest) return;
-    for (const key of span.attributeKeys()) if (lengthOf(span, key) === longest) texts.add(span.attribute(key));
-  });
+  for (const { span } of alike) for (const key of span.attributeKeys()) if (lengthOf(span, key) === chars) texts.add(span.attribute(key));
   // Ids and signatures may be longer than all else, and have one length.
-  return texts.size < textsMin || ![...texts].every(isInWords) ? undefined : longest;
+  return texts.size < textsMin || ![...texts].every(isInWords) ? undefined : chars;
+}
+
+/** The length of the longest text that may be what is left of a cut. */
+export function longestReported(texts: readonly (JsonValue | undefined)[], calls: readonly ToolCall[]): number {
+  let longest = 0;
+  for (const text of texts) if (typeof text === 'string' && text.length > longest) longest = text.length;
+  for (const { arguments: given, argumentsText = '', result } of calls) {
+    if (given === null && argumentsText.length > longest) longest = argumentsText.length;
+    if (typeof result === 'string' && result.length > longest) longest = result.length;
+  }
+  return longest;
 }
 
 function isInWords(text: AttributeValue | undefined): boolean {

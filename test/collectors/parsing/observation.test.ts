@@ -70,7 +70,7 @@ const responses: readonly { readonly name: string; readonly output: AttributeVal
         },
       ],
     },
-    messages: [asks],
+    messages: [{ ...asks, end: 'tool_calls' }],
   },
   {
     name: 'generations, a list in a list',
