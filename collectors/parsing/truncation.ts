@@ -1,5 +1,5 @@
 /** Values that an SDK or a length limit cut short on their way to us. What is left of one must not be judged as if it were whole. */
-import type { Attributed, WrittenBytes } from '../../src/model/span.ts';
+import type { Attributed } from '../../src/model/span.ts';
 import { parseContainer } from './parsing.ts';
 
 /**
@@ -42,24 +42,28 @@ export function isUnfinished(text: string): boolean {
   return parseContainer(text) === undefined && isBeginning(kept);
 }
 
-/** As `isCutContainer` of the value under a key. Where it lies in a body, its first and last bytes mostly answer, without decoding it. */
+/** As `isCutContainer` of the value under a key. Its first and last characters mostly answer, without decoding or parsing it. */
 export function holdsCutContainer(from: Attributed, key: string): boolean {
   const text = from.writtenText?.(key);
-  if (text !== undefined && (!mayOpen(text.bytes[text.start] ?? 0) || isClosed(text))) return false;
+  if (text !== undefined && isOther(text.bytes[text.start] ?? 0, text.bytes[text.end - 1] ?? 0, text.end - text.start)) return false;
   const value = from.attribute(key);
-  return typeof value === 'string' && isCutContainer(value);
+  if (typeof value !== 'string') return false;
+  return !isOther(value.charCodeAt(0), value.charCodeAt(value.length - 1), value.length) && isUnfinished(value);
 }
 
-/** A text that begins with another byte holds no container, unless a character outside ASCII is blank. */
+/** Whether a text of such a length with such ends is no container, or a whole one. */
+function isOther(first: number, last: number, length: number): boolean {
+  return length < limitMin || !mayOpen(first) || isClosed(first, last, length);
+}
+
+/** A text that begins with another byte or character holds no container, unless one outside ASCII is blank. */
 function mayOpen(byte: number): boolean {
   return byte === 0x7b || byte === 0x5b || byte <= 0x20 || byte >= 0x80;
 }
 
-/** Whether the bracket that opens a text closes it, or the text is too short to be cut. Few limits lie behind such a bracket in the middle of a text. */
-function isClosed({ bytes, start, end }: WrittenBytes): boolean {
-  if (end - start < limitMin) return true;
-  const [first, last] = [bytes[start], bytes[end - 1]];
-  return ((first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d)) && !isLimit(end - start);
+/** Whether the bracket that opens a text closes it. Few limits lie behind such a bracket in the middle of a text. */
+function isClosed(first: number, last: number, length: number): boolean {
+  return ((first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d)) && !isLimit(length);
 }
 
 /** Nobody sets a lower limit. */
@@ -67,7 +71,6 @@ const limitMin = 100;
 
 /** Lengths that people and SDKs set as limits: powers of two, one less, and multiples of 250 and 1024. */
 function isLimit(length: number): boolean {
-  if (length < limitMin) return false;
   return length % 250 === 0 || length % 1024 === 0 || (length & (length - 1)) === 0 || (length & (length + 1)) === 0;
 }
 
