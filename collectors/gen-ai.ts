@@ -11,6 +11,7 @@ import { addTokens, contentKeys, readContent, tokenKeys } from './parsing/conven
 import { namesLibrary, readContentRecord } from './parsing/content-records.ts';
 import { readDocuments } from './parsing/documents.ts';
 import { isAgentNode } from './parsing/graph-agent.ts';
+import { kindIn } from './parsing/kind-words.ts';
 import { choiceIndex, choicesIn, eventMessages } from './parsing/message-events.ts';
 import { lastText, readMessages } from './parsing/messages.ts';
 import { jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
@@ -121,7 +122,8 @@ function isAgents(span: Span): boolean | undefined {
 }
 
 function byOperation(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts> {
-  switch (textAttribute(span, 'gen_ai.operation.name')) {
+  const operation = textAttribute(span, 'gen_ai.operation.name');
+  switch (operation) {
     case 'invoke_agent':
       return isNode(span) ? { role: 'step' } : agentFacts(span, repeats);
     case 'invoke_workflow':
@@ -144,7 +146,10 @@ function byOperation(span: Span, repeats: Repeats | undefined): Mutable<SpanFact
     case undefined:
       return {};
     default:
-      return { role: 'step', roleIsGuess: true };
+      // An SDK's own word for a request, beside the model and what it used.
+      return kindIn(operation) === 'model' && modelOf(span) !== undefined && typeof span.attribute('gen_ai.usage.input_tokens') === 'number'
+        ? modelFacts(span, repeats)
+        : { role: 'step', roleIsGuess: true };
   }
 }
 

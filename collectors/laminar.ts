@@ -6,6 +6,7 @@ import { graphAgent } from './parsing/graph-agent.ts';
 import { objectIn, textIn } from './parsing/members.ts';
 import { describesAgent, observedModel, observedRun, observedTool, type Observation } from './parsing/observation.ts';
 import { writtenValue } from './parsing/parsing.ts';
+import { kindAndName } from './parsing/span-names.ts';
 
 /** Laminar writes the span data of the OpenAI Agents SDK under these keys. */
 const GROUP_ID = 'lmnr.association.properties.metadata.openai.agents.group_id';
@@ -55,8 +56,9 @@ function read(span: Span): SpanFacts {
 }
 
 function byType(span: Span): SpanFacts {
+  const named = kindAndName(span.name);
   const observed: Observation = {
-    name: textAttribute(span, 'gen_ai.tool.name') ?? span.name,
+    name: textAttribute(span, 'gen_ai.tool.name') ?? named?.name ?? span.name,
     input: span.attribute('lmnr.span.input'),
     output: writtenValue(textAttribute(span, 'lmnr.span.output')),
   };
@@ -70,6 +72,7 @@ function byType(span: Span): SpanFacts {
     }
     case 'DEFAULT':
       if (describesAgent(span.name, observed.input)) return { role: 'agent', agentName: span.name };
+      if (named?.kind === 'agent') return { role: 'agent', agentName: named.name, ...observedRun(observed) };
       return span.parentSpanId === undefined
         ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) }
         : { role: 'step', ...stepAgent(span) };

@@ -1,7 +1,7 @@
 /** Mastra's own names beside the GenAI conventions that it also speaks: `mastra.span.type`. */
 import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { observedRun } from './parsing/observation.ts';
+import { observedModel, observedRun } from './parsing/observation.ts';
 
 const sessionKeys = ['sessionId', 'session_id', 'threadId', 'thread_id', 'resourceId'].map((key) => `mastra.metadata.${key}`);
 
@@ -16,6 +16,9 @@ export const mastra: Collector = {
       'mastra.agent_run.output',
       'mastra.workflow_run.input',
       'mastra.workflow_run.output',
+      'mastra.model_step.input',
+      'mastra.model_step.output',
+      'gen_ai.operation.name',
       'gen_ai.usage.reasoning_tokens',
       ...sessionKeys,
     ],
@@ -42,6 +45,18 @@ function read(span: Span): SpanFacts {
     ...(type === 'agent_run' || type === 'workflow_run'
       ? observedRun({ name: span.name, input: span.attribute(`mastra.${type}.input`), output: span.attribute(`mastra.${type}.output`) })
       : {}),
+    ...(isRequest(span, type)
+      ? observedModel({
+          name: span.name,
+          input: span.attribute('mastra.model_step.input'),
+          output: span.attribute('mastra.model_step.output'),
+        })
+      : {}),
     ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}),
   };
+}
+
+/** Without a span of the request below it, the step is the request: the span around it counts all steps as one. */
+function isRequest(span: Span, type: string | undefined): boolean {
+  return type === 'model_step' && textAttribute(span, 'gen_ai.operation.name') === type;
 }

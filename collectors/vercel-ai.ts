@@ -31,6 +31,8 @@ export const vercelAi: Collector = {
       'ai.response.toolCalls',
       'ai.response.reasoning',
       'ai.toolCall.name',
+      'gen_ai.tool.name',
+      'gen_ai.tool.call.id',
       'ai.toolCall.id',
       'ai.toolCall.args',
       'ai.toolCall.result',
@@ -136,9 +138,10 @@ function outputMessage(span: Span): Message | undefined {
 }
 
 function tool(span: Span): ToolFacts {
-  const id = textAttribute(span, 'ai.toolCall.id');
+  // Sentry moves both to the names of the conventions.
+  const id = textAttribute(span, 'ai.toolCall.id') ?? textAttribute(span, 'gen_ai.tool.call.id');
   return {
-    name: textAttribute(span, 'ai.toolCall.name') ?? span.name,
+    name: textAttribute(span, 'ai.toolCall.name') ?? textAttribute(span, 'gen_ai.tool.name') ?? span.name,
     ...(id === undefined ? {} : { id }),
     ...readArguments(span.attribute('ai.toolCall.args')),
     ...readOutcome(span.attribute('ai.toolCall.result')),

@@ -10,6 +10,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   llm: 'model',
   llm_request: 'model',
   llm_call: 'model',
+  call_llm: 'model',
   model_request: 'model',
   chat: 'model',
   chat_model: 'model',

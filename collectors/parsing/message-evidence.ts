@@ -96,7 +96,9 @@ export function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts,
   const isSaid = (raw: AttributeValue | undefined): boolean =>
     known.role === undefined || typeof raw !== 'string' || (parseContainer(raw) ?? requestInRepr(raw)) !== undefined;
   const isAnswer = (raw: AttributeValue | undefined): boolean =>
-    (evidence.keys.output ?? []).some((key) => IN_WORDS.test(key) && span.attribute(key) === raw);
+    (evidence.keys.output ?? []).some(
+      (key) => (IN_WORDS.test(key) || textAttribute(span, `${key}.type`) === 'text') && span.attribute(key) === raw,
+    );
   const given = first(span, evidence, ['inputMessages', 'input']) ?? inEvents(span, ['inputMessages', 'input']);
   const returned = first(span, evidence, ['output', 'outputMessages']) ?? inEvents(span, ['output', 'outputMessages']);
   const observed = observedModel({

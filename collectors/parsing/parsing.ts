@@ -85,6 +85,9 @@ const SCRUBBED = /^\[Scrubbed due to '[^']{1,100}'\]$/;
 /** The text form of a Python object that has none: `<generator object run at 0x7f…>`. */
 const ADDRESS = /^<[\w.]{1,60} object [^<>]*(?:<locals>[^<>]*)?at 0x[0-9a-f]{4,16}>$/;
 
+/** What Mastra writes in place of the parts of a message: `[tool-result: find_order]`. */
+const PART_NAMES = /^(?:\[tool(?:-result)?: [^[\]]{1,80}\])+$/;
+
 /** JavaScript's text for an object, or a list of objects. */
 const OBJECT_NOISE = /^\[object \w{1,60}\](?:,\[object \w{1,60}\])*$/;
 
@@ -93,6 +96,6 @@ export function isPlaceholder(value: unknown): boolean {
     typeof value === 'string' &&
     value.length <= placeholderCharsMax &&
     openings.includes(value.charAt(0)) &&
-    (placeholders.has(value) || SCRUBBED.test(value) || ADDRESS.test(value) || OBJECT_NOISE.test(value))
+    (placeholders.has(value) || SCRUBBED.test(value) || ADDRESS.test(value) || OBJECT_NOISE.test(value) || PART_NAMES.test(value))
   );
 }

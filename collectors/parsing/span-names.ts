@@ -1,5 +1,6 @@
 /** What the name of a span says of what it is about, without the words that SDKs put around it. */
 import type { Span } from '../../src/model/span.ts';
+import { kindIn } from './kind-words.ts';
 
 /** A name that an SDK forgot to fill in is none: `invoke_agent {gen_ai.agent.name}`. */
 export const TEMPLATE = /\{[^{}]*\}|<[^<>]*>|%s/;
@@ -42,6 +43,15 @@ const CODE = /^(?:\w+\.)+_*\w+(?:\(\))?$|^\w+\(\)$/;
 
 /** `Execution[library_desk]`: what runs stands in brackets behind the kind of it. */
 const BRACKETED = /^\w{1,100}\[([^[\]]{1,200})\]$/;
+
+/** `tool: 'find_order'`, `agent run: 'order_support'`: the name stands in quotes behind the kind of the span. */
+const QUOTED = /^([a-z]{1,20}(?: [a-z]{1,20}){0,2}): '([^']{1,200})'$/;
+
+/** The kind and the name that a span's own name tells; undefined: it is not of that form. */
+export function kindAndName(name: string): { readonly kind: ReturnType<typeof kindIn>; readonly name: string } | undefined {
+  const [, kind, quoted] = QUOTED.exec(name) ?? [];
+  return quoted === undefined ? undefined : { kind: kindIn(kind), name: quoted };
+}
 
 /** The name that a span of a run has beside what its framework writes; undefined: it is named after code. */
 export function runName(name: string): string | undefined {

@@ -60,6 +60,18 @@ const cases: readonly {
   },
   { name: 'any other operation is a step', operation: 'agent_step', attributes: {}, facts: { role: 'step' } },
   {
+    name: 'another word for a request, beside the model and its tokens, is one',
+    operation: 'call_llm',
+    attributes: { 'gen_ai.request.model': 'm', 'gen_ai.usage.input_tokens': 10 },
+    facts: { role: 'model', model: 'm', inputTokens: 10 },
+  },
+  {
+    name: 'another word for a request alone is a step',
+    operation: 'call_llm',
+    attributes: { 'gen_ai.request.model': 'm' },
+    facts: { role: 'step', roleIsGuess: true },
+  },
+  {
     name: 'the making of an agent is a step',
     operation: 'create_agent',
     attributes: { 'gen_ai.agent.name': 'a' },

@@ -39,6 +39,25 @@ const cases: readonly Case[] = [
     absent: ['input'],
   },
   {
+    name: 'an agent in quotes behind the word for it',
+    span: { name: "agent run: 'clerk'", parent: 2 },
+    attributes: { [type]: 'DEFAULT', 'lmnr.span.input': '[{"role":"user","content":"q"}]', 'lmnr.span.output': '{"text":"a"}' },
+    facts: { role: 'agent', agentName: 'clerk', input: 'q', output: 'a' },
+  },
+  {
+    name: 'another word before the quotes makes no agent',
+    span: { name: "step: 'clerk'", parent: 2 },
+    attributes: { [type]: 'DEFAULT' },
+    facts: { role: 'step' },
+    absent: ['agentName'],
+  },
+  {
+    name: 'a tool in quotes behind the word for it',
+    span: { name: "tool: 'find order'", parent: 2 },
+    attributes: { [type]: 'TOOL', 'lmnr.span.input': '{"x":1}' },
+    facts: { role: 'tool', tool: { name: 'find order', arguments: { x: 1 } } },
+  },
+  {
     name: 'a tool',
     span: { name: 't', parent: 2 },
     attributes: { [type]: 'TOOL', 'lmnr.span.input': '{"x":1}', 'lmnr.span.output': '{"r":1}' },

@@ -46,6 +46,20 @@ const cases: readonly Case[] = [
     facts: {},
     absent: ['input', 'role'],
   })),
+  {
+    name: 'a step without a span of its request is the request',
+    attributes: {
+      'mastra.span.type': 'model_step',
+      'gen_ai.operation.name': 'model_step',
+      'mastra.model_step.input': '[{"role":"user","content":"q"}]',
+      'mastra.model_step.output': '{"text":"","toolCalls":[{"toolCallId":"c1","toolName":"f","args":{"x":1}}]}',
+    },
+    facts: {
+      role: 'model',
+      inputMessages: [{ role: 'user', text: 'q' }],
+      outputMessages: [{ requested: [{ id: 'c1', name: 'f', arguments: { x: 1 } }] }],
+    },
+  },
   ...['sessionId', 'session_id', 'threadId', 'thread_id', 'resourceId'].map((key): Case => ({
     name: `the session goes by ${key}`,
     attributes: { 'mastra.span.type': 'model_chunk', [`mastra.metadata.${key}`]: 's' },

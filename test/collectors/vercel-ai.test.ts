@@ -111,6 +111,12 @@ const cases: readonly { readonly name: string; readonly operation: string; reado
     attributes: { 'ai.toolCall.name': 't', 'ai.toolCall.id': 'c1', 'ai.toolCall.args': '{"x":1}', 'ai.toolCall.result': '{"r":1}' },
     facts: { role: 'tool', tool: { name: 't', id: 'c1', arguments: { x: 1 }, result: { r: 1 } } },
   },
+  {
+    name: 'a tool whose name and call id an exporter moved to the names of the conventions',
+    operation: 'ai.toolCall',
+    attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.call.id': 'c1', 'ai.toolCall.args': '{"x":1}' },
+    facts: { role: 'tool', tool: { name: 't', id: 'c1', arguments: { x: 1 } } },
+  },
   { name: 'any other span of the SDK is a step', operation: 'ai.embed', attributes: {}, facts: { role: 'step' } },
 ];
 

@@ -151,6 +151,12 @@ const cases: readonly {
     }),
     is: { arguments: undefined, text: undefined, result: undefined, truncated: undefined },
   },
+  {
+    name: 'the names of the parts of a message stand for its results',
+    spans: [agent, tool({ 'gen_ai.tool.call.result': '[tool-result: f][tool-result: g]' })],
+    trace: ({ toolCalls: [call] }) => ({ result: call?.result, truncated: call?.truncated }),
+    is: { result: undefined, truncated: undefined },
+  },
 ];
 
 const hidden: readonly { readonly name: string; readonly root: SpanData }[] = [
