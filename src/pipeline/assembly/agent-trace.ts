@@ -68,9 +68,11 @@ export function agentTrace(
   // When agents hand over inside a frame, the input and output of the first are only a part.
   const handsOver = scope.frames.length > 0 && scope.subAgents.some(({ via }) => via === 'handoff');
   const around = handsOver ? scope.frames.toReversed() : [];
+  const response = finalResponse(handsOver ? around : outer, lastModel, answer) ?? pick(outer, 'outputDump');
   const input =
     newerInput(scope.node?.reading.facts.inputMessages, firstModel?.inputMessages) ??
     (handsOver ? (pick(around, 'input') ?? lastUserText(pick(around, 'inputMessages'))) : undefined) ??
+    laterInput(pick(outer, 'input'), firstModel?.inputMessages, response) ??
     pick(outer, 'input') ??
     lastUserText(scope.node?.reading.facts.inputMessages) ??
     lastUserText(firstModel?.inputMessages) ??
@@ -79,7 +81,6 @@ export function agentTrace(
     pick(outer, 'inputDump') ??
     pick(own, 'inputDump');
   if (input !== undefined) trace.input = input;
-  const response = finalResponse(handsOver ? around : outer, lastModel, answer) ?? pick(outer, 'outputDump');
   if (response !== undefined) trace.finalResponse = response;
   const systemPrompt = wholePrompt(
     agent,
@@ -99,7 +100,7 @@ export function agentTrace(
     sum: summedUp(outer),
     usedBelow: inputTokensBelow(scope),
   });
-  const tokens = wholeUsage(modelCalls, scope.subAgents.length === 0 ? summedUp(outer) : undefined);
+  const tokens = wholeUsage(modelCalls, scope.subAgents.length === 0 ? summedUp(outer) : undefined) ?? usedInLoops(own);
   if (tokens !== undefined) trace.tokens = tokens;
   Object.assign(trace, runEnd({ scope, outer, own, models, lastModel, calls, response }));
   const isPaused = trace.status === 'paused';
@@ -172,6 +173,20 @@ function wholeUsage(calls: readonly ModelCall[], sum: AgentTrace['tokens']): Age
   };
 }
 
+/** The sums of loops whose requests tell no usage. */
+function usedInLoops(own: readonly Node[]): AgentTrace['tokens'] {
+  let [input, output]: (number | undefined)[] = [];
+  for (const {
+    reading: { facts },
+  } of own) {
+    if (facts.role !== 'step') continue;
+    if (facts.inputTokens !== undefined) input = (input ?? 0) + facts.inputTokens;
+    if (facts.outputTokens !== undefined) output = (output ?? 0) + facts.outputTokens;
+  }
+  if ((input ?? output) === undefined) return undefined;
+  return { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
+}
+
 /** Input tokens of all sub-agents: of their requests, or of the sum on their own span if that is more. */
 function inputTokensBelow({ subAgents }: AgentScope): number {
   let sum = 0;
@@ -224,6 +239,20 @@ function newerInput(history: readonly Message[] = [], asked: readonly Message[] 
   const added = from === undefined ? [] : request.slice(from + told.length);
   const last = asked.at(-1);
   return added.length === 1 && last?.role === 'user' && last.text === added[0] ? added[0] : undefined;
+}
+
+/**
+ * Some agent spans have the first question of the conversation as their input. It is not the input where the run's first request has that
+ * question too, and a later one behind an answer. Requests that were written down after the run hold its own answer.
+ */
+function laterInput(told: JsonValue | undefined, asked: readonly Message[] = [], response: JsonValue | undefined): string | undefined {
+  if (typeof told !== 'string') return undefined;
+  const at = asked.findLastIndex(({ role, text }) => role === 'user' && text !== undefined);
+  const [answer, last] = [asked[at - 1], asked[at]];
+  if (last?.text === told || answer?.role !== 'assistant' || !answer.text || answer.requested.length > 0) return undefined;
+  const before = asked.slice(0, at);
+  const isEarlier = before.some(({ role, text }) => role === 'user' && text === told);
+  return isEarlier && !before.some(({ role, text }) => role === 'assistant' && text === response) ? last?.text : undefined;
 }
 
 function textsOf(messages: readonly Message[]): readonly string[] {

@@ -3,6 +3,7 @@ import type { Message, RequestedCall, SpanFacts, ToolFacts } from '../../../coll
 import { saying } from '../../../collectors/parsing/message-evidence.ts';
 import { lastText } from '../../../collectors/parsing/messages.ts';
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
+import type { Mutable } from '../../model/mutable.ts';
 import { failureOf, hasOutput } from './failures.ts';
 import { identity } from './requested-calls.ts';
 import { joined } from './span-facts.ts';
@@ -94,11 +95,18 @@ function unnested(own: readonly Node[]): readonly Node[] {
   const better = new Map<Node, SpanFacts>();
   for (const [outer, inner] of requests) {
     const isOne = inner.length === 1 || inner.every((node) => usesAsMuch(outer, node) && isAtOnce(inner[0] ?? node, node));
-    better.set(
-      outer,
-      isOne ? inner.reduce((facts, node) => joined(facts, innerFacts(facts, node)), outer.reading.facts) : { role: 'step' },
-    );
-    if (isOne) for (const node of inner) dropped.add(node);
+    if (isOne) {
+      better.set(
+        outer,
+        inner.reduce((facts, node) => joined(facts, innerFacts(facts, node)), outer.reading.facts),
+      );
+      for (const node of inner) dropped.add(node);
+      continue;
+    }
+    const { model } = outer.reading.facts;
+    better.set(outer, loopFacts(outer, inner));
+    if (model === undefined) continue;
+    for (const node of inner) if (node.reading.facts.model === undefined) better.set(node, { ...node.reading.facts, model });
   }
   return own
     .filter((node) => !dropped.has(node))
@@ -106,6 +114,15 @@ function unnested(own: readonly Node[]): readonly Node[] {
       const facts = better.get(node);
       return facts === undefined ? node : { ...node, reading: { ...node.reading, facts } };
     });
+}
+
+/** The span around the requests of a loop is a step. It has what they used where none of them tells. */
+function loopFacts({ reading: { facts } }: Node, inner: readonly Node[]): SpanFacts {
+  const loop: Mutable<SpanFacts> = { role: 'step' };
+  if (inner.some(({ reading }) => (reading.facts.inputTokens ?? reading.facts.outputTokens) !== undefined)) return loop;
+  if (facts.inputTokens !== undefined) loop.inputTokens = facts.inputTokens;
+  if (facts.outputTokens !== undefined) loop.outputTokens = facts.outputTokens;
+  return loop;
 }
 
 /** The failure of the inner span is that of the request, unless the outer one has an answer. */

@@ -363,7 +363,7 @@ function executed(execution: Execution, partner: Requested | undefined, answer: 
     (isJsonObject(partner?.call.arguments) ? undefined : firstWith(nodes, 'arguments'));
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
   const returned = firstWith(nodes, 'result');
-  const result = returned === undefined ? answer?.result : (returned.result ?? null);
+  const result = returned === undefined ? answer?.result : withoutStatus(returned.result ?? null, answer?.result);
   const stated = firstError(nodes);
   const flow = stated === undefined ? undefined : controlFlowOf(stated);
   const hold =
@@ -447,6 +447,14 @@ function withoutWrapper(given: ToolFacts | undefined, requested: RequestedCall |
   return inner !== undefined && requested !== undefined && canonical({ arguments: inner }) === canonical(requested)
     ? { ...given, arguments: inner }
     : given;
+}
+
+/** An object of a status and a result holds the result where the model was given just that. */
+function withoutStatus(result: JsonValue, given: JsonValue | undefined): JsonValue {
+  if (given === undefined || !isJsonObject(result)) return result;
+  const { status, result: inner, ...others } = result;
+  const isWrapper = typeof status === 'string' && inner !== undefined && Object.keys(others).length === 0;
+  return isWrapper && plainText(inner) === plainText(given) ? inner : result;
 }
 
 /** The first error with a message, else the first. */

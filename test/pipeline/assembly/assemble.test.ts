@@ -78,6 +78,21 @@ const cases: readonly Case[] = [
     ],
     trace: { systemPrompt },
   })),
+  ...(
+    [
+      ['the first question of the conversation, is not the one that this run answers', ['q', 'a1', 'q2'], 'a2', 'q2'],
+      ['the last question, stays', ['q0', 'a1', 'q'], 'a2', 'q'],
+      ['a question that the request does not have, stays', ['q0', 'a1', 'q2'], 'a2', 'q'],
+      ['a question whose answer the request has already, stays', ['q', 'a1', 'q2'], 'a1', 'q'],
+    ] as const
+  ).map(([what, [first, answer, last], output, input]): Case => ({
+    name: `the input of an agent’s span that is ${what}`,
+    spans: [
+      agentSpan({ id: 1, input: 'q', output }),
+      modelSpan({ id: 2, parent: 1, history: [user(first), assistant({ text: answer }), user(last)], says: output }),
+    ],
+    trace: { input, finalResponse: output },
+  })),
   {
     name: 'tokens are added over model spans only',
     spans: [
@@ -154,6 +169,23 @@ const cases: readonly Case[] = [
     trace: { tokens: { input: 30, output: 3 } },
   },
   {
+    name: 'the requests of a loop whose span alone tells the model and the tokens',
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, end: 90, attributes: { 'gen_ai.request.model': 'large', ...tokens(30, 3) } }),
+      span({ id: 3, parent: 2, attributes: { 'gen_ai.operation.name': 'chat' } }),
+      span({ id: 4, parent: 2, attributes: { 'gen_ai.operation.name': 'chat' } }),
+    ],
+    trace: {
+      model: 'large',
+      tokens: { input: 30, output: 3 },
+      modelCalls: [
+        expect.objectContaining({ spanId: span({ id: 3 }).spanId, model: 'large' }),
+        expect.objectContaining({ spanId: span({ id: 4 }).spanId, model: 'large' }),
+      ] as never,
+    },
+  },
+  {
     name: 'a step with the kind of a request, beside requests that were answered, is none',
     spans: [
       root,
@@ -189,6 +221,20 @@ const cases: readonly Case[] = [
       ] as never,
     },
   },
+  ...(
+    [
+      ['text', 'a', 'a'],
+      ['json', 'a', undefined],
+    ] as const
+  ).map(([type, output, finalResponse]): Case => ({
+    name: `an answer in words under a key of its own, whose type is ${type}`,
+    spans: [
+      root,
+      modelSpan({ id: 2, parent: 1, user: 'q', attributes: { ...tokens(10, 1), 'acme.output': output, 'acme.output.type': type } }),
+    ],
+    trace: { input: 'q', ...(finalResponse === undefined ? {} : { finalResponse }) },
+    ...(finalResponse === undefined ? { without: ['finalResponse'] } : {}),
+  })),
   {
     name: 'a request that nothing tells more of is one where no other is',
     spans: [root, span({ id: 2, parent: 1, attributes: { 'acme.span.kind': 'llm', 'acme.model': 'm' } })],

@@ -52,6 +52,24 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    name: 'a status around the result of a span is none of it where the model was told the result alone',
+    spans: [
+      modelSpan({ id: 2, parent: 1, asks: [f1] }),
+      toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', result: '{"status":"success","result":{"r":1}}' }),
+      modelSpan({ id: 4, parent: 1, start: 300, end: 400, told: [{ id: 'c1', response: '{"r":1}' }] }),
+    ],
+    calls: [{ id: 'c1', name: 'f', result: { r: 1 } }],
+  },
+  {
+    name: 'a status beside the result belongs to it where the model was told both',
+    spans: [
+      modelSpan({ id: 2, parent: 1, asks: [f1] }),
+      toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', result: '{"status":"success","result":{"r":1}}' }),
+      modelSpan({ id: 4, parent: 1, start: 300, end: 400, told: [{ id: 'c1', response: '{"status":"success","result":{"r":1}}' }] }),
+    ],
+    calls: [{ id: 'c1', name: 'f', result: { status: 'success', result: { r: 1 } } }],
+  },
+  {
     name: 'a call that the model asks for and a span tells is one call',
     spans: [
       modelSpan({ id: 2, parent: 1, asks: [f1] }),
