@@ -231,9 +231,8 @@ function differenceOf(matched: readonly MatchedExample[], measure: Measure): Pic
   }
   const found = scoreDifference(matched.map(({ first, second }) => meanOf(second) - meanOf(first)));
   if (found.kind === 'not_estimable') return { difference: found, p: undefined, leastP: 1, test: undefined };
-  const { p, method, ...difference } = found;
-  // Equal differences are the most extreme outcome of the sign test, or none at all.
-  return { difference, p, leastP: method === 'sign_test' ? p : 0, test: method };
+  const { p, leastP, method, ...difference } = found;
+  return { difference, p, leastP, test: method };
 }
 
 /** A word needs both: a corrected p-value below the level, and an interval without 0. */

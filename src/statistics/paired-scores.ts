@@ -1,202 +1,203 @@
 /**
  * Scores of two versions on the same items: the mean difference with its interval and test.
  *
- * The bootstrap draws items with replacement and is bias-corrected and accelerated (BCa: Efron, “Better bootstrap confidence intervals”,
- * Journal of the American Statistical Association 82, 1987). Its p-value is the level at which its interval just reaches 0, so interval and
- * test never disagree. The paired t-test (Student, Biometrika 6, 1908) serves where too few items are there to draw from, or too many.
+ * The test flips signs (Fisher, The Design of Experiments, 1935, § 21): between two versions that are equally good a difference is as likely
+ * as its opposite, so each choice of signs is as likely as the observed one. That holds for any distribution of scores and for any number of
+ * items. Studentising changes nothing here: the sum of squares is the same for each choice of signs, so t orders the choices as the sum does.
+ *
+ * The interval takes the mean gain and the mean loss as two shares, each with the interval of `shareInterval`, and joins them with their
+ * correlation (MOVER: Zou and Donner, Statistics in Medicine 27, 2008). Interval and test never disagree: the interval reaches to 0 when the
+ * test shows nothing, and the p-value is never below the level at which the interval reaches 0.
  */
-import { normalBelow, normalQuantile, shareInterval, studentBelow, studentQuantile } from './distributions.ts';
+import { shareInterval, studentBelow, studentQuantile } from './distributions.ts';
 import { notEstimable, usualConfidence, type Estimated, type EstimateOptions, type NotEstimable } from './estimate.ts';
+import type { Limits } from './proportion.ts';
 import { seededRandom } from './seeded-random.ts';
 
 /** Difference of two scores from 0 to 1: within −1..1, and so is the interval. */
 export interface ScoreDifference extends Estimated {
   /** Two-sided: probability of a difference at least this large between two versions that are equally good. */
   readonly p: number;
-  readonly method: 'bootstrap' | 'student_t' | 'sign_test';
+  /** The least p-value that as many differing items could give. */
+  readonly leastP: number;
+  readonly method: 'sign_flip' | 'student_t';
 }
 
-/** With fewer items the drawn means vary too little, and the intervals are too narrow. */
-export const bootstrapItemsMin = 20;
-/** With more items the mean is normal for every practical purpose, and the bootstrap would take seconds. */
-export const bootstrapItemsMax = 5_000;
-const resamplesDefault = 10_000;
+/** With as many differing items the test visits all choices of signs, 2 to the power of 19. */
+export const everyFlipMax = 20;
+/** Choices of signs that are drawn where more items differ. */
+const drawsDefault = 9_999;
+/** With more differing items Student's t takes over, so a test adds at most 20 million numbers. For symmetric differences t errs on the safe side. */
+export const flippedItemsMax = 2_000;
 /** Any number; fixed, so that one comparison gives one answer. */
 const seedDefault = 20_240_613;
 
 interface DifferenceOptions extends EstimateOptions {
   /** False: the values are amounts, such as costs, whose differences may lie outside of −1..1. Default: true. */
   readonly areShares?: boolean;
-}
-
-interface BootstrapOptions extends DifferenceOptions {
-  readonly resamples?: number;
+  readonly draws?: number;
   readonly seed?: number;
 }
 
-/** Second score less first score of each item. Not estimable of fewer than two items. */
-export function scoreDifference(differences: readonly number[], options: BootstrapOptions = {}): ScoreDifference | NotEstimable {
+/** Second score less first score of each item. Not estimable of fewer than two items, nor of amounts that all differ equally. */
+export function scoreDifference(
+  differences: readonly number[],
+  { confidence = usualConfidence, areShares = true, draws = drawsDefault, seed = seedDefault }: DifferenceOptions = {},
+): ScoreDifference | NotEstimable {
   const n = differences.length;
   if (n === 0) return notEstimable('no_observations');
   if (n === 1) return notEstimable('one_session');
-  if (spread(differences).squares <= constantBelow) return constantDifference(differences, options);
-  return n < bootstrapItemsMin || n > bootstrapItemsMax ? pairedT(differences, options) : pairedBootstrap(differences, options);
-}
-
-/** What rounding leaves of the squares of equal differences. */
-const constantBelow = 1e-24;
-
-/**
- * All items differ by the same amount, so the data say nothing about the spread. The width is that of one item which was not seen; the test
- * is the exact sign test.
- */
-function constantDifference(
-  differences: readonly number[],
-  { confidence = usualConfidence, areShares = true }: DifferenceOptions,
-): ScoreDifference | NotEstimable {
-  const n = differences.length;
-  const point = differences[0] ?? 0;
-  if (!areShares) return notEstimable('no_spread');
-  const { low, high, effectiveN } = shareInterval({
-    point: (point + 1) / 2,
-    variance: 0,
-    unseen: 1 / n,
-    degrees: Math.max(1, n - 1),
-    confidence,
-  });
+  const standardError = standardErrorOf(differences);
+  if (!areShares && standardError < constantBelow) return notEstimable('no_spread');
+  const largest = differences.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+  const [shares, student] = [limitsOfShares(differences, largest), limitsByStudent(differences)];
+  const limits: LimitsAt = (level) => [shares(level), student(level)].find(isWithoutZero) ?? shares(level);
+  const flips = flipped(differences, areShares ? 1 : largest);
+  const isFlipped = flips.sizes.length <= flippedItemsMax;
+  const tested = isFlipped ? signFlipP(flips, { draws, seed }) : studentP(differences);
+  const { low, high } = limits(confidence);
+  const isShown = tested < 1 - confidence;
   return {
     kind: 'estimated',
-    point,
-    low: 2 * low - 1,
-    high: 2 * high - 1,
-    standardError: 0,
-    n,
-    effectiveN,
-    confidence,
-    p: point === 0 ? 1 : Math.min(1, 2 ** (1 - n)),
-    method: 'sign_test',
-  };
-}
-
-/** For differences that are not all the same. */
-export function pairedT(
-  differences: readonly number[],
-  { confidence = usualConfidence, areShares = true }: DifferenceOptions = {},
-): ScoreDifference {
-  const n = differences.length;
-  const { mean, squares } = spread(differences);
-  const standardError = Math.sqrt(squares / (n - 1) / n);
-  const half = studentQuantile((1 + confidence) / 2, n - 1) * standardError;
-  return {
-    ...estimated({ mean, low: mean - half, high: mean + half, standardError, n, confidence, areShares }),
-    p: Math.min(1, 2 * studentBelow(-Math.abs(mean / standardError), n - 1)),
-    method: 'student_t',
-  };
-}
-
-/** For differences that are not all the same. */
-export function pairedBootstrap(
-  differences: readonly number[],
-  { confidence = usualConfidence, areShares = true, resamples = resamplesDefault, seed = seedDefault }: BootstrapOptions = {},
-): ScoreDifference {
-  const n = differences.length;
-  const { mean, squares, cubes } = spread(differences);
-  const means = resampledMeans(differences, { resamples, seed });
-  const bias = normalQuantile(shareBelow(means, mean));
-  // Of the mean, the jackknife has a closed form.
-  const acceleration = cubes / (6 * squares ** 1.5);
-  const level = (probability: number): number => {
-    const shifted = bias + normalQuantile(probability);
-    return normalBelow(bias + shifted / (1 - acceleration * shifted));
-  };
-  const [low, high] = [(1 - confidence) / 2, (1 + confidence) / 2].map((probability) => quantile(means, level(probability)));
-  // The inverse of `level`: which probability has its limit at 0.
-  const atZero = normalQuantile(shareBelow(means, 0)) - bias;
-  const tail = normalBelow(atZero / (1 + acceleration * atZero) - bias);
-  return {
-    ...estimated({ mean, low: low ?? mean, high: high ?? mean, standardError: Math.sqrt(squares / (n - 1) / n), n, confidence, areShares }),
-    p: Math.min(1, 2 * Math.min(tail, 1 - tail)),
-    method: 'bootstrap',
-  };
-}
-
-function estimated({
-  mean,
-  low,
-  high,
-  standardError,
-  n,
-  confidence,
-  areShares,
-}: {
-  readonly mean: number;
-  readonly low: number;
-  readonly high: number;
-  readonly standardError: number;
-  readonly n: number;
-  readonly confidence: number;
-  readonly areShares: boolean;
-}): Estimated {
-  return {
-    kind: 'estimated',
-    point: mean,
-    low: areShares ? Math.max(-1, low) : low,
-    high: areShares ? Math.min(1, high) : high,
+    point: mean(differences),
+    low: isShown ? low : Math.min(0, low),
+    high: isShown ? high : Math.max(0, high),
     standardError,
     n,
     effectiveN: n,
     confidence,
+    p: levelAtZero(limits, tested),
+    leastP: isFlipped ? leastFlipP(flips, draws) : 0,
+    method: isFlipped ? 'sign_flip' : 'student_t',
   };
 }
 
-/** The mean, and the sums of squares and cubes around it. */
-function spread(values: readonly number[]): { readonly mean: number; readonly squares: number; readonly cubes: number } {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  let squares = 0;
-  let cubes = 0;
-  for (const value of values) {
-    squares += (value - mean) ** 2;
-    cubes += (value - mean) ** 3;
-  }
-  return { mean, squares, cubes };
+/** What rounding leaves of the standard error of equal differences. */
+const constantBelow = 1e-12;
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** In ascending order. */
-function resampledMeans(
-  values: readonly number[],
-  { resamples, seed }: { readonly resamples: number; readonly seed: number },
-): Float64Array {
+function standardErrorOf(values: readonly number[]): number {
+  const middle = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1) / values.length);
+}
+
+/** The interval at each confidence. */
+type LimitsAt = (confidence: number) => Limits;
+
+function isWithoutZero({ low, high }: Limits): boolean {
+  return low > 0 || high < 0;
+}
+
+export function limitsByStudent(differences: readonly number[]): LimitsAt {
+  const [point, standardError] = [mean(differences), standardErrorOf(differences)];
+  return (confidence) => {
+    const half = studentQuantile((1 + confidence) / 2, differences.length - 1) * standardError;
+    return { low: point - half, high: point + half };
+  };
+}
+
+/** `largest`: no difference that was not seen is supposed to be larger. */
+function limitsOfShares(differences: readonly number[], largest: number): LimitsAt {
+  const n = differences.length;
+  const shareOf = (sign: 1 | -1) => {
+    const values = differences.map((value) => Math.max(0, sign * value) / largest);
+    return { point: mean(values), variance: standardErrorOf(values) ** 2, unseen: 1 / n, degrees: n - 1 };
+  };
+  const [gain, loss] = [shareOf(1), shareOf(-1)];
+  // No item both gains and loses.
+  const covariance = (-gain.point * loss.point) / (n - 1);
+  const correlation = covariance === 0 ? 0 : Math.max(-1, covariance / Math.sqrt(gain.variance * loss.variance));
+  const joined = (one: number, other: number): number => Math.sqrt(one * one - 2 * correlation * one * other + other * other);
+  const point = gain.point - loss.point;
+  return (confidence) => {
+    const [up, down] = [shareInterval({ ...gain, confidence }), shareInterval({ ...loss, confidence })];
+    return {
+      low: largest * (point - joined(gain.point - up.low, down.high - loss.point)),
+      high: largest * (point + joined(up.high - gain.point, loss.point - down.low)),
+    };
+  };
+}
+
+export function studentP(differences: readonly number[]): number {
+  return Math.min(1, 2 * studentBelow(-Math.abs(mean(differences) / standardErrorOf(differences)), differences.length - 1));
+}
+
+/** The level, not below `least`, at which the interval just reaches 0. */
+function levelAtZero(limits: LimitsAt, least: number): number {
+  const isOutside = (level: number): boolean => isWithoutZero(limits(1 - level));
+  let [outside, inside] = [Math.max(least, levelMin), 1];
+  if (isOutside(outside)) return least;
+  for (let step = 0; step < levelSteps; step++) {
+    const middle = Math.sqrt(outside * inside);
+    if (isOutside(middle)) inside = middle;
+    else outside = middle;
+  }
+  return inside;
+}
+
+/** A p-value below it reads the same. */
+const levelMin = 1e-12;
+const levelSteps = 40;
+
+/** Whole numbers, so that equal sums are equal: differences of means of up to fourteen runs are multiples of a part of it. */
+const wholePerUnit = 720_720_000;
+
+interface Flips {
+  /** Above 0, descending, so that neither the order nor the direction of the items changes the draws. */
+  readonly sizes: readonly number[];
+  readonly sum: number;
+}
+
+function flipped(differences: readonly number[], largest: number): Flips {
+  const whole = differences.map((value) => Math.round((value / largest) * wholePerUnit)).filter((value) => value !== 0);
+  return { sizes: whole.map(Math.abs).sort((one, other) => other - one), sum: Math.abs(whole.reduce((sum, value) => sum + value, 0)) };
+}
+
+function signFlipP(flips: Flips, { draws, seed }: { readonly draws: number; readonly seed: number }): number {
+  if (flips.sizes.length === 0) return 1;
+  return flips.sizes.length <= everyFlipMax ? everyFlipP(flips) : drawnFlipP(flips, draws, seed);
+}
+
+/** The p-value when all of the differing items changed in one direction. */
+function leastFlipP({ sizes }: Flips, draws: number): number {
+  return sizes.length <= everyFlipMax ? 2 ** (1 - Math.max(1, sizes.length)) : 1 / (draws + 1);
+}
+
+/** Share of all choices of signs whose sum is at least as large, in the order of a Gray code: one sign changes at a time. */
+function everyFlipP({ sizes: [first = 0, ...others], sum }: Flips): number {
+  // The first sign is kept: the other half of the choices mirrors this one.
+  const choices = 2 ** others.length;
+  const signed = [...others];
+  let total = first + signed.reduce((all, size) => all + size, 0);
+  let extreme = Math.abs(total) >= sum ? 1 : 0;
+  for (let choice = 1; choice < choices; choice++) {
+    const at = 31 - Math.clz32(choice & -choice);
+    const turned = -(signed[at] ?? 0);
+    signed[at] = turned;
+    total += 2 * turned;
+    if (Math.abs(total) >= sum) extreme++;
+  }
+  return extreme / choices;
+}
+
+const signsPerDraw = 32;
+
+/** The observed choice counts as one of those drawn, so the p-value is never too small (Phipson and Smyth, SAGMB 9, 2010). */
+function drawnFlipP({ sizes, sum }: Flips, draws: number, seed: number): number {
   const random = seededRandom(seed);
-  const n = values.length;
-  const given = Float64Array.from(values);
-  const means = new Float64Array(resamples);
-  for (let at = 0; at < resamples; at++) {
-    let sum = 0;
-    for (let draw = 0; draw < n; draw++) sum += given[Math.floor(random() * n)] ?? 0;
-    means[at] = sum / n;
+  const values = Float64Array.from(sizes);
+  let extreme = 1;
+  for (let draw = 0; draw < draws; draw++) {
+    let total = 0;
+    let signs = 0;
+    for (let at = 0; at < values.length; at++) {
+      signs = at % signsPerDraw === 0 ? random() * 2 ** signsPerDraw : signs >>> 1;
+      total += (signs & 1) === 0 ? (values[at] ?? 0) : -(values[at] ?? 0);
+    }
+    if (Math.abs(total) >= sum) extreme++;
   }
-  return means.sort();
-}
-
-/** What rounding may do to a mean. */
-const equalWithin = 1e-12;
-
-/** Share of the means below a value, equal ones by half; never 0 or 1, for a sample of means ends somewhere. */
-function shareBelow(means: Float64Array, value: number): number {
-  let below = 0;
-  let equal = 0;
-  for (const mean of means) {
-    if (mean < value - equalWithin) below++;
-    else if (mean <= value + equalWithin) equal++;
-    else break;
-  }
-  return Math.min(means.length - 0.5, Math.max(0.5, below + equal / 2)) / means.length;
-}
-
-/** Between the two nearest means, as NumPy's default. */
-function quantile(means: Float64Array, probability: number): number {
-  const place = Math.min(1, Math.max(0, probability)) * (means.length - 1);
-  const before = means[Math.floor(place)] ?? 0;
-  const after = means[Math.ceil(place)] ?? before;
-  return before + (after - before) * (place - Math.floor(place));
+  return extreme / (draws + 1);
 }

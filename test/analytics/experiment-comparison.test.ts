@@ -129,7 +129,7 @@ test('experiment comparison: with repeats the share of each example is compared,
     ),
   );
   const of = (name: string) => found.evaluators.find((one) => one.name === name);
-  expect(of('tool_error')).toMatchObject({ word: 'worse', test: 'sign_test', difference: { point: expect.closeTo(-0.5, 9) as number } });
+  expect(of('tool_error')).toMatchObject({ word: 'worse', test: 'sign_flip', difference: { point: expect.closeTo(-0.5, 9) as number } });
   expect(of('tool_error')?.repeats.first).toHaveLength(4);
   expect(of('tool_error')?.repeats.second[3]).toMatchObject({ k: 4, examples: 24, passHatK: 0 });
   expect(of('speed')).toMatchObject({ measure: 'mean', word: 'better', first: { point: expect.closeTo(0.5, 9) as number } });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 import { comparisonWorlds } from './comparison-worlds.ts';
 import { correctionWorlds, scarceCorrectionWorlds } from './correction-worlds.ts';
+import { differentPairs, equalPairs } from './paired-worlds.ts';
 import { rateWorlds, scarceRateWorlds } from './rate-worlds.ts';
 import { simulated, type World } from './world.ts';
 
@@ -23,6 +24,18 @@ for (const world of [...rateWorlds, ...correctionWorlds, ...comparisonWorlds]) {
 for (const world of [...scarceRateWorlds, ...scarceCorrectionWorlds]) {
   test(`statistics: with little to go by the interval holds the truth in 92 % at least: ${world.name}`, () => {
     expect(simulated(world, { worlds, seed: 2026 }).coverage).toBeGreaterThanOrEqual(0.92);
+  });
+}
+
+for (const world of equalPairs) {
+  test(`statistics: of two equal versions at most 5.5 % are called different: ${world.name}`, () => {
+    expect(simulated(world, { worlds, seed: 2026 }).shown).toBeLessThanOrEqual(0.055);
+  });
+}
+
+for (const world of differentPairs) {
+  test(`statistics: the interval of a paired difference holds the truth in 93 % at least: ${world.name}`, () => {
+    expect(simulated(world, { worlds, seed: 2026 }).coverage).toBeGreaterThanOrEqual(0.93);
   });
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mcNemar, pairedDifference } from '../../src/statistics/comparison.ts';
-import { pairedT } from '../../src/statistics/paired-scores.ts';
+import { studentP } from '../../src/statistics/paired-scores.ts';
 import { pairedRates, pairedSums, type PairedObservation } from '../../src/statistics/paired-rate.ts';
 import { seededRandom } from '../../src/statistics/seeded-random.ts';
 import { cappedWeights, rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
@@ -34,7 +34,7 @@ describe('paired rates of runs without weights and sessions', () => {
 
   test('scores have the test of Student, and a few equal differences that of signs', () => {
     const scores = Array.from({ length: 40 }, (_, at) => ({ before: (at % 7) / 10, after: (at % 5) / 10, probability: 1 }));
-    expect(ratesOf(scores).p).toBeCloseTo(pairedT(scores.map(({ before, after }) => after - before)).p, 3);
+    expect(ratesOf(scores).p).toBeCloseTo(studentP(scores.map(({ before, after }) => after - before)), 3);
     expect(ratesOf(pairs(3, 0.5, 0.4)).p).toBe(0.25);
   });
 });

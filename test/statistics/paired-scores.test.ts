@@ -5,10 +5,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mcNemar, pairedDifference } from '../../src/statistics/comparison.ts';
 import { holmAdjusted } from '../../src/statistics/holm.ts';
-import { bootstrapItemsMax, bootstrapItemsMin, pairedBootstrap, pairedT, scoreDifference } from '../../src/statistics/paired-scores.ts';
+import { everyFlipMax, flippedItemsMax, limitsByStudent, scoreDifference, studentP } from '../../src/statistics/paired-scores.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
-import { seeded } from '../builders/seeded.ts';
-import { standardNormal } from './draws.ts';
 
 interface Reference {
   readonly tables: readonly {
@@ -22,8 +20,8 @@ interface Reference {
     readonly second: readonly number[];
     readonly p: number;
     readonly t: readonly [number, number];
-    readonly bca: readonly [number, number];
   }[];
+  readonly flips: readonly { readonly differences: readonly number[]; readonly p: number }[];
   readonly families: readonly { readonly p: readonly number[]; readonly holm: readonly number[] }[];
 }
 
@@ -50,22 +48,48 @@ test('paired tables: exact, mid-p and interval are those of statsmodels on 200 t
 
 test('paired t: p-value and interval are those of SciPy', () => {
   for (const one of reference.scores) {
-    expect(pairedT(differences(one))).toMatchObject({
-      p: expect.closeTo(one.p, 9),
-      low: expect.closeTo(one.t[0], 9),
-      high: expect.closeTo(one.t[1], 9),
-    });
+    const { low, high } = limitsByStudent(differences(one))(0.95);
+    expect(studentP(differences(one))).toBeCloseTo(one.p, 9);
+    expect(low).toBeCloseTo(one.t[0], 9);
+    expect(high).toBeCloseTo(one.t[1], 9);
   }
 });
 
-test('paired bootstrap: the BCa interval is that of SciPy, as far as two drawings agree', () => {
-  for (const one of reference.scores) {
-    const { low, high } = pairedBootstrap(differences(one));
-    const width = one.bca[1] - one.bca[0];
-    expect(Math.abs(low - one.bca[0])).toBeLessThan(0.05 * width);
-    expect(Math.abs(high - one.bca[1])).toBeLessThan(0.05 * width);
+/** By the definition: each choice of signs once. */
+function enumeratedP(values: readonly number[]): number {
+  const sum = (signs: number): number => values.reduce((all, value, at) => all + ((signs >> at) & 1 ? -value : value), 0);
+  const choices = Array.from({ length: 2 ** values.length }, (_, signs) => Math.abs(sum(signs)));
+  return choices.filter((one) => one >= Math.abs(sum(0)) - 1e-9).length / choices.length;
+}
+
+test('sign flips: with few differing items the p-value is that of SciPy and of an enumeration, unless the interval holds it up', () => {
+  const few = reference.flips.filter(({ differences: values }) => values.length <= everyFlipMax);
+  expect(few).toHaveLength(40);
+  for (const { differences: values, p } of few) {
+    expect(enumeratedP(values)).toBeCloseTo(p, 9);
+    const found = estimatedOf(values);
+    expect(found.p).toBeGreaterThan(p - 1e-9);
+    // Student's test and the interval are the only other bounds.
+    expect(found.p).toBeLessThan(Math.max(p, Number.isNaN(studentP(values)) ? 1 : studentP(values)) + 1e-6);
   }
 });
+
+test('sign flips: with many differing items the p-value is that of SciPy, as far as two drawings agree', () => {
+  const many = reference.flips.filter(({ differences: values }) => values.length > everyFlipMax);
+  expect(many).toHaveLength(20);
+  for (const { differences: values, p } of many) {
+    const found = estimatedOf(values);
+    const error = 4 * Math.sqrt((p * (1 - p) + 1e-4) / 9_999);
+    expect(found.p).toBeGreaterThan(p - error);
+    expect(found.p).toBeLessThan(Math.max(p, studentP(values)) + error);
+  }
+});
+
+function estimatedOf(values: readonly number[], options?: Parameters<typeof scoreDifference>[1]) {
+  const found = scoreDifference(values, options);
+  if (found.kind !== 'estimated') throw new Error(found.explanation);
+  return found;
+}
 
 test('holm: adjusted p-values are those of statsmodels', () => {
   for (const { p, holm } of reference.families) {
@@ -76,43 +100,53 @@ test('holm: adjusted p-values are those of statsmodels', () => {
 });
 
 const drawn = fc.array(
-  fc.integer({ min: -100, max: 100 }).map((value) => value / 100),
-  { minLength: bootstrapItemsMin, maxLength: 60 },
+  fc.oneof(
+    fc.constant(0),
+    fc.integer({ min: -3, max: 3 }).map((value) => value / 3),
+    fc.integer({ min: -100, max: 100 }).map((value) => value / 100),
+  ),
+  { minLength: 2, maxLength: 60 },
 );
 
-test('paired bootstrap: the p-value is below the level exactly when the interval is without 0', () => {
+test('score difference: the p-value is below the level exactly when the interval is without 0', () => {
   fc.assert(
-    fc.property(drawn, (values) => {
-      const found = scoreDifference(values, { resamples: 2_000 });
-      if (found.kind !== 'estimated' || found.method !== 'bootstrap') return;
-      const isOutside = found.low > 1e-9 || found.high < -1e-9;
-      // Between two neighbouring means the interval is interpolated and the p-value steps.
-      if (Math.abs(found.p - 0.05) > 0.004) expect(found.p < 0.05).toBe(isOutside);
+    fc.property(drawn, fc.constantFrom(0.8, 0.95, 0.99), (values, confidence) => {
+      const { p, low, high, point } = estimatedOf(values, { confidence, draws: 999 });
+      if (Math.abs(p - (1 - confidence)) > 1e-9) expect(p < 1 - confidence).toBe(low > 0 || high < 0);
+      expect(low <= point && point <= high).toBe(true);
     }),
-    { numRuns: propertyRuns({ short: 15, long: 60 }) },
+    { numRuns: propertyRuns({ short: 60, long: 400 }) },
   );
 });
 
-test('paired bootstrap: the other order turns the sign and keeps the p-value', () => {
+test('score difference: the other order of versions turns the sign, the order of items changes nothing', () => {
   const values = reference.scores.map(differences)[3] ?? [];
-  const [one, other] = [pairedBootstrap(values), pairedBootstrap(values.map((value) => -value))];
-  expect(other).toMatchObject({ point: -one.point, p: expect.closeTo(one.p, 9), low: expect.closeTo(-one.high, 9) });
+  const [one, turned, shuffled] = [values, values.map((value) => -value), values.toReversed()].map((own) => estimatedOf(own));
+  expect(turned).toMatchObject({ p: one?.p, low: expect.closeTo(-(one?.high ?? 0), 9) as number });
+  expect(shuffled).toMatchObject({ p: one?.p, low: expect.closeTo(one?.low ?? 0, 9) as number });
 });
 
-const methods = [
-  { name: 'few items', values: [0.1, 0.2, 0.05], method: 'student_t' },
-  { name: 'enough items', values: Array.from({ length: bootstrapItemsMin }, (_, at) => at / 100), method: 'bootstrap' },
-  { name: 'very many items', values: Array.from({ length: bootstrapItemsMax + 1 }, (_, at) => (at % 7) / 100), method: 'student_t' },
-  { name: 'equal items', values: Array.from({ length: 30 }, () => 0.3 - 0.2), method: 'sign_test' },
+const losses = (count: number, of: number, size = 1): readonly number[] => Array.from({ length: of }, (_, at) => (at < count ? -size : 0));
+const designs = [
+  { name: 'three of thirty examples lose one of three runs', values: losses(3, 30, 1 / 3), p: 0.25 },
+  { name: 'five of thirty lose one of three runs', values: losses(5, 30, 1 / 3), p: 1 / 16 },
+  { name: 'six of thirty lose one of three runs', values: losses(6, 30, 1 / 3), p: 1 / 32 },
+  { name: 'one of two hundred loses', values: losses(1, 200), p: 1 },
+  { name: 'all of fifteen gain the same', values: Array.from({ length: 15 }, () => 0.3 - 0.2), p: 2 ** -14 },
+  { name: 'none differs', values: losses(0, 30), p: 1 },
 ] as const;
 
-for (const { name, values, method } of methods) {
-  test(`score difference: ${name}: ${method}`, () => {
-    const found = scoreDifference(values);
-    expect(found).toMatchObject({ kind: 'estimated', method, n: values.length });
-    if (found.kind === 'estimated') expect(found.low <= found.point && found.point <= found.high).toBe(true);
+for (const { name, values, p } of designs) {
+  test(`score difference: ${name}: the p-value is that of counting`, () => {
+    expect(scoreDifference(values)).toMatchObject({ p: expect.closeTo(p, 9) as number, leastP: expect.closeTo(p, 9) as number });
   });
 }
+
+test('score difference: with very many differing items Student’s t takes over', () => {
+  const values = Array.from({ length: flippedItemsMax + 2 }, (_, at) => ((at % 7) - 2) / 100);
+  expect(scoreDifference(values.slice(0, flippedItemsMax))).toMatchObject({ method: 'sign_flip' });
+  expect(scoreDifference(values.flatMap((value) => [value, value]))).toMatchObject({ method: 'student_t' });
+});
 
 test('score difference: equal scores show no difference, with an interval that narrows with the items', () => {
   const [few, many] = [5, 500].map((length) => scoreDifference(Array.from({ length }, () => 0)));
@@ -126,17 +160,4 @@ test('score difference: equal scores show no difference, with an interval that n
 test('score difference: of no item and of one it is not estimable', () => {
   expect(scoreDifference([])).toMatchObject({ reason: 'no_observations' });
   expect(scoreDifference([0.4])).toMatchObject({ reason: 'one_session' });
-});
-
-test('score difference: a version that is no better is called different in about one of twenty comparisons', () => {
-  const chance = seeded(5);
-  const worlds = 400;
-  let significant = 0;
-  for (let world = 0; world < worlds; world++) {
-    const values = Array.from({ length: 30 }, () => 0.1 * standardNormal(chance));
-    const found = scoreDifference(values, { resamples: 1_000 });
-    if (found.kind === 'estimated' && found.p < 0.05) significant++;
-  }
-  expect(significant / worlds).toBeGreaterThan(0.02);
-  expect(significant / worlds).toBeLessThan(0.09);
 });

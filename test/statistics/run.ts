@@ -1,6 +1,7 @@
 /** `npm run check -- statistics`: how often intervals hold the truth, as the table of docs/explanation/statistics.md. `--worlds 20000` and `--seed 7` change the defaults. */
 import { comparisonWorlds } from './comparison-worlds.ts';
 import { correctionWorlds, scarceCorrectionWorlds } from './correction-worlds.ts';
+import { differentPairs, equalPairs, skewedPairs } from './paired-worlds.ts';
 import { rateWorlds, scarceRateWorlds } from './rate-worlds.ts';
 import { equalWorlds, falseAlarms, runsToDetect, sequenceShows } from './sequence-worlds.ts';
 import { simulated, type Simulated } from './world.ts';
@@ -18,6 +19,13 @@ console.log(
 console.log('|---|---|---|---|---|---|---|---|---|');
 for (const world of [...rateWorlds, ...correctionWorlds, ...comparisonWorlds, ...scarceRateWorlds, ...scarceCorrectionWorlds]) {
   console.log(row(world.name, simulated(world, { worlds: Number(values.worlds), seed: Number(values.seed) })));
+}
+
+console.log('\n| two versions on the same examples | difference shown | interval holds the truth | width, points |');
+console.log('|---|---|---|---|');
+for (const world of [...equalPairs, ...differentPairs, ...skewedPairs]) {
+  const { shown, coverage, width } = simulated(world, { worlds: Number(values.worlds), seed: Number(values.seed) });
+  console.log(`| ${[world.name, percent(shown), percent(coverage), (100 * width).toFixed(1)].join(' | ')} |`);
 }
 
 const series = 5 * Number(values.worlds);

@@ -25,6 +25,8 @@ export interface Simulated {
   /** Shares of those that lie above or below it as a whole. */
   readonly above: number;
   readonly below: number;
+  /** Share of those without 0: false alarms when the truth is 0, power when it is not. */
+  readonly shown: number;
   /** Mean error of the point, and the standard error of that mean. */
   readonly bias: number;
   readonly biasError: number;
@@ -36,7 +38,7 @@ export interface Simulated {
 
 export function simulated({ truth, draw }: World, { worlds, seed }: { readonly worlds: number; readonly seed: number }): Simulated {
   const chance = seeded(seed);
-  const sums = { hits: 0, above: 0, below: 0, errors: 0, squares: 0, width: 0, notEstimable: 0, uncovered: 0 };
+  const sums = { hits: 0, above: 0, below: 0, shown: 0, errors: 0, squares: 0, width: 0, notEstimable: 0, uncovered: 0 };
   for (let world = 0; world < worlds; world++) {
     const { estimate, uncovered = 0 } = draw(chance);
     if (estimate.kind === 'not_estimable') {
@@ -44,6 +46,7 @@ export function simulated({ truth, draw }: World, { worlds, seed }: { readonly w
       continue;
     }
     sums[estimate.low > truth ? 'above' : estimate.high < truth ? 'below' : 'hits']++;
+    if (estimate.low > 0 || estimate.high < 0) sums.shown++;
     sums.errors += estimate.point - truth;
     sums.squares += (estimate.point - truth) ** 2;
     sums.width += estimate.high - estimate.low;
@@ -56,6 +59,7 @@ export function simulated({ truth, draw }: World, { worlds, seed }: { readonly w
     coverage: sums.hits / counted,
     above: sums.above / counted,
     below: sums.below / counted,
+    shown: sums.shown / counted,
     bias,
     biasError: Math.sqrt((sums.squares / counted - bias ** 2) / counted),
     width: sums.width / counted,

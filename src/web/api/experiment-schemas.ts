@@ -164,7 +164,7 @@ export const experimentSchemas: { readonly [name: string]: JsonObject } = {
         a: estimate,
         b: estimate,
         difference: { ...estimate, description: '`b` less `a`.' },
-        test: { enum: ['mcnemar', 'bootstrap', 'student_t', 'sign_test', null] },
+        test: { enum: ['mcnemar', 'sign_flip', 'student_t', null] },
         p: orNull('number'),
         adjusted_p: orNull('number', 'Holm’s correction for the number of evaluators.'),
         flipped_count: count,
