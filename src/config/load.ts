@@ -35,6 +35,7 @@ import { fingerprintsOf, type Fingerprints } from './fingerprint.ts';
 import { configSchema, ownMembers, schemaInUse, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
 import { defaultsEntry } from './sections/evaluators.ts';
+import { withContentPerMinute } from './sections/storage.ts';
 
 /** The source of a configuration as plain data, for another thread as well. */
 export interface ConfigText {
@@ -126,7 +127,7 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
   const named = withEvaluatorIds(document.value, files.evaluators);
   const modelled = withProcessModels(named.value, files.processes, evaluators);
   const { value, check } = checked(schema, { ...document, value: modelled.value }, validators);
-  const filled = withDefaults(schema, value);
+  const filled = withDefaults(schema, withContentPerMinute(value));
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const cross = document.broken
     ? []

@@ -378,7 +378,7 @@ function store(written: JsonObject): Config['store'] {
   if (content === undefined) throw new Error('unchecked store.content');
   return {
     address,
-    content: { content, sampleRate: number(written, 'content_sample') },
+    content: { content, sampleRate: number(written, 'content_sample'), perMinute: number(written, 'content_per_minute') },
     search: { isOn: member(written, 'search') === true, charsMax: number(written, 'search_chars') },
     keep: {
       runsMs: quantity('duration', keep, 'runs'),

@@ -67,14 +67,14 @@ export async function readBack(
       if (own === undefined || own.isLater) continue;
       if (found === undefined) own.isWhole = false;
       for (const key of traces[at]?.keys ?? []) {
-        const part = found?.get(traceIdOf(key));
-        if (part === undefined) continue;
-        own.bytes += part.bytes.length;
-        own.spans += part.signal === 'traces' ? part.items : 0;
-        own.parts.push({ ...part, origin: record?.origin ?? position });
-        held += part.bytes.length;
-        // A trace over the limit frees its bytes.
-        if (own.bytes > traceBytesMax) held -= emptied(own);
+        for (const part of found?.get(traceIdOf(key)) ?? []) {
+          own.bytes += part.bytes.length;
+          own.spans += part.signal === 'traces' ? part.items : 0;
+          own.parts.push({ ...part, origin: record?.origin ?? position });
+          held += part.bytes.length;
+          // A trace over the limit frees its bytes.
+          if (own.bytes > traceBytesMax) held -= emptied(own);
+        }
       }
     }
     for (let last = all.length - 1; held > bytesMax && last > 0; last--) {
@@ -123,12 +123,15 @@ function wantedIn({ tenant }: JournalRecord, wanting: readonly number[], traces:
 
 type Part = BundlePart & { readonly items: number };
 
+/** Spans that are encoded in one turn. */
+const spansPerTurn = 100;
+
 /** By trace id; `undefined` when the request cannot be read. */
 async function partsOf(
   record: JournalRecord,
   wanted: ReadonlySet<string>,
   { inflatedBytesMax, redaction }: Pick<ReadBackOptions, 'inflatedBytesMax' | 'redaction'>,
-): Promise<ReadonlyMap<string, Part> | undefined> {
+): Promise<ReadonlyMap<string, readonly Part[]> | undefined> {
   if (record.kind === 'done' || record.kind === 'forwarded') return new Map();
   const signal = record.kind;
   try {
@@ -136,7 +139,10 @@ async function partsOf(
     const isJson = record.contentType === 'application/json';
     if (!isJson && redaction === undefined)
       return new Map(
-        [...excerpts(body, signal, wanted)].map(([traceId, { bytes, items }]) => [traceId, { signal, encoding: 'protobuf', bytes, items }]),
+        [...excerpts(body, signal, wanted)].map(([traceId, { bytes, items }]) => [
+          traceId,
+          [{ signal, encoding: 'protobuf', bytes, items }],
+        ]),
       );
     return await written(body, { signal, encoding: isJson ? 'json' : 'protobuf', wanted, redaction });
   } catch {
@@ -151,23 +157,38 @@ interface Decoding {
   readonly redaction: Redaction | undefined;
 }
 
-/** Decodes and encodes requests that cannot be cut as bytes. */
-async function written(body: Buffer, { signal, encoding, wanted, redaction }: Decoding): Promise<ReadonlyMap<string, Part>> {
+/** Decodes and encodes requests that cannot be cut as bytes: a large trace becomes several. */
+async function written(body: Buffer, { signal, encoding, wanted, redaction }: Decoding): Promise<ReadonlyMap<string, readonly Part[]>> {
   const spans: readonly Span[] = signal === 'traces' ? (await runInTurns(tracesInSteps(body, encoding), turn)).spans : [];
   const records: readonly LogRecord[] = signal === 'logs' ? (await runInTurns(logsInSteps(body, encoding), turn)).records : [];
-  const found = new Map<string, Part>();
+  const [spansOf, recordsOf] = [byTrace(spans, wanted), byTrace(records, wanted)];
+  const found = new Map<string, readonly Part[]>();
   for (const traceId of wanted) {
-    const own = { spans: spans.filter((span) => span.traceId === traceId), records: records.filter((one) => one.traceId === traceId) };
-    const items = own.spans.length + own.records.length;
-    if (items === 0) continue;
-    const kept = redaction === undefined ? own : redaction.spans(own.spans, own.records);
-    found.set(traceId, {
-      signal,
-      encoding: 'json',
-      bytes: signal === 'traces' ? writeTraces(kept.spans, 'json') : writeLogsJson(kept.records),
-      items,
-    });
-    await turn();
+    const own = { spans: spansOf.get(traceId) ?? [], records: recordsOf.get(traceId) ?? [] };
+    const parts: Part[] = [];
+    for (let at = 0; at < own.spans.length + own.records.length; at += spansPerTurn) {
+      const some = { spans: own.spans.slice(at, at + spansPerTurn), records: own.records.slice(at, at + spansPerTurn) };
+      const kept = redaction === undefined ? some : redaction.spans(some.spans, some.records);
+      parts.push({
+        signal,
+        encoding: 'json',
+        bytes: signal === 'traces' ? writeTraces(kept.spans, 'json') : writeLogsJson(kept.records),
+        items: some.spans.length + some.records.length,
+      });
+      await turn();
+    }
+    if (parts.length > 0) found.set(traceId, parts);
+  }
+  return found;
+}
+
+function byTrace<Item extends Span | LogRecord>(items: readonly Item[], wanted: ReadonlySet<string>): ReadonlyMap<string, readonly Item[]> {
+  const found = new Map<string, Item[]>();
+  for (const item of items) {
+    const { traceId = '' } = item;
+    const known = found.get(traceId);
+    if (known !== undefined) known.push(item);
+    else if (wanted.has(traceId)) found.set(traceId, [item]);
   }
   return found;
 }

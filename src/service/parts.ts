@@ -19,7 +19,7 @@ import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { contentNotices } from '../pipeline/reporting/content-notices.ts';
 import { requestReader, type TakeRequest } from '../receivers/read-request.ts';
 import { byteBudget, type ByteLeases } from '../receivers/byte-budget.ts';
-import { withoutContent } from '../stores/content-policy.ts';
+import { contentAllowance, type ContentRoom, withoutContent } from '../stores/content-policy.ts';
 import { itemBytes, slimItem } from '../stores/blob-codec.ts';
 import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
 import type { Fingerprints } from '../config/fingerprint.ts';
@@ -193,12 +193,13 @@ export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOp
 function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item: ScoredRun) => void {
   const { settings, exporters, forward, logger, tracing } = parts;
   const notices = contentNotices();
+  const room: ContentRoom = { takes: contentAllowance(clock), isCalm: () => parts.overload.keepsContent() };
   return (item) => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     onScored(item);
     tracing.scored(item);
     parts.stored?.experiments.offer(item);
-    const without = withoutContent(item, settings.config().store.content, parts.overload.keepsContent);
+    const without = withoutContent(item, settings.config().store.content, room);
     // Verdicts of judges come later, for a run that is stored already.
     const figures = item.answered === true ? {} : { figures: settings.rules().figures(item.run) };
     const known = { ...item, ...figures };

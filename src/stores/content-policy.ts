@@ -1,4 +1,5 @@
 /** Which runs' content is kept: their texts, arguments and results, and their spans. Verdicts and decisions are kept of every run. */
+import type { Clock } from '../model/clock.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { sampleDecision } from '../pipeline/evaluation/sampling.ts';
 import type { WithoutContent } from '../model/store/store.ts';
@@ -9,22 +10,49 @@ export interface ContentChoice {
   readonly content: (typeof contentChoices)[number];
   /** Share 0..1 of the received runs that is kept whatever comes of them; of `failed_and_sampled`. */
   readonly sampleRate: number;
+  /** Further runs a minute that are kept; of `failed_and_sampled`. */
+  readonly perMinute: number;
 }
 
-/** Undefined: the content is kept. `hasRoom` is asked only about what would be; false: there is too much to do for writing content as well. */
-export function withoutContent(item: ScoredRun, choice: ContentChoice, hasRoom: () => boolean): WithoutContent | undefined {
-  return unwanted(item, choice) ?? (hasRoom() ? undefined : 'overload');
+export interface ContentRoom {
+  /** Whether one run more is kept of those that the sample lets go. */
+  takes(perMinute: number): boolean;
+  /** False: there is too much to do for writing content as well. Asked only about content that would be kept. */
+  isCalm(): boolean;
+}
+
+/** Undefined: the content is kept. */
+export function withoutContent(item: ScoredRun, choice: ContentChoice, room: ContentRoom): WithoutContent | undefined {
+  return unwanted(item, choice, room) ?? (room.isCalm() ? undefined : 'overload');
+}
+
+/** Minutes without runs that count: somebody who tries the service sends several runs at once. */
+const quietMinutesMax = 5;
+const minuteMs = 60_000;
+
+/** A token bucket, full at first. */
+export function contentAllowance(clock: Clock): ContentRoom['takes'] {
+  let minutes = quietMinutesMax;
+  let countedMs = clock.nowMs();
+  return (perMinute) => {
+    const now = clock.nowMs();
+    minutes = Math.min(quietMinutesMax, minutes + Math.max(0, now - countedMs) / minuteMs);
+    countedMs = now;
+    if (minutes * perMinute < 1) return false;
+    minutes -= 1 / perMinute;
+    return true;
+  };
 }
 
 /** Whoever pays for a question to a judge wants to see what it was about, whatever the answer. */
-function unwanted(item: ScoredRun, { content, sampleRate }: ContentChoice): WithoutContent | undefined {
+function unwanted(item: ScoredRun, { content, sampleRate, perMinute }: ContentChoice, room: ContentRoom): WithoutContent | undefined {
   switch (content) {
     case 'all':
       return undefined;
     case 'none':
       return 'switched_off';
     case 'failed_and_sampled':
-      return isTelling(item) || isSampled(item, sampleRate) ? undefined : 'sampled_out';
+      return isTelling(item) || isSampled(item, sampleRate) || room.takes(perMinute) ? undefined : 'sampled_out';
   }
 }
 

@@ -59,6 +59,17 @@ const good: readonly {
     want: ({ listen }) => [listen.otlpHttp.port, listen.otlpGrpc.port, listen.console.port],
     is: [0, 0, 0],
   },
+  ...[
+    ['store: { url: "memory:" }', 20],
+    ['store: { content: failed_and_sampled }', 0],
+    ['store: { content_sample: 0.1 }', 0],
+    ['store: { content_sample: 0.1, content_per_minute: 7 }', 7],
+  ].map(([text, is]) => ({
+    name: `runs a minute beside the sample in ${text}`,
+    text: String(text),
+    want: ({ store }: Config) => store.content.perMinute,
+    is,
+  })),
   { name: 'IPv6', text: 'listen: { otlp_http: "[::1]:4318" }', want: ({ listen }) => listen.otlpHttp, is: { host: '::1', port: 4318 } },
   {
     name: 'beyond loopback in so many words',

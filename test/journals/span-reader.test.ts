@@ -43,6 +43,15 @@ const pb = (...names: readonly (readonly [number, string])[]): JournalRecord => 
   ),
 });
 
+test('read back: a large trace in JSON comes back whole', async () => {
+  const names = Array.from({ length: 250 }, (_, at) => 'x'.repeat(at + 1));
+  const spans = names.map((name) => named(1, name));
+  const journal = journalOf({ ...base, contentType: 'application/json', body: writeTraces([named(2, 'other'), ...spans], 'json') });
+  const found = await readBack([{ keys: [traceId(1)], positions: [0] }], journal);
+  expect(spansOf(found)).toEqual([names]);
+  expect(found.map((one) => one.spans)).toEqual([250]);
+});
+
 test('read back: each request is read once, in order, and each trace gets its own spans, whatever their form', async () => {
   const zipped = gzipSync(writeTraces([named(1, 'ccc')], 'json'));
   const logs: JournalRecord = {

@@ -365,6 +365,20 @@ test('stored spans: of runs that pass nothing is kept, of those that fail everyt
   expect([status, text]).toEqual([404, expect.stringContaining('Nothing failed in this run')]);
 });
 
+test('stored spans: without a choice in the file, a service with few runs keeps what passes as well', async () => {
+  const service = await started(places('keep: { bytes: 20GiB }').yaml);
+  await post(service, [
+    agentSpan({ id: 1, trace: 7, agent: 'helper', input: 'q', output: 'a', start: 0, end: 9 }),
+    toolSpan({ id: 2, trace: 7, parent: 1, tool: 'find', arguments: {}, result: 'there', start: 1, end: 2 }),
+  ]);
+  expect(await withSpans(service, `${'7'.padStart(32, '0')}/${'1'.padStart(16, '0')}`, 2)).toMatchObject({
+    content_kept: true,
+    content_gone: null,
+    input: 'q',
+    spans_gone: null,
+  });
+});
+
 test('stored spans: those of a run that closed a moment before the service stopped are there after the next start', async () => {
   const { yaml } = places('content: all');
   const first = await running(yaml);

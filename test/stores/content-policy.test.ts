@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
-import { withoutContent as chosen, type ContentChoice } from '../../src/stores/content-policy.ts';
+import { contentAllowance, withoutContent as chosen, type ContentChoice } from '../../src/stores/content-policy.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 
-const choice = (sampleRate: number): ContentChoice => ({ content: 'failed_and_sampled', sampleRate });
-const withoutContent = (item: ScoredRun, choice: ContentChoice) => chosen(item, choice, () => true);
+const choice = (sampleRate: number): ContentChoice => ({ content: 'failed_and_sampled', sampleRate, perMinute: 20 });
+const withoutContent = (item: ScoredRun, choice: ContentChoice) => chosen(item, choice, { takes: () => false, isCalm: () => true });
 const judged = { evaluatorKind: 'judge' } as const;
 
 const cases: readonly { readonly name: string; readonly item: ScoredRun; readonly kept: boolean }[] = [
@@ -27,21 +28,22 @@ for (const { name, item, kept } of cases) {
   test(`content: failed_and_sampled ${kept ? 'keeps' : 'lets go'} ${name}`, () => {
     expect(withoutContent(item, choice(0))).toBe(kept ? undefined : 'sampled_out');
     expect(withoutContent(item, choice(1))).toBeUndefined();
-    expect([withoutContent(item, { content: 'all', sampleRate: 0 }), withoutContent(item, { content: 'none', sampleRate: 1 })]).toEqual([
-      undefined,
-      'switched_off',
-    ]);
+    expect([
+      withoutContent(item, { content: 'all', sampleRate: 0, perMinute: 20 }),
+      withoutContent(item, { content: 'none', sampleRate: 1, perMinute: 20 }),
+    ]).toEqual([undefined, 'switched_off']);
   });
 }
 
 test('content: under overload nothing is kept, and only what would have been is counted against it', () => {
   const asked: string[] = [];
-  const pressed = (name: string, item: ScoredRun, choice: ContentChoice) => chosen(item, choice, () => asked.push(name) < 0);
+  const pressed = (name: string, item: ScoredRun, choice: ContentChoice) =>
+    chosen(item, choice, { takes: () => false, isCalm: () => asked.push(name) < 0 });
   const [passed, broken] = [scoredRun({ a: scored(1) }), scoredRun({ a: scored(0) })];
-  expect(pressed('all', passed, { content: 'all', sampleRate: 0 })).toBe('overload');
+  expect(pressed('all', passed, { content: 'all', sampleRate: 0, perMinute: 20 })).toBe('overload');
   expect(pressed('failed', broken, choice(0))).toBe('overload');
   expect(pressed('sampled out', passed, choice(0))).toBe('sampled_out');
-  expect(pressed('switched off', broken, { content: 'none', sampleRate: 1 })).toBe('switched_off');
+  expect(pressed('switched off', broken, { content: 'none', sampleRate: 1, perMinute: 20 })).toBe('switched_off');
   expect(asked).toEqual(['all', 'failed']);
 });
 
@@ -60,4 +62,19 @@ test('content: the sample is drawn by trace id, and a larger one holds a smaller
       },
     ),
   );
+});
+
+test('content: few runs are all kept, and of many as many a minute as the configuration names', () => {
+  const clock = manualClock();
+  const room = { takes: contentAllowance(clock), isCalm: () => true };
+  const passed = scoredRun({ a: scored(1) });
+  const kept = (runs: number, perMinute = 20): number =>
+    Array.from({ length: runs }, () => chosen(passed, { content: 'failed_and_sampled', sampleRate: 0, perMinute }, room)).filter(
+      (without) => without === undefined,
+    ).length;
+  expect([kept(60), kept(100)]).toEqual([60, 40]);
+  clock.advance(30_000);
+  expect([kept(100), kept(100, 0)]).toEqual([10, 0]);
+  clock.advance(24 * 3_600_000);
+  expect(kept(1_000)).toBe(100);
 });

@@ -1,6 +1,15 @@
 /** The sections `store` and `journal`. */
 import { contentChoices } from '../../stores/content-policy.ts';
+import { isJsonObject, member, type JsonValue } from '../../model/json.ts';
 import { type Section, duration, integer, settings } from './section.ts';
+
+/** The value of the file, with `content_per_minute` where another key of the file says whose content is kept. */
+export function withContentPerMinute(value: JsonValue): JsonValue {
+  const written = isJsonObject(value) ? member(value, 'store') : undefined;
+  if (!isJsonObject(value) || !isJsonObject(written) || member(written, 'content_per_minute') !== undefined) return value;
+  const isChosen = member(written, 'content') !== undefined || member(written, 'content_sample') !== undefined;
+  return isChosen ? { ...value, store: { ...written, content_per_minute: 0 } } : value;
+}
 
 export const store: Section = {
   key: 'store',
@@ -27,6 +36,13 @@ export const store: Section = {
       default: 0.1,
       description: 'Share of the other runs by trace id, for `failed_and_sampled`.',
     },
+    content_per_minute: integer(
+      20,
+      0,
+      10_000,
+      'runs a minute',
+      'Further runs whose content `failed_and_sampled` keeps, so that a service with few runs has all of them; up to those of five minutes at once. `0` beside a written `content` or `content_sample`.',
+    ),
     search: {
       type: 'boolean',
       default: true,

@@ -113,7 +113,7 @@ function annotationJson({ id, toolCall, name, by, kind, label, score, passed, ex
 
 const goneSentences: { readonly [reason in ContentGone]: string } = {
   switched_off: 'The configuration keeps no content (store.content is none).',
-  sampled_out: 'Nothing failed in this run, and it is not in the sample (store.content, store.content_sample).',
+  sampled_out: 'Nothing failed in this run, and it is not in the sample (store.content, store.content_sample, store.content_per_minute).',
   overload: 'The service was overloaded when it scored the run, and stored no content (tracejury_stress_shed_total).',
   too_large: 'The content exceeds the size limit of a run.',
   expired: 'The content was older than store.keep.content.',
