@@ -26,6 +26,7 @@ export function Agents() {
       {versions.value !== undefined && !versions.value.whole ? <NotWhole /> : null}
       {rows.length > 0 ? (
         <DataTable
+          name="agents"
           caption="Agents, the one with the newest run first"
           columns={columns}
           rows={rows}
@@ -55,10 +56,10 @@ export function NotWhole() {
 
 const columns: readonly Column<AgentVersions<Schemas['Version']>>[] = [
   { key: 'agent', title: 'Agent', cell: ({ agent }) => (agent === null ? unknownText : <a href={agentAddress(agent)}>{agent}</a>) },
-  { key: 'versions', title: 'Versions', isNumber: true, cell: ({ versions }) => countText(versions.length) },
-  { key: 'newest', title: 'Newest version', cell: ({ newest }) => newest.version ?? unknownText },
   { key: 'runs', title: 'Runs', isNumber: true, cell: ({ runs }) => countText(runs) },
-  { key: 'p95', title: 'p95 of the newest', isNumber: true, cell: ({ newest }) => durationText(newest.p95_seconds) },
-  { key: 'cost', title: 'Cost per run', isNumber: true, cell: ({ newest }) => costText(newest.cost_per_run) },
   { key: 'seen', title: 'Last run', cell: ({ lastSeen }) => agoText(lastSeen, Date.now()) },
+  { key: 'newest', title: 'Newest version', from: 'narrow', cell: ({ newest }) => newest.version ?? unknownText },
+  { key: 'versions', title: 'Versions', from: 'narrow', isNumber: true, cell: ({ versions }) => countText(versions.length) },
+  { key: 'p95', title: 'p95 of the newest', from: 'narrow', isNumber: true, cell: ({ newest }) => durationText(newest.p95_seconds) },
+  { key: 'cost', title: 'Cost per run', from: 'narrow', isNumber: true, cell: ({ newest }) => costText(newest.cost_per_run) },
 ];

@@ -66,6 +66,7 @@ export function Evaluators() {
         <>
           {chosen === undefined ? null : <h2>All evaluators</h2>}
           <DataTable
+            name="evaluators"
             caption="Evaluators with their verdicts in this time"
             columns={columnsOf({ query, rates: rates.value?.rates ?? [], attempts })}
             rows={rows}
@@ -108,20 +109,6 @@ function columnsOf({ query, rates, attempts }: ColumnParts): readonly Column<Eva
         </>
       ),
     },
-    { key: 'kind', title: 'Scored by', cell: kindText },
-    {
-      key: 'threshold',
-      title: 'Threshold',
-      isNumber: true,
-      cell: ({ threshold }) => (threshold === null ? unknownText : scoreText(threshold)),
-    },
-    { key: 'scored', title: 'Scored', isNumber: true, cell: (one) => countText(scoredRuns(one)) },
-    {
-      key: 'failed',
-      title: 'Failed',
-      isNumber: true,
-      cell: (one) => (one.verdicts.fail === 0 ? '0' : <a href={runs(one, 'fail')}>{countText(one.verdicts.fail)}</a>),
-    },
     {
       key: 'rate',
       title: 'Pass rate, or mean score',
@@ -144,20 +131,30 @@ function columnsOf({ query, rates, attempts }: ColumnParts): readonly Column<Eva
       },
     },
     {
+      key: 'failed',
+      title: 'Failed',
+      isNumber: true,
+      cell: (one) => (one.verdicts.fail === 0 ? '0' : <a href={runs(one, 'fail')}>{countText(one.verdicts.fail)}</a>),
+    },
+    { key: 'scored', title: 'Scored', from: 'narrow', isNumber: true, cell: (one) => countText(scoredRuns(one)) },
+    {
       key: 'skipped',
       title: 'Skipped',
+      from: 'narrow',
       isNumber: true,
       cell: (one) => (one.verdicts.skipped === 0 ? '0' : <a href={runs(one, 'skipped')}>{countText(one.verdicts.skipped)}</a>),
     },
     {
       key: 'errors',
       title: 'Errors',
+      from: 'narrow',
       isNumber: true,
       cell: (one) => (one.verdicts.error === 0 ? '0' : <a href={runs(one, 'error')}>{countText(one.verdicts.error)}</a>),
     },
     {
       key: 'evaluable',
       title: 'Can score',
+      from: 'narrow',
       isNumber: true,
       cell: ({ name }) => {
         const { scored, of, agents, agentsScored } = evaluableOf(attempts.filter((row) => row.name === name));
@@ -167,6 +164,14 @@ function columnsOf({ query, rates, attempts }: ColumnParts): readonly Column<Eva
           <span title={`${scored} of ${of} runs, ${agentsScored} of ${agents} agents`}>{percentText(scored / of)}</span>
         );
       },
+    },
+    { key: 'kind', title: 'Scored by', from: 'narrow', cell: kindText },
+    {
+      key: 'threshold',
+      title: 'Threshold',
+      from: 'narrow',
+      isNumber: true,
+      cell: ({ threshold }) => (threshold === null ? unknownText : scoreText(threshold)),
     },
   ];
 }

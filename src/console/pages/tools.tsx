@@ -44,6 +44,7 @@ export function Tools() {
       <AnswerState of={tools} what="the tools" />
       {rows.length > 0 ? (
         <DataTable
+          name="tools"
           caption="Tools by agent, the highest error rate first"
           columns={columnsOf({ query, by, failing })}
           rows={rows}
@@ -82,9 +83,9 @@ interface ColumnParts {
 function columnsOf({ query, by, failing }: ColumnParts): readonly Column<Tool>[] {
   return [
     { key: 'tool', title: 'Tool', cell: (row) => <a href={runsAddress(query, runFilters(row, query))}>{row.name}</a> },
-    { key: 'agent', title: 'Agent', cell: ({ agent }) => agent ?? unknownText },
+    { key: 'agent', title: 'Agent', from: 'narrow', cell: ({ agent }) => agent ?? unknownText },
     ...(by === undefined ? [] : [{ key: 'split', title: by, cell: (row: Tool) => row[by] ?? unknownText }]),
-    { key: 'calls', title: 'Calls', isNumber: true, cell: ({ calls }) => countText(calls) },
+    { key: 'rate', title: 'Error rate', cell: ({ error_rate: rate }) => <RateCell estimate={rate} /> },
     {
       key: 'errors',
       title: 'Errors',
@@ -96,10 +97,10 @@ function columnsOf({ query, by, failing }: ColumnParts): readonly Column<Tool>[]
           <a href={runsAddress(query, { ...runFilters(row, query), evaluator: failing, verdict: 'fail' })}>{countText(row.errors)}</a>
         ),
     },
-    { key: 'rate', title: 'Error rate', cell: ({ error_rate: rate }) => <RateCell estimate={rate} /> },
-    { key: 'p50', title: 'p50', isNumber: true, cell: ({ p50_seconds: seconds }) => durationText(seconds) },
-    { key: 'p95', title: 'p95', isNumber: true, cell: ({ p95_seconds: seconds }) => durationText(seconds) },
-    { key: 'lost', title: 'Without a result', isNumber: true, cell: ({ not_executed: lost }) => countText(lost) },
+    { key: 'calls', title: 'Calls', from: 'narrow', isNumber: true, cell: ({ calls }) => countText(calls) },
+    { key: 'p50', title: 'p50', from: 'narrow', isNumber: true, cell: ({ p50_seconds: seconds }) => durationText(seconds) },
+    { key: 'p95', title: 'p95', from: 'narrow', isNumber: true, cell: ({ p95_seconds: seconds }) => durationText(seconds) },
+    { key: 'lost', title: 'Without a result', from: 'narrow', isNumber: true, cell: ({ not_executed: lost }) => countText(lost) },
   ];
 }
 

@@ -12,7 +12,7 @@ export interface Column<Row> {
   /** True: text of a span, which may be written from right to left. It takes the width that other columns leave. */
   readonly isText?: boolean;
   /** The width of the table from which on the column is shown, unless a person has chosen columns. */
-  readonly from?: 'medium' | 'wide' | undefined;
+  readonly from?: 'narrow' | 'medium' | 'wide' | undefined;
   /** True: long text may take several lines. Only in tables that do not scroll by themselves. */
   readonly wraps?: boolean;
 }

@@ -91,8 +91,32 @@ async function onAPhone({ browser, world, tally }: Setting): Promise<void> {
       ...watched.faults(),
     ];
   });
+  for (const { path, heading } of verdictColumns)
+    for (const width of [360, 1_280])
+      await tally.attempt(`${path} shows ${heading} at a width of ${width}, and its table has no more columns than fit`, async () => {
+        await watched.page.setViewportSize({ width, height: 844 });
+        await watched.open(`${path}?range=7d`);
+        const box = await watched.page.getByRole('columnheader', { name: heading }).first().boundingBox();
+        const wide = await watched.page.evaluate<number>(`(() => {
+          const frame = document.querySelector('.table-frame');
+          return frame.scrollWidth - frame.clientWidth;
+        })()`);
+        return [
+          ...(box !== null && box.x + box.width <= width ? [] : [`the column is at ${box?.x ?? 'no place'}`]),
+          ...(wide <= 1 ? [] : [`the table is ${wide} pixels wider than its frame`]),
+          ...(await usable(watched.page)),
+          ...watched.faults(),
+        ];
+      });
   await watched.close();
 }
+
+/** Pages whose tables have more columns than a phone shows. */
+const verdictColumns = [
+  { path: '/tools', heading: 'Error rate' },
+  { path: '/agents', heading: 'Last run' },
+  { path: '/evaluators', heading: 'Pass rate, or mean score' },
+] as const;
 
 async function fromRightToLeft({ browser, tally }: Setting): Promise<void> {
   const folder = serviceFolder();
