@@ -21,18 +21,21 @@ type ReadSpan = Schemas['ReadSpan'];
 export interface SpanPanelProps {
   readonly run: Run;
   readonly target: Target;
+  /** Spans that end because a call waits. */
+  readonly waiting: ReadonlySet<string>;
   readonly selectedCall: Loaded<PlacedCall>;
   readonly allCalls: AllCalls;
   readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
   readonly onOpen: (target: Target) => void;
 }
 
-export function SpanPanel({ run, target: { spanId }, selectedCall, allCalls, verdicts, onOpen }: SpanPanelProps) {
+export function SpanPanel({ run, target: { spanId }, waiting, selectedCall, allCalls, verdicts, onOpen }: SpanPanelProps) {
   if (spanId !== undefined && run.spans_kept !== 0)
     return (
       <StoredSpan
         run={run}
         spanId={spanId}
+        isWaiting={waiting.has(spanId)}
         selectedCall={selectedCall}
         allCalls={allCalls}
         verdicts={verdicts.get(spanId)}
@@ -57,10 +60,11 @@ function isOpen({ value, isLoading, error }: Loaded<PlacedCall>): boolean {
 
 interface StoredSpanProps extends Pick<SpanPanelProps, 'run' | 'selectedCall' | 'allCalls' | 'onOpen'> {
   readonly spanId: string;
+  readonly isWaiting: boolean;
   readonly verdicts: SpanVerdicts | undefined;
 }
 
-function StoredSpan({ run, spanId, selectedCall, allCalls, verdicts, onOpen }: StoredSpanProps) {
+function StoredSpan({ run, spanId, isWaiting, selectedCall, allCalls, verdicts, onOpen }: StoredSpanProps) {
   const found = useGet('/runs/{trace}/{span}/spans/{id}', {
     path: { trace: run.trace_id, span: run.span_id, id: spanId },
     query: { tenant: run.tenant },
@@ -85,7 +89,7 @@ function StoredSpan({ run, spanId, selectedCall, allCalls, verdicts, onOpen }: S
       {(selectedCall.value?.call.error ?? null) !== null ||
       selectedCall.value?.call.outcome === 'waiting' ||
       isOpen(selectedCall) ? null : (
-        <StatusOf span={span} />
+        <StatusOf span={span} isWaiting={isWaiting} />
       )}
       <VerdictsOnSpan run={run} spanId={spanId} verdicts={verdicts} />
       <ReadContent run={run} read={value} selectedCall={selectedCall} allCalls={allCalls} onOpen={onOpen} />
@@ -112,14 +116,16 @@ function PanelHead({ title, kind, facts }: { readonly title: string; readonly ki
   );
 }
 
-function StatusOf({ span: { status, events } }: { readonly span: ReadSpan['span'] }) {
+function StatusOf({ span: { status, events }, isWaiting }: { readonly span: ReadSpan['span']; readonly isWaiting: boolean }) {
+  const isError = status.code === 'error';
   const exceptions = events.filter(({ name }) => name === 'exception').slice(0, 5);
-  if (status.code !== 'error' && exceptions.length === 0) return null;
+  if (!isError && exceptions.length === 0) return null;
   return (
-    <div class="box failed">
+    <div class={isWaiting ? 'box warning' : 'box failed'}>
       <div class="text">
         <strong>
-          <span aria-hidden="true">✗</span> {status.code === 'error' ? 'The span ended in an error.' : 'The span has an exception.'}
+          <span aria-hidden="true">{isWaiting ? '‖' : '✗'}</span>{' '}
+          {isWaiting ? 'It waits for a person or another program.' : isError ? 'The span ended in an error.' : 'The span has an exception.'}
         </strong>
         {status.message === '' ? null : <LongText text={status.message} charsMax={400} />}
         {exceptions.map(({ at, attributes }) => (

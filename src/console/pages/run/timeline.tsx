@@ -227,8 +227,15 @@ const indentsMax = 14;
 /** Is drawn again only when something of it has changed: a scroll moves the others. */
 class TimelineRow extends Component<TimelineRowProps> {
   override shouldComponentUpdate(next: TimelineRowProps): boolean {
-    const { row, index, count, isSelected, failed } = this.props;
-    return row !== next.row || index !== next.index || count !== next.count || isSelected !== next.isSelected || failed !== next.failed;
+    const { row, index, count, isSelected, failed, isWaiting } = this.props;
+    return (
+      row !== next.row ||
+      index !== next.index ||
+      count !== next.count ||
+      isSelected !== next.isSelected ||
+      failed !== next.failed ||
+      isWaiting !== next.isWaiting
+    );
   }
 
   override render() {

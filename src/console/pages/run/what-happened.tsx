@@ -9,6 +9,7 @@ import { conversationEntries, entriesOfRun } from '../../parts/run/conversation.
 import { ConversationView } from '../../parts/run/conversation-view.tsx';
 import { failedCallsOf } from '../../parts/run/evidence.ts';
 import type { PageSpan } from '../../parts/run/timeline-spans.ts';
+import { waitingSpans } from '../../parts/run/waiting-spans.ts';
 import { useAddress } from '../../parts/use-address.ts';
 import { type AllCalls, type PlacedCall, useAllCalls } from './run-calls.ts';
 import { SpanPanel } from './span-panel.tsx';
@@ -72,14 +73,21 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
     if (movedTo !== undefined) select(movedTo);
     panel.current?.focus();
   };
-  const details = useMemo(
-    () => <SpanPanel run={run} target={target} selectedCall={selectedCall} allCalls={allCalls} verdicts={verdicts} onOpen={onOpen} />,
-    [run, target, selectedCall.value, selectedCall.isLoading, selectedCall.error, allCalls.calls, verdicts, onOpen],
-  );
   const spans = timeline.value?.spans;
-  const held = useMemo(
-    () => new Set((run.tool_calls ?? []).flatMap(({ outcome, span_id: id }) => (outcome === 'waiting' && id !== null ? [id] : []))),
-    [run],
+  const held = useMemo(() => waitingSpans(run, spans ?? []), [run, spans]);
+  const details = useMemo(
+    () => (
+      <SpanPanel
+        run={run}
+        target={target}
+        waiting={held}
+        selectedCall={selectedCall}
+        allCalls={allCalls}
+        verdicts={verdicts}
+        onOpen={onOpen}
+      />
+    ),
+    [run, target, held, selectedCall.value, selectedCall.isLoading, selectedCall.error, allCalls.calls, verdicts, onOpen],
   );
 
   return (
