@@ -9,7 +9,7 @@ import { AppContext } from './app-context.ts';
 import { type Addition, additionTexts, datasetNameFault, leftOutText, placeOf } from './dataset-additions.ts';
 import { DatasetField, SplitAndTags } from './dataset-fields.tsx';
 import { Dialog, DialogDone } from './dialog.tsx';
-import { ErrorBox } from './error-box.tsx';
+import { DialogForm } from './dialog-form.tsx';
 import { CheckField, TextField } from './fields.tsx';
 import { draftOf, type ExampleDraft, exampleOf } from './run/example-draft.ts';
 import { type RunReference, runRequests, runsText } from './run-requests.ts';
@@ -77,7 +77,7 @@ function AdditionForm({ runs, example, onClose }: AdditionFormProps) {
   const [draft, setDraft] = useState<ExampleDraft>(() => draftOf(example ?? {}));
   const [fault, setFault] = useState<string>();
   const [additions, setAdditions] = useState<readonly Addition[]>();
-  const { isSending, error, send } = useSend();
+  const sending = useSend();
   const change = (changes: Partial<Fields>): void => setFields((before) => ({ ...before, ...changes }));
   // With a single dataset there is nothing to choose.
   useEffect(() => {
@@ -92,7 +92,7 @@ function AdditionForm({ runs, example, onClose }: AdditionFormProps) {
     if (wrong !== undefined || (made !== undefined && 'faults' in made)) return;
     const place = placeOf(fields);
     const path = { name };
-    await send(async () => {
+    await sending.send(async () => {
       const answers: Addition[] = [];
       for (const { tenant, runs: own } of runRequests(runs))
         answers.push(
@@ -112,12 +112,13 @@ function AdditionForm({ runs, example, onClose }: AdditionFormProps) {
 
   if (additions !== undefined) return <AdditionDone name={name} additions={additions} runs={runs} onClose={onClose} />;
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add();
-      }}
+    <DialogForm
+      action={`Add ${runsText(runs.length)}`}
+      doing="Adding …"
+      sending={sending}
+      isReady={runs.length > 0 && (made === undefined || !('faults' in made))}
+      onSubmit={add}
+      onClose={onClose}
     >
       {example === undefined ? (
         <p class="dim">
@@ -156,16 +157,7 @@ function AdditionForm({ runs, example, onClose }: AdditionFormProps) {
           onChange={(changes) => setDraft((before) => ({ ...before, ...changes }))}
         />
       )}
-      {error === undefined ? null : <ErrorBox error={error} />}
-      <div class="row">
-        <button type="submit" class="primary" disabled={isSending || runs.length === 0 || (made !== undefined && 'faults' in made)}>
-          {isSending ? 'Adding …' : `Add ${runsText(runs.length)}`}
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

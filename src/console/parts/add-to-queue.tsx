@@ -5,7 +5,7 @@ import { useApi, useGet } from '../api/use-api.ts';
 import { useSend } from '../api/use-send.ts';
 import { AnswerState } from './answer-state.tsx';
 import { Dialog, DialogDone } from './dialog.tsx';
-import { ErrorBox } from './error-box.tsx';
+import { DialogForm } from './dialog-form.tsx';
 import { ChoiceField, TextField } from './fields.tsx';
 import { countText } from './format.ts';
 import { type QueueAddition, queueAdditionTexts } from './queue/queue-additions.ts';
@@ -47,7 +47,7 @@ interface AdditionFormProps extends Pick<AddToQueueProps, 'runs' | 'onClose'> {
 function AdditionForm({ runs, queues, onClose }: AdditionFormProps) {
   const api = useApi();
   const by = useOwnName();
-  const { isSending, error, send } = useSend();
+  const sending = useSend();
   const [name, setName] = useState(queues[0]?.name ?? '');
   const [note, setNote] = useState('');
   const [additions, setAdditions] = useState<readonly QueueAddition[]>([]);
@@ -56,7 +56,7 @@ function AdditionForm({ runs, queues, onClose }: AdditionFormProps) {
   async function add(): Promise<void> {
     const why = note.trim();
     setAdditions([]);
-    const isSent = await send(async () => {
+    const isSent = await sending.send(async () => {
       for (const { tenant, runs: own } of runRequests(runs)) {
         const body = { runs: own, person: by, ...(why === '' ? {} : { note: why }) };
         const answer = await api.send('POST /queues/{name}/items', { path: { name }, query: { tenant }, body });
@@ -82,12 +82,13 @@ function AdditionForm({ runs, queues, onClose }: AdditionFormProps) {
       </div>
     );
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add();
-      }}
+    <DialogForm
+      action={`Put ${runsText(runs.length)} into the queue`}
+      doing="Adding …"
+      sending={sending}
+      isReady={runs.length > 0}
+      onSubmit={add}
+      onClose={onClose}
     >
       <ChoiceField
         label="Queue"
@@ -99,16 +100,7 @@ function AdditionForm({ runs, queues, onClose }: AdditionFormProps) {
         onChange={setName}
       />
       <TextField label="Why" hint="Reviewers see it after their answer. May stay empty." value={note} charsMax={1_000} onChange={setNote} />
-      {error === undefined ? null : <ErrorBox error={error} />}
       {said}
-      <div class="row">
-        <button type="submit" class="primary" disabled={isSending || runs.length === 0}>
-          {isSending ? 'Adding …' : `Put ${runsText(runs.length)} into the queue`}
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }

@@ -7,7 +7,7 @@ import { pageAddress } from '../../parts/address.ts';
 import { additionTexts, datasetNameFault, placeOf, presentText } from '../../parts/dataset-additions.ts';
 import { DatasetField, SplitAndTags } from '../../parts/dataset-fields.tsx';
 import { Dialog, DialogDone } from '../../parts/dialog.tsx';
-import { ErrorBox } from '../../parts/error-box.tsx';
+import { DialogForm } from '../../parts/dialog-form.tsx';
 import { CheckField, ChoiceField } from '../../parts/fields.tsx';
 import { bytesText, lineText } from '../../parts/format.ts';
 import { useOwnName } from '../../parts/session.tsx';
@@ -75,7 +75,7 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
   const [faults, setFaults] = useState<{ readonly name?: string | undefined; readonly file?: string | undefined }>({});
   const [checked, setChecked] = useState<Answer>();
   const [written, setWritten] = useState<Answer>();
-  const { isSending, error, send: attempt } = useSend();
+  const sending = useSend();
   const change = (changes: Partial<Given>): void => {
     setGiven((before) => ({ ...before, ...changes }));
     setChecked(undefined);
@@ -86,7 +86,7 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
     const wrong = { name: datasetNameFault(name), file: given.text === '' ? 'Choose a file that is not empty.' : undefined };
     setFaults(wrong);
     if (wrong.name !== undefined || wrong.file !== undefined) return;
-    await attempt(async () => {
+    await sending.send(async () => {
       const answer = await api.send('POST /datasets/{name}/import', {
         path: { name },
         query: { tenant: dataset?.tenant },
@@ -111,12 +111,13 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
 
   if (written !== undefined) return <ImportDone name={given.name.trim()} tenant={dataset?.tenant} answer={written} onClose={onClose} />;
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send(checked === undefined);
-      }}
+    <DialogForm
+      action={checked === undefined ? 'Check the file' : `Import ${examplesText(checked.examples)}`}
+      doing={checked === undefined ? 'Reading …' : 'Importing …'}
+      sending={sending}
+      isReady={checked?.examples !== 0}
+      onSubmit={() => send(checked === undefined)}
+      onClose={onClose}
     >
       {dataset === undefined ? (
         <DatasetField
@@ -141,23 +142,8 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
         isChecked={given.isDistinct}
         onChange={(isDistinct) => change({ isDistinct })}
       />
-      {error === undefined ? null : <ErrorBox error={error} />}
       {checked === undefined ? null : <Checked answer={checked} keeps={given.keeps} />}
-      <div class="row">
-        <button type="submit" class="primary" disabled={isSending || checked?.examples === 0}>
-          {checked === undefined
-            ? isSending
-              ? 'Reading …'
-              : 'Check the file'
-            : isSending
-              ? 'Importing …'
-              : `Import ${examplesText(checked.examples)}`}
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 
