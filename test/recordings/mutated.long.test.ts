@@ -76,6 +76,11 @@ const knownWrong: readonly { readonly mutation: string; readonly recordings: rea
     because: 'arguments in an event are not read, and they alone say that one conversation is the task of another',
   },
   {
+    mutation: 'content in an event',
+    recordings: ['js-sentry-ai-sdk/agent-as-tool'],
+    because: 'the span of an agent has a model, tokens and messages as a request has, and nothing but its name says more',
+  },
+  {
     mutation: 'no status',
     recordings: ['honeyhive-openai/toolerror'],
     because: 'only the status says that a second span tells the failure of the first again',
@@ -84,6 +89,11 @@ const knownWrong: readonly { readonly mutation: string; readonly recordings: rea
     mutation: 'a client’s span inside each request',
     recordings: ['js-openinference-beeai/agent-as-tool'],
     because: 'a span of an event has no client below it',
+  },
+  {
+    mutation: 'a client’s span inside each request',
+    recordings: ['js-mastra-laminar/agent-as-tool'],
+    because: 'the span around a loop is no request and has no client of its own below it',
   },
 ];
 

@@ -685,12 +685,49 @@ def loongsuite_agent_framework():
 
 
 
+def langsmith_anthropic():
+    flush = langsmith()
+    from langsmith import traceable
+    from langsmith.wrappers import wrap_anthropic
+
+    hooks.turn = lambda function: traceable(name="answer_customer")(function)
+    hooks.tool = lambda function: traceable(run_type="tool")(function)
+    hooks.wrap = wrap_anthropic
+    return flush
+
+
+def netra_with(instrument):
+    from netra import Netra
+    from netra.instrumentation.instruments import InstrumentSet
+
+    Netra.init(app_name="warehouse", headers="x-api-key=none", trace_content=True, instruments={getattr(InstrumentSet, instrument)}, root_instruments={InstrumentSet.ALL})
+    return Netra.shutdown
+
+
+def logfire_alone():
+    """For SDKs that trace by themselves into the global provider."""
+    import logfire as package
+
+    package.configure(send_to_logfire=False, console=False, metrics=False, service_name="warehouse")
+    return package.shutdown
+
+
 def plain():
     """For SDKs that trace by themselves into the global provider."""
     return telemetry(with_logs=True)
 
 
 SWITCHES = {
+    "langsmith-anthropic": langsmith_anthropic,
+    "mlflow-google-genai": lambda: mlflow("gemini"),
+    "langfuse-google-adk": lambda: langfuse(lambda: instrumentor("openinference.instrumentation.google_adk", "GoogleADKInstrumentor")),
+    "langfuse-agno": lambda: langfuse(lambda: instrumentor("openinference.instrumentation.agno", "AgnoInstrumentor")),
+    "netra-pydantic-ai": lambda: netra_with("PYDANTIC_AI"),
+    "netra-agno": lambda: netra_with("AGNO"),
+    "respan-google-adk": lambda: respan_with("google_adk", "GoogleADKInstrumentor"),
+    "openinference-ag2": lambda: openinference("ag2", "AG2Instrumentor"),
+    "genai-anthropic": lambda: genai("opentelemetry.instrumentation.genai.anthropic", "AnthropicInstrumentor"),
+    "logfire-alone": logfire_alone,
     "judgeval-openai": judgeval,
     "neatlogs-openai-agents": neatlogs_openai_agents,
     "netra-openai-agents": netra,
