@@ -23,10 +23,47 @@ export interface ExperimentWithResults {
 }
 
 /** Of the second experiment against the first. */
-export const comparisonWords = ['better', 'worse', 'no_difference_shown', 'not_comparable'] as const;
+export const comparisonWords = ['better', 'worse', 'worse_with_unscored', 'no_difference_shown', 'not_comparable'] as const;
 export type ComparisonWord = (typeof comparisonWords)[number];
 
-export interface EvaluatorComparison {
+export function isWorse(word: ComparisonWord): boolean {
+  return word === 'worse' || word === 'worse_with_unscored';
+}
+
+/** A paired difference with its test. */
+export interface TestedDifference {
+  readonly test: 'mcnemar' | ScoreDifference['method'] | undefined;
+  readonly difference: Estimated | NotEstimable;
+  /** Of this test alone. */
+  readonly p: number | undefined;
+  /** Corrected for the number of tests that could have shown a difference. */
+  readonly adjustedP: number | undefined;
+}
+
+/**
+ * Examples that an evaluator scored on one side at least, and not on each run of both: it was skipped, had no answer, or the run crashed.
+ * A version must not gain by runs without a score.
+ */
+export interface UnscoredComparison {
+  readonly examples: number;
+  readonly first: UnscoredSide;
+  readonly second: UnscoredSide;
+  /** Of the share of runs without a score. */
+  readonly share: TestedDifference;
+  /** When a run without a score counts as not passed, or as the score 0, on both sides. */
+  readonly asNotPassed: TestedDifference;
+  /** Of the difference: from unscored runs that passed in the first and not in the second, to the opposite. */
+  readonly range: { readonly low: number; readonly high: number };
+  /** Examples with a larger share of runs without a score in the second. */
+  readonly lessScored: readonly string[];
+}
+
+interface UnscoredSide {
+  readonly runs: number;
+  readonly unscored: number;
+}
+
+export interface EvaluatorComparison extends TestedDifference {
   readonly name: string;
   readonly measure: Measure;
   readonly word: ComparisonWord;
@@ -34,12 +71,8 @@ export interface EvaluatorComparison {
   readonly examples: number;
   readonly first: Estimate;
   readonly second: Estimate;
-  readonly test: 'mcnemar' | ScoreDifference['method'] | undefined;
-  readonly difference: Estimated | NotEstimable;
-  /** Of this evaluator alone. */
-  readonly p: number | undefined;
-  /** Corrected for the number of evaluators that could have shown a difference. */
-  readonly adjustedP: number | undefined;
+  /** `undefined`: both sides scored the same examples on each run. */
+  readonly unscored: UnscoredComparison | undefined;
   /** Examples whose share of passed runs, or whose score, is another one; the largest changes first. */
   readonly flipped: readonly Flip[];
   readonly repeats: { readonly first: readonly RepeatSummary[]; readonly second: readonly RepeatSummary[] };
@@ -91,6 +124,8 @@ export interface Comparison {
   readonly level: number;
   /** Evaluators that are significantly worse. */
   readonly regressions: readonly string[];
+  /** Evaluators that are significantly worse when a run without a score counts as not passed. */
+  readonly unscoredRegressions: readonly string[];
   /** Evaluators that scored the first experiment on these examples, and nothing of the second. */
   readonly lost: readonly string[];
 }
@@ -111,6 +146,7 @@ export function experimentComparison(first: ExperimentWithResults, second: Exper
     ]),
   ];
   const inputs = new Map([...pairs.first, ...pairs.second].map(({ exampleId, input }) => [exampleId, input] as const));
+  const named = (word: ComparisonWord): readonly string[] => evaluators.filter((one) => one.word === word).map(({ name }) => name);
   const evaluators = withCorrection(names.map((name) => evaluatorComparison(name, pairs, inputs)));
   return {
     first: first.experiment,
@@ -122,7 +158,8 @@ export function experimentComparison(first: ExperimentWithResults, second: Exper
     usage: usages.flatMap((usage) => usageComparison(usage, pairs)),
     warnings: warningsOf(first.experiment, second.experiment),
     level: 1 - usualConfidence,
-    regressions: evaluators.filter(({ word }) => word === 'worse').map(({ name }) => name),
+    regressions: named('worse'),
+    unscoredRegressions: named('worse_with_unscored'),
     lost: evaluators
       .filter(({ name, measure }) => hasValues(pairs.first, name, measure) && !hasValues(pairs.second, name, measure))
       .map(({ name }) => name),
@@ -142,37 +179,53 @@ function hasValues(results: readonly ExperimentResult[], name: string, measure: 
   return results.some((result) => observedOn(result, name, measure).length > 0);
 }
 
-interface Uncorrected extends Omit<EvaluatorComparison, 'word' | 'adjustedP'> {
-  /** The least p-value that as many differing examples could give; 0 for a continuous test. */
+/** Before the correction. */
+interface Uncorrected extends Omit<TestedDifference, 'adjustedP'> {
+  /** The least p-value that as many differing examples could give. */
   readonly leastP: number;
 }
 
-function evaluatorComparison(name: string, pairs: Pairs, inputs: ReadonlyMap<string, string | undefined>): Uncorrected {
+interface UncorrectedEvaluator extends Omit<EvaluatorComparison, 'word' | keyof TestedDifference | 'unscored'> {
+  readonly tested: Uncorrected;
+  readonly unscored:
+    | (Omit<UnscoredComparison, 'share' | 'asNotPassed'> & { readonly share: Uncorrected; readonly asNotPassed: Uncorrected })
+    | undefined;
+}
+
+function evaluatorComparison(name: string, pairs: Pairs, inputs: ReadonlyMap<string, string | undefined>): UncorrectedEvaluator {
   const measure = measureOf([...pairs.first, ...pairs.second].flatMap((result) => verdictsOn(result, name)));
-  const of = (results: readonly ExperimentResult[]): ReadonlyMap<string, readonly Observed[]> =>
-    Map.groupBy(
-      results.flatMap((result) => observedOn(result, name, measure)),
-      ({ exampleId }) => exampleId,
-    );
-  const [first, second] = [of(pairs.first), of(pairs.second)];
-  const matched = [...first].flatMap(([exampleId, one]) => {
-    const other = second.get(exampleId);
-    return other === undefined ? [] : [{ exampleId, first: one, second: other }];
-  });
-  const [ones, others] = [matched.flatMap((pair) => pair.first), matched.flatMap((pair) => pair.second)];
+  const sideOf = (results: readonly ExperimentResult[] = []): ExampleSide => {
+    const observed = results.map((result) => observedOn(result, name, measure));
+    return { observed: observed.flat(), unscored: observed.filter(({ length }) => length === 0).length };
+  };
+  const second = byExample(pairs.second);
+  const examples = [...byExample(pairs.first)].map(([exampleId, own]) => ({
+    exampleId,
+    first: sideOf(own),
+    second: sideOf(second.get(exampleId)),
+  }));
+  const matched = examples.filter((one) => one.first.observed.length > 0 && one.second.observed.length > 0);
+  const [ones, others] = [matched.flatMap((pair) => pair.first.observed), matched.flatMap((pair) => pair.second.observed)];
   return {
     name,
     measure,
     examples: matched.length,
     first: estimateOf(ones, measure),
     second: estimateOf(others, measure),
-    ...differenceOf(matched, measure),
+    tested: differenceOf(
+      matched.map((one) => ({ first: valuesOf(one.first), second: valuesOf(one.second) })),
+      measure,
+    ),
+    unscored: unscoredComparison(
+      examples.filter((one) => one.first.observed.length > 0 || one.second.observed.length > 0),
+      measure,
+    ),
     flipped: matched
       .map(({ exampleId, first: before, second: after }): Flip => ({
         exampleId,
         input: inputs.get(exampleId),
-        first: flipSide(before),
-        second: flipSide(after),
+        first: flipSide(before.observed),
+        second: flipSide(after.observed),
       }))
       .filter((flip) => Math.abs(changeOf(flip)) > sameWithin)
       .sort((one, other) => Math.abs(changeOf(other)) - Math.abs(changeOf(one)) || changeOf(one) - changeOf(other)),
@@ -182,8 +235,54 @@ function evaluatorComparison(name: string, pairs: Pairs, inputs: ReadonlyMap<str
 
 interface MatchedExample {
   readonly exampleId: string;
-  readonly first: readonly Observed[];
-  readonly second: readonly Observed[];
+  readonly first: ExampleSide;
+  readonly second: ExampleSide;
+}
+
+interface ExampleSide {
+  readonly observed: readonly Observed[];
+  /** Runs without a score. */
+  readonly unscored: number;
+}
+
+/** `unscoredAs`: the value of a run without a score; those runs are left out without it. */
+function valuesOf({ observed, unscored }: ExampleSide, unscoredAs?: number): readonly number[] {
+  const values = observed.map(({ value }) => value);
+  return unscoredAs === undefined ? values : [...values, ...Array.from({ length: unscored }, () => unscoredAs)];
+}
+
+function unscoredComparison(examples: readonly MatchedExample[], measure: Measure): UncorrectedEvaluator['unscored'] {
+  const count = (side: 'first' | 'second'): UnscoredSide => ({
+    runs: sum(examples.map((one) => one[side].observed.length + one[side].unscored)),
+    unscored: sum(examples.map((one) => one[side].unscored)),
+  });
+  const [first, second] = [count('first'), count('second')];
+  if (first.unscored + second.unscored === 0) return undefined;
+  const counted = (firstAs: number, secondAs: number): readonly PairedValues[] =>
+    examples.map((one) => ({ first: valuesOf(one.first, firstAs), second: valuesOf(one.second, secondAs) }));
+  const meanChange = (pairs: readonly PairedValues[]): number => mean(pairs.map((pair) => mean(pair.second) - mean(pair.first)));
+  const isUnscored = ({ observed, unscored }: ExampleSide): readonly number[] => [
+    ...observed.map(() => 0),
+    ...Array.from({ length: unscored }, () => 1),
+  ];
+  const shares = examples.map((one) => ({ exampleId: one.exampleId, first: isUnscored(one.first), second: isUnscored(one.second) }));
+  return {
+    examples: examples.length,
+    first,
+    second,
+    share: differenceOf(shares, 'rate'),
+    asNotPassed: differenceOf(counted(0, 0), measure),
+    range: { low: meanChange(counted(1, 0)), high: meanChange(counted(0, 1)) },
+    lessScored: shares.filter((one) => mean(one.second) > mean(one.first)).map(({ exampleId }) => exampleId),
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((all, value) => all + value, 0);
+}
+
+function mean(values: readonly number[]): number {
+  return sum(values) / values.length;
 }
 
 /** What rounding may do to a mean. */
@@ -197,7 +296,7 @@ function flipSide(observed: readonly Observed[]): FlipSide {
   const [first] = observed;
   const worst = observed.reduce((least, one) => (least === undefined || one.value < least.value ? one : least), first);
   return {
-    value: meanOf(observed),
+    value: mean(observed.map(({ value }) => value)),
     runs: observed.length,
     explanation: worst?.explanation ?? '',
     run: worst?.result.run,
@@ -208,44 +307,78 @@ function flipSide(observed: readonly Observed[]): FlipSide {
 }
 
 function meanKnown(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((all, value) => all + value, 0) / values.length;
+  return values.length === 0 ? undefined : mean(values);
 }
 
-function meanOf(observed: readonly Observed[]): number {
-  return observed.reduce((all, { value }) => all + value, 0) / observed.length;
+/** Values of the runs of one example. */
+interface PairedValues {
+  readonly first: readonly number[];
+  readonly second: readonly number[];
 }
 
 /** One run on each side that passed or failed: McNemar. Else the means of the examples are compared. */
-function differenceOf(matched: readonly MatchedExample[], measure: Measure): Pick<Uncorrected, 'difference' | 'p' | 'leastP' | 'test'> {
-  const isSingle = matched.every(({ first, second }) => first.length === 1 && second.length === 1);
+function differenceOf(pairs: readonly PairedValues[], measure: Measure): Uncorrected {
+  if (pairs.length === 0) return { difference: notEstimable('no_common_example'), p: undefined, leastP: 1, test: undefined };
+  const isSingle = pairs.every(({ first, second }) => first.length === 1 && second.length === 1);
   if (measure === 'rate' && isSingle) {
     const counts = { both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 };
-    for (const { first, second } of matched) {
-      const [before, after] = [first[0]?.value === 1, second[0]?.value === 1];
+    for (const { first, second } of pairs) {
+      const [before, after] = [first[0] === 1, second[0] === 1];
       counts[before ? (after ? 'both' : 'onlyFirst') : after ? 'onlySecond' : 'neither']++;
     }
-    const difference = pairedDifference(counts);
-    return difference.kind === 'not_estimable'
-      ? { difference, p: undefined, leastP: 1, test: undefined }
-      : { difference, p: mcNemar(counts).midP, leastP: 0.5 ** (counts.onlyFirst + counts.onlySecond), test: 'mcnemar' };
+    return {
+      difference: pairedDifference(counts),
+      p: mcNemar(counts).midP,
+      leastP: 0.5 ** (counts.onlyFirst + counts.onlySecond),
+      test: 'mcnemar',
+    };
   }
-  const found = scoreDifference(matched.map(({ first, second }) => meanOf(second) - meanOf(first)));
+  const found = changeOfMeans(pairs.map(({ first, second }) => mean(second) - mean(first)));
   if (found.kind === 'not_estimable') return { difference: found, p: undefined, leastP: 1, test: undefined };
   const { p, leastP, method, ...difference } = found;
   return { difference, p, leastP, test: method };
 }
 
-/** A word needs both: a corrected p-value below the level, and an interval without 0. */
-function withCorrection(found: readonly Uncorrected[]): readonly EvaluatorComparison[] {
-  const tested = found.flatMap(({ p, leastP }) => (p === undefined ? [] : [{ p, least: leastP }]));
-  const corrected = discreteHolmAdjusted(tested).values();
-  return found.map(({ leastP: _least, ...one }) => {
-    if (one.p === undefined || one.difference.kind === 'not_estimable') return { ...one, word: 'not_comparable', adjustedP: undefined };
-    const adjustedP = corrected.next().value ?? 1;
-    const isSignificant = adjustedP < 1 - usualConfidence;
-    const { low, high } = one.difference;
-    return { ...one, adjustedP, word: isSignificant && low > 0 ? 'better' : isSignificant && high < 0 ? 'worse' : 'no_difference_shown' };
+function changeOfMeans(differences: readonly number[], areShares = true): ScoreDifference | NotEstimable {
+  return differences.length === 1 ? notEstimable('one_common_example') : scoreDifference(differences, { areShares });
+}
+
+/** One family of tests: the scores of each evaluator, the share of runs without one, and the scores with those runs as not passed. */
+function withCorrection(found: readonly UncorrectedEvaluator[]): readonly EvaluatorComparison[] {
+  const family = found.flatMap(({ tested, unscored }) =>
+    unscored === undefined ? [tested] : [tested, unscored.share, unscored.asNotPassed],
+  );
+  const tests = family.flatMap((test) => (test.p === undefined ? [] : [{ test, p: test.p, least: test.leastP }]));
+  const adjusted = discreteHolmAdjusted(tests);
+  const corrected = new Map(tests.map(({ test }, at) => [test, adjusted[at]]));
+  const withAdjusted = (test: Uncorrected): TestedDifference => {
+    const { leastP: _least, ...rest } = test;
+    return { ...rest, adjustedP: corrected.get(test) };
+  };
+  return found.map(({ tested, unscored, ...one }) => {
+    const scored = withAdjusted(tested);
+    const whole =
+      unscored === undefined
+        ? undefined
+        : { ...unscored, share: withAdjusted(unscored.share), asNotPassed: withAdjusted(unscored.asNotPassed) };
+    return { ...one, ...scored, unscored: whole, word: wordOf(scored, whole) };
   });
+}
+
+/** Better needs both comparisons. Worse by either is worse, unless the second has no score at all: then the evaluator is lost. */
+function wordOf(scored: TestedDifference, unscored: UnscoredComparison | undefined): ComparisonWord {
+  const own = directionOf(scored);
+  if (own === 'worse' || unscored === undefined) return own;
+  const counted = directionOf(unscored.asNotPassed);
+  if (counted === 'worse' && unscored.second.unscored < unscored.second.runs) return 'worse_with_unscored';
+  return own === 'better' && counted !== 'better' ? 'no_difference_shown' : own;
+}
+
+/** A direction needs both: a corrected p-value below the level, and an interval without 0. */
+function directionOf({ adjustedP, difference }: TestedDifference): Exclude<ComparisonWord, 'worse_with_unscored'> {
+  if (adjustedP === undefined || difference.kind === 'not_estimable') return 'not_comparable';
+  if (adjustedP >= 1 - usualConfidence) return 'no_difference_shown';
+  return difference.low > 0 ? 'better' : difference.high < 0 ? 'worse' : 'no_difference_shown';
 }
 
 const microsPerSecond = 1_000_000;
@@ -265,7 +398,7 @@ function usageComparison({ of, valueOf }: (typeof usages)[number], pairs: Pairs)
     new Map(
       [...byExample(results)].flatMap(([id, own]) => {
         const values = own.flatMap((result) => valueOf(result) ?? []);
-        return values.length === 0 ? [] : [[id, values.reduce((all, value) => all + value, 0) / values.length] as const];
+        return values.length === 0 ? [] : [[id, mean(values)] as const];
       }),
     );
   const [first, second] = [means(pairs.first), means(pairs.second)];
@@ -274,20 +407,16 @@ function usageComparison({ of, valueOf }: (typeof usages)[number], pairs: Pairs)
     return other === undefined ? [] : [{ one, other }];
   });
   if (matched.length === 0) return [];
-  const mean = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0) / values.length;
   return [
     {
       of,
       examples: matched.length,
       first: mean(matched.map(({ one }) => one)),
       second: mean(matched.map(({ other }) => other)),
-      difference:
-        matched.length < 2
-          ? notEstimable('one_session')
-          : scoreDifference(
-              matched.map(({ one, other }) => other - one),
-              { areShares: false },
-            ),
+      difference: changeOfMeans(
+        matched.map(({ one, other }) => other - one),
+        false,
+      ),
     },
   ];
 }

@@ -1,5 +1,12 @@
 /** The JSON form of experiments in the API and in files: snake_case, times in RFC 3339 with microseconds. */
-import type { Comparison, EvaluatorComparison, Flip, UsageComparison } from './experiment-comparison.ts';
+import type {
+  Comparison,
+  EvaluatorComparison,
+  Flip,
+  TestedDifference,
+  UnscoredComparison,
+  UsageComparison,
+} from './experiment-comparison.ts';
 import type { EvaluatorSummary, ExperimentSummary, RepeatSummary } from './experiment-summary.ts';
 import {
   type Experiment,
@@ -130,6 +137,7 @@ export function comparisonJson(comparison: Comparison): JsonObject {
     evaluators: comparison.evaluators.map(evaluatorComparisonJson),
     usage: comparison.usage.map(usageJson),
     regressions: [...comparison.regressions],
+    unscored_regressions: [...comparison.unscoredRegressions],
     lost: [...comparison.lost],
     warnings: [...comparison.warnings],
   };
@@ -143,13 +151,27 @@ function evaluatorComparisonJson(one: EvaluatorComparison): JsonObject {
     examples: one.examples,
     a: estimateJson(one.first),
     b: estimateJson(one.second),
-    difference: estimateJson(one.difference),
-    test: one.test ?? null,
-    p: one.p ?? null,
-    adjusted_p: one.adjustedP ?? null,
+    ...testedJson(one),
+    unscored: one.unscored === undefined ? null : unscoredJson(one.unscored),
     flipped_count: one.flipped.length,
     flipped: one.flipped.slice(0, flipsMax).map(flipJson),
     repeats: { a: one.repeats.first.map(repeatJson), b: one.repeats.second.map(repeatJson) },
+  };
+}
+
+function testedJson({ difference, test, p, adjustedP }: TestedDifference): JsonObject {
+  return { difference: estimateJson(difference), test: test ?? null, p: p ?? null, adjusted_p: adjustedP ?? null };
+}
+
+function unscoredJson({ examples, first, second, share, asNotPassed, range, lessScored }: UnscoredComparison): JsonObject {
+  return {
+    examples,
+    a: { ...first },
+    b: { ...second },
+    share: testedJson(share),
+    as_not_passed: testedJson(asNotPassed),
+    range: { ...range },
+    less_scored: { count: lessScored.length, examples: lessScored.slice(0, namesMax) },
   };
 }
 

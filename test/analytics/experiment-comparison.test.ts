@@ -4,6 +4,7 @@ import { experimentComparison } from '../../src/analytics/experiment-comparison.
 import { experimentSummary } from '../../src/analytics/experiment-summary.ts';
 import type { ExperimentResult, ResultVerdict } from '../../src/model/experiment.ts';
 import { spanId } from '../builders/agent-trace.ts';
+import { seeded } from '../builders/seeded.ts';
 import { experimentOf, resultOf, verdictOf } from '../builders/experiment.ts';
 import { traceId } from '../stores/numbered.ts';
 
@@ -77,6 +78,110 @@ test('experiment comparison: a skipped verdict leaves its example out', () => {
     side('b', [resultOf('example 0', [verdictOf('skipped')]), resultOf('example 1', [verdictOf('pass')])]),
   );
   expect(found.evaluators.find(({ name }) => name === 'tool_error')).toMatchObject({ examples: 1 });
+});
+
+/** Examples 0 … are failed, the next ones skipped. */
+function withSkips(count: number, failed: readonly number[], skipped: readonly number[]): readonly ExperimentResult[] {
+  return ids(count).map((id, at) => resultOf(id, [verdictOf(skipped.includes(at) ? 'skipped' : failed.includes(at) ? 'fail' : 'pass')]));
+}
+
+const skips = [
+  { name: 'skips what A passed', first: [[], []], second: [[], range(0, 8)], word: 'worse_with_unscored', low: -0.2, high: 0 },
+  { name: 'skips one that A passed', first: [[], []], second: [[], [0]], word: 'no_difference_shown', low: -0.025, high: 0 },
+  { name: 'skips what A failed', first: [range(0, 8), []], second: [[], range(0, 8)], word: 'no_difference_shown', low: 0, high: 0.2 },
+  {
+    name: 'passes what A failed, and skips as many that A passed',
+    first: [range(0, 10), []],
+    second: [[], range(10, 20)],
+    word: 'no_difference_shown',
+    low: 0,
+    high: 0.25,
+  },
+  {
+    name: 'passes what A failed, and skips one',
+    first: [range(0, 12), []],
+    second: [[], [12]],
+    word: 'better',
+    low: 11 / 40,
+    high: 12 / 40,
+  },
+  { name: 'scores what A skipped', first: [[], range(0, 8)], second: [[], []], word: 'no_difference_shown', low: 0, high: 0.2 },
+  { name: 'fails more, and A skipped some', first: [[], [39]], second: [range(0, 10), []], word: 'worse', low: -0.25, high: -0.225 },
+] as const;
+
+for (const { name, first, second, word, low, high } of skips) {
+  test(`experiment comparison: a version that ${name}: ${word}`, () => {
+    const found = experimentComparison(side('a', withSkips(40, first[0], first[1])), side('b', withSkips(40, second[0], second[1])));
+    expect(found.evaluators.find((one) => one.name === 'tool_error')).toMatchObject({
+      word,
+      unscored: {
+        examples: 40,
+        first: { runs: 40, unscored: first[1].length },
+        second: { runs: 40, unscored: second[1].length },
+        range: { low: expect.closeTo(low, 9) as number, high: expect.closeTo(high, 9) as number },
+        lessScored: second[1].map((at) => `example ${at}`),
+      },
+    });
+    expect(found.regressions).toEqual(word === 'worse' ? ['tool_error'] : []);
+    expect(found.unscoredRegressions).toEqual(word === 'worse_with_unscored' ? ['tool_error'] : []);
+  });
+}
+
+test('experiment comparison: what both sides skip is no difference, and costs no test', () => {
+  const [first, second] = [withSkips(40, [], range(0, 20)), withSkips(40, range(20, 26), range(0, 20))];
+  const own = experimentComparison(side('a', first), side('b', second)).evaluators.find(({ name }) => name === 'tool_error');
+  expect(own).toMatchObject({ word: 'worse', examples: 20, unscored: undefined, adjustedP: expect.closeTo(1 / 64, 9) as number });
+});
+
+test('experiment comparison: a larger share of runs without a score is tested, with repeats and after crashes', () => {
+  const repeated = (isCrashed: (example: number, repeat: number) => boolean): readonly ExperimentResult[] =>
+    range(0, 20).flatMap((example) =>
+      range(0, 3).map((repeat) =>
+        isCrashed(example, repeat)
+          ? resultOf(`example ${example}`, [], { repeat, status: 'failed', error: { kind: 'exit_code', message: 'It exited with 3.' } })
+          : resultOf(`example ${example}`, [verdictOf('pass')], { repeat }),
+      ),
+    );
+  const found = experimentComparison(
+    side(
+      'a',
+      repeated(() => false),
+    ),
+    side(
+      'b',
+      repeated((example, repeat) => example < 9 && repeat === 0),
+    ),
+  );
+  const own = found.evaluators.find(({ name }) => name === 'tool_error');
+  expect(own).toMatchObject({ word: 'worse_with_unscored', difference: { point: 0 }, p: 1 });
+  expect(own?.unscored).toMatchObject({
+    second: { runs: 60, unscored: 9 },
+    share: { test: 'sign_flip', p: expect.closeTo(2 ** -8, 9) as number, difference: { point: expect.closeTo(0.15, 9) as number } },
+    asNotPassed: { p: expect.closeTo(2 ** -8, 9) as number, difference: { point: expect.closeTo(-0.15, 9) as number } },
+  });
+  expect(own?.unscored?.share.adjustedP).toBeGreaterThan(2 ** -8);
+});
+
+test('experiment comparison: of two equal versions, the one that skips its failures is not better', () => {
+  const chance = seeded(38);
+  const worlds = 300;
+  const words = { better: 0, worse: 0, worse_with_unscored: 0, no_difference_shown: 0, not_comparable: 0 };
+  for (let world = 0; world < worlds; world++) {
+    const run = (word: 'fail' | 'skipped'): readonly ExperimentResult[] =>
+      ids(100).map((id) => resultOf(id, [verdictOf(chance.share() < 0.83 ? 'pass' : word)]));
+    const { evaluators } = experimentComparison(side('a', run('fail')), side('b', run('skipped')));
+    words[evaluators.find(({ name }) => name === 'tool_error')?.word ?? 'not_comparable']++;
+  }
+  expect(words.better / worlds).toBeLessThan(0.03);
+  expect((words.worse + words.worse_with_unscored) / worlds).toBeLessThan(0.05);
+});
+
+test('experiment comparison: a difference that cannot be estimated has its own reason', () => {
+  const of = (first: readonly ExperimentResult[], second: readonly ExperimentResult[]) =>
+    experimentComparison(side('a', first), side('b', second)).evaluators.find(({ name }) => name === 'tool_error')?.difference;
+  expect(of(withSkips(2, [], [0]), withSkips(2, [], [1]))).toMatchObject({ reason: 'no_common_example' });
+  const twice = [1, 2].map((repeat) => resultOf('x', [verdictOf('pass')], { repeat }));
+  expect(of(twice, twice)).toMatchObject({ reason: 'one_common_example' });
 });
 
 test('experiment comparison: many evaluators raise the bar of each', () => {

@@ -5,14 +5,16 @@ import {
   experimentText,
   flipText,
   headlineOf,
+  notEstimableTexts,
   repeatHeads,
   repeatRows,
   unpairedTexts,
+  unscoredTexts,
   usageCells,
   usageHeads,
 } from './comparison-text.ts';
 import { htmlPage, htmlTable, htmlText } from './html-page.ts';
-import type { Comparison, EvaluatorComparison } from '../experiment-comparison.ts';
+import { isWorse, type Comparison, type EvaluatorComparison } from '../experiment-comparison.ts';
 
 /** Flips of each evaluator in the file. */
 const flipsMax = 500;
@@ -28,6 +30,8 @@ export function comparisonHtml(comparison: Comparison): string {
       [...comparisonHeads, 'interval of the difference'],
       evaluators.map((one) => ({ kind: one.word, cells: [...comparisonCells(one).map(htmlText), intervalPicture(one)] })),
     ),
+    ...unscoredTexts(comparison).map((text) => `<p class="warning">${htmlText(text)}</p>`),
+    ...notEstimableTexts(comparison).map((text) => `<p>${htmlText(text)}</p>`),
     htmlTable(repeatHeads, plain(repeatRows(evaluators))),
     htmlTable(usageHeads, plain(usage.map(usageCells))),
     ...evaluators.map(flips),
@@ -40,7 +44,7 @@ const pictureWidth = 160;
 function intervalPicture({ difference, word }: EvaluatorComparison): string {
   if (difference.kind === 'not_estimable') return '';
   const x = (value: number): string => (((value + 1) / 2) * pictureWidth).toFixed(1);
-  const colour = word === 'worse' ? '#b00020' : word === 'better' ? '#0a6b2b' : '#777';
+  const colour = isWorse(word) ? '#b00020' : word === 'better' ? '#0a6b2b' : '#777';
   return `<svg width="${pictureWidth}" height="14" role="img" aria-label="from ${difference.low.toFixed(3)} to ${difference.high.toFixed(3)}"><line x1="${x(0)}" x2="${x(0)}" y1="0" y2="14" stroke="#999"/><line x1="${x(difference.low)}" x2="${x(difference.high)}" y1="7" y2="7" stroke="${colour}" stroke-width="3"/><circle cx="${x(difference.point)}" cy="7" r="4" fill="${colour}"/></svg>`;
 }
 

@@ -1,21 +1,22 @@
 /** The comparison as JUnit XML: one test case for each evaluator, which fails on a regression and is skipped when nothing can be compared. */
-import { comparisonCells, comparisonHeads, flipText } from './comparison-text.ts';
-import { element } from './xml-element.ts';
-import type { Comparison, EvaluatorComparison } from '../experiment-comparison.ts';
+import { comparisonCells, comparisonHeads, flipText, notEstimableTexts, unscoredTexts } from './comparison-text.ts';
+import { element, escaped } from './xml-element.ts';
+import { isWorse, type Comparison, type EvaluatorComparison } from '../experiment-comparison.ts';
 
 /** Flips that a failure lists. */
 const flipsMax = 20;
 
 export function comparisonJunit({ first, second, evaluators }: Comparison): string {
-  const count = (word: EvaluatorComparison['word']): string => String(evaluators.filter((one) => one.word === word).length);
+  const count = (isCounted: (word: EvaluatorComparison['word']) => boolean): string =>
+    String(evaluators.filter(({ word }) => isCounted(word)).length);
   const suite = element(
     'testsuite',
     {
       name: `${second.name} against ${first.name}`,
       tests: String(evaluators.length),
-      failures: count('worse'),
+      failures: count(isWorse),
       errors: '0',
-      skipped: count('not_comparable'),
+      skipped: count((word) => word === 'not_comparable'),
     },
     evaluators.map((one) => element('testcase', { classname: 'experiment', name: one.name }, contentOf(one))),
   );
@@ -23,11 +24,11 @@ export function comparisonJunit({ first, second, evaluators }: Comparison): stri
 }
 
 function contentOf(one: EvaluatorComparison): readonly string[] {
-  const message = comparisonCells(one)
-    .map((text, at) => `${comparisonHeads[at]}: ${text}`)
-    .join(', ');
+  const cells = comparisonCells(one).map((text, at) => `${comparisonHeads[at]}: ${text}`);
+  const sentences = [...unscoredTexts({ evaluators: [one] }), ...notEstimableTexts({ evaluators: [one], usage: [] })];
+  const message = [cells.join(', '), ...sentences].join('\n');
   if (one.word === 'not_comparable') return [element('skipped', { message }, [])];
-  if (one.word !== 'worse') return [];
+  if (!isWorse(one.word)) return one.unscored === undefined ? [] : [element('system-out', {}, sentences.map(escaped))];
   const flips = one.flipped
     .slice(0, flipsMax)
     .map(

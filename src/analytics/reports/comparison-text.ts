@@ -2,7 +2,7 @@
 import { cell } from './markdown-cell.ts';
 import { aligned, measureText, percent } from './report-text.ts';
 import { oneLine, oneName } from '../../model/one-line.ts';
-import type { Comparison, ComparisonWord, EvaluatorComparison, Flip, UsageComparison } from '../experiment-comparison.ts';
+import type { Comparison, ComparisonWord, EvaluatorComparison, Flip, TestedDifference, UsageComparison } from '../experiment-comparison.ts';
 import type { Measure } from '../experiment-summary.ts';
 import type { Experiment } from '../../model/experiment.ts';
 import type { Estimate } from '../../statistics/estimate.ts';
@@ -10,6 +10,7 @@ import type { Estimate } from '../../statistics/estimate.ts';
 export const wordTexts: { readonly [word in ComparisonWord]: string } = {
   better: 'better',
   worse: 'WORSE',
+  worse_with_unscored: 'WORSE with unscored runs',
   no_difference_shown: 'no difference shown',
   not_comparable: 'not comparable',
 };
@@ -99,6 +100,36 @@ export function experimentText({ name, id, provenance: { commit, branch, isDirty
   return parts.join(', ');
 }
 
+/** Runs without a score of each evaluator, and what they could hide. */
+export function unscoredTexts({ evaluators }: Pick<Comparison, 'evaluators'>): readonly string[] {
+  return evaluators.flatMap(({ name, measure, unscored }) => {
+    if (unscored === undefined) return [];
+    const { first, second, share, asNotPassed, range } = unscored;
+    const side = (letter: string, { runs, unscored: without }: typeof first): string => `${without} of ${runs} in ${letter}`;
+    const change = (value: number): string => (measure === 'rate' ? signed(100 * value, 1) : signed(value, 3));
+    return [
+      `${name}: runs without a score: ${side('A', first)}, ${side('B', second)}: ${testText(share, 'rate')}. Counted as ${measure === 'rate' ? 'not passed' : 'the score 0'}: ${testText(asNotPassed, measure)}. From the worst to the best case: ${change(range.low)} to ${change(range.high)}${measure === 'rate' ? ' points' : ''}.`,
+    ];
+  });
+}
+
+function testText({ difference, adjustedP }: TestedDifference, measure: Measure): string {
+  if (difference.kind === 'not_estimable') return `not estimable (${clause(difference.explanation)})`;
+  return `${differenceText(difference, measure)}, p (Holm) ${adjustedP === undefined ? '–' : pText(adjustedP)}`;
+}
+
+/** Why a difference has no interval. */
+export function notEstimableTexts({ evaluators, usage }: Pick<Comparison, 'evaluators' | 'usage'>): readonly string[] {
+  return [...evaluators, ...usage.map(({ of, difference }) => ({ name: of, difference }))].flatMap(({ name, difference }) =>
+    difference.kind === 'estimated' ? [] : [`${name}: the difference is not estimable: ${clause(difference.explanation)}.`],
+  );
+}
+
+/** A sentence within another one. */
+function clause(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
+}
+
 const namesMax = 20;
 
 /** Examples that only one side has. */
@@ -115,24 +146,43 @@ export function unpairedTexts({ onlyFirst, onlySecond }: Comparison): readonly s
   );
 }
 
-export function headlineOf({ regressions, evaluators, examples }: Comparison): string {
-  const better = evaluators.filter(({ word }) => word === 'better').map(({ name }) => name);
+export function headlineOf({ regressions, unscoredRegressions, evaluators, examples }: Comparison): string {
   if (examples === 0) return 'nothing can be compared: the two have no example in common';
-  if (regressions.length > 0) return `worse: ${regressions.join(', ')}${better.length === 0 ? '' : `; better: ${better.join(', ')}`}`;
-  const shown = better.length > 0 ? `better: ${better.join(', ')}` : 'no difference shown';
-  const broken = brokenExamples({ evaluators });
-  return broken.length === 0 ? shown : `${shown}; ${brokenText(broken)}`;
+  const better = evaluators.filter(({ word }) => word === 'better').map(({ name }) => name);
+  const worse = [
+    ...(regressions.length === 0 ? [] : [`worse: ${regressions.join(', ')}`]),
+    ...(unscoredRegressions.length === 0 ? [] : [`worse with unscored runs as not passed: ${unscoredRegressions.join(', ')}`]),
+  ];
+  const shown = [...worse, ...(better.length === 0 ? [] : [`better: ${better.join(', ')}`])];
+  const [broken, lessScored] = [brokenExamples({ evaluators }), lessScoredExamples({ evaluators })];
+  return [
+    ...(shown.length === 0 ? ['no difference shown'] : shown),
+    ...(regressions.length > 0 || broken.length === 0 ? [] : [examplesText(broken, 'less often', 'passes', 'pass')]),
+    ...(lessScored.length === 0 ? [] : [examplesText(lessScored, 'fewer scores', 'has', 'have')]),
+  ].join('; ');
+}
+
+/** Examples with a larger share of runs without a score in B. */
+function lessScoredExamples({ evaluators }: Pick<Comparison, 'evaluators'>): readonly string[] {
+  return [...new Set(evaluators.flatMap(({ unscored }) => unscored?.lessScored ?? []))];
+}
+
+/** ❌: a regression. ⚠: something of B may be worse than is shown. */
+function signOf(comparison: Comparison): '❌' | '⚠' | '✅' {
+  const { regressions, unscoredRegressions, lost, examples } = comparison;
+  if (regressions.length + unscoredRegressions.length > 0) return '❌';
+  return examples === 0 || lost.length + brokenExamples(comparison).length + lessScoredExamples(comparison).length > 0 ? '⚠' : '✅';
 }
 
 /** Examples that an evaluator passed more often in A than in B, whether or not that is significant. */
-export function brokenExamples({ evaluators }: Pick<Comparison, 'evaluators'>): readonly string[] {
+function brokenExamples({ evaluators }: Pick<Comparison, 'evaluators'>): readonly string[] {
   const flips = evaluators.filter(({ measure }) => measure === 'rate').flatMap(({ flipped }) => flipped);
   return [...new Set(flips.filter(({ first, second }) => second.value < first.value).map(({ exampleId }) => exampleId))];
 }
 
-function brokenText(ids: readonly string[]): string {
+function examplesText(ids: readonly string[], how: string, one: string, several: string): string {
   const listed = ids.slice(0, brokenMax).join(', ');
-  return `${ids.length} ${ids.length === 1 ? 'example passes' : 'examples pass'} less often: ${listed}${ids.length > brokenMax ? `, and ${ids.length - brokenMax} more` : ''}`;
+  return `${ids.length} ${ids.length === 1 ? `example ${one}` : `examples ${several}`} ${how}: ${listed}${ids.length > brokenMax ? `, and ${ids.length - brokenMax} more` : ''}`;
 }
 
 /** Examples that a headline names. */
@@ -143,6 +193,7 @@ const flipsMax = 20;
 const labelChars = 60;
 const nameChars = 120;
 const textChars = 300;
+const sentenceChars = 600;
 
 export function flipText({ first, second }: Flip, measure: Measure): string {
   const side = ({ value, runs }: Flip['first']): string =>
@@ -161,6 +212,8 @@ export function comparisonTable(comparison: Comparison): string {
     ...warnings.map((text) => `⚠ ${oneLine(text, textChars)}`),
     '',
     ...aligned([comparisonHeads, ...evaluators.map((one) => comparisonCells(one).map((text) => oneLine(text, labelChars)))]),
+    ...unscoredTexts(comparison).map((text) => `⚠ ${oneLine(text, sentenceChars)}`),
+    ...notEstimableTexts(comparison).map((text) => oneLine(text, sentenceChars)),
     ...(repeats.length === 0
       ? []
       : ['', ...aligned([repeatHeads, ...repeats.map((cells) => cells.map((text) => oneLine(text, labelChars)))])]),
@@ -188,14 +241,16 @@ export function comparisonTable(comparison: Comparison): string {
 }
 
 export function comparisonMarkdown(comparison: Comparison): string {
-  const { first, second, evaluators, usage, warnings, regressions, lost, examples } = comparison;
+  const { first, second, evaluators, usage, warnings, examples } = comparison;
   const repeats = repeatRows(evaluators);
   return [
-    `### ${regressions.length > 0 ? '❌' : examples === 0 || lost.length > 0 || brokenExamples(comparison).length > 0 ? '⚠' : '✅'} Experiment: ${cell(headlineOf(comparison))}`,
+    `### ${signOf(comparison)} Experiment: ${cell(headlineOf(comparison))}`,
     `A: ${cell(experimentText(first))}<br>\nB: ${cell(experimentText(second))}<br>\n${examples} ${examples === 1 ? 'example' : 'examples'} in both.`,
     ...unpairedTexts(comparison).map((text) => `${cell(text, 1_000)}.`),
     ...warnings.map((text) => `⚠ ${cell(text)}`),
     markdownTable(comparisonHeads, evaluators.map(comparisonCells)),
+    ...unscoredTexts(comparison).map((text) => `⚠ ${cell(text, sentenceChars)}`),
+    ...notEstimableTexts(comparison).map((text) => cell(text, sentenceChars)),
     ...(repeats.length === 0 ? [] : [markdownTable(repeatHeads, repeats)]),
     ...(usage.length === 0 ? [] : [markdownTable(usageHeads, usage.map(usageCells))]),
     ...evaluators.flatMap(({ name, measure, flipped }) =>

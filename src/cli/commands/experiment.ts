@@ -170,7 +170,8 @@ export const experiment: Command = {
     },
     'fail-on-regression': {
       type: 'boolean',
-      summary: 'exits with 1 also when an evaluator that scored A scores nothing of B, where a regression would stay unseen',
+      summary:
+        'exits with 1 also when B is significantly worse with unscored runs as not passed, or when an evaluator that scored A scores nothing of B',
     },
     before: { type: 'string', value: 'TIME', summary: 'deletes experiments whose last result is older than this time (RFC 3339)' },
     limit: { type: 'string', value: 'N', summary: `lists at most this number of experiments (default: ${limitDefault})` },

@@ -10,7 +10,7 @@ import { tenant } from '../../model/ids.ts';
 
 const namesChars = 1_000;
 
-/** 1: the second experiment is significantly worse by an evaluator, or nothing can be compared; as a gate also when an evaluator has lost its scores. */
+/** 1: the second experiment is significantly worse by an evaluator, or nothing can be compared; as a gate also when it is worse with unscored runs as not passed, or has lost the scores of an evaluator. */
 export async function experimentCompare(input: CommandInput, [one, other, ...more]: readonly string[]): Promise<number> {
   if (one === undefined || other === undefined || more.length > 0)
     throw new UsageError('Name two experiments: ids, names, or files that experiment run or show has written.');
@@ -25,11 +25,16 @@ export async function experimentCompare(input: CommandInput, [one, other, ...mor
     input.complain('⚠ The two experiments have no example in common, so nothing is compared.');
     return 1;
   }
-  const { regressions, lost } = comparison;
+  const { regressions, unscoredRegressions, lost } = comparison;
   if (regressions.length > 0) input.complain(`⚠ Significantly worse: ${oneLine(regressions.join(', '), namesChars)}.`);
+  if (unscoredRegressions.length > 0)
+    input.complain(
+      `⚠ Significantly worse when a run without a score counts as not passed: ${oneLine(unscoredRegressions.join(', '), namesChars)}.`,
+    );
   if (lost.length > 0)
     input.complain(`⚠ Nothing of B has a score of ${oneLine(lost.join(', '), namesChars)}, so a regression there stays unseen.`);
-  return regressions.length > 0 || (lost.length > 0 && input.options['fail-on-regression'] === true) ? 1 : 0;
+  const isGate = input.options['fail-on-regression'] === true;
+  return regressions.length > 0 || (isGate && unscoredRegressions.length + lost.length > 0) ? 1 : 0;
 }
 
 /** Opens the store only for what is no file. */

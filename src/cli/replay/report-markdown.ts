@@ -25,7 +25,7 @@ export function replayMarkdown(report: ReplayReport): string {
       `| ${cell(one.name)} | ${cell(rateText(one.before))} | ${cell(rateText(one.after))} | ${cell(differenceText(one))} | ${cell(changesText(one))} |`,
   );
   return [
-    `### ${results.isWorse ? '❌' : '✅'} Replay: ${results.isWorse ? `${results.evaluators.filter(({ word }) => word === 'worse').length} ${resultTexts.worse}` : 'no evaluator is worse'}`,
+    `### ${results.isWorse ? '❌' : '✅'} Replay: ${results.isWorse ? `${results.evaluators.filter(({ word }) => word === 'worse').length} ${resultTexts.worse}` : 'no evaluator is shown to be worse'}`,
     cell(headline(report), 1_000),
     ...leftOut(report),
     ['| evaluator | before | after | difference | verdicts |', '|---|---|---|---|---|', ...rows].join('\n'),

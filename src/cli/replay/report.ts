@@ -80,7 +80,7 @@ export function rateText(side: SideRate | undefined): string {
   if (side === undefined) return 'no score';
   const { measure, rate, runs, capped } = side;
   const cut = capped === 0 ? '' : `, the weight of ${capped} cut`;
-  if (rate.kind === 'not_estimable') return `${measureTexts[measure]} not estimable of ${runsText(runs)}`;
+  if (rate.kind === 'not_estimable') return `${measureTexts[measure]} not estimable of ${runsText(runs)}: ${rate.explanation}`;
   const [point, low, high] = [rate.point, rate.low, rate.high].map((value) => shareText(measure, value));
   return `${measureTexts[measure]} ${point} (${low} to ${high}) of ${runsText(runs)}${cut}`;
 }
@@ -88,7 +88,7 @@ export function rateText(side: SideRate | undefined): string {
 export function differenceText({ paired, p, word }: EvaluatorResult): string {
   if (paired === undefined) return 'no run has both verdicts';
   const { difference, measure, n } = paired;
-  if (difference.kind === 'not_estimable') return `not estimable of ${runsText(n)}`;
+  if (difference.kind === 'not_estimable') return `not estimable of ${runsText(n)}: ${difference.explanation}`;
   const points = (value: number): string =>
     `${value < 0 ? '−' : '+'}${measure === 'pass_rate' ? Math.abs(value * 100).toFixed(1) : Math.abs(value).toFixed(3)}`;
   const unit = measure === 'pass_rate' ? ' points' : '';

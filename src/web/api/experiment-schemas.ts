@@ -78,6 +78,13 @@ const side: JsonObject = object({
   tokens: orNull('number', 'Mean of the runs of the example.'),
   duration_seconds: orNull('number', 'Mean of the runs of the example.'),
 });
+const tested: { readonly [name: string]: JsonObject } = {
+  difference: { ...estimate, description: '`b` less `a`.' },
+  test: { enum: ['mcnemar', 'sign_flip', 'student_t', null] },
+  p: orNull('number'),
+  adjusted_p: orNull('number', 'Holm’s correction for the number of tests.'),
+};
+const unscoredSide: JsonObject = object({ runs: count, unscored: count });
 const namesOf = (description: string): JsonObject => ({ ...object({ count, examples: { type: 'array', items: text } }), description });
 
 export const experimentSchemas: { readonly [name: string]: JsonObject } = {
@@ -163,10 +170,25 @@ export const experimentSchemas: { readonly [name: string]: JsonObject } = {
         examples: count,
         a: estimate,
         b: estimate,
-        difference: { ...estimate, description: '`b` less `a`.' },
-        test: { enum: ['mcnemar', 'sign_flip', 'student_t', null] },
-        p: orNull('number'),
-        adjusted_p: orNull('number', 'Holm’s correction for the number of evaluators.'),
+        ...tested,
+        unscored: {
+          anyOf: [
+            object({
+              examples: { ...count, description: 'Examples that one side at least has a score of.' },
+              a: unscoredSide,
+              b: unscoredSide,
+              share: { ...object(tested), description: 'The share of runs without a score.' },
+              as_not_passed: { ...object(tested), description: 'A run without a score counts as not passed, or as the score 0.' },
+              range: {
+                ...object({ low: { type: 'number' }, high: { type: 'number' } }),
+                description: 'The difference from the worst case of the runs without a score to the best.',
+              },
+              less_scored: namesOf('Examples with a larger share of runs without a score in `b`.'),
+            }),
+            { type: 'null' },
+          ],
+          description: 'Null: both sides scored the same examples on each run.',
+        },
         flipped_count: count,
         flipped: { type: 'array', items: object({ example_id: text, input: orNull('string'), a: side, b: side }) },
         repeats: object({ a: repeats, b: repeats }),
@@ -184,6 +206,11 @@ export const experimentSchemas: { readonly [name: string]: JsonObject } = {
       }),
     },
     regressions: { type: 'array', items: text, description: 'Evaluators by which `b` is significantly worse.' },
+    unscored_regressions: {
+      type: 'array',
+      items: text,
+      description: 'Evaluators by which `b` is significantly worse when a run without a score counts as not passed.',
+    },
     lost: { type: 'array', items: text, description: 'Evaluators that scored `a`, and nothing of `b`.' },
     warnings: { type: 'array', items: text },
   }),

@@ -21,11 +21,31 @@ const passing = many.map((id) => resultOf(id, [verdictOf('pass')]));
 const failing = many.map((id, at) => resultOf(id, [verdictOf(at < 12 ? 'fail' : 'pass')]));
 const unscored = many.map((id) => resultOf(id, [verdictOf('skipped')]));
 
+const skippingFirst = (count: number) => many.map((id, at) => resultOf(id, [verdictOf(at < count ? 'skipped' : 'pass')]));
+const [skipping, skippingOne] = [skippingFirst(12), skippingFirst(1)];
+
 const exits = [
   { name: 'a significant regression', first: passing, second: failing, options: [], code: 1, says: 'Significantly worse: tool_error' },
   { name: 'an improvement', first: failing, second: passing, options: ['--fail-on-regression'], code: 0, says: '' },
   { name: 'no difference', first: passing, second: passing, options: ['--fail-on-regression'], code: 0, says: '' },
   { name: 'lost scores', first: passing, second: unscored, options: [], code: 0, says: 'so a regression there stays unseen' },
+  {
+    name: 'skipped scores',
+    first: passing,
+    second: skipping,
+    options: [],
+    code: 0,
+    says: 'when a run without a score counts as not passed: tool_error',
+  },
+  {
+    name: 'skipped scores in a gate',
+    first: passing,
+    second: skipping,
+    options: ['--fail-on-regression'],
+    code: 1,
+    says: 'when a run without a score counts as not passed: tool_error',
+  },
+  { name: 'one skipped score in a gate', first: passing, second: skippingOne, options: ['--fail-on-regression'], code: 0, says: '' },
   {
     name: 'lost scores in a gate',
     first: passing,
@@ -74,6 +94,40 @@ test('experiment compare: examples that pass less often are named, although no r
   const back = await place.tracejury(['experiment', 'compare', b, a, '--format', 'markdown']);
   expect(back.out).toMatch(/^### ✅ Experiment: no difference shown$/m);
 });
+
+const forms = [
+  {
+    format: 'table',
+    second: skippingOne,
+    says: /^⚠ tool_error: runs without a score: 0 of 30 in A, 1 of 30 in B: \+3\.3 .* points, p \(Holm\) 1\.0000\. /,
+  },
+  { format: 'table', second: skippingOne, says: /^no difference shown; 1 example has fewer scores: example 0$/ },
+  { format: 'markdown', second: skippingOne, says: /^### ⚠ Experiment: no difference shown; 1 example has fewer scores: example 0$/ },
+  {
+    format: 'markdown',
+    second: skipping,
+    says: /^### ❌ Experiment: worse with unscored runs as not passed: tool\\_error; 12 examples have fewer scores/,
+  },
+  {
+    format: 'markdown',
+    second: skipping,
+    says: /Counted as not passed: −40\.0 .*From the worst to the best case: −40\.0 to 0\.0 points\.$/,
+  },
+  { format: 'junit', second: skipping, says: /<failure type="tool_error" .*runs without a score: 0 of 30 in A, 12 of 30 in B/ },
+  { format: 'junit', second: skippingOne, says: /^tool_error: runs without a score: 0 of 30 in A, 1 of 30 in B/ },
+  { format: 'html', second: skipping, says: /<p class="warning">tool_error: runs without a score: 0 of 30 in A, 12 of 30 in B/ },
+  { format: 'json', second: skipping, says: /"unscored_regressions": ?\["tool_error"\]/ },
+  { format: 'table', second: unscored, says: /^tool_error: the difference is not estimable: no example has a value on both sides\.$/ },
+] as const;
+
+for (const [at, { format, second, says }] of forms.entries()) {
+  test(`experiment compare: runs without a score are reported as ${format} (${at + 1})`, async () => {
+    const place = workplace();
+    const [a, b] = [written(place, 'a', passing), written(place, 'b', second)];
+    const { out } = await place.tracejury(['experiment', 'compare', a, b, '--format', format]);
+    expect(out).toMatch(new RegExp(says, 'm'));
+  });
+}
 
 async function inFormat(format: string): Promise<string> {
   const place = workplace();

@@ -21,6 +21,7 @@ import {
   headline,
   probabilityText,
   resultTexts,
+  unscoredText,
   usageDifferenceText,
   usageText,
 } from './experiment-text.ts';
@@ -103,8 +104,10 @@ function Choices({ experiments }: { readonly experiments: readonly Experiment[] 
 }
 
 function Found({ comparison, tenant }: { readonly comparison: Compared; readonly tenant: string }) {
-  const { a, b, examples, only_a: onlyA, only_b: onlyB, evaluators, usage, regressions, lost, warnings } = comparison;
-  const kind = regressions.length > 0 ? 'failed' : examples === 0 || lost.length > 0 ? 'warning' : '';
+  const { a, b, examples, only_a: onlyA, only_b: onlyB, evaluators, usage, lost, warnings } = comparison;
+  const isWorse = comparison.regressions.length + comparison.unscored_regressions.length > 0;
+  const hasLessScored = evaluators.some(({ unscored }) => unscored !== null && unscored.less_scored.count > 0);
+  const kind = isWorse ? 'failed' : examples === 0 || lost.length > 0 || hasLessScored ? 'warning' : '';
   return (
     <>
       <div class={`box ${kind}`} role="status">
@@ -137,6 +140,14 @@ function Found({ comparison, tenant }: { readonly comparison: Compared; readonly
           rows={evaluators}
           rowKey={({ name }) => name}
         />
+        {evaluators.map((one) => {
+          const text = unscoredText(one);
+          return text === undefined ? null : (
+            <p key={one.name} class="box warning">
+              <span class="text">{text}</span>
+            </p>
+          );
+        })}
       </section>
       {usage.length === 0 ? null : (
         <section class="stack" aria-label="What a run takes">
@@ -199,8 +210,14 @@ function evaluatorColumns({ a, b }: Pick<Compared, 'a' | 'b'>): readonly Column<
   ];
 }
 
-const resultKinds = { better: 'pass', worse: 'fail', no_difference_shown: 'raw', not_comparable: 'skipped' } as const;
-const resultIcons = { better: '↑', worse: '↓', no_difference_shown: '=', not_comparable: '○' } as const;
+const resultKinds = {
+  better: 'pass',
+  worse: 'fail',
+  worse_with_unscored: 'fail',
+  no_difference_shown: 'raw',
+  not_comparable: 'skipped',
+} as const;
+const resultIcons = { better: '↑', worse: '↓', worse_with_unscored: '↓', no_difference_shown: '=', not_comparable: '○' } as const;
 
 function ResultChip({ result }: Pick<EvaluatorComparison, 'result'>) {
   return (
@@ -268,7 +285,10 @@ const usageColumns: readonly Column<Usage>[] = [
           </span>
         </span>
       ) : (
-        usageDifferenceText(one, one.b - one.a)
+        <span title={one.difference.explanation}>
+          {usageDifferenceText(one, one.b - one.a)}
+          <span class="visually-hidden"> {one.difference.explanation}</span>
+        </span>
       ),
   },
   { key: 'examples', title: 'Examples', isNumber: true, cell: ({ examples }) => countText(examples) },

@@ -30,19 +30,46 @@ export function probabilityText(p: number | null): string {
 export const resultTexts: { readonly [result in EvaluatorComparison['result']]: string } = {
   better: 'better',
   worse: 'worse',
+  worse_with_unscored: 'worse with unscored runs',
   no_difference_shown: 'no difference shown',
   not_comparable: 'not comparable',
 };
 
 /** One sentence: what the comparison says as a whole. */
-export function headline({ examples, regressions, evaluators }: Pick<Comparison, 'examples' | 'regressions' | 'evaluators'>): string {
+export function headline({
+  examples,
+  regressions,
+  unscored_regressions: withUnscored,
+  evaluators,
+}: Pick<Comparison, 'examples' | 'regressions' | 'unscored_regressions' | 'evaluators'>): string {
   if (examples === 0) return 'Nothing can be compared: the two have no example in common.';
   const better = evaluators.filter(({ result }) => result === 'better').map(({ name }) => name);
   const parts = [
     ...(regressions.length === 0 ? [] : [`B is worse by ${regressions.join(', ')}`]),
+    ...(withUnscored.length === 0 ? [] : [`B is worse by ${withUnscored.join(', ')} when a run without a score counts as not passed`]),
     ...(better.length === 0 ? [] : [`B is better by ${better.join(', ')}`]),
   ];
   return parts.length === 0 ? 'No difference is shown. That does not say that the two are equally good.' : `${parts.join('; ')}.`;
+}
+
+/** Runs without a score of one evaluator, and what they could hide. */
+export function unscoredText({ name, measure, unscored }: EvaluatorComparison): string | undefined {
+  if (unscored === null) return undefined;
+  const { a, b, share, as_not_passed: counted, range } = unscored;
+  const tested = ({ difference, adjusted_p: p }: typeof share, of: Measure): string => {
+    if (difference.kind === 'not_estimable') return `not estimable. ${difference.explanation}`;
+    const [point, low, high] = [difference.point, difference.low, difference.high].map((value) => differenceText(value, of));
+    return `${point} (${low} to ${high})${pointsText(of)}, p (Holm) ${probabilityText(p)}.`;
+  };
+  return [
+    `${name} has no score of ${countText(a.unscored)} of ${countText(a.runs)} runs in A, and of ${countText(b.unscored)} of ${countText(b.runs)} in B: ${tested(share, 'rate')}`,
+    `Counted as ${measure === 'rate' ? 'not passed' : 'the score 0'}: ${tested(counted, measure)}`,
+    `From the worst to the best case: ${differenceText(range.low, measure)} to ${differenceText(range.high, measure)}${pointsText(measure)}.`,
+  ].join(' ');
+}
+
+function pointsText(measure: Measure): string {
+  return measure === 'rate' ? ' points' : '';
 }
 
 export function usageText({ of }: Pick<Usage, 'of'>, value: number): string {
