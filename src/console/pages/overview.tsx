@@ -1,5 +1,5 @@
 /** The first page: is anything worse than it was, and is anything wrong with the service. Worst first. */
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import type { GetAnswer } from '../api/client.ts';
 import { useGet } from '../api/use-api.ts';
 import { pageAddress, pickedQuery, type Query } from '../parts/address.ts';
@@ -150,7 +150,15 @@ function EvaluatorRow({ evaluator, href, over }: EvaluatorRowProps) {
   return (
     <tr>
       <td>
-        <a href={over}>{evaluator.evaluator}</a>
+        <a href={over}>
+          {evaluator.evaluator.split(/(?<=_)/).map((part, at) => (
+            // A line breaks behind an underscore, and not within a word.
+            <Fragment key={at}>
+              {at === 0 ? null : <wbr />}
+              {part}
+            </Fragment>
+          ))}
+        </a>
       </td>
       <td class="number">
         <Figure value={rate} low={low} high={high} n={passed + failed} why="One run alone has no rate." />

@@ -91,6 +91,11 @@ async function onAPhone({ browser, world, tally }: Setting): Promise<void> {
       ...watched.faults(),
     ];
   });
+  await tally.attempt('a phone breaks the names of evaluators on the overview behind an underscore', async () => {
+    await watched.open('/?range=7d');
+    const broken = await watched.page.evaluate<readonly string[]>(brokenNames);
+    return [...broken.map((name) => `a line ends within ${name}`), ...watched.faults()];
+  });
   for (const { path, heading } of verdictColumns)
     for (const width of [360, 1_280])
       await tally.attempt(`${path} shows ${heading} at a width of ${width}, and its table has no more columns than fit`, async () => {
@@ -110,6 +115,15 @@ async function onAPhone({ browser, world, tally }: Setting): Promise<void> {
       });
   await watched.close();
 }
+
+/** Names with more pieces on lines than a break behind each underscore makes. */
+const brokenNames = `[...document.querySelectorAll('.agents .data td:first-child a')]
+  .filter((link) => [...link.childNodes].some((node) => {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    return node.nodeType === Node.TEXT_NODE && range.getClientRects().length > 1;
+  }))
+  .map((link) => link.textContent)`;
 
 /** Pages whose tables have more columns than a phone shows. */
 const verdictColumns = [
