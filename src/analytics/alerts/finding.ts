@@ -171,7 +171,7 @@ function boundFinding({ figure, threshold, side, runs, runsMin, say, words, over
 }
 
 function tooFew(runs: number, runsMin: number, over: number): string {
-  return `${count(runs)} of at least ${count(runsMin)} runs tell it in the last ${span(over)}.`;
+  return `Runs of the last ${span(over)} with the figure: ${count(runs)} of at least ${count(runsMin)}.`;
 }
 
 function burnFinding(

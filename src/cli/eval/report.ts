@@ -160,8 +160,10 @@ export function findings(results: readonly EvalResult[], which: VerdictClass): r
 export function countsText({ runs, results, sampledOut, notBegun, missing }: EvalOutcome): string {
   const scored = results.filter(isScored).length;
   const failed = runErrorsOf(results).length;
+  const paused = results.filter(({ item: { run } }) => run.trace.status === 'paused' && run.parent === undefined).length;
   const parts = [`${scored} of ${runs} ${runs === 1 ? 'run' : 'runs'} scored`];
   if (failed > 0) parts.push(`${failed} ended in an error`);
+  if (paused > 0) parts.push(`${paused} paused`);
   if (sampledOut > 0) parts.push(`${sampledOut} sampled out`);
   if (notBegun > 0) parts.push(`${notBegun} not begun after the first failure`);
   if (missing.length > 0) parts.push(`${missing.length} ${missing.length === 1 ? 'example has' : 'examples have'} no run`);

@@ -52,7 +52,7 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     'too few runs',
     rule('e.rate < 0.95'),
     [[passes(29, 0)]],
-    { kind: 'no_data', runs: 29, explanation: '29 of at least 30 runs tell it in the last 1h.' },
+    { kind: 'no_data', runs: 29, explanation: 'Runs of the last 1h with the figure: 29 of at least 30.' },
   ],
   [
     'a burn rate whose short time has no run says so, and not that the long one has too few',

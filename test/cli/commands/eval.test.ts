@@ -333,6 +333,15 @@ describe('a run that ended in an error', () => {
     expect(err).toBe('⚠ 1 run ended in an error (died: RateLimitError: usage limit reached). --allow-run-errors lets such runs pass.');
   });
 
+  test('eval: the counts name runs that are paused', async () => {
+    const calls = [
+      { name: 'f', arguments: {}, result: 'r' },
+      { name: 'pay', arguments: {}, outcome: 'waiting' },
+    ];
+    const { out } = await answer(file('paused.json', [fine, { id: 'held', input: 'q', status: 'paused', tool_calls: calls }]));
+    expect(out).toContain('2 of 2 runs scored, 1 paused\n');
+  });
+
   test('eval: a run that only came to its end is not scored', async () => {
     const { code, err } = await answer(file('silent.json', { input: 'hello', final_response: 'a' }));
     expect(code).toBe(1);
