@@ -166,7 +166,7 @@ function boundFinding({ figure, threshold, side, runs, runsMin, say, words, over
     figure,
     threshold,
     runs,
-    explanation: `${say(figure)} over ${count(runs)} runs of the last ${span(over)}, ${relation} ${words(threshold)}.`,
+    explanation: `${say(figure)} over ${count(runs)} ${runs === 1 ? 'run' : 'runs'} of the last ${span(over)}, ${relation} ${words(threshold)}.`,
   };
 }
 
