@@ -195,7 +195,8 @@ function drawnFlipP({ sizes, sum }: Flips, draws: number, seed: number): number 
     let signs = 0;
     for (let at = 0; at < values.length; at++) {
       signs = at % signsPerDraw === 0 ? random() * 2 ** signsPerDraw : signs >>> 1;
-      total += (signs & 1) === 0 ? (values[at] ?? 0) : -(values[at] ?? 0);
+      // A branch on chance takes four times as long.
+      total += (1 - 2 * (signs & 1)) * (values[at] ?? 0);
     }
     if (Math.abs(total) >= sum) extreme++;
   }

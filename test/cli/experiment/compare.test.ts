@@ -24,11 +24,31 @@ const unscored = many.map((id) => resultOf(id, [verdictOf('skipped')]));
 const skippingFirst = (count: number) => many.map((id, at) => resultOf(id, [verdictOf(at < count ? 'skipped' : 'pass')]));
 const [skipping, skippingOne] = [skippingFirst(12), skippingFirst(1)];
 
+/** Three runs of each example, and the first of them fails on the first examples. */
+const thrice = (failed: number): readonly ExperimentResult[] =>
+  many.flatMap((id, at) => [1, 2, 3].map((repeat) => resultOf(id, [verdictOf(repeat === 1 && at < failed ? 'fail' : 'pass')], { repeat })));
+
 const exits = [
   { name: 'a significant regression', first: passing, second: failing, options: [], code: 1, says: 'Significantly worse: tool_error' },
   { name: 'an improvement', first: failing, second: passing, options: ['--fail-on-regression'], code: 0, says: '' },
   { name: 'no difference', first: passing, second: passing, options: ['--fail-on-regression'], code: 0, says: '' },
   { name: 'lost scores', first: passing, second: unscored, options: [], code: 0, says: 'so a regression there stays unseen' },
+  {
+    name: 'one of three runs fails on three examples',
+    first: thrice(0),
+    second: thrice(3),
+    options: ['--fail-on-regression'],
+    code: 0,
+    says: '',
+  },
+  {
+    name: 'one of three runs fails on seven examples',
+    first: thrice(0),
+    second: thrice(7),
+    options: [],
+    code: 1,
+    says: 'Significantly worse',
+  },
   {
     name: 'skipped scores',
     first: passing,
