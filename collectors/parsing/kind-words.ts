@@ -62,8 +62,8 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
 
 /** `tool.v2` is a tool. */
 const VERSION = /[._-]v\d$/;
-/** Words around a kind that add nothing: `agentic.tool.invocation`, `inference.framework`. */
-const AROUND = /^agentic_|_(?:invocation|execution|framework|modelapi)$/g;
+/** Words around a kind that add nothing: `agentic.tool.invocation`, `inference.framework`, `agent.run_sync`. */
+const AROUND = /^agentic_|_(?:invocation|execution|framework|modelapi|sync)$/g;
 
 export function kindIn(value: string | undefined): SpanRole | 'chain' | undefined {
   const word = value

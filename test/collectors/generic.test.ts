@@ -17,6 +17,7 @@ const kinds: readonly Case[] = [
   ['run.type', 'retriever', 'retriever'],
   ['acme.operation.name', 'execute_tool', 'tool'],
   ['acme.node.type', 'task', 'step'],
+  ['acme.request.type', 'agent.run_sync', 'agent'],
 ].map(([key = '', value = '', role]) => ({
   name: `${key} = ${value} is ${role}`,
   attributes: { [key]: value },

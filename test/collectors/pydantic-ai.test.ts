@@ -19,6 +19,37 @@ const events = JSON.stringify([
 
 const cases: readonly Case[] = [
   {
+    name: 'a node that asks is the request, with the parts of its message',
+    attributes: {
+      'pydantic_ai.node.type': 'ModelRequestNode',
+      'pydantic_ai.request.parts.0.type': 'UserPromptPart',
+      'pydantic_ai.request.parts.0.content': 'q',
+      'pydantic_ai.request.parts.1.type': 'ToolReturnPart',
+      'pydantic_ai.request.parts.1.tool_name': 't',
+      'pydantic_ai.request.parts.1.tool_call_id': 'c1',
+      'pydantic_ai.request.parts.1.content': "{'r': 1}",
+    },
+    facts: { role: 'model', inputMessages: [{ role: 'user', text: 'q' }, { results: [{ id: 'c1', name: 't', result: { r: 1 } }] }] },
+  },
+  {
+    name: 'the node after it has the calls of the answer, and the model',
+    attributes: {
+      'pydantic_ai.node.type': 'CallToolsNode',
+      'pydantic_ai.response.model_name': 'm',
+      'pydantic_ai.response.parts.0.type': 'ToolCallPart',
+      'pydantic_ai.response.parts.0.tool_name': 't',
+      'pydantic_ai.response.parts.0.tool_call_id': 'c1',
+      'pydantic_ai.response.parts.0.args': '{"x":1}',
+    },
+    facts: { role: 'step', model: 'm', outputMessages: [{ requested: [{ id: 'c1', name: 't', arguments: { x: 1 } }] }] },
+  },
+  {
+    name: 'any other node is a step',
+    attributes: { 'pydantic_ai.node.type': 'End', 'pydantic_ai.response.parts.0.type': 'TextPart' },
+    facts: { role: 'step' },
+    absent: ['outputMessages'],
+  },
+  {
     name: 'an agent: the last question of all messages, the final result',
     span: { name: 'invoke_agent travel' },
     attributes: {

@@ -91,7 +91,7 @@ export function agentTrace(
   const limit = inferredLimit(all, longestReported([input, response, systemPrompt], found));
   const calls = limit === undefined ? found : withCutTexts(found, limit);
   const cut = truncatedParts(trace, limit, outer, models);
-  const model = pick(models, 'model') ?? pick(outer, 'model');
+  const model = pick(models, 'model') ?? pick(outer, 'model') ?? pick(own.filter(passesCallsOn), 'model');
   if (model !== undefined) trace.model = model;
   if (sessionId !== undefined) trace.sessionId = sessionId;
   const modelCalls = withAgentSum(models.map(modelCall), {
@@ -144,6 +144,11 @@ function pick<K extends keyof SpanFacts>(from: readonly Node[], key: K): SpanFac
   } of from)
     if (facts[key] !== undefined) return facts[key];
   return undefined;
+}
+
+/** A step that has the calls of a request may have its model too. */
+function passesCallsOn({ reading: { facts } }: Node): boolean {
+  return facts.role === 'step' && facts.outputMessages !== undefined;
 }
 
 function summedUp(outer: readonly Node[]): AgentTrace['tokens'] {

@@ -21,8 +21,14 @@ export function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
   return false;
 }
 
-/** Whether both spans are named after methods of one class: `AgentWorkflow.run`, `AgentWorkflow.setup_agent`. */
-function isMethodBeside({ span: { name } }: Node, { span: { name: outer } }: Node): boolean {
+/**
+ * Whether both spans are named after methods of one class, for one question: `AgentWorkflow.run`, `AgentWorkflow.setup_agent`. Another question
+ * and another answer are those of another run.
+ */
+function isMethodBeside({ span: { name }, reading: { facts } }: Node, { span: { name: outer }, reading: around }: Node): boolean {
+  const isOther = (key: 'input' | 'output'): boolean =>
+    typeof facts[key] === 'string' && typeof around.facts[key] === 'string' && facts[key] !== around.facts[key];
+  if (isOther('input') && isOther('output')) return false;
   const dot = outer.lastIndexOf('.');
   return dot > 0 && name !== outer && name.lastIndexOf('.') === dot && name.startsWith(outer.slice(0, dot + 1));
 }

@@ -51,6 +51,26 @@ const cases: readonly Case[] = [
     ],
     runs: ['2: a []', '4: b []'],
   },
+  ...(
+    [
+      [
+        'another question with another answer is a sub-agent',
+        'q2',
+        'a2',
+        ['1: none [g] > undefined via child_span', '3: none [f] under 1'],
+      ],
+      ['the same question is a stage of its work', 'q', 'a2', ['1: none [f g]']],
+    ] as const
+  ).map(([what, input, output, runs]): Case => ({
+    name: `an agent without a name, whose method stands beside that of the one around it, for ${what}`,
+    spans: [
+      span({ id: 1, name: 'shop.agent.run_sync', attributes: { 'acme.kind': 'agent', 'acme.input': 'q', 'acme.output': 'a' } }),
+      span({ id: 3, parent: 1, name: 'shop.agent.run', attributes: { 'acme.kind': 'agent', 'acme.input': input, 'acme.output': output } }),
+      toolSpan({ id: 4, parent: 3, start: 10, end: 20, tool: 'f' }),
+      toolSpan({ id: 5, parent: 1, start: 30, end: 40, tool: 'g' }),
+    ],
+    runs,
+  })),
   {
     name: 'an outermost agent that tells nothing and starts one other is its wrapper',
     spans: [

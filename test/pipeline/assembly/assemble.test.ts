@@ -221,6 +221,24 @@ const cases: readonly Case[] = [
       ] as never,
     },
   },
+  {
+    name: 'a step with the calls of a request tells the model where the request does not',
+    spans: [
+      root,
+      span({ id: 2, parent: 1, attributes: { 'pydantic_ai.node.type': 'ModelRequestNode' } }),
+      span({
+        id: 3,
+        parent: 1,
+        attributes: {
+          'pydantic_ai.node.type': 'CallToolsNode',
+          'pydantic_ai.response.model_name': 'm',
+          'pydantic_ai.response.parts.0.type': 'ToolCallPart',
+          'pydantic_ai.response.parts.0.tool_name': 'f',
+        },
+      }),
+    ],
+    trace: { model: 'm', modelCalls: [expect.objectContaining({ spanId: span({ id: 2 }).spanId })] as never },
+  },
   ...(
     [
       ['text', 'a', 'a'],
