@@ -195,6 +195,23 @@ test('experiments: runs that name a stored dataset are compared with what its ex
   await run('expecting-none', 'right', 'no-such-dataset');
   expect(await results('expecting-none', 1)).toMatchObject([{ status: 'passed' }]);
   expect((await asked('/experiments/expecting-none')).body['dataset']).toBeNull();
+  expect((await asked('/experiments/compare?a=expecting-first&b=expecting-none')).body).toMatchObject({
+    lost: expect.arrayContaining(['exact_match']) as unknown,
+    unscored_regressions: [],
+    evaluators: expect.arrayContaining([
+      expect.objectContaining({
+        name: 'exact_match',
+        result: 'not_comparable',
+        difference: expect.objectContaining({ reason: 'no_common_example' }) as unknown,
+        unscored: expect.objectContaining({
+          a: { runs: 1, unscored: 0 },
+          b: { runs: 1, unscored: 1 },
+          range: { low: -1, high: 0 },
+          less_scored: { count: 1, examples: ['right'] },
+        }) as unknown,
+      }),
+    ]) as unknown,
+  });
   expect(await service.metrics()).toMatch(/tracejury_experiments_results_total\{.*tracejury_outcome="no_example"/);
 });
 
@@ -223,6 +240,7 @@ test('experiments: answers are as the OpenAPI document says', async () => {
     ['/experiments/{id}', '/experiments/main'],
     ['/experiments/{id}/results', '/experiments/main/results'],
     ['/experiments/compare', '/experiments/compare?a=main&b=branch'],
+    ['/experiments/compare', '/experiments/compare?a=expecting-first&b=expecting-none'],
     ['/experiments/history', '/experiments/history'],
   ] as const) {
     const place = `api#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/get/responses/200/content/application~1json/schema`;
