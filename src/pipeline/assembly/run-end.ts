@@ -32,11 +32,17 @@ export function runEnd(spans: RunSpans): RunEnd {
   const failure = failed === undefined ? undefined : failureOf(failed);
   if (failed === undefined || failure === undefined) return { status: isPaused(spans) ? 'paused' : 'ok' };
   const end: Mutable<RunEnd> = { status: 'error', errorSpanId: failed.span.spanId };
-  const message = messageOf(failed, failure, spans);
-  if (message !== '') end.errorMessage = message;
   const type = failure.type ?? causeOf(spans)?.type;
+  const message = withoutClass(messageOf(failed, failure, spans), type);
+  if (message !== '') end.errorMessage = message;
   if (type !== undefined) end.errorType = type;
   return end;
+}
+
+/** SDKs write the class before the message of a span's status too, with or without its module: `ValueError: no city`. */
+function withoutClass(message: string, type = ''): string {
+  const name = [type, type.slice(type.lastIndexOf('.') + 1)].find((one) => one !== '' && message.startsWith(`${one}: `));
+  return name === undefined ? message : message.slice(name.length + 2);
 }
 
 function isFailed(node: Node, spans: RunSpans): boolean {

@@ -43,6 +43,18 @@ const failing: readonly {
     end: { errorMessage: 'no such city', errorType: 'ValueError' },
   },
   {
+    name: 'a status that repeats the class of the exception',
+    spans: [
+      agentSpan({ id: 1, status: 'error', message: 'RateLimitError: slow down', events: exception('openai.RateLimitError', 'slow down') }),
+    ],
+    end: { errorMessage: 'slow down', errorType: 'openai.RateLimitError' },
+  },
+  {
+    name: 'a status that begins with another class',
+    spans: [agentSpan({ id: 1, status: 'error', message: 'Error: slow down', attributes: { 'error.type': 'RateLimitError' } })],
+    end: { errorMessage: 'Error: slow down', errorType: 'RateLimitError' },
+  },
+  {
     name: 'a last request in error under an agent span without status',
     spans: [root, modelSpan({ id: 2, parent: 1, start: 1, end: 2, user: 'q', ...quota })],
     end: { errorMessage: 'usage limit reached', errorType: 'RateLimitError', errorSpanId: spanId(2) },
