@@ -30,6 +30,27 @@ export function shares(max: number): Shares {
   };
 }
 
+/**
+ * The oldest item of the holder with the most. At a bound this one goes, so that a flood of one holder leaves the items of the others. The items stand
+ * oldest first.
+ */
+export function oldestOfLargest<Item>(
+  items: Iterable<Item>,
+  holderOf: (item: Item) => string,
+  weightOf: (item: Item) => number = () => 1,
+): Item | undefined {
+  const holders = new Map<string, { readonly oldest: Item; weight: number }>();
+  for (const item of items) {
+    const holder = holderOf(item);
+    const own = holders.get(holder);
+    if (own === undefined) holders.set(holder, { oldest: item, weight: weightOf(item) });
+    else own.weight += weightOf(item);
+  }
+  let largest: { readonly oldest: Item; readonly weight: number } | undefined;
+  for (const own of holders.values()) if (largest === undefined || own.weight > largest.weight) largest = own;
+  return largest?.oldest;
+}
+
 /** The items in the order in which they came, one of each holder in turn. */
 export function inTurns<Item>(items: readonly Item[], holderOf: (item: Item) => string): readonly Item[] {
   const byHolder = [...Map.groupBy(items, holderOf).values()];

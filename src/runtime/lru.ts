@@ -54,6 +54,7 @@ export interface SharedLru<Value> {
   get(holder: string, key: string): Value | undefined;
   /** Makes the entry the newest of its holder. */
   set(holder: string, key: string, value: Value): void;
+  delete(holder: string, key: string): void;
 }
 
 /** Beyond the bound the holder with the most entries loses its oldest, so that a flood of one leaves the entries of the others. */
@@ -64,13 +65,14 @@ export function sharedLru<Value>(entriesMax: number): SharedLru<Value> {
   function dropOldest(): void {
     let [largest, most]: [string, number] = ['', 0];
     for (const [holder, own] of entries) if (own.size > most) [largest, most] = [holder, own.size];
-    const own = entries.get(largest);
-    for (const oldest of own?.keys() ?? []) {
-      own?.delete(oldest);
-      break;
-    }
-    if (own?.size === 0) entries.delete(largest);
+    for (const oldest of entries.get(largest)?.keys() ?? []) return drop(largest, oldest);
+  }
+
+  function drop(holder: string, key: string): void {
+    const own = entries.get(holder);
+    if (own?.delete(key) !== true) return;
     size--;
+    if (own.size === 0) entries.delete(holder);
   }
 
   return {
@@ -82,5 +84,6 @@ export function sharedLru<Value>(entriesMax: number): SharedLru<Value> {
       own.set(key, value);
       if (size > entriesMax) dropOldest();
     },
+    delete: drop,
   };
 }

@@ -7,6 +7,7 @@ import { mergedProcess, observedProcess, processLearner, type ProcessLearner } f
 import type { Run } from '../model/agent-trace.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { emptyProcess, type ProcessKnowledge, type ProcessModel } from '../model/process-model.ts';
+import { oldestOfLargest } from '../model/shares.ts';
 import type { ProcessKey, ProcessStore, StoredProcess } from '../model/store/process-store.ts';
 import type { Evaluation } from '../model/verdict.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
@@ -46,7 +47,7 @@ export interface ProcessLearning {
 }
 
 /** Of one thread; each has some kilobytes, at all limits some hundred. */
-const processesMaxDefault = 200;
+export const processesMaxDefault = 200;
 const flushEveryMs = 2_000;
 const noteUseEveryMs = 600_000;
 /** A model is shown again after it has grown by a quarter. */
@@ -124,10 +125,7 @@ export function processLearning(options: ProcessLearningOptions): ProcessLearnin
   /** The tenant with the most processes gives the one that it has not used for longest. */
   function trim(): void {
     while (states.size > processesMax) {
-      const [largest = []] = [...Map.groupBy(states, ([, { key }]) => key.tenant).values()].toSorted(
-        (one, other) => other.length - one.length,
-      );
-      const [oldest] = largest;
+      const oldest = oldestOfLargest(states, ([, { key }]) => key.tenant);
       if (oldest === undefined) return;
       const [id, { pending, sent }] = oldest;
       states.delete(id);

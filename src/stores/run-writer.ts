@@ -2,6 +2,7 @@
  * Gathers scored runs, writes them to the store in batches, and prunes old ones. Its memory is bounded: while the store fails, it drops and
  * counts the oldest items. It never slows the pipeline.
  */
+import { oldestOfLargest } from '../model/shares.ts';
 import { roughBytes } from '../model/size-estimate.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -69,6 +70,8 @@ export interface RunWriter {
   stop(deadlineMs: number): Promise<void>;
 }
 
+/** Items that wait for the store, shared by the tenants. */
+export const itemsMaxDefault = 10_000;
 /** How long items gather for one batch. */
 const gatherMs = 100;
 /** Items of one transaction. A sync of the disk takes as long as writing some tens of items. */
@@ -89,7 +92,18 @@ interface Held {
 }
 
 export function runWriter(options: RunWriterOptions): RunWriter {
-  const { store, keep, telemetry, clock, sleep, onFault, unsent, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, prunes = true } = options;
+  const {
+    store,
+    keep,
+    telemetry,
+    clock,
+    sleep,
+    onFault,
+    unsent,
+    itemsMax = itemsMaxDefault,
+    bytesMax = 128 * 1024 * 1024,
+    prunes = true,
+  } = options;
   /** Oldest first. */
   let waiting: Held[] = [];
   /** The batch that is being written. */
@@ -115,6 +129,16 @@ export function runWriter(options: RunWriterOptions): RunWriter {
       progress.settle(item.id);
     }
     count(outcome, gone.length);
+  }
+
+  /** The tenant that takes the most of the limits loses its oldest item. */
+  function dropOne(): void {
+    const one = oldestOfLargest(
+      waiting,
+      ({ item }) => item.run.tenant,
+      (held) => 1 / itemsMax + held.bytes / bytesMax,
+    );
+    if (one !== undefined) left(waiting.splice(waiting.indexOf(one), 1), 'dropped');
   }
 
   /** Writes batches until no item waits. */
@@ -213,7 +237,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
       waiting.push(one);
       progress.add(item.id);
       bytes += one.bytes;
-      while (waiting.length > 1 && (waiting.length > itemsMax || bytes > bytesMax)) left(waiting.splice(0, 1), 'dropped');
+      while (waiting.length > 1 && (waiting.length > itemsMax || bytes > bytesMax)) dropOne();
       count('written', 0);
       pump();
     },

@@ -5,16 +5,16 @@
 import { crc32, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { Tenant, TraceId } from '../model/ids.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
-import { traceKey } from '../pipeline/gathering/trace-table.ts';
+import { tenantOf, traceIdOf, traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { compressedBeside } from './compression.ts';
 import { microsOf } from './row-mapping.ts';
 import type { KeptSpans, NewSpanPiece, SpanPiece, Store } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import { recentNumbers } from '../model/recent-numbers.ts';
-import { trimOldest } from '../runtime/lru.ts';
+import { oldestOfLargest } from '../model/shares.ts';
+import { sharedLru } from '../runtime/lru.ts';
 import { backoffMs } from '../runtime/retry.ts';
 import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -53,6 +53,9 @@ export interface SpanArchiver {
   stop(): Promise<void>;
 }
 
+/** Finished traces whose spans wait for the store, and traces whose spans will be stored; both are shared by the tenants. */
+export const tracesMaxDefault = 10_000;
+export const wantedMaxDefault = 100_000;
 /** How long traces gather for one batch: traces of one request are read together. */
 const gatherMs = 100;
 const batchTraces = 128;
@@ -62,9 +65,8 @@ const firstRestMs = 500;
 const longestRestMs = 30_000;
 /** Retries of the first batch while the store fails: a minute and a half. Later batches get one. */
 const attemptsUsual = 8;
-const traceIdChars = 32;
 /** Late spans mostly come soon. The archiver knows at least the newest half of this many traces. */
-const knownMax = 40_000;
+export const knownMax = 40_000;
 const notKept = Number.NaN;
 
 interface Waiting {
@@ -75,9 +77,9 @@ interface Waiting {
 }
 
 export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
-  const { store, telemetry, clock, sleep, onFault, tracesMax = 10_000, wantedMax = 100_000 } = options;
+  const { store, telemetry, clock, sleep, onFault, tracesMax = tracesMaxDefault, wantedMax = wantedMaxDefault } = options;
   /** Start of the first run, by trace, until the trace is done. */
-  const wanted = new Map<string, Micros>();
+  const wanted = sharedLru<Micros>(wantedMax);
   const waiting: Waiting[] = [];
   /** Traces that were done, by key: the start of the first run of those whose spans are kept, NaN for the others. */
   const known = recentNumbers(knownMax);
@@ -94,6 +96,12 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
   function givenUp(all: readonly Waiting[]): void {
     for (const { done } of all) done();
     count('dropped', all.length);
+  }
+
+  /** The tenant with the most waiting traces loses the spans of its oldest. */
+  function giveUpOne(): void {
+    const one = oldestOfLargest(waiting, ({ trace: { keys } }) => tenantOf(keys[0] ?? ''));
+    if (one !== undefined) givenUp(waiting.splice(waiting.indexOf(one), 1));
   }
 
   /** The journal keeps their requests for the next process. */
@@ -185,9 +193,9 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
     }
     if (read.bundle.length === 0) return undefined;
     return {
-      tenant: whole.slice(traceIdChars) as Tenant,
-      traceId: whole.slice(0, traceIdChars) as TraceId,
-      joined: joined.map((key) => key.slice(0, traceIdChars) as TraceId),
+      tenant: tenantOf(whole),
+      traceId: traceIdOf(whole),
+      joined: joined.map(traceIdOf),
       startedAt,
       storedAt: Math.floor(clock.nowMs() * 1_000),
       spans: read.spans,
@@ -200,7 +208,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
 
   function remember({ keys }: FinishedTrace, startedAt: Micros | undefined): void {
     for (const key of keys) {
-      wanted.delete(key);
+      wanted.delete(tenantOf(key), key);
       known.set(key, startedAt ?? notKept);
     }
   }
@@ -212,7 +220,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
 
   /** `undefined` when the trace is not marked. Late spans of an archived trace are archived too. */
   function startOf({ keys }: FinishedTrace): Micros | undefined {
-    const starts = keys.flatMap((key) => wanted.get(key) ?? keptFrom(key) ?? []);
+    const starts = keys.flatMap((key) => wanted.get(tenantOf(key), key) ?? keptFrom(key) ?? []);
     return starts.length === 0 ? undefined : Math.min(...starts);
   }
 
@@ -230,8 +238,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
       // What a judge says comes later: when the run closed it was wanted already, and by now the trace may be done.
       if (evaluations.some(({ evaluatorKind }) => evaluatorKind !== 'rule')) return;
       const key = traceKey(tenant, traceId);
-      wanted.set(key, Math.min(wanted.get(key) ?? Infinity, microsOf(startUnixNano)));
-      trimOldest(wanted, wantedMax);
+      wanted.set(tenant, key, Math.min(wanted.get(tenant, key) ?? Infinity, microsOf(startUnixNano)));
     },
     keep(trace) {
       // Nothing was read since it was last done: only the journal needs to know.
@@ -243,7 +250,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
       if (startedAt === undefined) return undefined;
       return new Promise((resolve) => {
         waiting.push({ trace, startedAt, isRest, done: resolve });
-        if (waiting.length > tracesMax) givenUp(waiting.splice(0, 1));
+        if (waiting.length > tracesMax) giveUpOne();
         count('written', 0);
         pump();
       });

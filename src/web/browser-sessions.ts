@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Tenant } from '../model/ids.ts';
 import { recentMap } from '../model/recent-map.ts';
+import { oldestOfLargest } from '../model/shares.ts';
 import type { Right } from './api/route.ts';
 
 /** Who signed in: a token by its name, or a person. */
@@ -41,10 +42,7 @@ export function sessionTable({ nowMs, secret }: { readonly nowMs: () => number; 
       sessions.delete(key);
     }
     if (sessions.size < sessionsMax) return;
-    const [largest] = [...Map.groupBy(sessions, ([, { name, isPerson }]) => `${isPerson} ${name}`).values()].toSorted(
-      (one, other) => other.length - one.length,
-    );
-    const [oldest] = largest ?? [];
+    const oldest = oldestOfLargest(sessions, ([, { name, isPerson }]) => `${isPerson} ${name}`);
     if (oldest !== undefined) sessions.delete(oldest[0]);
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inTurns, shares } from '../../src/model/shares.ts';
+import { inTurns, oldestOfLargest, shares } from '../../src/model/shares.ts';
 
 test('shares: one holder may take all, and others still find an equal share', () => {
   const own = shares(10);
@@ -37,4 +37,14 @@ test('shares: whatever holders do, a holder without anything finds room, and the
 
 test('shares: items of several holders come in turn, each in its order', () => {
   expect(inTurns(['a1', 'a2', 'a3', 'b1', 'c1', 'c2'], (item) => item.charAt(0))).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+});
+
+test('shares: the holder with the most, by number or by weight, gives its oldest item', () => {
+  const items = ['b10', 'a1', 'a2', 'a3', 'b4'];
+  const [holder, weight] = [(item: string) => item.charAt(0), (item: string) => Number(item.slice(1))];
+  expect([oldestOfLargest(items, holder), oldestOfLargest(items, holder, weight), oldestOfLargest([], holder)]).toEqual([
+    'a1',
+    'b10',
+    undefined,
+  ]);
 });

@@ -45,3 +45,12 @@ test('lru: beyond a shared bound the holder with the most entries loses its olde
   expect([lru.get('victim', 'one'), lru.get('victim', 'two')]).toEqual([1, 2]);
   expect([97, 98, 99].map((at) => lru.get('flood', `key ${at}`))).toEqual([0, undefined, 99]);
 });
+
+test('lru: a deleted entry of a shared map leaves its place', () => {
+  const lru = sharedLru<number>(2);
+  for (const key of ['one', 'two']) lru.set('a', key, 1);
+  lru.delete('a', 'one');
+  lru.delete('b', 'two');
+  lru.set('b', 'one', 2);
+  expect([lru.get('a', 'one'), lru.get('a', 'two'), lru.get('b', 'one')]).toEqual([undefined, 1, 2]);
+});

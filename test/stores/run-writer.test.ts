@@ -4,6 +4,7 @@ import { runWriter, type RunWriter, type RunWriterOptions } from '../../src/stor
 import { memoryStore } from '../builders/memory-store.ts';
 import type { Retention, Store } from '../../src/model/store/store.ts';
 import type { ItemId } from '../../src/model/watermark.ts';
+import { tenant } from '../../src/model/ids.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { type ManualSleep, manualSleep, settled } from '../builders/manual-sleep.ts';
@@ -20,7 +21,7 @@ interface Bench {
   readonly faults: unknown[];
   /** The next so many writes fail. */
   fail(times: number): void;
-  stored(): Promise<number>;
+  stored(tenant?: string): Promise<number>;
   stopped(): boolean;
   count(outcome: string, metric?: string): number;
 }
@@ -66,7 +67,7 @@ async function bench(options: Partial<RunWriterOptions> = {}): Promise<Bench> {
     fail: (times) => {
       failures = times;
     },
-    stored: async () => (await inner.runs({ limit: 200 })).runs.length,
+    stored: async (of) => (await inner.runs({ limit: 200, ...(of === undefined ? {} : { tenant: tenant(of) }) })).runs.length,
     stopped: () => stopped,
     count: (outcome, metric = 'tracejury.store.items') =>
       (telemetry.snapshot().find(({ name }) => name === metric)?.points ?? []).reduce(
@@ -125,6 +126,28 @@ test('run writer: a store that takes nothing costs the oldest, which are counted
   expect([await stored(), count('written')]).toEqual([10, 10]);
   await keeping.stop(1_000);
 });
+
+for (const [bound, options] of [
+  ['items', { itemsMax: 10 }],
+  ['bytes', { bytesMax: 1_000 }],
+] as const) {
+  test(`run writer: while the store takes nothing, a flood of one tenant beyond the ${bound} leaves the runs of another one`, async () => {
+    const { keeping, count, sleep, stored } = await bench(options);
+    const of = (name: string, number: number) => ({
+      ...scoredRun({ a: scored(1) }, run({ spanId: spanId(number), tenant: tenant(name) })),
+      id: number as ItemId,
+    });
+    for (const number of [1, 2, 3]) keeping.offer(of('other', number), 100);
+    for (let number = 4; number <= 40; number++) keeping.offer(of('flood', number), 100);
+    expect([keeping.held(), count('dropped')]).toEqual([10, 30]);
+    keeping.offer(of('huge', 41), 990);
+    expect(keeping.held()).toBe(10);
+    await sleep.wakeAll();
+    await turns();
+    expect([await stored('other'), await stored('flood')]).toEqual(bound === 'items' ? [3, 6] : [3, 7]);
+    await keeping.stop(1_000);
+  });
+}
 
 test('run writer: it tells how full it is, by items or by bytes', async () => {
   const { keeping, sleep } = await bench({ itemsMax: 10, bytesMax: 1_000 });

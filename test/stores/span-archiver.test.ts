@@ -1,11 +1,12 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { traceKey } from '../../src/pipeline/gathering/trace-table.ts';
 import type { FinishedTrace } from '../../src/pipeline/gathering/journal-references.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { spanArchiver, type SpanArchiver, type SpanArchiverOptions, type TraceSpans } from '../../src/stores/span-archiver.ts';
 import type { SpanPiece } from '../../src/model/store/store.ts';
-import { noTenant } from '../../src/model/ids.ts';
+import { noTenant, tenant } from '../../src/model/ids.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled, type ManualSleep } from '../builders/manual-sleep.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
@@ -170,6 +171,24 @@ test('span keeper: beyond its bound the oldest are given up, counted, and hold n
   expect([all.map((isOver) => isOver()), count('dropped')]).toEqual([[true, true, false, false, false], 2]);
   await sleep.wakeAll();
   await eventually(() => all.every((isOver) => isOver()));
+  await keeping.stop();
+});
+
+test('span keeper: a flood of one tenant leaves the marked and the waiting traces of another one', async () => {
+  const { keeping, count } = await bench(undefined, { tracesMax: 3, wantedMax: 4 });
+  const [flood, other] = [tenant('flood'), tenant('other')];
+  const want = (of: typeof flood, trace: number): void =>
+    keeping.want(scoredRun({ a: scored(0) }, run({ tenant: of, traceId: traceId(trace) })));
+  const keep = (of: typeof flood, trace: number) => keeping.keep({ keys: [traceKey(of, traceId(trace))], positions: [trace] });
+  want(other, 1);
+  for (let trace = 2; trace < 20; trace++) want(flood, trace);
+  const own = over(keep(other, 1));
+  for (let trace = 20; trace < 40; trace++) {
+    want(flood, trace);
+    void keep(flood, trace);
+  }
+  await turns();
+  expect([own(), count('dropped')]).toEqual([false, 18]);
   await keeping.stop();
 });
 

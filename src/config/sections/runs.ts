@@ -84,6 +84,9 @@ export const tools: Section = {
   },
 };
 
+/** Pairs of agent and task. */
+export const tasksDefault = 500;
+
 export const groups: Section = {
   key: 'groups',
   schema: settings('Comparison of the last runs of the same agent and task.', {
@@ -104,7 +107,13 @@ export const groups: Section = {
         'Source of the version of an agent: an attribute of the agent’s span, else of the resource. Figures can be split by it (docs/guides/versions.md).',
     },
     runs: integer(50, 2, 100, 'runs', 'Compared runs of one agent and task: the last ones by start.'),
-    tasks: integer(500, 1, 1000, 'tasks', 'Pairs of agent and task. Beyond it the service drops the pair with the oldest last run.'),
+    tasks: integer(
+      tasksDefault,
+      1,
+      1000,
+      'tasks',
+      'Pairs of agent and task. Beyond it the tenant with the most pairs loses the one with the oldest last run.',
+    ),
     steps: { enum: ['tool_calls', 'tool_and_model_calls'], default: 'tool_calls', description: 'Calls that count as steps.' },
     success: {
       type: 'string',

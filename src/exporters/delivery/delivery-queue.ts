@@ -5,6 +5,7 @@
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { chunks } from '../../model/chunks.ts';
+import { oldestOfLargest } from '../../model/shares.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
 import { watermarkTracker, type Delivered, type ItemId, type Watermark } from '../../model/watermark.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
@@ -96,6 +97,8 @@ export interface DeliveryQueue {
   stop(deadlineMs: number): Promise<number>;
 }
 
+/** Items in memory, shared by the tenants. */
+export const itemsMaxDefault = 10_000;
 const attemptsMaxDefault = 100;
 const missingMsDefault = 600_000;
 const tendEveryMs = 1_000;
@@ -111,7 +114,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     telemetry,
     clock,
     sleep,
-    itemsMax = 10_000,
+    itemsMax = itemsMaxDefault,
     bytesMax = 128 * 1024 * 1024,
     rowAfterMs = rowAfterMsDefault,
     sendingMax = options.exporter.itemsAtOnce ?? 4,
@@ -226,11 +229,15 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     if (drained !== undefined && isDrained()) drained();
   }
 
-  /** Never drops an item that is being sent. */
+  /** The tenant that takes the most of the limits loses its oldest item, but none that is being sent. */
   function makeRoom(): void {
-    for (const entry of held.all()) {
-      if (held.size() <= itemsMax && held.bytes() <= bytesMax) return;
-      if (entry.state === 'sending') continue;
+    while (held.size() > itemsMax || held.bytes() > bytesMax) {
+      const entry = oldestOfLargest(
+        [...held.all()].filter(({ state }) => state !== 'sending'),
+        ({ item }) => item.run.tenant,
+        (one) => 1 / itemsMax + one.bytes / bytesMax,
+      );
+      if (entry === undefined) return;
       if (entry.row === undefined) leave(entry, 'dropped');
       else remove(entry);
     }

@@ -3,6 +3,7 @@ import { convergence, type GroupRun, groupRun, type GroupRunOptions } from '../.
 import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Tenant } from '../../model/ids.ts';
+import { oldestOfLargest, shares } from '../../model/shares.ts';
 import type { Span } from '../../model/span.ts';
 import type { Evaluation, Verdict } from '../../model/verdict.ts';
 import type { MetricName } from '../../telemetry/metrics.ts';
@@ -59,7 +60,7 @@ interface Measured {
   readonly onPath: number;
 }
 
-const labelledMaxDefault = 200;
+export const labelledMaxDefault = 200;
 const other: Labels = { [wire.tenant]: 'other', [wire.agentName]: 'other', [wire.task]: 'other' };
 
 export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, keyOptions: TaskKeyOptions = {}): TaskGroups {
@@ -69,12 +70,12 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
   const groups = new Map<string, Group>();
   /** Group of each run. */
   const places = new Map<string, string>();
-  let labelled = 0;
+  const labels = shares(labelledMax);
 
   function forget(id: string, group: Group): void {
     for (const entry of group.entries) places.delete(entry.id);
     groups.delete(id);
-    if (group.labelled) labelled--;
+    if (group.labelled) labels.giveBack(tenantOf(group));
   }
 
   function remove(runId: string): void {
@@ -106,14 +107,15 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
     group.measured = undefined;
     for (const { id } of all.slice(0, -runsMax)) places.delete(id);
     if (group.entries.includes(entry)) places.set(runId, place);
-    if (!group.labelled && group.entries.length > 1 && labelled < labelledMax) {
+    if (!group.labelled && group.entries.length > 1 && labels.mayTake(run.tenant)) {
       group.labelled = true;
-      labelled++;
+      labels.take(run.tenant);
     }
     groups.delete(place);
     groups.set(place, group);
-    const [oldest] = groups;
-    if (groups.size <= tasksMax || oldest === undefined) return;
+    if (groups.size <= tasksMax) return;
+    const oldest = oldestOfLargest(groups, ([, one]) => tenantOf(one));
+    if (oldest === undefined) return;
     forget(...oldest);
     telemetry.add('tracejury.tasks.forgotten', 1);
   }
@@ -166,6 +168,10 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
       telemetry.set('tracejury.tasks', groups.size);
     },
   };
+}
+
+function tenantOf({ labels }: Group): string {
+  return labels[wire.tenant] ?? '';
 }
 
 function measured({ entries }: Group): Measured {

@@ -8,7 +8,7 @@ import { type MessagePort, Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { ConfigText } from '../../config/load.ts';
 import { JuryError } from '../../model/errors.ts';
-import { trimOldest } from '../../runtime/lru.ts';
+import { sharedLru } from '../../runtime/lru.ts';
 import type { Tenant, TraceId } from '../../model/ids.ts';
 import type { Sleep } from '../../model/clock.ts';
 import type { ProcessKey } from '../../model/store/process-store.ts';
@@ -70,13 +70,13 @@ const longestRestMs = 10_000;
 /** Until the store is asked for a port again. */
 const storeRestMs = 20;
 /** Traces that another shard than their own has, as after a change of the number of shards. */
-const elsewhereMax = 100_000;
+export const elsewhereMax = 100_000;
 
 export function shardSet(options: ShardSetOptions): ShardSet {
   const { logger, here } = options;
   let inForce = options.config;
   /** By trace key. */
-  const elsewhere = new Map<string, Shard>();
+  const elsewhere = sharedLru<Shard>(elsewhereMax);
   const others: ShardOptions['others'] = {
     async handOver(key, request) {
       const to = shards[joiningShard];
@@ -85,7 +85,7 @@ export function shardSet(options: ShardSetOptions): ShardSet {
       await to.call('take', request, [request.body.buffer]);
     },
     claim(key, by) {
-      const home = elsewhere.get(key) ?? homeOf(tenantOf(key), traceIdOf(key));
+      const home = elsewhere.get(tenantOf(key), key) ?? homeOf(tenantOf(key), traceIdOf(key));
       if (home === undefined || home === by) return;
       adopted(key, by);
       void home.call('release', key).catch(() => undefined);
@@ -108,10 +108,8 @@ export function shardSet(options: ShardSetOptions): ShardSet {
 
   /** The shard has the trace, whatever its hash. */
   function adopted(key: string, shard: Shard): void {
-    elsewhere.delete(key);
-    if (homeOf(tenantOf(key), traceIdOf(key)) === shard) return;
-    elsewhere.set(key, shard);
-    trimOldest(elsewhere, elsewhereMax);
+    if (homeOf(tenantOf(key), traceIdOf(key)) === shard) elsewhere.delete(tenantOf(key), key);
+    else elsewhere.set(tenantOf(key), key, shard);
   }
 
   function homeOf(tenant: Tenant, traceId: string): Shard | undefined {
@@ -125,7 +123,7 @@ export function shardSet(options: ShardSetOptions): ShardSet {
       if (traceId === undefined || traceId === last) return traceId === undefined ? shards[0] : owner;
       last = traceId;
       const key = traceKey(tenant, traceId as TraceId);
-      owner = here.isOpen(key) ? undefined : (elsewhere.get(key) ?? homeOf(tenant, traceId));
+      owner = here.isOpen(key) ? undefined : (elsewhere.get(tenant, key) ?? homeOf(tenant, traceId));
       return owner;
     };
   }

@@ -4,6 +4,7 @@ import type { Exporter, ExportOutcome } from '../../../src/exporters/exporter.ts
 import type { ScoredRun } from '../../../src/model/scored-run.ts';
 import { deliveryQueue, type DeliveryQueue, type DeliveryQueueOptions } from '../../../src/exporters/delivery/delivery-queue.ts';
 import { manualClock } from '../../../src/model/clock.ts';
+import { tenant } from '../../../src/model/ids.ts';
 import { itemSequence } from '../../../src/model/watermark.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { agentTrace, spanId } from '../../builders/agent-trace.ts';
@@ -172,6 +173,20 @@ test('outbox: at the limit the oldest that is not on its way is dropped and coun
   await answer(fine);
   expect(sent).toEqual(['1.1', '2.1', '4.1']);
   expect(counts()).toEqual({ retried: 1, dropped: 2, sent: 2 });
+});
+
+test('outbox: at the limit a flood of one tenant costs its own items, by number and by bytes', async () => {
+  const { box, counts, sent, sleep, answer } = bench({ itemsMax: 4, sendingMax: 1 });
+  const of = (name: string, number: number): ScoredRun =>
+    scoredRun({ e: scored(1) }, run({ spanId: spanId(number), tenant: tenant(name) }));
+  for (const number of [1, 2]) box.offer(of('other', number));
+  for (let number = 3; number < 20; number++) box.offer(of('flood', number));
+  expect([box.held(), counts()['dropped']]).toEqual([4, 15]);
+  for (let at = 0; at < 4; at++) {
+    await answer(fine);
+    await sleep.wakeAll();
+  }
+  expect(sent).toEqual(['1.1', '2.1', '18.1', '19.1']);
 });
 
 test('outbox: a backend that is down holds no more than the limit and no timer for what was dropped', async () => {

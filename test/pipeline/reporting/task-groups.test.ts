@@ -210,6 +210,17 @@ test('task groups: beyond the bound the task without a run for longest is forgot
   expect(told()).toEqual(['a q: 0.667 of 3', 'other other other: 1.000 of 2']);
 });
 
+test('task groups: a flood of tasks of one tenant leaves those of another one, and their labels', () => {
+  const { closed, told } = watched({ tasksMax: 4, labelledMax: 2 });
+  const other = { members: { tenant: tenant('other') } };
+  const flood = { members: { tenant: tenant('flood') } };
+  closed({ id: 1, steps: 1, ...other }, { id: 2, steps: 1, task: 'pay', ...other });
+  for (let task = 0; task < 20; task++)
+    closed({ id: 100 + task, steps: 1, task: `${task}`, ...flood }, { id: 200 + task, steps: 1, task: `${task}`, ...flood });
+  closed({ id: 3, steps: 2, ...other });
+  expect(told()).toContain('other a book: 0.750 of 2');
+});
+
 test('task groups: a verdict may say whether a run succeeded, whenever it comes', () => {
   const { groups, told, registry } = watched({ success: 'done' });
   const [first, second, third] = [1, 2, 3].map((id) => runOf({ id, steps: id }));
