@@ -1,6 +1,8 @@
 /** Which runs' content is kept: their texts, arguments and results, and their spans. Verdicts and decisions are kept of every run. */
 import type { Clock } from '../model/clock.ts';
+import type { Tenant } from '../model/ids.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
+import { shares } from '../model/shares.ts';
 import { sampleDecision } from '../pipeline/evaluation/sampling.ts';
 import type { WithoutContent } from '../model/store/store.ts';
 
@@ -16,7 +18,7 @@ export interface ContentChoice {
 
 export interface ContentRoom {
   /** Whether one run more is kept of those that the sample lets go. */
-  takes(perMinute: number): boolean;
+  takes(perMinute: number, tenant: Tenant): boolean;
   /** False: there is too much to do for writing content as well. Asked only about content that would be kept. */
   isCalm(): boolean;
 }
@@ -30,16 +32,23 @@ export function withoutContent(item: ScoredRun, choice: ContentChoice, room: Con
 const quietMinutesMax = 5;
 const minuteMs = 60_000;
 
-/** A token bucket, full at first. */
+/** A leaky bucket, empty at first. Each tenant has a share of it. */
 export function contentAllowance(clock: Clock): ContentRoom['takes'] {
-  let minutes = quietMinutesMax;
-  let countedMs = clock.nowMs();
-  return (perMinute) => {
+  let rate = 0;
+  let room = shares(0);
+  /** Tenants of the runs in the bucket, oldest first. */
+  let kept: Tenant[] = [];
+  let leakedMs = clock.nowMs();
+  return (perMinute, tenant) => {
+    if (perMinute === 0) return false;
+    if (perMinute !== rate) [rate, room, kept] = [perMinute, shares(perMinute * quietMinutesMax), []];
     const now = clock.nowMs();
-    minutes = Math.min(quietMinutesMax, minutes + Math.max(0, now - countedMs) / minuteMs);
-    countedMs = now;
-    if (minutes * perMinute < 1) return false;
-    minutes -= 1 / perMinute;
+    const due = Math.max(0, Math.floor(((now - leakedMs) / minuteMs) * perMinute));
+    for (const holder of kept.splice(0, due)) room.giveBack(holder);
+    leakedMs = kept.length === 0 ? now : leakedMs + (due * minuteMs) / perMinute;
+    if (!room.mayTake(tenant)) return false;
+    room.take(tenant);
+    kept.push(tenant);
     return true;
   };
 }
@@ -52,7 +61,7 @@ function unwanted(item: ScoredRun, { content, sampleRate, perMinute }: ContentCh
     case 'none':
       return 'switched_off';
     case 'failed_and_sampled':
-      return isTelling(item) || isSampled(item, sampleRate) || room.takes(perMinute) ? undefined : 'sampled_out';
+      return isTelling(item) || isSampled(item, sampleRate) || room.takes(perMinute, item.run.tenant) ? undefined : 'sampled_out';
   }
 }
 

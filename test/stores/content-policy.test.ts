@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
-import { parseTraceId } from '../../src/model/ids.ts';
+import { parseTraceId, tenant } from '../../src/model/ids.ts';
 import { contentAllowance, withoutContent as chosen, type ContentChoice } from '../../src/stores/content-policy.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
@@ -77,4 +77,18 @@ test('content: few runs are all kept, and of many as many a minute as the config
   expect([kept(100), kept(100, 0)]).toEqual([10, 0]);
   clock.advance(24 * 3_600_000);
   expect(kept(1_000)).toBe(100);
+});
+
+test('content: a flood of one tenant leaves others their share of the further runs, at once and in each minute', () => {
+  const clock = manualClock();
+  const takes = contentAllowance(clock);
+  const kept = (name: string, runs: number): number => Array.from({ length: runs }, () => takes(20, tenant(name))).filter(Boolean).length;
+  const ofFlood: number[] = [];
+  for (let minute = 0; minute < 60; minute++) {
+    ofFlood.push(kept('flood', 1_000));
+    expect(kept('small', 5)).toBe(5);
+    clock.advance(60_000);
+  }
+  expect([ofFlood[0], Math.max(...ofFlood.slice(1)), ofFlood.at(-1)]).toEqual([100, 15, 15]);
+  expect([kept('late', 100), kept('later', 100)]).toEqual([34, 25]);
 });

@@ -11,6 +11,9 @@ export function withContentPerMinute(value: JsonValue): JsonValue {
   return isChosen ? { ...value, store: { ...written, content_per_minute: 0 } } : value;
 }
 
+/** Runs a minute. */
+export const contentPerMinuteDefault = 20;
+
 export const store: Section = {
   key: 'store',
   schema: settings('The store of runs and verdicts, and its retention. Ages count from the start of the run.', {
@@ -37,11 +40,11 @@ export const store: Section = {
       description: 'Share of the other runs by trace id, for `failed_and_sampled`.',
     },
     content_per_minute: integer(
-      20,
+      contentPerMinuteDefault,
       0,
       10_000,
       'runs a minute',
-      'Further runs whose content `failed_and_sampled` keeps, so that a service with few runs has all of them; up to those of five minutes at once. `0` beside a written `content` or `content_sample`.',
+      'Further runs whose content `failed_and_sampled` keeps, so that a service with few runs has all of them; up to those of five minutes at once. Tenants share them. `0` beside a written `content` or `content_sample`.',
     ),
     search: {
       type: 'boolean',
