@@ -79,7 +79,7 @@ interface Question {
   /** `true` when neither the cache nor a batch may answer. */
   readonly isAnew: boolean;
   readonly work: Pick<ToJudge, 'configured' | 'budget'>;
-  readonly asked: Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
+  readonly asked: Pick<JudgeJob, 'name' | 'agent' | 'tenant' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
 }
 
 interface Asker extends Pick<Question, 'asker' | 'isAnew'> {
@@ -298,6 +298,7 @@ export function judgePool(
         asked: {
           name: configured.name,
           agent: run.trace.agent,
+          tenant: run.tenant,
           threshold: configured.threshold,
           questions: () => configured.judge(run.trace, expected, context, run),
         },

@@ -4,6 +4,8 @@
  * of its evaluator's budget.
  */
 import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
+import { noTenant, type Tenant } from '../../model/ids.ts';
+import { shares } from '../../model/shares.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { Sleep } from '../../model/clock.ts';
 import { judgeCallsMax, type JudgeCall } from '../../model/judge-call.ts';
@@ -38,6 +40,8 @@ export interface JudgeJob {
   readonly name: string;
   /** Name of the run's agent. */
   readonly agent?: string | undefined;
+  /** Tenants share the room of waiting jobs. */
+  readonly tenant?: Tenant;
   readonly key: QueueKey;
   /** Answers the questions of this job. Absent: `key.answer` does. */
   readonly answer?: (lend: Lend) => Ask;
@@ -58,7 +62,7 @@ export type JudgeEnd = (
 export interface JudgeExecutorOptions {
   readonly telemetry: Telemetry;
   readonly sleep: Sleep;
-  /** Limit of jobs beyond the room of their queue keys. */
+  /** Limit of jobs beyond the room of their queue keys, shared by the tenants. */
   readonly waitingMax?: number;
   readonly questionsMax?: number;
 }
@@ -85,11 +89,15 @@ interface KeyState {
   held: number;
 }
 
+/** Jobs that wait for a slot. */
+export const jobsWaitingMax = 1_000;
+
 export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
-  const { telemetry, waitingMax = 1000, questionsMax = 50 } = options;
+  const { telemetry, waitingMax = jobsWaitingMax, questionsMax = 50 } = options;
   /** State of the queue keys that have jobs. */
   const keys = new Map<string, KeyState>();
   const held = new Set<Held>();
+  const places = shares(waitingMax);
   let waiting = 0;
   let stopped: Promise<void> | undefined;
   let drained: (() => void) | undefined;
@@ -97,7 +105,7 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
   function end(entry: Held, result: JudgeEnd): void {
     if (!entry.open) return;
     entry.open = false;
-    held.delete(entry);
+    if (held.delete(entry)) places.giveBack(tenantOf(entry));
     entry.job.done(result);
     if (held.size === 0) drained?.();
   }
@@ -195,15 +203,21 @@ export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
       if (stopped !== undefined) return end(entry, { kind: 'overload', reason: 'stopping' });
       const { key } = job;
       const jobs = keys.get(key.name)?.held ?? 0;
-      if (jobs >= roomOf(key) && beyond() >= waitingMax) return end(entry, { kind: 'overload', reason: 'queue_full' });
+      if (jobs >= roomOf(key) && beyond() >= waitingMax && !places.mayTake(tenantOf(entry)))
+        return end(entry, { kind: 'overload', reason: 'queue_full' });
       const state = stateOf(key);
       state.held++;
       held.add(entry);
+      places.take(tenantOf(entry));
       setWaiting(entry, true);
       void work(entry, state);
     },
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
+}
+
+function tenantOf({ job: { tenant = noTenant } }: Held): Tenant {
+  return tenant;
 }
 
 function roomOf({ room, concurrency }: QueueKey): number {

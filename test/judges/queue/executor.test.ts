@@ -6,6 +6,7 @@ import type { Judge } from '../../../src/judges/judge.ts';
 import { overBudget, withReservation } from '../../../src/judges/budget/budgets.ts';
 import { askOf, type Ask } from '../../../src/pipeline/jury/judge-driver.ts';
 import type { Lend } from '../../../src/runtime/concurrency-limiter.ts';
+import { tenant } from '../../../src/model/ids.ts';
 import type { Outcome } from '../../../src/model/verdict.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../../builders/manual-sleep.ts';
@@ -276,6 +277,16 @@ test('lane: at the limit a job ends as overload, and what waits is kept', async 
   await slow.answer();
   await slow.answer();
   expect(ends).toEqual(['c:queue_full', 'a:scored', 'b:scored']);
+});
+
+test('lane: at the limit a flood of one tenant leaves another one its share', async () => {
+  const { lane, ends, job } = bench({ waitingMax: 4, concurrency: 1 });
+  const slow = slowJudge('slow');
+  for (let at = 0; at < 10; at++) lane.offer(job(slow.judge, 'flood', { tenant: tenant('flood') }));
+  for (const label of ['a', 'b', 'c']) lane.offer(job(slow.judge, label, { tenant: tenant('other') }));
+  expect(ends).toEqual([...Array.from({ length: 5 }, () => 'flood:queue_full'), 'c:queue_full']);
+  for (let at = 0; at < 7; at++) await slow.answer();
+  expect(ends.slice(6)).toEqual([...Array.from({ length: 5 }, () => 'flood:scored'), 'a:scored', 'b:scored']);
 });
 
 test('lane: an idle judge takes a job although another judge has filled the queue', async () => {
