@@ -136,7 +136,7 @@ const pollEveryMs = 1_000;
 const atOnceMax = 3;
 const forgottenAtOnceMax = 1_000;
 /** Rows of all sessions; beyond it the oldest that do not wait are deleted, however young. */
-const rowsMax = 1_000_000;
+export const rowsMax = 1_000_000;
 
 /** Moves sessions that are quiet to the judge queue, and deletes those that were judged long ago. */
 export function sessionWatch({

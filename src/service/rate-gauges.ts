@@ -25,7 +25,7 @@ interface FiguresOptions {
 const everyMs = 60_000;
 const dayMicros = 86_400_000_000;
 /** The API reads more runs than the gauges do. */
-const runsMax = 20_000;
+export const runsMax = 20_000;
 const agentsMax = 20;
 const tenantsMax = 20;
 const agreementDays = 30;

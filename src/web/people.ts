@@ -49,7 +49,7 @@ export interface PeopleOptions extends PeopleSettings {
 
 const startedMs = 10 * 60_000;
 /** Tickets that have come back; at the bound the oldest is forgotten. The issuer takes a code once as well. */
-const usedTicketsMax = 1_000;
+export const usedTicketsMax = 1_000;
 /** For one request to the issuer. */
 const issuerTimeoutS = 10;
 

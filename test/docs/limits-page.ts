@@ -1,27 +1,50 @@
 /** `docs/reference/limits.md`, from the bounds over what senders and callers choose. */
+import { contentPerMinuteDefault } from '../../src/config/sections/storage.ts';
+import { tasksDefault } from '../../src/config/sections/runs.ts';
+import { verdictsRememberedMax } from '../../src/exporters/metrics/metrics.ts';
+import { itemsMaxDefault as itemsOfExporterMax } from '../../src/exporters/delivery/delivery-queue.ts';
+import { reportedMax } from '../../src/exporters/webhook/webhook.ts';
+import { storeRowsMax } from '../../src/judges/client/answer-cache.ts';
+import { jobsWaitingMax } from '../../src/judges/queue/executor.ts';
+import { silencesMax } from '../../src/model/alert.ts';
 import { identityCharsMax } from '../../src/model/identity-text.ts';
 import { annotationsPerTraceMax, annotationsWaitingMax } from '../../src/model/store/annotation-store.ts';
 import { datasetExamplesMax, datasetsMax, datasetVersionsMax } from '../../src/model/store/dataset-store.ts';
 import { experimentsMax, resultsMax, spanExperimentsMax } from '../../src/model/store/experiment-store.ts';
 import { processesMax } from '../../src/model/store/process-store.ts';
+import { sessionRunsMax } from '../../src/model/store/session-list.ts';
+import { sessionTurnsMax } from '../../src/model/store/session-store.ts';
 import { queueItemsMax } from '../../src/model/store/queue-store.ts';
 import { piecesPerTraceMax } from '../../src/model/store/store.ts';
 import { sessionsMax as toolSessionsMax } from '../../src/pipeline/assembly/session-tool-definitions.ts';
 import { agentsWatchedMax } from '../../src/pipeline/reporting/content-notices.ts';
 import { servicesMax } from '../../src/pipeline/reporting/recognition.ts';
+import { defaultGroupLimits } from '../../src/pipeline/gathering/close-policy.ts';
+import { labelledMaxDefault } from '../../src/pipeline/reporting/task-groups.ts';
 import { tracesMaxDefault } from '../../src/pipeline/reporting/task-keys.ts';
 import { alertAgentsMax } from '../../src/service/alert-watch.ts';
 import { waitingResultsMax, waitingRunsMax } from '../../src/service/experiment-writer.ts';
+import { rowsMax as judgedSessionsMax } from '../../src/service/judge-admission.ts';
+import { processesMaxDefault } from '../../src/service/process-learning.ts';
+import { runsMax as gaugedRunsMax } from '../../src/service/rate-gauges.ts';
+import { elsewhereMax } from '../../src/service/shards/shard-set.ts';
 import { waitingMax } from '../../src/service/rule-matcher.ts';
+import { itemsMaxDefault } from '../../src/stores/run-writer.ts';
+import { knownMax, tracesMaxDefault as tracesWaitingMax, wantedMaxDefault } from '../../src/stores/span-archiver.ts';
 import { tracesPerTurn } from '../../src/stores/late-span-lookup.ts';
 import { pageCharsMax } from '../../src/stores/sqlite/body-pages.ts';
+import { marksMax } from '../../src/stores/sqlite/marks.ts';
+import { runsMax as liveRunsMax } from '../../src/stores/sqlite/recent-runs.ts';
 import { namesMax, rollupAgentsMax, rowsMax } from '../../src/stores/sqlite/rollup-sums.ts';
-import { versionsMax } from '../../src/stores/sqlite/version-sums.ts';
+import { tasksMax, versionsMax } from '../../src/stores/sqlite/version-sums.ts';
 import { labelSetsPreset } from '../../src/telemetry/registry.ts';
 import { runsListedMax } from '../../src/exporters/webhook/webhook-message.ts';
+import { rowsMax as callRowsMax } from '../../src/web/api/calls.ts';
 import { runsMax } from '../../src/web/api/figures.ts';
+import { noticesMax } from '../../src/web/api/notices.ts';
 import { versionsMax as versionsAnsweredMax } from '../../src/web/api/versions.ts';
 import { attemptsMax, sessionsMax } from '../../src/web/browser-sessions.ts';
+import { usedTicketsMax } from '../../src/web/people.ts';
 import { defaultStreamBounds } from '../../src/web/event-streams.ts';
 import { defaultResponseBounds } from '../../src/web/request-guard.ts';
 
@@ -40,7 +63,11 @@ interface Group {
   readonly limits: readonly Limit[];
 }
 
-const [tenant, shared] = ['tenant', 'all tenants; beyond it each still gets an equal share'];
+const [tenant, shared, largest] = [
+  'tenant',
+  'all tenants; beyond it each still gets an equal share',
+  'all tenants; the one with the most gives its oldest',
+];
 
 const groups: readonly Group[] = [
   {
@@ -76,6 +103,7 @@ const groups: readonly Group[] = [
         per: tenant,
         beyond: 'the version `other`, and one agent `other` beyond twice as many',
       },
+      { counts: 'tasks of one version in these sums', most: tasksMax, per: 'version of an agent', beyond: 'the sum over all tasks alone' },
       {
         counts: 'agents that one alert looks at',
         most: alertAgentsMax,
@@ -105,6 +133,19 @@ const groups: readonly Group[] = [
         most: tracesMaxDefault,
         per: 'all tenants; the one with the most gives its oldest',
         beyond: 'the run has no task',
+      },
+      {
+        counts: 'pairs of agent and task whose runs are compared, `groups.tasks`',
+        most: tasksDefault,
+        per: largest,
+        beyond: 'the pair begins anew',
+        counted: 'tracejury_tasks_forgotten_total',
+      },
+      {
+        counts: 'of them with labels of their own',
+        most: labelledMaxDefault,
+        per: shared,
+        beyond: 'one task `other` of all',
       },
       {
         counts: 'traces without a root that are looked up in the store at once',
@@ -145,7 +186,73 @@ const groups: readonly Group[] = [
         per: tenant,
         beyond: 'the one that was not used for longest goes',
       },
+      {
+        counts: 'of them in the memory of one thread',
+        most: processesMaxDefault,
+        per: largest,
+        beyond: 'the thread reads it from the store again',
+        counted: 'tracejury_process_runs_total',
+      },
+      { counts: 'runs of one session in its figures', most: sessionRunsMax, per: 'session of a tenant', beyond: 'the newest count' },
+      {
+        counts: 'turns of one session that a judge sees',
+        most: sessionTurnsMax,
+        per: 'session of a tenant',
+        beyond: 'turns from the middle are left out',
+        counted: 'tracejury_judge_sessions_left_out_total',
+      },
       { counts: 'stored pieces of one trace', most: piecesPerTraceMax, per: 'trace of a tenant', beyond: 'later spans are not stored' },
+    ],
+  },
+  {
+    title: 'Runs and spans on their way',
+    limits: [
+      {
+        counts: 'further runs a minute whose content is kept, `store.content_per_minute`',
+        most: contentPerMinuteDefault,
+        per: shared,
+        beyond: 'the run has no content, `sampled_out`',
+      },
+      {
+        counts: 'runs that wait for the store',
+        most: itemsMaxDefault,
+        per: largest,
+        beyond: 'dropped',
+        counted: 'tracejury_store_items_total',
+      },
+      {
+        counts: 'runs in memory that wait for one exporter',
+        most: itemsOfExporterMax,
+        per: largest,
+        beyond: 'dropped, unless the store has them',
+        counted: 'tracejury_exporter_items_total',
+      },
+      {
+        counts: 'traces whose spans wait for the store',
+        most: tracesWaitingMax,
+        per: largest,
+        beyond: 'their spans are dropped',
+        counted: 'tracejury_store_traces_total',
+      },
+      {
+        counts: 'open traces whose spans will be stored',
+        most: wantedMaxDefault,
+        per: largest,
+        beyond: 'their spans are not stored',
+      },
+      {
+        counts: 'traces that went to another thread than their ids name',
+        most: elsewhereMax,
+        per: largest,
+        beyond: 'later spans go to the thread that their ids name',
+      },
+      {
+        counts: 'evaluations in memory that wait for judges and endpoints',
+        most: jobsWaitingMax,
+        per: shared,
+        beyond: 'the decision `overload`, `queue_full`',
+        counted: 'tracejury_decisions_total',
+      },
     ],
   },
   {
@@ -244,6 +351,19 @@ const groups: readonly Group[] = [
         counted: 'tracejury_console_busy_total',
       },
       { counts: 'sessions of browsers', most: sessionsMax, per: 'all callers', beyond: 'the holder with the most loses its oldest' },
+      { counts: 'silences of alerts', most: silencesMax, per: 'tenant of the alerts', beyond: '409' },
+      {
+        counts: 'tools, or models, of one answer, those with the most calls',
+        most: callRowsMax,
+        per: 'answer; `tenant` gives one tenant the whole',
+        beyond: 'those with fewer calls are left out',
+      },
+      {
+        counts: 'notices of one answer, the most severe first',
+        most: noticesMax,
+        per: 'answer; services of several tenants take turns',
+        beyond: 'left out',
+      },
       {
         counts: 'failed sign-ins within a minute',
         most: attemptsMax.ofAddress,
@@ -261,8 +381,35 @@ const groups: readonly Group[] = [
   },
 ];
 
+/** A flood of one tenant shortens it for all. */
+const remembered: Group = {
+  title: 'What the service remembers of all tenants',
+  limits: [
+    {
+      counts: 'traces that are over, in each thread',
+      most: defaultGroupLimits.tombstonesMax,
+      beyond: 'late spans are looked up in the store, as those of a new trace',
+      counted: 'tracejury_store_lookups_total',
+    },
+    { counts: 'traces whose spans were stored or left out', most: knownMax, beyond: 'late spans that change no run are not stored' },
+    { counts: 'verdicts that one webhook has sent', most: reportedMax, beyond: 'a revision that changes nothing may be sent again' },
+    { counts: 'verdicts in metrics', most: verdictsRememberedMax, beyond: 'the change of a later revision counts as `unknown`' },
+    { counts: 'answers of judges in the store', most: storeRowsMax, beyond: 'the question is asked again' },
+    { counts: 'sessions that judges have evaluated', most: judgedSessionsMax, beyond: 'the oldest that do not wait are forgotten' },
+    { counts: 'runs that were written last, for live lists', most: liveRunsMax, beyond: 'the event `lag` counts them' },
+    { counts: 'newest runs behind the gauges about rates', most: gaugedRunsMax, beyond: 'older runs do not count; the API takes `tenant`' },
+    {
+      counts: 'labels of verdicts by which runs are found, by evaluator and verdict',
+      most: marksMax,
+      per: 'all tenants; the first stay',
+      beyond: 'no run is found by a further label',
+    },
+    { counts: 'sign-ins of people that are over', most: usedTicketsMax, beyond: 'the issuer alone refuses a second use' },
+  ].map((limit) => ({ per: 'all tenants; the newest stay', ...limit })),
+};
+
 export function limitsPage(): string {
-  return `${[opening, ...groups.map(section), closing].join('\n\n')}\n`;
+  return `${[opening, ...[...groups, remembered].map(section), closing].join('\n\n')}\n`;
 }
 
 function section({ title, limits }: Group): string {
@@ -290,4 +437,7 @@ These bounds count bytes, rows or labels of all tenants together. Their keys in 
 - \`store.keep.bytes\`: beyond it the store deletes the oldest runs.
 - \`store.keep.export_rows\`: beyond it the store deletes the oldest unsent scores.
 - \`store.keep.judge_rows\`: beyond it pairs of run and evaluator end as \`overload\`.
+- \`sessions.rows\`: beyond it sessions end as \`overload\`.
+- \`limits.memory_bytes\`: beyond its quarter for open runs the service refuses requests, and closes the oldest run without new spans. It refuses senders that use little last.
+- \`limits.journal_bytes\`: beyond it the service refuses requests.
 - Label sets of metrics without a label of the tenant, such as those about tools: beyond their number agents and services fold into \`other\`.`;

@@ -10,7 +10,7 @@ import { itemRevision, type ExportedRun, type ExportItem } from '../../model/sco
 import type { ExporterDeps, ExporterSettings } from '../settings.ts';
 
 /** Verdicts in memory, to detect changes in a later revision. The oldest go first. */
-const verdictsRememberedMax = 40_000;
+export const verdictsRememberedMax = 40_000;
 /** Tenants with a label value of their own; later ones share one. */
 export const tenantLabelsMax = 100;
 const otherTenants = 'other';

@@ -24,7 +24,7 @@ const messagesAtOnce = 3;
 /** Runs of one message; the next message takes the others. */
 const runsPerMessage = 200;
 /** Verdicts in memory, to detect a revision that changes nothing. The oldest go first. */
-const reportedMax = 20_000;
+export const reportedMax = 20_000;
 
 export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps): Exporter {
   const { webhook } = settings;

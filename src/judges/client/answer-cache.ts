@@ -39,7 +39,7 @@ export interface AnswerCache {
 
 /** Longest stored answer; a usual one has a few hundred characters. */
 const valueCharsMax = 64 * 1024;
-const storeRowsMax = 100_000;
+export const storeRowsMax = 100_000;
 const storeCharsMax = 64 * 1024 * 1024;
 const pruneEveryMs = 600_000;
 /** Longest retention of an answer. */

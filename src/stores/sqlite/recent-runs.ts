@@ -1,7 +1,7 @@
 /** The runs that were written last, in the order of their writing, in the memory of the thread that has the file. */
 
 /** Older ones are forgotten. */
-const runsMax = 10_000;
+export const runsMax = 10_000;
 
 export interface RecentRuns {
   add(ids: Iterable<number>): void;

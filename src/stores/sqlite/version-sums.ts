@@ -27,7 +27,7 @@ const fineForMicros = 48 * hourMicros;
 export const versionsMax = 500;
 const agentsMax = 1_000;
 /** Tasks of one version in one time; further ones are in the sum over all tasks only. */
-const tasksMax = 20;
+export const tasksMax = 20;
 /** Models, prompts and evaluators of one version in one time. */
 const namesMax = 200;
 const other = 'other';

@@ -28,7 +28,7 @@ import {
 } from './route.ts';
 
 /** Of one answer. */
-const rowsMax = 1_000;
+export const rowsMax = 1_000;
 const failuresMax = 20;
 
 const distributionsOf = ['duration', 'cost', 'tokens', 'score'] as const;

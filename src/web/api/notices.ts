@@ -17,7 +17,7 @@ interface Notice {
 }
 
 /** Of one answer; the most severe ones come first. */
-const noticesMax = 100;
+export const noticesMax = 100;
 /** As the alert TracejuryExporterBehind has it. */
 const behindSeconds = 600;
 const behindItems = 1_000;
