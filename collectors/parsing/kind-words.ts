@@ -6,6 +6,7 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   agent: 'agent',
   invoke_agent: 'agent',
   agent_run: 'agent',
+  agent_run_sync: 'agent',
   agentic_invocation: 'agent',
   llm: 'model',
   llm_request: 'model',
@@ -62,8 +63,8 @@ const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
 
 /** `tool.v2` is a tool. */
 const VERSION = /[._-]v\d$/;
-/** Words around a kind that add nothing: `agentic.tool.invocation`, `inference.framework`, `agent.run_sync`. */
-const AROUND = /^agentic_|_(?:invocation|execution|framework|modelapi|sync)$/g;
+/** Words around a kind that add nothing: `agentic.tool.invocation`, `inference.framework`. */
+const AROUND = /^agentic_|_(?:invocation|execution|framework|modelapi)$/g;
 
 export function kindIn(value: string | undefined): SpanRole | 'chain' | undefined {
   const word = value

@@ -28,6 +28,8 @@ const METHOD = /^_*a?(?:run|call|invoke|execute|forward|tool|use|start|end|step|
 
 /** What a span's own name says of what it is about. */
 export function spanName(span: Span): string | undefined {
+  const quoted = kindAndName(span.name);
+  if (quoted?.kind !== undefined) return quoted.name;
   const name = span.name.replace(CLASS, '').replace(OPERATION, '').replaceAll(AROUND_NAME, '').trim();
   return name === '' || TEMPLATE.test(name) ? undefined : name;
 }

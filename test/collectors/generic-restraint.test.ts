@@ -6,6 +6,12 @@ import { testCases, type Case } from './cases.ts';
 
 const dumps: readonly Case[] = [
   {
+    name: 'a traced function is no call of a tool',
+    attributes: { 'acme.span.type': 'function_call_sync' },
+    facts: {},
+    absent: ['role'],
+  },
+  {
     name: 'what nobody can take apart is no input and no answer',
     attributes: { 'acme.span.kind': 'agent', 'acme.input': '{"init_state":{"running":false}}', 'acme.output': 'StopEvent(result=1)' },
     facts: { role: 'agent' },

@@ -15,9 +15,8 @@ const kinds: readonly Case[] = [
   ['span.type', 'inference', 'model'],
   ['acme.observation_type', 'generation', 'model'],
   ['run.type', 'retriever', 'retriever'],
-  ['acme.operation.name', 'execute_tool', 'tool'],
+  ['acme.operation.name', 'agent.run_sync', 'agent'],
   ['acme.node.type', 'task', 'step'],
-  ['acme.request.type', 'agent.run_sync', 'agent'],
 ].map(([key = '', value = '', role]) => ({
   name: `${key} = ${value} is ${role}`,
   attributes: { [key]: value },
@@ -34,6 +33,7 @@ const spanNames: readonly Case[] = [
   ...(
     [
       ['shop.tools.find_order', 'find_order'],
+      ["tool: 'find_order'", 'find_order'],
       ['find_order.run', 'find_order'],
       ['find_order.__call__', 'find_order'],
       ['FindOrder.forward', 'FindOrder'],
