@@ -5,19 +5,19 @@ import {
   type ComparedArms,
   differenceSequence,
   emptySequence,
-  equalMeansP,
+  type EstimatedDifference,
   meanSequence,
   mergedSequence,
   type SequenceSums,
 } from '../statistics/confidence-sequence.ts';
 import { sketchOfBins } from '../statistics/duration-bins.ts';
 import { quantileOf } from '../statistics/quantile-sketch.ts';
-import type { Estimate } from '../statistics/estimate.ts';
+import { type Estimate, notEstimable, type NotEstimable } from '../statistics/estimate.ts';
 
 /** Of all looks together; one comparison in a hundred may show a difference that is not there. */
 export const versionConfidence = 0.99;
 
-/** Tasks that are compared by themselves; the runs of the others are one more stratum. Each stratum widens the interval. */
+/** Tasks that are compared, those with the most runs of both. Each stratum widens the interval. */
 const tasksMax = 20;
 
 type Measure = 'pass_rate' | 'mean_score';
@@ -91,7 +91,10 @@ function reportOf(own: readonly VersionFigure[]): VersionReport | undefined {
     evaluators: evaluatorsOf(own).map(({ name, measure }) => ({
       name,
       measure,
-      rate: meanSequence(sumsOf(own, name, measure), { confidence: versionConfidence }),
+      rate: meanSequence(sumsOf(own, name, measure), {
+        confidence: versionConfidence,
+        design: designOf(own, sumsOf(own, name, measure)),
+      }),
     })),
   };
 }
@@ -126,9 +129,20 @@ function sumsOf(figures: readonly VersionFigure[], name: string, measure: Measur
   return figures
     .filter((one) => one.kind === kind && one.name === name)
     .reduce<SequenceSums>(
-      (all, { runs, weight, value, weightMax }) => mergedSequence(all, { n: runs, weight, value, weightMax }),
+      (all, { runs, weight, value, share, shareValue }) => mergedSequence(all, { n: runs, weight, value, share, shareValue }),
       emptySequence,
     );
+}
+
+/**
+ * How many judged runs the session of a judged run has on average. Sessions are summed over all runs of a version, and a sample has the same
+ * share of each: n judged runs of weight w in all are the share n / w.
+ */
+function designOf(figures: readonly VersionFigure[], { n, weight }: SequenceSums): number {
+  const runs = runsOf(figures, 'run');
+  if (runs === 0 || weight === 0) return 1;
+  const squares = figures.reduce((sum, one) => sum + (one.kind === 'session' ? one.value - one.runs : 0), 0);
+  return 1 + (squares / runs) * Math.min(1, n / weight);
 }
 
 export interface ComparedEvaluator {
@@ -136,12 +150,14 @@ export interface ComparedEvaluator {
   readonly measure: Measure;
   readonly version: Estimate;
   readonly against: Estimate;
-  /** Of `version` less that of `against`, within −1..1; an interval that holds at all looks. */
-  readonly difference: Estimate;
-  /** Always-valid p-value of “both are the same”, over all tasks together; `undefined` without runs on both sides. */
-  readonly p: number | undefined;
+  /** Of `version` less that of `against`, within −1..1, over the tasks that both have; an interval that holds at all looks. */
+  readonly difference: EstimatedDifference | NotEstimable;
   /** Tasks that are compared within themselves; 0: runs name no task. */
   readonly tasks: number;
+  /** Share 0..1 of the verdicts whose task is not compared. */
+  readonly leftOut: number;
+  /** How many judged runs the session of a judged run has on average, of both; 1: each run stands for itself. */
+  readonly sessionRuns: number;
   readonly word: 'better' | 'worse' | 'no_difference_shown' | 'not_estimable';
 }
 
@@ -172,18 +188,28 @@ export function compareVersions(figures: readonly VersionFigure[], options: Comp
   const [own, other] = [version, against].map((name) => figures.filter((one) => one.version === name));
   if (own === undefined || other === undefined) return [];
   return evaluatorsOf([...own, ...other]).map(({ name, measure }): ComparedEvaluator => {
-    const arms = { first: wholeOf(other, name, measure), second: wholeOf(own, name, measure) };
+    const [first, second] = [wholeOf(other, name, measure), wholeOf(own, name, measure)];
+    const designs = [designOf(other, first), designOf(own, second)] as const;
     const strata = strataOf({ first: other, second: own }, name, measure);
-    const difference = differenceSequence(strata, { confidence });
-    const isComparable = arms.first.n > 0 && arms.second.n > 0;
+    const difference =
+      strata === undefined
+        ? differenceSequence([{ first, second, designs }], { confidence })
+        : strata.length === 0 && first.n > 0 && second.n > 0
+          ? notEstimable('no_common_tasks')
+          : differenceSequence(
+              strata.map((arms) => ({ ...arms, designs })),
+              { confidence },
+            );
+    const compared = strata?.reduce((sum, arms) => sum + arms.first.n + arms.second.n, 0) ?? first.n + second.n;
     return {
       name,
       measure,
-      version: meanSequence(arms.second, { confidence }),
-      against: meanSequence(arms.first, { confidence }),
+      version: meanSequence(second, { confidence, design: designs[1] }),
+      against: meanSequence(first, { confidence, design: designs[0] }),
       difference,
-      p: isComparable ? equalMeansP(arms) : undefined,
-      tasks: strata.length > 1 ? strata.length : 0,
+      tasks: strata?.length ?? 0,
+      leftOut: first.n + second.n === 0 ? 0 : 1 - compared / (first.n + second.n),
+      sessionRuns: Math.max(...designs),
       word: wordOf(difference, by),
     };
   });
@@ -202,39 +228,25 @@ function wholeOf(figures: readonly VersionFigure[], name: string, measure: Measu
   );
 }
 
-/** The tasks that both did most, and all other runs as one stratum. */
+/** The tasks that both did, those with the most runs; `undefined` when no run names a task. A task of one version alone tells nothing of a change. */
 function strataOf(
   { first, second }: { readonly first: readonly VersionFigure[]; readonly second: readonly VersionFigure[] },
   name: string,
   measure: Measure,
-): readonly ComparedArms[] {
+): readonly ComparedArms[] | undefined {
   const byTask = (figures: readonly VersionFigure[]): ReadonlyMap<string, SequenceSums> =>
-    new Map([...Map.groupBy(figures, ({ task }) => task)].map(([task, own]) => [task, sumsOf(own, name, measure)]));
+    new Map(
+      [...Map.groupBy(figures, ({ task }) => task)].flatMap(([task, own]) => (task === '' ? [] : [[task, sumsOf(own, name, measure)]])),
+    );
   const [before, after] = [byTask(first), byTask(second)];
-  const named = [...before]
+  if (before.size + after.size === 0) return undefined;
+  return [...before]
     .flatMap(([task, own]): readonly ComparedArms[] => {
       const other = after.get(task);
-      return task === '' || other === undefined || own.n === 0 || other.n === 0 ? [] : [{ first: own, second: other }];
+      return other === undefined || own.n === 0 || other.n === 0 ? [] : [{ first: own, second: other }];
     })
-    .sort((one, another) => another.first.n + another.second.n - one.first.n - one.second.n)
+    .sort((one, another) => Math.min(another.first.n, another.second.n) - Math.min(one.first.n, one.second.n))
     .slice(0, tasksMax);
-  const rest = {
-    first: without(
-      before.get('') ?? emptySequence,
-      named.map((arms) => arms.first),
-    ),
-    second: without(
-      after.get('') ?? emptySequence,
-      named.map((arms) => arms.second),
-    ),
-  };
-  return [...named, ...(rest.first.n > 0 && rest.second.n > 0 ? [rest] : [])];
-}
-
-function without(whole: SequenceSums, parts: readonly SequenceSums[]): SequenceSums {
-  const sum = (of: 'n' | 'weight' | 'value'): number => Math.max(0, whole[of] - parts.reduce((all, part) => all + part[of], 0));
-  const n = sum('n');
-  return n === 0 ? emptySequence : { n, weight: sum('weight'), value: sum('value'), weightMax: whole.weightMax };
 }
 
 /** The rate of an evaluator over these figures, for a condition on it. */

@@ -17,6 +17,8 @@ export interface NewJudgeJob {
   readonly optionsHash: string;
   /** Probability with which the run was chosen. */
   readonly probability: number;
+  /** As of the evaluation that comes of it. */
+  readonly raisedBy?: number;
   readonly offeredAt: Micros;
 }
 

@@ -120,6 +120,8 @@ export interface Evaluation {
   readonly verdict: Verdict;
   /** Probability with which this run was chosen for this evaluator; 1 for rules. */
   readonly sampleProbability: number;
+  /** This probability divided by the least that a run could have had at that moment, above 1; absent: it was not raised. */
+  readonly raisedBy?: number;
 }
 
 /** The text form of an evaluation key, the same in every process. */

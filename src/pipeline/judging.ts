@@ -104,7 +104,14 @@ export function judging({ clock, telemetry, settings, deliver, ask, queue }: Jud
       const { configured } = planned;
       // Another question than the one that this run was chosen for.
       if (configured.optionsHash !== job.optionsHash) return deliverAs({ decision: 'filtered', reason: 'reconfigured' });
-      const asked: ToJudge = { configured, ...whoIsAsked(planned), expected: expectedOf(run), probability: job.probability };
+      const { probability, raisedBy } = job;
+      const asked: ToJudge = {
+        configured,
+        ...whoIsAsked(planned),
+        expected: expectedOf(run),
+        probability,
+        ...(raisedBy === undefined ? {} : { raisedBy }),
+      };
       const answered = whenAnswered({ run, item }, asked, job.offeredAt / 1_000);
       ask(asConversation(run), work(asked), (end) => {
         if (end.kind === 'overload' && waitsOn.has(end.reason)) return done(false);
@@ -118,7 +125,7 @@ export function judging({ clock, telemetry, settings, deliver, ask, queue }: Jud
 function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
   if (end.kind !== 'judged') return { evaluations: [], decisions: [decision(work.configured, end.kind, end.reason, work.probability)] };
   return {
-    evaluations: [evaluationOf(run, work.configured, ofSession(run, end.verdict), work.probability)],
+    evaluations: [evaluationOf(run, work.configured, ofSession(run, end.verdict), work)],
     decisions: [decisionOf(work.configured, end.verdict)],
   };
 }

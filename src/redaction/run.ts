@@ -217,6 +217,7 @@ export const changedEvaluation: Change<Evaluation> = members<Evaluation>({
   completeness: kept,
   verdict: changedVerdict,
   sampleProbability: kept,
+  raisedBy: kept,
 });
 
 export const changedDecision: Change<RunDecision> = members<RunDecision>({

@@ -68,7 +68,7 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
       if (!overload().keepsJudges()) return { kind: 'overload', reason: 'stress' };
       // A store in memory ends with the process, so runs go to the judge at once; only sessions wait in it.
       if (own === undefined || !isDurable) return undefined;
-      const { configured, probability } = work;
+      const { configured, probability, raisedBy } = work;
       const { name, evaluator, kind, optionsHash } = configured;
       const queueKey = queueKeyOf(work);
       if (!own.admits(queueKey)) return { kind: 'overload', reason: 'queue_full' };
@@ -81,6 +81,7 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
           queueKey,
           optionsHash,
           probability,
+          ...(raisedBy === undefined ? {} : { raisedBy }),
           offeredAt: Math.floor(clock.nowMs() * 1_000),
         },
       };

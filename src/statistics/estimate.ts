@@ -33,6 +33,7 @@ const explanations = {
   one_session: 'All that was judged is one run or one session: what others would show cannot be told from it.',
   no_common_example: 'No example has a value on both sides.',
   one_common_example: 'Only one example has a value on both sides: what others would show cannot be told from it.',
+  no_common_tasks: 'No task has judged runs of both versions, and different tasks compare nothing.',
   no_labels: 'No run was judged both by a person and by the judge.',
   one_label: 'Only one run or session has a label: how far the next one would lie from it cannot be told.',
   no_passing_labels: 'No labelled run passed, so how the judge treats runs that pass is unknown.',

@@ -16,7 +16,15 @@ export function microsOf(unixNano: bigint): Micros {
   return Number(micros > lastMicros ? lastMicros : micros);
 }
 
-export function storedVerdict({ key, evaluator, evaluatorVersion, revision, verdict, sampleProbability }: Evaluation): StoredVerdict {
+export function storedVerdict({
+  key,
+  evaluator,
+  evaluatorVersion,
+  revision,
+  verdict,
+  sampleProbability,
+  raisedBy,
+}: Evaluation): StoredVerdict {
   const scored = verdict.kind === 'scored' ? verdict : undefined;
   return {
     name: key.name,
@@ -32,6 +40,7 @@ export function storedVerdict({ key, evaluator, evaluatorVersion, revision, verd
     details:
       scored === undefined || scored.parts.length === 0 ? verdict.details : { ...verdict.details, parts: scored.parts.map(partJson) },
     sampleProbability,
+    ...(raisedBy === undefined ? {} : { raisedBy }),
     ...(scored === undefined || scored.threshold === null ? {} : { threshold: scored.threshold }),
   };
 }

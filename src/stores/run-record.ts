@@ -44,6 +44,8 @@ export interface Mark {
   readonly sampleProbability: 1 | 'x' | null;
   readonly decision: Decision | null;
   readonly probability: 'x' | null;
+  /** `x`: the sample probability was raised, and by how much is a number. */
+  readonly raisedBy?: 'x';
 }
 
 export function runRecord(item: Pick<ScoredRun, 'run' | 'evaluations' | 'decisions'>): RunRecord {
@@ -92,6 +94,7 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
   if (!isPlain) figures.push(score);
   if (verdict !== undefined && sampleProbability !== 1) figures.push(verdict.sampleProbability);
   if (decision?.probability !== undefined) figures.push(decision.probability);
+  if (verdict?.raisedBy !== undefined) figures.push(verdict.raisedBy);
   return JSON.stringify([
     name,
     verdict?.kind ?? null,
@@ -101,11 +104,12 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
     verdict === undefined ? null : sampleProbability === 1 ? 1 : 'x',
     decision?.decision ?? null,
     decision?.probability === undefined ? null : 'x',
+    ...(verdict?.raisedBy === undefined ? [] : ['x']),
   ]);
 }
 
 export function parsedMark(text: string): Mark {
-  const [name, kind, word, label, score, sampleProbability, decision, probability] = JSON.parse(text) as [
+  const [name, kind, word, label, score, sampleProbability, decision, probability, raisedBy] = JSON.parse(text) as [
     string,
     Mark['kind'],
     Mark['word'],
@@ -114,8 +118,9 @@ export function parsedMark(text: string): Mark {
     Mark['sampleProbability'],
     Mark['decision'],
     Mark['probability'],
+    Mark['raisedBy'],
   ];
-  return { name, kind, word, label, score, sampleProbability, decision, probability };
+  return { name, kind, word, label, score, sampleProbability, decision, probability, ...(raisedBy === undefined ? {} : { raisedBy }) };
 }
 
 /** The mark of all labels. */
@@ -141,7 +146,8 @@ function entryJson({ name, verdict, decision }: RunEntry): JsonValue {
           verdict.evidence,
           verdict.details,
           verdict.sampleProbability,
-          ...(verdict.threshold === undefined ? [] : [verdict.threshold]),
+          ...(verdict.threshold === undefined && verdict.raisedBy === undefined ? [] : [verdict.threshold ?? null]),
+          ...(verdict.raisedBy === undefined ? [] : [verdict.raisedBy]),
         ];
   if (decision === undefined) return [name, said, null];
   // What a verdict leads to need not be said again.
@@ -204,6 +210,7 @@ function verdictOf(said: readonly JsonValue[]): EntryVerdict {
     details,
     probability,
     threshold,
+    raisedBy,
   ] = said;
   return {
     evaluator: String(evaluator),
@@ -221,6 +228,7 @@ function verdictOf(said: readonly JsonValue[]): EntryVerdict {
     sampleProbability: Number(probability),
     // Rows of older releases have none.
     ...(typeof threshold === 'number' ? { threshold } : {}),
+    ...(typeof raisedBy === 'number' ? { raisedBy } : {}),
   };
 }
 

@@ -12,7 +12,8 @@ const figure = (members: Partial<VersionFigure>): VersionFigure => ({
   runs: 100,
   weight: members.runs ?? 100,
   value: 0,
-  weightMax: 1,
+  share: members.runs ?? 100,
+  shareValue: members.value ?? 0,
   firstAt: 0,
   lastAt: 0,
   ...members,
@@ -44,7 +45,7 @@ test('version comparison: a change of the mix of tasks is no change of the versi
   expect(compareVersions(untold, pair)).toMatchObject([{ tasks: 0, word: 'worse' }]);
 });
 
-test('version comparison: runs without a task, and tasks of one version alone, are one part more', () => {
+test('version comparison: only tasks of both versions are compared, and the share of what is left out is told', () => {
   const figures = [
     rates('1', 1_000, 900),
     rates('1', 600, 540, 't'),
@@ -52,7 +53,48 @@ test('version comparison: runs without a task, and tasks of one version alone, a
     rates('2', 500, 450, 't'),
     rates('2', 100, 90, 'only'),
   ];
-  expect(compareVersions(figures, pair)).toMatchObject([{ tasks: 2, word: 'no_difference_shown', difference: { n: 1_800 } }]);
+  expect(compareVersions(figures, pair)).toMatchObject([
+    { tasks: 1, word: 'no_difference_shown', difference: { n: 1_100 }, leftOut: expect.closeTo(1 - 1_100 / 1_800, 9) },
+  ]);
+  // The task that the newer version has alone fails more often.
+  const harder = [
+    rates('1', 500, 450),
+    rates('1', 500, 450, 't'),
+    rates('2', 1_000, 500),
+    rates('2', 500, 450, 't'),
+    rates('2', 500, 50, 'only'),
+  ];
+  expect(compareVersions(harder, pair)).toMatchObject([{ tasks: 1, word: 'no_difference_shown', difference: { point: 0 } }]);
+  const apart = [rates('1', 500, 450), rates('1', 500, 450, 't'), rates('2', 500, 50), rates('2', 500, 50, 'only')];
+  expect(compareVersions(apart, pair)).toMatchObject([
+    { tasks: 0, leftOut: 1, word: 'not_estimable', difference: { reason: 'no_common_tasks' } },
+  ]);
+});
+
+test('version comparison: runs of one session count together, as far as a sample has several of them', () => {
+  const run = (version: string): readonly VersionFigure[] => [
+    figure({ version, kind: 'run', name: '', runs: 2_000 }),
+    // A hundred sessions of twenty runs.
+    figure({ version, kind: 'session', name: '', runs: 2_000, value: 100 * 400 }),
+  ];
+  const judged = (version: string, passed: number): VersionFigure => figure({ version, runs: 2_000, value: passed });
+  const figures = [...run('1'), ...run('2'), judged('1', 1_800), judged('2', 1_600)];
+  expect(compareVersions(figures, pair)).toMatchObject([{ word: 'no_difference_shown', sessionRuns: 20, difference: { effectiveN: 100 } }]);
+  expect(versionReports(figures)[0]?.evaluators).toMatchObject([{ rate: { effectiveN: 100 } }]);
+  const alone = figures.filter(({ kind }) => kind !== 'session');
+  expect(compareVersions(alone, pair)).toMatchObject([{ word: 'worse', sessionRuns: 1 }]);
+  // One run in a hundred was judged, so hardly two of a session.
+  const sampled = [...run('1'), ...run('2'), ...['1', '2'].map((version) => figure({ version, runs: 20, weight: 2_000, value: 1_800 }))];
+  expect(compareVersions(sampled, pair)[0]?.sessionRuns).toBeCloseTo(1.19, 6);
+});
+
+test('version comparison: the p-value and the word come from the same tasks', () => {
+  const figures = ['1', '2'].flatMap((version, at) =>
+    ['a', 'b', 'c', 'd'].map((task) => rates(version, 400, task < 'c' ? 380 - 40 * at : 340 + 40 * at, task)),
+  );
+  const [found] = compareVersions(figures, pair);
+  expect(found).toMatchObject({ word: 'no_difference_shown', difference: { kind: 'estimated' } });
+  expect(found?.difference.kind === 'estimated' ? found.difference.p : 0).toBeGreaterThan(0.01);
 });
 
 test('version comparison: the least difference that counts makes it harder to be worse', () => {
@@ -64,7 +106,7 @@ test('version comparison: the least difference that counts makes it harder to be
 
 test('version comparison: an evaluator of one version alone cannot be compared, and is named', () => {
   expect(compareVersions([rates('1', 100, 90)], pair)).toMatchObject([
-    { word: 'not_estimable', p: undefined, version: { kind: 'not_estimable' }, against: { point: 0.9 } },
+    { word: 'not_estimable', version: { kind: 'not_estimable' }, against: { point: 0.9 } },
   ]);
 });
 

@@ -66,6 +66,6 @@ const firstContact = `## First contact
 
 The recordings above were at hand when the readers were written. This table holds what was read of new recordings on the day they were made, before one line
 changed for them. It is the estimate for an SDK that nobody has seen. All collectors read each scenario, and the result is compared with what the agent really did.
-*right*, *wrong* and *missing* count values as above. *afterwards* counts the same recordings once the readers had changed for them. \`npm run test:recordings -- NAME\` prints where an instrumentation differs today.
+*right*, *wrong* and *missing* count values as above. The column *afterwards* counts the same recordings once the readers had changed for them. \`npm run test:recordings -- NAME\` prints where an instrumentation differs today.
 
 \`npm run check -- first-contact DIR\` measures recordings of your own, in the folders \`DIR/<instrumentation>/<scenario>/\`, and \`--json\` prints their rows for this table.`;

@@ -147,7 +147,7 @@ function told(name: string, verdict: Verdict): JsonValue {
 function wantedEvents(run: Run): readonly object[] {
   const evaluations = (verdicts.get(placeOf(run)) ?? []).flatMap((verdict, at) => {
     const configured = library[at];
-    return configured === undefined ? [] : [evaluationOf(run, configured, verdict, 1)];
+    return configured === undefined ? [] : [evaluationOf(run, configured, verdict)];
   });
   return evaluationSpanOf({ run, evaluations, decisions: [] }, 'full')?.events ?? [];
 }

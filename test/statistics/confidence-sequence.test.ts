@@ -3,7 +3,6 @@ import {
   type ComparedArms,
   differenceSequence,
   emptySequence,
-  equalMeansP,
   meanSequence,
   mergedSequence,
   type SequenceSums,
@@ -11,11 +10,12 @@ import {
 } from '../../src/statistics/confidence-sequence.ts';
 import { seeded } from '../builders/seeded.ts';
 
-const sums = (n: number, passed: number, weight = 1): SequenceSums => ({
+const sums = (n: number, passed: number, { weight = 1, raisedBy = 1 } = {}): SequenceSums => ({
   n,
   weight: n * weight,
   value: passed * weight,
-  weightMax: weight,
+  share: n / raisedBy,
+  shareValue: passed / raisedBy,
 });
 const estimated = <One extends { readonly kind: string }>(one: One): Extract<One, { readonly kind: 'estimated' }> => {
   if (one.kind !== 'estimated') throw new Error('it is not estimable');
@@ -86,20 +86,48 @@ test('confidence sequence: it leaves out 0 exactly when the always-valid p-value
   for (let at = 0; at < 400; at++) {
     const [n, m] = [1 + below(800), 1 + below(800)];
     const arms = { first: sums(n, below(n + 1)), second: sums(m, below(m + 1)) };
-    const p = equalMeansP(arms);
-    const { low, high } = estimated(differenceSequence([arms], { confidence: 0.99 }));
+    const { low, high, p } = estimated(differenceSequence([arms], { confidence: 0.99 }));
     expect(low > 0 || high < 0).toBe(p < 0.01);
     if (p < 0.01) out++;
   }
   expect(out).toBeGreaterThan(50);
 });
 
-test('confidence sequence: equal weights change nothing, and unequal ones are never shorter than the largest of them allows', () => {
+test('confidence sequence: the p-value over strata is below the level exactly when the interval leaves out 0', () => {
+  const { below } = seeded(4);
+  let out = 0;
+  for (let at = 0; at < 200; at++) {
+    const arms = (): ComparedArms => {
+      const [n, m] = [1 + below(300), 1 + below(300)];
+      return { first: sums(n, below(n + 1)), second: sums(m, below(m + 1)) };
+    };
+    const { low, high, p } = estimated(differenceSequence([arms(), arms(), arms()], { confidence: 0.99 }));
+    expect(low > 0 || high < 0).toBe(p < 0.01);
+    if (p < 0.01) out++;
+  }
+  expect(out).toBeGreaterThan(20);
+});
+
+test('confidence sequence: of one stratum the p-value is the evidence at the mean of all runs', () => {
+  const arms = { first: sums(60, 50), second: sums(40, 20) };
+  const list = ({ n, value }: SequenceSums): readonly number[] => Array.from({ length: n }, (_, at) => (at < value ? 1 : 0));
+  const { p } = estimated(differenceSequence([arms], { confidence: 0.95 }));
+  expect(Math.log(p)).toBeCloseTo(-stepwise(list(arms.first), 0.7) - stepwise(list(arms.second), 0.7), 6);
+});
+
+test('confidence sequence: equal weights change nothing, and raised runs count by the least probability', () => {
   const plain = meanSequence(sums(300, 270), { confidence: 0.99 });
-  expect(meanSequence(sums(300, 270, 20), { confidence: 0.99 })).toMatchObject({ ...plain, effectiveN: 300 });
-  const mixed = mergedSequence(sums(100, 60, 1), sums(200, 196, 20));
-  // 100 runs of weight 1 are five of weight 20.
+  expect(meanSequence(sums(300, 270, { weight: 20 }), { confidence: 0.99 })).toMatchObject({ ...plain, effectiveN: 300 });
+  const mixed = mergedSequence(sums(100, 60, { raisedBy: 20 }), sums(200, 196, { weight: 20 }));
+  // 100 raised runs are five of the others.
   expect(meanSequence(mixed)).toMatchObject({ n: 300, effectiveN: 205, point: (60 + 196 * 20) / 4100 });
+});
+
+test('confidence sequence: runs of sessions are as many as there are sessions', () => {
+  const found = estimated(meanSequence(sums(400, 360), { confidence: 0.99, design: 20 }));
+  expect(found).toMatchObject({ n: 400, effectiveN: 20, point: 0.9 });
+  const few = estimated(meanSequence(sums(20, 18), { confidence: 0.99 }));
+  expect([found.low, found.high]).toEqual([expect.closeTo(few.low, 9), expect.closeTo(few.high, 9)]);
 });
 
 test('confidence sequence: values and probabilities out of their range count for nothing', () => {
@@ -111,13 +139,18 @@ test('confidence sequence: values and probabilities out of their range count for
     { value: Number.NaN, probability: 1 },
   ])
     expect(sequenceWith(emptySequence, { value, probability })).toEqual(emptySequence);
-  expect(sequenceWith(emptySequence, { value: 0.25, probability: 0.5 })).toEqual({ n: 1, weight: 2, value: 0.5, weightMax: 2 });
+  expect(sequenceWith(emptySequence, { value: 0.25, probability: 0.5 })).toEqual({
+    n: 1,
+    weight: 2,
+    value: 0.5,
+    share: 1,
+    shareValue: 0.25,
+  });
 });
 
 test('confidence sequence: nothing on one side is not estimable, and no number stands in its place', () => {
   expect(meanSequence(emptySequence)).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
   expect(differenceSequence([{ first: emptySequence, second: sums(10, 5) }])).toMatchObject({ reason: 'no_observations' });
-  expect(equalMeansP({ first: emptySequence, second: emptySequence })).toBe(1);
 });
 
 test('confidence sequence: strata keep a change of the mix of tasks apart from a change of the agent', () => {

@@ -4,6 +4,7 @@ import {
   differenceSequence,
   emptySequence,
   equalMeansP,
+  type SequenceSums,
   sequenceWith,
 } from '../../src/statistics/confidence-sequence.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
@@ -11,7 +12,23 @@ import { seeded, type Chance } from '../builders/seeded.ts';
 export interface SequenceWorld {
   readonly name: string;
   /** The next run, or `undefined` when it is not judged. */
-  readonly run: (chance: Chance, at: number) => { readonly value: number; readonly probability: number } | undefined;
+  readonly run: (chance: Chance, at: number, session: number) => SequenceRun | undefined;
+  /** Runs of one session, one behind the other and of one version. `run` is given a number 0..1 that they share. */
+  readonly session?: number;
+}
+
+interface SequenceRun {
+  readonly value: number;
+  readonly probability: number;
+  readonly raisedBy?: number;
+}
+
+/** Judged by a rate that is raised to 1 for the flagged runs, which are a tenth and fail three times as often; a budget leaves `left` of both. */
+function raised(chance: Chance, rate: number, left = 1): SequenceRun | undefined {
+  const flagged = chance.share() < 0.1;
+  const probability = (flagged ? 1 : rate) * left;
+  if (chance.share() >= probability) return undefined;
+  return { value: passes(chance, flagged ? 0.7 : 0.9), probability, raisedBy: flagged ? 1 / rate : 1 };
 }
 
 const passes = (chance: Chance, rate: number): number => (chance.share() < rate ? 1 : 0);
@@ -30,6 +47,26 @@ export const equalWorlds: readonly SequenceWorld[] = [
     },
   },
   {
+    name: 'rate 0.02, raised to 1 for flagged runs',
+    run: (chance) => raised(chance, 0.02),
+  },
+  {
+    name: 'rate 0.1, raised to 1 for flagged runs, of which a budget leaves less and less',
+    run: (chance, at) => raised(chance, 0.1, 1 / (1 + at / 500)),
+  },
+  {
+    name: 'rate 0.5 that becomes 0.02 half-way, raised to 1 for flagged runs',
+    run: (chance, at) => raised(chance, at < 500 ? 0.5 : 0.02),
+  },
+  ...[5, 20].map((session) => ({
+    name: `sessions of ${session} runs, of which half do as the session does`,
+    session,
+    run: (chance: Chance, _at: number, shared: number) => ({
+      value: chance.share() < 0.5 ? Number(shared < 0.8) : passes(chance, 0.8),
+      probability: 1,
+    }),
+  })),
+  {
     name: 'passes and scores by turns, with one mean',
     run: (chance, at) => ({ value: at % 2 === 0 ? passes(chance, 0.9) : 0.8 + 0.2 * chance.share(), probability: 1 }),
   },
@@ -42,21 +79,29 @@ export const sequenceShows =
   (arms) =>
     equalMeansP(arms) <= 1 - confidence;
 
-/** Share of series in which a difference was shown at any look. Each run is of one version or the other by a coin. */
+/** Share of series in which a difference was shown at any look. Each session, or run, is of one version or the other by a coin. */
 export function falseAlarms(
-  { run }: SequenceWorld,
+  { run, session = 1 }: SequenceWorld,
   { series, runs, seed, shows }: { readonly series: number; readonly runs: number; readonly seed: number; readonly shows: Shows },
 ): number {
   const chance = seeded(seed);
   let alarms = 0;
   for (let one = 0; one < series; one++) {
-    let [first, second] = [emptySequence, emptySequence];
+    const arms = [emptySequence, emptySequence] as [SequenceSums, SequenceSums];
+    const seen: [runs: number, squares: number][] = [
+      [0, 0],
+      [0, 0],
+    ];
+    const design = (at: 0 | 1): number => (seen[at]?.[1] ?? 0) / Math.max(1, seen[at]?.[0] ?? 0);
+    let [which, shared]: [0 | 1, number] = [0, 0];
     for (let at = 0; at < runs; at++) {
-      const next = run(chance, at);
+      if (at % session === 0) [which, shared] = [chance.share() < 0.5 ? 0 : 1, chance.share()];
+      const own = seen[which];
+      if (own !== undefined) [own[0], own[1]] = [own[0] + 1, own[1] + 2 * (at % session) + 1];
+      const next = run(chance, at, shared);
       if (next === undefined) continue;
-      if (chance.share() < 0.5) first = sequenceWith(first, next);
-      else second = sequenceWith(second, next);
-      if (!shows({ first, second })) continue;
+      arms[which] = sequenceWith(arms[which], next);
+      if (!shows({ first: arms[0], second: arms[1], designs: [design(0), design(1)] })) continue;
       alarms++;
       break;
     }

@@ -77,9 +77,10 @@ describe.each(members)('%s', (member) => {
         toolCalls: [call({ name: 'find', arguments: { id: 1234567890123456789n, none: null }, result: null, spanId: spanId(9) })],
       }),
     });
-    await store.write([asks(of)]);
-    const [job] = await store.judgeJobs.due(all);
-    expect(job).toEqual({ id: job?.id, ...chosen(), run: of });
+    const job = chosen({ raisedBy: 4 });
+    await store.write([asks(of, job)]);
+    const [waits] = await store.judgeJobs.due(all);
+    expect(waits).toEqual({ id: waits?.id, ...job, run: of });
   });
 
   test('stores: what is answered waits no more, in the transaction that writes the verdict', async () => {

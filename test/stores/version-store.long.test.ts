@@ -72,8 +72,8 @@ async function refreshed(store: Store, now = start, keepFrom = now - 30 * day): 
   await store.versions.refresh({ now, keepFrom });
 }
 
-const short = ({ version, kind, name, task, runs, weight, value, weightMax }: VersionFigure) =>
-  [version, kind, name, task, runs, weight, value, weightMax] as const;
+const short = ({ version, kind, name, task, runs, weight, value }: VersionFigure) =>
+  [version, kind, name, task, runs, weight, value] as const;
 async function told(store: Store, query: VersionQuery) {
   return (await store.versions.figures(query)).map(short);
 }
@@ -92,20 +92,20 @@ describe.each(members)('%s', (member) => {
     expect(
       await told(store, { kinds: ['run', 'pass', 'score', 'input_tokens', 'output_tokens', 'cost', 'model', 'prompt', 'took'] }),
     ).toEqual([
-      ['1', 'cost', '', '', 1, 1, 0.5, 1],
-      ['1', 'input_tokens', '', '', 2, 2, 40, 1],
-      ['1', 'model', 'm', '', 1, 1, 1, 1],
-      ['1', 'output_tokens', '', '', 1, 1, 2, 1],
-      ['1', 'pass', 'e', '', 2, 2, 1, 1],
-      ['2', 'pass', 'e', '', 1, 20, 20, 20],
-      ['1', 'prompt', 'p', '', 1, 1, 1, 1],
-      ['', 'run', '', '', 1, 1, 1, 1],
-      ['1', 'run', '', '', 3, 3, 3, 1],
-      ['2', 'run', '', '', 1, 1, 1, 1],
-      ['1', 'score', 'raw', '', 1, 1, 0.25, 1],
-      ['', 'took', '', '', 1, 1, 1_000_000, 1],
-      ['1', 'took', '', '', 3, 3, 3_000_000, 1],
-      ['2', 'took', '', '', 1, 1, 2_000_000, 1],
+      ['1', 'cost', '', '', 1, 1, 0.5],
+      ['1', 'input_tokens', '', '', 2, 2, 40],
+      ['1', 'model', 'm', '', 1, 1, 1],
+      ['1', 'output_tokens', '', '', 1, 1, 2],
+      ['1', 'pass', 'e', '', 2, 2, 1],
+      ['2', 'pass', 'e', '', 1, 20, 20],
+      ['1', 'prompt', 'p', '', 1, 1, 1],
+      ['', 'run', '', '', 1, 1, 1],
+      ['1', 'run', '', '', 3, 3, 3],
+      ['2', 'run', '', '', 1, 1, 1],
+      ['1', 'score', 'raw', '', 1, 1, 0.25],
+      ['', 'took', '', '', 1, 1, 1_000_000],
+      ['1', 'took', '', '', 3, 3, 3_000_000],
+      ['2', 'took', '', '', 1, 1, 2_000_000],
     ]);
   });
 
@@ -115,9 +115,9 @@ describe.each(members)('%s', (member) => {
     await store.write(ends.map((status) => item({ version: '1', members: { trace: agentTrace({ agent: 'a', status }) } })));
     await refreshed(store);
     expect(await told(store, { kinds: ['run', 'status'] })).toEqual([
-      ['1', 'run', '', '', 4, 4, 4, 1],
-      ['1', 'status', 'error', '', 2, 2, 2, 1],
-      ['1', 'status', 'paused', '', 1, 1, 1, 1],
+      ['1', 'run', '', '', 4, 4, 4],
+      ['1', 'status', 'error', '', 2, 2, 2],
+      ['1', 'status', 'paused', '', 1, 1, 1],
     ]);
   });
 
@@ -130,17 +130,17 @@ describe.each(members)('%s', (member) => {
     await store.write([{ run: first.run, evaluations: [judged], decisions: [], answered: true }]);
     await refreshed(store);
     expect(await told(store, { kinds: ['run', 'pass'] })).toEqual([
-      ['1', 'pass', 'e', '', 1, 1, 1, 1],
-      ['1', 'pass', 'j', '', 1, 2, 2, 2],
-      ['1', 'run', '', '', 1, 1, 1, 1],
+      ['1', 'pass', 'e', '', 1, 1, 1],
+      ['1', 'pass', 'j', '', 1, 2, 2],
+      ['1', 'run', '', '', 1, 1, 1],
     ]);
     // An earlier span moves its start to another time, and it failed.
     const again = { ...first.run, revision: 2, startUnixNano: first.run.startUnixNano - 600_000_000_000n };
     await store.write([{ run: again, evaluations: [evaluation('e', scored(0), again)], decisions: [] }]);
     await refreshed(store);
     expect((await told(store, { kinds: ['run', 'pass'] })).filter(([, , name]) => name !== 'j')).toEqual([
-      ['1', 'pass', 'e', '', 1, 1, 0, 1],
-      ['1', 'run', '', '', 1, 1, 1, 1],
+      ['1', 'pass', 'e', '', 1, 1, 0],
+      ['1', 'run', '', '', 1, 1, 1],
     ]);
     await store.write([{ run: { ...again, revision: 3, partOf: { ...again, spanId: spanId(9_999) } }, evaluations: [], decisions: [] }]);
     await refreshed(store);
@@ -157,15 +157,15 @@ describe.each(members)('%s', (member) => {
     ]);
     await refreshed(store);
     const query = { agent: 'a', kinds: ['pass'], name: 'e' } as const;
-    expect(await told(store, { ...query, version: '2' })).toEqual([['2', 'pass', 'e', '', 2, 2, 1, 1]]);
-    expect(await told(store, { ...query, allVersions: true })).toEqual([['', 'pass', 'e', '', 3, 3, 2, 1]]);
-    expect(await told(store, { ...query, tenant: tenant('acme') })).toEqual([['2', 'pass', 'e', '', 1, 1, 1, 1]]);
-    expect(await told(store, { ...query, from: start + 5 * minute })).toEqual([['2', 'pass', 'e', '', 2, 2, 1, 1]]);
+    expect(await told(store, { ...query, version: '2' })).toEqual([['2', 'pass', 'e', '', 2, 2, 1]]);
+    expect(await told(store, { ...query, allVersions: true })).toEqual([['', 'pass', 'e', '', 3, 3, 2]]);
+    expect(await told(store, { ...query, tenant: tenant('acme') })).toEqual([['2', 'pass', 'e', '', 1, 1, 1]]);
+    expect(await told(store, { ...query, from: start + 5 * minute })).toEqual([['2', 'pass', 'e', '', 2, 2, 1]]);
     expect(await told(store, { ...query, byTask: true })).toEqual([
-      ['1', 'pass', 'e', '', 1, 1, 1, 1],
-      ['1', 'pass', 'e', 'book', 1, 1, 1, 1],
-      ['2', 'pass', 'e', '', 2, 2, 1, 1],
-      ['2', 'pass', 'e', 'book', 1, 1, 0, 1],
+      ['1', 'pass', 'e', '', 1, 1, 1],
+      ['1', 'pass', 'e', 'book', 1, 1, 1],
+      ['2', 'pass', 'e', '', 2, 2, 1],
+      ['2', 'pass', 'e', 'book', 1, 1, 0],
     ]);
   });
 
@@ -276,6 +276,63 @@ test.each([
   );
 });
 
+/** Sums had the largest weight in place of shares. */
+function asBeforeLeastProbabilities(older: DatabaseSync, tables: readonly string[]): void {
+  older.exec("alter table judge_jobs drop column raised_by; delete from kysely_migration where name = '037_least_probabilities'");
+  for (const table of tables) {
+    older.exec(`alter table ${table} add column weight_max real not null default 1`);
+    for (const column of ['share', 'share_value']) older.exec(`alter table ${table} drop column ${column}`);
+  }
+}
+
+test('versions: sums of before have the shares that their largest weight allows', async () => {
+  const file = join(folder(), 'older.db');
+  const before = await sqliteStore(file, { inThread: false });
+  await before.write([item({ version: '1', verdicts: { e: scored(1) }, probability: 0.05 })]);
+  await refreshed(before, start + hour);
+  await before.stop();
+  const older = new DatabaseSync(file);
+  asBeforeLeastProbabilities(older, ['version_figures', 'version_days', 'version_totals']);
+  older.exec("update version_figures set runs = 3, weight = 41, value = 21, weight_max = 20 where kind = 'pass'");
+  older.close();
+  const store = closedLater(await sqliteStore(file, { inThread: false }));
+  const [found] = await store.versions.figures({ kinds: ['pass'], from: start });
+  expect(found).toMatchObject({ runs: 3, weight: 41, value: 21, share: 41 / 20, shareValue: 21 / 20 });
+});
+
+test('versions: verdicts count by the least probability, runs by their session, and tasks by their runs', async () => {
+  const store = closedLater(await sqliteStore(':memory:', { inThread: false }));
+  const judged = (at: number, sampleProbability: number, raisedBy?: number) => {
+    const { run } = item({ version: '1', at });
+    const more = { sampleProbability, ...(raisedBy === undefined ? {} : { raisedBy }) };
+    return { run, evaluations: [evaluation('j', scored(1), run, more)], decisions: [] };
+  };
+  await store.write([judged(start, 0.02), judged(start + 1, 1, 50), judged(start + 2, 0.5, 50)]);
+  await refreshed(store);
+  expect(await store.versions.figures({ kinds: ['pass'] })).toMatchObject([
+    { runs: 3, weight: 53, share: expect.closeTo(1.04, 9), shareValue: expect.closeTo(1.04, 9) },
+  ]);
+  const turns = (session: string, count: number, from: number) =>
+    Array.from({ length: count }, (_, at) => {
+      const one = item({ version: '2', at: from + at * minute });
+      return { ...one, run: { ...one.run, trace: { ...one.run.trace, sessionId: session } } };
+    });
+  await store.write([...turns('a', 8, start), ...turns('b', 1, start), item({ version: '2', at: start })]);
+  await refreshed(store);
+  // 8² + 1², over several times of five minutes.
+  expect(await told(store, { version: '2', kinds: ['session'] })).toEqual([['2', 'session', '', '', 9, 9, 65]]);
+  const rare = Array.from({ length: 40 }, (_, at) => `rare ${at}`);
+  const tasks = [...rare, ...rare.slice(0, 5), 'often', 'often', 'often'].map((task, at) =>
+    item({ version: '3', at: start + at, verdicts: { e: scored(1) }, figures: { task } }),
+  );
+  await store.write(tasks);
+  await refreshed(store);
+  const kept = await store.versions.figures({ version: '3', kinds: ['pass'], byTask: true });
+  const runsOfTask = kept.filter(({ task }) => task !== '').map(({ task, runs }) => [task, runs]);
+  expect(runsOfTask.length).toBe(20);
+  expect(runsOfTask).toEqual(expect.arrayContaining([['often', 3], ...rare.slice(0, 5).map((task) => [task, 2])]));
+});
+
 test('versions: what a file held before there were such figures is summed after the next start', async () => {
   const file = join(folder(), 'older.db');
   const before = await sqliteStore(file, { inThread: false });
@@ -289,13 +346,14 @@ test('versions: what a file held before there were such figures is summed after 
   older.exec('drop index runs_by_task');
   for (const column of ['prompt', 'task', 'input_tokens', 'output_tokens', 'cost_usd'])
     older.exec(`alter table runs drop column ${column}`);
+  asBeforeLeastProbabilities(older, ['version_days', 'version_totals']);
   older.exec("delete from kysely_migration where name = '020_versions'");
   older.close();
   const store = closedLater(await sqliteStore(file, { inThread: false }));
   await refreshed(store, start + 10 * day);
   expect(await told(store, { kinds: ['run', 'pass'] })).toEqual([
-    ['1', 'pass', 'e', '', 2, 2, 1, 1],
-    ['1', 'run', '', '', 2, 2, 2, 1],
+    ['1', 'pass', 'e', '', 2, 2, 1],
+    ['1', 'run', '', '', 2, 2, 2],
   ]);
 });
 

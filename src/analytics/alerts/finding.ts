@@ -54,7 +54,7 @@ export function questionsOf(rule: AlertRule, nowMs: number): readonly VersionQue
     case 'worse_than_previous':
       // The runs tell which version came last; they have no evaluator's name.
       return [
-        { ...who, kinds: ['run'] },
+        { ...who, kinds: ['run', 'session'] },
         { ...who, kinds: verdictKinds, name: condition.evaluator, byTask: true },
       ];
     case 'rate':

@@ -283,6 +283,7 @@ function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: r
         completeness: run.completeness,
         verdict: verdictOfStored(stored, planned.configured.threshold),
         sampleProbability: stored.sampleProbability,
+        ...(stored.raisedBy === undefined ? {} : { raisedBy: stored.raisedBy }),
       },
     ];
   });

@@ -94,7 +94,7 @@ export function rescoring({ config, judges, isAnew }: RescoringOptions): Rescori
       return { kind: 'verdict', verdict: stored, isStored: true, probability: Math.min(work.probability, stored.sampleProbability) };
     const end = await judges.ask(redacted.run, redacted.work(work));
     if (end.kind !== 'judged') return { kind: 'not_asked', reason: end.reason };
-    const evaluation = evaluationOf(redacted.run, work.configured, end.verdict, work.probability);
+    const evaluation = evaluationOf(redacted.run, work.configured, end.verdict, work);
     const item = redacted.item({
       evaluations: [evaluation],
       decisions: [decisionOf(work.configured, end.verdict)],
@@ -119,7 +119,7 @@ export function rescoring({ config, judges, isAnew }: RescoringOptions): Rescori
     const { probability } = choice;
     const end = await judges.ask(asConversation(run), work({ configured, ...asked, expected: expectedOf(run), probability }));
     if (end.kind !== 'judged') return { kind: 'not_asked', reason: end.reason };
-    const evaluation = evaluationOf(run, configured, ofSession(run, end.verdict), probability);
+    const evaluation = evaluationOf(run, configured, ofSession(run, end.verdict), { probability });
     const [said = evaluation] = item({ evaluations: [evaluation], decisions: [] }).evaluations;
     return { kind: 'verdict', verdict: replayedVerdict(said), isStored: false, probability };
   }

@@ -281,6 +281,8 @@ export interface StoredVerdict {
   readonly evidence: readonly string[];
   readonly details: JsonObject;
   readonly sampleProbability: number;
+  /** As of the evaluation. */
+  readonly raisedBy?: number;
   /** From which score on it passed. Absent: there is none, or an older release wrote the verdict. */
   readonly threshold?: number;
 }

@@ -66,6 +66,8 @@ export const versionFigureKinds = [
   'model',
   'prompt',
   'status',
+  // Runs with a session: Σ over sessions of the square of their runs.
+  'session',
 ] as const;
 export type VersionFigureKind = (typeof versionFigureKinds)[number];
 
@@ -100,7 +102,10 @@ export interface VersionFigure {
   readonly weight: number;
   /** Σ w·value. */
   readonly value: number;
-  readonly weightMax: number;
+  /** Σ s, with s the least probability that a run could have had, divided by its own: 1 where it was not raised. */
+  readonly share: number;
+  /** Σ s·value. */
+  readonly shareValue: number;
   /** Start of the first and of the last run. */
   readonly firstAt: Micros;
   readonly lastAt: Micros;

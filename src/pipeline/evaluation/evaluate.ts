@@ -13,7 +13,7 @@ import type { Clock } from '../../model/clock.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunExpression } from './run-expression.ts';
-import { unpaced, type Paced, sampleDecision, raisedRate, type Raise } from './sampling.ts';
+import { unpaced, type Paced, sampleDecision, raisedRate, leastRate, type Raise } from './sampling.ts';
 import type { Panel } from '../jury/jury-panel.ts';
 import { factsOf } from './run-facts.ts';
 
@@ -57,6 +57,8 @@ export interface ToJudge {
   readonly budget?: BudgetLimits;
   readonly expected: Expectation;
   readonly probability: number;
+  /** As of the evaluation that comes of it. */
+  readonly raisedBy?: number;
 }
 
 interface Evaluated {
@@ -121,7 +123,7 @@ export function evaluateRun(
       if (isRaised === true) raised = { isRaised };
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
       if (configured.kind === 'judge' && asked === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
-      else if (sampled) toJudge.push({ configured, ...asked, expected, probability });
+      else if (sampled) toJudge.push({ configured, ...asked, expected, probability, ...raisedOver(leastRate(sampleRate, raise), rate) });
       else decisions.push(left === 0 && rate > 0 ? decision(configured, 'over_budget', by) : decision(configured, 'sampled_out'));
     }
   }
@@ -168,7 +170,7 @@ function* ruleEvaluations(
     if (configured.kind !== 'rule') continue;
     if (found.length > 0) yield;
     const startMs = clock.nowMs();
-    const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context, run), 1);
+    const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context, run));
     recordDuration(telemetry, evaluation, clock.nowMs() - startMs);
     found.push(evaluation);
   }
@@ -184,13 +186,22 @@ function takenBack(run: Run, whole: RunKey, plan: readonly PlannedEvaluator[]): 
     details: {},
   };
   return {
-    evaluations: plan.map(({ configured }) => evaluationOf(run, configured, verdict, 1)),
+    evaluations: plan.map(({ configured }) => evaluationOf(run, configured, verdict)),
     decisions: plan.map(({ configured }) => decisionOf(configured, verdict)),
     toJudge: [],
   };
 }
 
-export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict: Verdict, sampleProbability: number): Evaluation {
+function raisedOver(least: number, rate: number): Pick<ToJudge, 'raisedBy'> {
+  return least > 0 && rate > least ? { raisedBy: rate / least } : {};
+}
+
+export function evaluationOf(
+  run: Run,
+  configured: ConfiguredEvaluator,
+  verdict: Verdict,
+  { probability = 1, raisedBy }: Partial<Pick<ToJudge, 'probability' | 'raisedBy'>> = {},
+): Evaluation {
   const { tenant, traceId, spanId, session } = run;
   return {
     key: targetKey(run, configured.name),
@@ -203,7 +214,8 @@ export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict:
     revision: session?.revision ?? run.revision,
     completeness: run.completeness,
     verdict,
-    sampleProbability,
+    sampleProbability: probability,
+    ...(raisedBy === undefined ? {} : { raisedBy }),
   };
 }
 

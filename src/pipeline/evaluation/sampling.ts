@@ -133,6 +133,11 @@ export interface Raise {
   readonly to: number;
 }
 
+/** The least share that a run can have which may be asked about at all. */
+export function leastRate(rate: number, raise: readonly Raise[]): number {
+  return rate > 0 ? rate : Math.min(...raise.flatMap(({ to }) => (to > 0 ? [to] : [])));
+}
+
 /** The share of runs that an evaluator asks about: its own rate, or the highest of those that apply to the run. */
 export function raisedRate(rate: number, raise: readonly Raise[], facts: () => RunFacts): number {
   if (raise.length === 0) return rate;

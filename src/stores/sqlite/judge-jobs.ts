@@ -32,7 +32,7 @@ export async function writeChosen(tx: Tx, { pairs, idOf, decided }: Choices): Pr
   const rows = fresh.flatMap(({ run, name, what }) => {
     const { waiting: body } = run;
     if (what.kind !== 'job' || body === undefined) return [];
-    const { evaluator, evaluatorKind, queueKey: party, optionsHash, probability, offeredAt } = what.job;
+    const { evaluator, evaluatorKind, queueKey: party, optionsHash, probability, raisedBy, offeredAt } = what.job;
     return [
       {
         run_id: idOf(run),
@@ -43,6 +43,7 @@ export async function writeChosen(tx: Tx, { pairs, idOf, decided }: Choices): Pr
         party,
         options_hash: optionsHash,
         probability,
+        raised_by: raisedBy ?? null,
         offered_us: offeredAt,
         body,
       },
@@ -142,6 +143,7 @@ function waitingJob(row: Selectable<Tables['judge_jobs']>): WaitingJob {
     queueKey: row.party,
     optionsHash: row.options_hash,
     probability: row.probability,
+    ...(row.raised_by === null ? {} : { raisedBy: row.raised_by }),
     offeredAt: row.offered_us,
     run: jobRun(row.body),
   };

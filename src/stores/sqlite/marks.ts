@@ -98,7 +98,13 @@ export function markedOf(row: MarkedRow, known: ReadonlyMap<string, KnownMark>, 
 export function eachMark(
   { marks, figures }: MarkedRow,
   known: ReadonlyMap<string, KnownMark>,
-  visit: (mark: KnownMark, score: number | undefined, sampleProbability: number | undefined, probability: number | undefined) => void,
+  visit: (
+    mark: KnownMark,
+    score: number | undefined,
+    sampleProbability: number | undefined,
+    probability: number | undefined,
+    raisedBy: number | undefined,
+  ) => void,
 ): void {
   const numbers = figures === null ? undefined : new DataView(figures.buffer, figures.byteOffset, figures.byteLength);
   let at = 0;
@@ -111,7 +117,8 @@ export function eachMark(
     if (mark === undefined) throw new Error('a mark of a run is not known');
     const score = mark.score === 'x' ? next() : (mark.score ?? undefined);
     const sampleProbability = mark.sampleProbability === 'x' ? next() : (mark.sampleProbability ?? undefined);
-    visit(mark, score, sampleProbability, mark.probability === 'x' ? next() : undefined);
+    const probability = mark.probability === 'x' ? next() : undefined;
+    visit(mark, score, sampleProbability, probability, mark.raisedBy === 'x' ? next() : undefined);
   }
 }
 

@@ -164,7 +164,9 @@ export interface VersionFiguresTable {
   readonly runs: number;
   readonly weight: number;
   readonly value: number;
-  readonly weight_max: number;
+  /** Of the least probability: Σ s and Σ s·value. */
+  readonly share: number;
+  readonly share_value: number;
   readonly first_us: number;
   readonly last_us: number;
 }
@@ -313,6 +315,8 @@ interface JudgeJobsTable {
   readonly party: string;
   readonly options_hash: string;
   readonly probability: number;
+  /** Null: it was not raised. */
+  readonly raised_by: number | null;
   readonly offered_us: number;
   /** The run, compressed. */
   readonly body: Uint8Array;

@@ -26,8 +26,10 @@ const fineForMicros = 48 * hourMicros;
 /** Pairs of agent and version of one tenant in one time; further versions count as `other`, further agents as one agent `other`. */
 export const versionsMax = 500;
 const agentsMax = 1_000;
-/** Tasks of one version in one time; further ones are in the sum over all tasks only. */
+/** Tasks of one version in one time, those with the most runs; further ones are in the sum over all tasks only. */
 export const tasksMax = 20;
+/** Earlier runs of a session that are counted. */
+const earlierMax = 200;
 /** Models, prompts and evaluators of one version in one time. */
 const namesMax = 200;
 const other = 'other';
@@ -136,11 +138,11 @@ function widen(database: DatabaseSync, { from, to, before, tasks = false }: Wide
   const time = to === wholeWidthMicros ? '0' : `at_us / ${to} * ${to}`;
   database
     .prepare(
-      `insert into version_figures (tenant, agent, version, task, kind, name, at_us, width_us, runs, weight, value, weight_max, first_us, last_us)
-       select tenant, agent, version, task, kind, name, ${time}, ?, sum(runs), sum(weight), sum(value), max(weight_max), min(first_us), max(last_us)
+      `insert into version_figures (tenant, agent, version, task, kind, name, at_us, width_us, runs, weight, value, share, share_value, first_us, last_us)
+       select tenant, agent, version, task, kind, name, ${time}, ?, sum(runs), sum(weight), sum(value), sum(share), sum(share_value), min(first_us), max(last_us)
        from version_figures where ${which} group by 1, 2, 3, 4, 5, 6, 7
        on conflict (kind, name, task, agent, tenant, version, width_us, at_us) do update set
-         runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, weight_max = max(weight_max, excluded.weight_max),
+         runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, share = share + excluded.share, share_value = share_value + excluded.share_value,
          first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)`,
     )
     .run(to, from, before);
@@ -151,7 +153,8 @@ interface Sums {
   runs: number;
   weight: number;
   value: number;
-  weightMax: number;
+  share: number;
+  shareValue: number;
   firstAt: number;
   lastAt: number;
 }
@@ -163,7 +166,7 @@ interface Version {
   readonly sums: Map<VersionFigureKind, Map<string, Map<string, Sums>>>;
   /** Runs by marks and task, of which nothing but the marks need be known. There are millions of runs, and few such texts. */
   readonly plain: Map<string, Map<string, Sums>>;
-  readonly tasks: Set<string>;
+  readonly tasks: ReadonlySet<string>;
   readonly names: Set<string>;
 }
 
@@ -171,17 +174,26 @@ interface Versions {
   readonly all: Map<string, Version>;
   /** Their number by tenant. */
   readonly ofTenant: Map<string, number>;
+  /** The tasks with the most runs, by agent and version. */
+  readonly tasks: ReadonlyMap<string, ReadonlySet<string>>;
+  /** How many runs of the session of this one are counted already. */
+  readonly earlier: (tenant: string, session: string) => number;
 }
 
 const columns =
-  'tenant, agent, version, model, prompt, task, started_us, ended_us, input_tokens, output_tokens, cost_usd, status, marks, figures';
+  'tenant, agent, version, model, prompt, task, started_us, ended_us, input_tokens, output_tokens, cost_usd, status, marks, figures, session_id';
 
 function sumsOf(
   database: DatabaseSync,
   { from, to }: { readonly from: number; readonly to: number },
   marks: ReadonlyMap<string, KnownMark>,
 ): Iterable<Version> {
-  const versions: Versions = { all: new Map(), ofTenant: new Map() };
+  const versions: Versions = {
+    all: new Map(),
+    ofTenant: new Map(),
+    tasks: largestTasks(database, { from, to }),
+    earlier: earlierRuns(database, from),
+  };
   const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
   statement.setReturnArrays(true);
   for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>) addRun(versions, row, marks);
@@ -191,8 +203,43 @@ function sumsOf(
   return versions.all.values();
 }
 
+/** Runs of one time have few tasks, or one of their own each: of those only some are kept. */
+function largestTasks(
+  database: DatabaseSync,
+  { from, to }: { readonly from: number; readonly to: number },
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const rows = database
+    .prepare(
+      `select tenant, agent, version, task from runs where started_us >= ? and started_us < ? and part_of is null and task is not null and task <> ''
+       group by 1, 2, 3, 4 order by count(*) desc, task`,
+    )
+    .iterate(from, to);
+  const found = new Map<string, Set<string>>();
+  for (const { tenant, agent, version, task } of rows) {
+    const key = JSON.stringify([textOf(tenant), textOf(agent), textOf(version)]);
+    const tasks = found.get(key) ?? new Set<string>();
+    found.set(key, tasks);
+    if (tasks.size < tasksMax) tasks.add(textOf(task));
+  }
+  return found;
+}
+
+/** Counts the runs of sessions: those before this time, and then each call as one more. */
+function earlierRuns(database: DatabaseSync, from: number): Versions['earlier'] {
+  const statement = database.prepare(
+    `select count(*) as runs from (select 1 from runs where session_id = ? and +tenant = ? and part_of is null and started_us < ? limit ${earlierMax})`,
+  );
+  const counted = new Map<string, number>();
+  return (tenant, session) => {
+    const key = `${tenant} ${session}`;
+    const runs = counted.get(key) ?? Number(statement.get(session, tenant, from)?.['runs'] ?? 0);
+    counted.set(key, runs + 1);
+    return runs;
+  };
+}
+
 function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): void {
-  const [tenant, agent, version, model, prompt, task, started, ended, input, output, cost, status, marks, figures] = row;
+  const [tenant, agent, version, model, prompt, task, started, ended, input, output, cost, status, marks, figures, session] = row;
   const of = versionOf(versions, [textOf(tenant), textOf(agent), textOf(version)]);
   const startedAt = Number(started);
   addOne(sumFor(of, 'run', '', ''), startedAt, 1);
@@ -205,13 +252,18 @@ function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<
   if (typeof output === 'number') addOne(sumFor(of, 'output_tokens', '', ''), startedAt, output);
   if (typeof cost === 'number') addOne(sumFor(of, 'cost', '', ''), startedAt, cost);
   if (status === 'error' || status === 'paused') addOne(sumFor(of, 'status', '', status), startedAt, 1);
+  // Of m runs of a session these are m² together.
+  if (typeof session === 'string') addOne(sumFor(of, 'session', '', ''), startedAt, 2 * versions.earlier(textOf(tenant), session) + 1);
   if (typeof model === 'string') addOne(sumFor(of, 'model', '', nameOf(of, model)), startedAt, 1);
   if (typeof prompt === 'string') addOne(sumFor(of, 'prompt', '', nameOf(of, prompt)), startedAt, 1);
   const ownTask = taskOf(of, textOf(task));
   const said = { marks: String(marks), figures: figures as Uint8Array | null };
   if (said.figures === null) addOne(plainFor(of, said.marks, ownTask), startedAt, 1);
   else
-    addVerdicts(of, said, ownTask, { runs: { runs: 1, weight: 1, value: 1, weightMax: 1, firstAt: startedAt, lastAt: startedAt }, known });
+    addVerdicts(of, said, ownTask, {
+      runs: { runs: 1, weight: 1, value: 1, share: 1, shareValue: 1, firstAt: startedAt, lastAt: startedAt },
+      known,
+    });
 }
 
 /** What the marks say, as often as there are runs with them. */
@@ -221,19 +273,27 @@ function addVerdicts(
   task: string,
   { runs, known }: { readonly runs: Sums; readonly known: ReadonlyMap<string, KnownMark> },
 ): void {
-  eachMark(said, known, (mark, score, sampleProbability) => {
+  eachMark(said, known, (mark, score, sampleProbability, _probability, raisedBy = 1) => {
     const kind = mark.word === 'pass' || mark.word === 'fail' ? 'pass' : mark.word === 'raw' ? 'score' : undefined;
     const value = kind === 'pass' ? Number(mark.word === 'pass') : score;
     const weight = 1 / (sampleProbability ?? 1);
     if (kind === undefined || value === undefined || !(weight >= 1 && weight < Infinity)) return;
     const name = nameOf(of, mark.name);
-    const part = { ...runs, weight: runs.runs * weight, value: runs.runs * weight * value, weightMax: weight };
+    const share = 1 / raisedBy;
+    const count = runs.runs;
+    const part = {
+      ...runs,
+      weight: count * weight,
+      value: count * weight * value,
+      share: count * share,
+      shareValue: count * share * value,
+    };
     join(sumFor(of, kind, '', name), part);
     if (task !== '') join(sumFor(of, kind, task, name), part);
   });
 }
 
-function versionOf({ all, ofTenant }: Versions, [tenant, agent, version]: Version['key']): Version {
+function versionOf({ all, ofTenant, tasks }: Versions, [tenant, agent, version]: Version['key']): Version {
   for (const key of [
     [tenant, agent, version],
     [tenant, agent, other],
@@ -245,7 +305,7 @@ function versionOf({ all, ofTenant }: Versions, [tenant, agent, version]: Versio
     const room = key[2] === version ? versionsMax : key[1] === agent ? agentsMax : Infinity;
     const own = ofTenant.get(tenant) ?? 0;
     if (own >= room) continue;
-    const fresh: Version = { key, sums: new Map(), plain: new Map(), tasks: new Set(), names: new Set() };
+    const fresh: Version = { key, sums: new Map(), plain: new Map(), tasks: tasks.get(text) ?? new Set(), names: new Set() };
     all.set(text, fresh);
     ofTenant.set(tenant, own + 1);
     return fresh;
@@ -255,7 +315,7 @@ function versionOf({ all, ofTenant }: Versions, [tenant, agent, version]: Versio
 
 /** Empty: it has none of its own. */
 function taskOf({ tasks }: Version, task: string): string {
-  return bounded(tasks, task, tasksMax) ?? '';
+  return tasks.has(task) ? task : '';
 }
 
 function nameOf({ names }: Version, name: string): string {
@@ -286,7 +346,7 @@ function plainFor({ plain }: Version, marks: string, task: string): Sums {
 function sumIn(sums: Map<string, Sums>, key: string): Sums {
   const known = sums.get(key);
   if (known !== undefined) return known;
-  const fresh = { runs: 0, weight: 0, value: 0, weightMax: 0, firstAt: Infinity, lastAt: -Infinity };
+  const fresh = { runs: 0, weight: 0, value: 0, share: 0, shareValue: 0, firstAt: Infinity, lastAt: -Infinity };
   sums.set(key, fresh);
   return fresh;
 }
@@ -295,7 +355,8 @@ function addOne(sums: Sums, startedAt: number, value: number): void {
   sums.runs++;
   sums.weight++;
   sums.value += value;
-  sums.weightMax = 1;
+  sums.share++;
+  sums.shareValue += value;
   if (startedAt < sums.firstAt) sums.firstAt = startedAt;
   if (startedAt > sums.lastAt) sums.lastAt = startedAt;
 }
@@ -304,7 +365,8 @@ function join(sums: Sums, other: Sums): void {
   sums.runs += other.runs;
   sums.weight += other.weight;
   sums.value += other.value;
-  sums.weightMax = Math.max(sums.weightMax, other.weightMax);
+  sums.share += other.share;
+  sums.shareValue += other.shareValue;
   sums.firstAt = Math.min(sums.firstAt, other.firstAt);
   sums.lastAt = Math.max(sums.lastAt, other.lastAt);
 }
@@ -315,13 +377,13 @@ function write(
   versions: Iterable<Version>,
 ): void {
   const statement = database.prepare(
-    `insert into version_figures (tenant, agent, version, kind, name, task, at_us, width_us, runs, weight, value, weight_max, first_us, last_us)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into version_figures (tenant, agent, version, kind, name, task, at_us, width_us, runs, weight, value, share, share_value, first_us, last_us)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   for (const version of versions)
     for (const [kind, byTask] of version.sums)
       for (const [task, byName] of byTask)
-        for (const [name, { runs, weight, value, weightMax, firstAt, lastAt }] of isByTask || task === '' ? byName : []) {
+        for (const [name, { runs, weight, value, share, shareValue, firstAt, lastAt }] of isByTask || task === '' ? byName : []) {
           const row: readonly SQLInputValue[] = [
             ...version.key,
             kind,
@@ -332,7 +394,8 @@ function write(
             runs,
             weight,
             value,
-            weightMax,
+            share,
+            shareValue,
             firstAt,
             lastAt,
           ];

@@ -24,11 +24,11 @@ const stretchesMax = 20;
 
 const key = 'agent, tenant, version, task, kind, name';
 const sums =
-  'sum(runs) as runs, sum(weight) as weight, sum(value) as value, max(weight_max) as weight_max, min(first_us) as first_us, max(last_us) as last_us';
-const columns = `${key}, runs, weight, value, weight_max, first_us, last_us`;
+  'sum(runs) as runs, sum(weight) as weight, sum(value) as value, sum(share) as share, sum(share_value) as share_value, min(first_us) as first_us, max(last_us) as last_us';
+const columns = `${key}, runs, weight, value, share, share_value, first_us, last_us`;
 const inWindow = `width_us in (${windowWidths.join(', ')})`;
 const added = `on conflict (${key}) do update set
-  runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, weight_max = max(weight_max, excluded.weight_max),
+  runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, share = share + excluded.share, share_value = share_value + excluded.share_value,
   first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)`;
 
 function startOf(at: number, width: number): number {
@@ -130,7 +130,7 @@ export function totalsStep(database: DatabaseSync, options: TotalOptions): boole
     makeDay(database, day);
     database
       .prepare(
-        `insert into version_totals (${columns}) select agent, tenant, version, '', kind, name, runs, weight, value, weight_max, first_us, last_us
+        `insert into version_totals (${columns}) select agent, tenant, version, '', kind, name, runs, weight, value, share, share_value, first_us, last_us
          from version_days where at_us = ? ${added}`,
       )
       .run(day);
@@ -174,7 +174,7 @@ function makeDay(database: DatabaseSync, day: number): boolean {
     return false;
   database
     .prepare(
-      `insert into version_days (at_us, agent, tenant, version, kind, name, runs, weight, value, weight_max, first_us, last_us)
+      `insert into version_days (at_us, agent, tenant, version, kind, name, runs, weight, value, share, share_value, first_us, last_us)
        select ?, agent, tenant, version, kind, name, ${sums} from version_figures
        where ${inWindow} and at_us >= ? and at_us < ? and task = '' group by agent, tenant, version, kind, name`,
     )
@@ -264,7 +264,7 @@ export function versionFigures(database: DatabaseSync, query: VersionQuery): rea
     // Days have no sums by task.
     const hasTasks = table !== 'version_days';
     const wanted = [where, ...conditions, ...(byTask || !hasTasks ? [] : ["task = ''"])].join(' and ');
-    return `select agent, ${ofVersion}, ${hasTasks ? 'task' : "'' as task"}, kind, name, runs, weight, value, weight_max, first_us, last_us from ${table} where ${wanted}`;
+    return `select agent, ${ofVersion}, ${hasTasks ? 'task' : "'' as task"}, kind, name, runs, weight, value, share, share_value, first_us, last_us from ${table} where ${wanted}`;
   };
   const sources = sourcesOf(database, from);
   const ranked = topAgents === undefined || agent !== undefined ? undefined : rankedAgents(sources, { tenant, topAgents });
@@ -284,7 +284,8 @@ export function versionFigures(database: DatabaseSync, query: VersionQuery): rea
     runs: row.runs,
     weight: row.weight,
     value: row.value,
-    weightMax: row.weight_max,
+    share: row.share,
+    shareValue: row.share_value,
     firstAt: row.first_us,
     lastAt: row.last_us,
   }));

@@ -128,15 +128,27 @@ function reportJson(report: VersionReport): JsonObject {
   };
 }
 
-function comparedJson({ name, measure: by, version, against, difference, p, tasks, word }: ComparedEvaluator): JsonObject {
+function comparedJson({
+  name,
+  measure: by,
+  version,
+  against,
+  difference,
+  tasks,
+  leftOut,
+  sessionRuns,
+  word,
+}: ComparedEvaluator): JsonObject {
   return {
     name,
     measure: by,
     version: estimateJson(version),
     against: estimateJson(against),
     difference: estimateJson(difference),
-    p: p ?? null,
+    p: difference.kind === 'estimated' ? difference.p : null,
     tasks,
+    left_out: leftOut,
+    session_runs: sessionRuns,
     word,
   };
 }
@@ -176,7 +188,21 @@ export const versionSchemas: { readonly [name: string]: JsonObject } = {
     against: estimate,
     difference: { ...estimate, description: 'Rate of `version` less that of `against`, within −1..1.' },
     p: orNull('number', 'Always-valid p-value of “both rates are the same”. Null: one of the two has no verdict.'),
-    tasks: { ...count, description: 'Parts by task that the difference is averaged over; 0: runs name no task.' },
+    tasks: {
+      ...count,
+      description: 'Tasks of both versions that the difference is averaged over; 0: runs name no task, or none in common.',
+    },
+    left_out: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'Share of the verdicts whose task is not compared: one version has it alone, or others have more runs.',
+    },
+    session_runs: {
+      type: 'number',
+      minimum: 1,
+      description: 'Judged runs in the session of a judged run, on average; intervals count so many as one. 1: each run stands for itself.',
+    },
     word: { enum: ['better', 'worse', 'no_difference_shown', 'not_estimable'] },
   }),
 };

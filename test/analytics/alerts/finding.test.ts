@@ -30,7 +30,8 @@ const figure = (members: Partial<VersionFigure>): VersionFigure => ({
   runs: 100,
   weight: members.runs ?? 100,
   value: 0,
-  weightMax: 1,
+  share: members.runs ?? 100,
+  shareValue: members.value ?? 0,
   firstAt: 0,
   lastAt: 0,
   ...members,
@@ -61,7 +62,7 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     { kind: 'no_data', runs: 100, explanation: 'No run has a verdict of e in the last 5m.' },
   ],
   ['no runs', rule('e.rate < 0.95'), [[]], { kind: 'no_data', runs: 0 }],
-  ['a weighted rate', rule('e.rate < 0.95'), [[passes(40, 0, { weight: 800, value: 720, weightMax: 20 })]], { kind: 'holds', figure: 0.9 }],
+  ['a weighted rate', rule('e.rate < 0.95'), [[passes(40, 0, { weight: 800, value: 720 })]], { kind: 'holds', figure: 0.9 }],
   ['a mean score', rule('e.rate > 0.5'), [[passes(50, 30, { kind: 'score' })]], { kind: 'holds', figure: 0.6 }],
   [
     'runs that ended in an error',
@@ -185,7 +186,7 @@ test('alert finding: asks for the sums of its window, and of all time for versio
     { agent: 'a', from: 8 * 3_600_000_000, allVersions: true, kinds: ['pass', 'score'], name: 'e' },
   ]);
   expect(questionsOf(rule('e.rate worse than previous version'), 0)).toEqual([
-    { kinds: ['run'] },
+    { kinds: ['run', 'session'] },
     { kinds: ['pass', 'score'], name: 'e', byTask: true },
   ]);
   expect(questionsOf(rule('e.burn rate', { objective: 0.9 }), 0)).toHaveLength(6);

@@ -88,6 +88,23 @@ test('raising: a run with an error is asked about with the raised probability, o
   });
 });
 
+test('raising: a raised run says how far its probability is above the least one, whatever a budget or an upstream sampler left', () => {
+  const ends = (of: Run, planned: readonly PlannedEvaluator[], left = 1) =>
+    evaluateRun(of, planned, {
+      context: evaluationContext(),
+      clock: manualClock(0),
+      telemetry: noTelemetry,
+      pace: () => ({ left, by: '' }),
+    }).toJudge[0];
+  const last = { traceId: traceId('ffffffffffffff') };
+  const planned = plan(0.1, [raise('<', 1, 0.5)]);
+  expect(ends(run({ trace: broken, ...last }), planned)).toMatchObject({ probability: 0.5, raisedBy: 5 });
+  expect(ends(run({ trace: broken, ...last, traceState: 'ot=th:8' }), planned, 0.5)).toMatchObject({ probability: 0.125, raisedBy: 5 });
+  expect(ends(run({ trace: fine, ...last }), planned)).not.toHaveProperty('raisedBy');
+  // No run has less than the raised rate when only such runs are asked about.
+  expect(ends(run({ trace: broken, ...last }), plan(0, [raise('<', 1, 0.5)]))).not.toHaveProperty('raisedBy');
+});
+
 test('raising: what an upstream sampler let through is a part of the probability', () => {
   expect(
     ended(run({ trace: broken, traceId: traceId('ffffffffffffff'), traceState: 'ot=th:8' }), plan(0.01, [raise('<', 1, 0.5)])).probability,

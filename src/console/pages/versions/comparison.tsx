@@ -108,7 +108,7 @@ function sentenceOf({ version, against, evaluators }: Schemas['VersionComparison
   const [worse, better] = [names('worse'), names('better')];
   if (worse === '' && better === '')
     return evaluators.every(({ word }) => word === 'not_estimable')
-      ? `Nothing compares ${version} with ${against} yet: no evaluator has verdicts on both.`
+      ? `Nothing compares ${version} with ${against} yet: ${evaluators[0]?.difference.not_estimable?.explanation ?? 'no evaluator has verdicts on both.'}`
       : `No evaluator shows a difference between ${version} and ${against}.`;
   return [
     worse === '' ? '' : `${version} is worse than ${against} by ${worse}.`,
@@ -120,6 +120,11 @@ function sentenceOf({ version, against, evaluators }: Schemas['VersionComparison
 
 function runsOf(agent: string, version: string, evaluator: string): string {
   return pageAddress('/runs', { range: '30d', agent, version, evaluator });
+}
+
+function tasksText({ tasks, left_out: leftOut }: Compared): string {
+  const left = leftOut < 0.005 ? '' : ` (${percentText(leftOut)} of the verdicts left out)`;
+  return tasks === 0 && left === '' ? '–' : `${tasks}${left}`;
 }
 
 function columnsOf(agent: string, { version, against }: Schemas['VersionComparison']): readonly Column<Compared>[] {
@@ -134,6 +139,13 @@ function columnsOf(agent: string, { version, against }: Schemas['VersionComparis
     { key: 'version', title: version, cell: ({ version: rate }) => <RateCell estimate={rate} /> },
     { key: 'against', title: against, cell: ({ against: rate }) => <RateCell estimate={rate} /> },
     { key: 'p', title: 'p', from: 'medium', isNumber: true, cell: ({ p }) => pText(p) },
-    { key: 'tasks', title: 'Tasks', from: 'wide', isNumber: true, cell: ({ tasks }) => (tasks === 0 ? '–' : String(tasks)) },
+    { key: 'tasks', title: 'Tasks', from: 'wide', isNumber: true, cell: tasksText },
+    {
+      key: 'session',
+      title: 'Runs a session',
+      from: 'wide',
+      isNumber: true,
+      cell: ({ session_runs: runs }) => (runs === 1 ? '–' : runs.toFixed(1)),
+    },
   ];
 }
