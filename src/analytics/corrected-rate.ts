@@ -152,11 +152,15 @@ export function trafficRate({ rows, labels, decided }: RateInput): TrafficRate {
             : undefined;
     return value === undefined ? [] : [{ row, value, label: measure === 'mean_score' ? undefined : labels.get(runKeyText(row)) }];
   });
-  const capped = cappedWeights(judged.map(({ row }) => row.sampleProbability));
-  const observed = observation(capped);
+  const scored = judged.map(({ row }) => row);
+  const { weightMax, capped } = cappedClaims(scored);
+  const probabilityOf = capping(weightMax);
+  const observed = observation(probabilityOf);
   const sums = rateSums(judged.map(({ row, value }) => observed(row, value))).data();
-  const plain = weightedRate(sums);
-  const powered = corrected(judged, observed);
+  const parts = trafficParts(rows, judged, decided);
+  const scarce = tooFewUsual(scored, parts, probabilityOf);
+  const plain = scarce ?? weightedRate(sums);
+  const powered = scarce ?? corrected(judged, observed);
   const labelled = judged.filter(({ label }) => label !== undefined).length;
   const enough = powered.kind === 'estimated' && isEnough(judged);
   return {
@@ -167,25 +171,76 @@ export function trafficRate({ rows, labels, decided }: RateInput): TrafficRate {
     predictionPowered: powered,
     roganGladen: byErrorRates(judged, plain),
     labels: labelled,
-    coverage: covered(rows, judged, decided),
-    weights: { ...capped, kishN: kishEffectiveN(sums) },
+    coverage: coverage(parts),
+    weights: {
+      weightMax: capped === 0 ? Infinity : weightMaxOf(scored),
+      capped,
+      largestShare: largestShare(scored),
+      kishN: kishEffectiveN(sums),
+    },
   };
 }
 
-/** Limit of a run's weight among all these rows, with or without a score. */
+/** The largest weight of a run among all these rows, with or without a score. */
 export function weightMaxOf(rows: readonly VerdictRow[]): number {
-  return cappedWeights(rows.map(({ sampleProbability }) => sampleProbability)).weightMax;
+  const probabilityOf = capping(cappedClaims(rows).weightMax);
+  return rows.reduce((most, row) => Math.max(most, 1 / probabilityOf(row)), rows.length === 0 ? Infinity : 1);
+}
+
+/** Whoever sends a span claims what samplers before the service kept, so such a weight is bounded. The service's own probabilities are as it drew. */
+function cappedClaims(rows: readonly VerdictRow[]): CappedWeights {
+  return cappedWeights(rows.map(({ upstream = 1 }) => upstream));
+}
+
+type ProbabilityOf = (row: VerdictRow) => number;
+
+function capping(weightMax: number): ProbabilityOf {
+  return ({ sampleProbability, upstream = 1 }) => sampleProbability * Math.max(1, 1 / weightMax / upstream);
+}
+
+function largestShare(rows: readonly VerdictRow[]): number {
+  return cappedWeights(rows.map(({ sampleProbability }) => sampleProbability)).largestShare;
 }
 
 type Observe = (row: VerdictRow, value: number) => RateObservation;
 
 /** Session ids of different tenants are different sessions. */
-function observation({ weightMax }: CappedWeights): Observe {
-  return ({ tenant, sampleProbability, sessionId }, value) => ({
-    value,
-    probability: sampleProbability > 0 ? Math.max(sampleProbability, 1 / weightMax) : sampleProbability,
-    ...(sessionId === undefined ? {} : { session: tenant === noTenant ? sessionId : `${tenant} ${sessionId}` }),
-  });
+function sessionOf({ tenant, sessionId }: VerdictRow): string | undefined {
+  return sessionId === undefined || tenant === noTenant ? sessionId : `${tenant} ${sessionId}`;
+}
+
+function observation(probabilityOf: ProbabilityOf): Observe {
+  return (row, value) => {
+    const session = sessionOf(row);
+    return { value, probability: probabilityOf(row), ...(session === undefined ? {} : { session }) };
+  };
+}
+
+/** Runs, or sessions of them, that are to be expected at the rate without a raise. With fewer, most draws have none of what they stand for. */
+const usualRunsMin = 5;
+
+/**
+ * Where runs are raised, the others carry nearly all of the weight, and few of them are drawn. How many are to be expected follows from the
+ * traffic, not from the draw: choosing the draws that have enough of them would lean towards these.
+ */
+function tooFewUsual(judged: readonly VerdictRow[], traffic: TrafficParts, probabilityOf: ProbabilityOf): NotEstimable | undefined {
+  if (judged.every(({ raisedBy }) => raisedBy === undefined)) return undefined;
+  const usual = judged.filter(({ raisedBy }) => raisedBy === undefined);
+  const weightOf = (rows: readonly VerdictRow[]): number => rows.reduce((sum, row) => sum + 1 / probabilityOf(row), 0);
+  const chosen = traffic.scoredWeight + traffic.failedWeight + traffic.waitingWeight;
+  const scoredRuns = chosen === 0 ? 0 : ((traffic.eligible - traffic.unreachable) * traffic.scoredWeight) / chosen;
+  const left = Math.max(0, scoredRuns - weightOf(judged.filter(({ raisedBy }) => raisedBy !== undefined)));
+  const units = new Set(usual.map((row) => sessionOf(row) ?? runKeyText(row))).size;
+  const weight = weightOf(usual);
+  const expected = weight === 0 ? 0 : (left * units) / weight;
+  if (expected >= usualRunsMin || left < 1) return undefined;
+  const runs = expected === 0 ? undefined : Math.ceil((left * (usualRunsMin - expected)) / expected);
+  return notEstimable(
+    'too_few_usual_runs',
+    runs === undefined
+      ? `None was judged, and ${usualRunsMin} are needed.`
+      : `After about ${runs} more runs without a raise there will be ${usualRunsMin}.`,
+  );
 }
 
 const strata = [1, 0] as const;
@@ -228,11 +283,13 @@ function byErrorRates(judged: readonly Judged[], plain: Estimate): CorrectedRate
   return roganGladen({ judged: plain, labelled: confusion(labelled), overlap: labelled.length / judged.length });
 }
 
-/** The coverage of the rate: runs with a score, without an answer, and without a question. */
-function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided: readonly DecidedRuns[]): Coverage | NotEstimable {
-  const weightMax = weightMaxOf(rows);
+type TrafficParts = Parameters<typeof coverage>[0];
+
+/** The traffic by what became of it: runs with a score, without an answer, and without a question. */
+function trafficParts(rows: readonly VerdictRow[], judged: readonly Judged[], decided: readonly DecidedRuns[]): TrafficParts {
+  const probabilityOf = capping(cappedClaims(rows).weightMax);
   const weight = (some: readonly VerdictRow[]): number =>
-    some.reduce((sum, { sampleProbability }) => sum + (sampleProbability > 0 ? Math.min(1 / sampleProbability, weightMax) : 0), 0);
+    some.reduce((sum, row) => sum + (row.sampleProbability > 0 ? 1 / probabilityOf(row) : 0), 0);
   const [scoredWeight, failedWeight, skippedWeight] = [
     weight(judged.map(({ row }) => row)),
     weight(rows.filter(({ word }) => word === 'error')),
@@ -248,11 +305,11 @@ function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided
   const eligible =
     (sum('runs', 'scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed', 'waiting') + sum('chosen', 'filtered')) * applies;
   const lostWeight = sum('weight', 'over_budget', 'overload', 'filtered') * applies;
-  return coverage({
+  return {
     eligible,
     unreachable: sum('unchosen', 'over_budget', 'overload') * applies,
     scoredWeight,
     failedWeight: failedWeight + lostWeight,
     waitingWeight: sum('weight', 'waiting') * applies,
-  });
+  };
 }

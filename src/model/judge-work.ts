@@ -1,9 +1,9 @@
 /** Work of judges on a scored run: questions about the run, and its turn in a session that is evaluated as a whole. */
 import type { Micros } from './timestamp.ts';
-import type { Decision, EvaluatorKind } from './verdict.ts';
+import type { Decision, EvaluatorKind, SampledBy } from './verdict.ts';
 
 /** A pending evaluation by a judge. It is written with the run. */
-export interface NewJudgeJob {
+export interface NewJudgeJob extends SampledBy {
   /** Name of the configured evaluator. */
   readonly name: string;
   readonly evaluator: string;
@@ -17,8 +17,6 @@ export interface NewJudgeJob {
   readonly optionsHash: string;
   /** Probability with which the run was chosen. */
   readonly probability: number;
-  /** As of the evaluation that comes of it. */
-  readonly raisedBy?: number;
   readonly offeredAt: Micros;
 }
 

@@ -104,8 +104,27 @@ export interface EvaluationKey {
 /** The source of the verdict: a rule, a judge, or an HTTP endpoint. */
 export type EvaluatorKind = 'rule' | 'judge' | 'http';
 
+/** What made the probability of a choice, beside the rate of the evaluator and its budget. */
+export interface SampledBy {
+  /** The probability divided by the least that a run could have had at that moment, above 1; absent: it was not raised. */
+  readonly raisedBy?: number;
+  /** The part of the probability that is of samplers before the service, below 1, as the trace states; absent: there were none. */
+  readonly upstream?: number;
+}
+
+/** What of it there is. */
+export function sampledBy({
+  raisedBy,
+  upstream,
+}: {
+  readonly raisedBy?: number | undefined;
+  readonly upstream?: number | undefined;
+}): SampledBy {
+  return { ...(raisedBy === undefined ? {} : { raisedBy }), ...(upstream === undefined ? {} : { upstream }) };
+}
+
 /** One verdict of one configured evaluator on one run. */
-export interface Evaluation {
+export interface Evaluation extends SampledBy {
   readonly key: EvaluationKey;
   readonly run: RunKey;
   readonly evaluator: string;
@@ -120,8 +139,6 @@ export interface Evaluation {
   readonly verdict: Verdict;
   /** Probability with which this run was chosen for this evaluator; 1 for rules. */
   readonly sampleProbability: number;
-  /** This probability divided by the least that a run could have had at that moment, above 1; absent: it was not raised. */
-  readonly raisedBy?: number;
 }
 
 /** The text form of an evaluation key, the same in every process. */

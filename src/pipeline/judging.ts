@@ -3,7 +3,7 @@ import type { Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { NewJudgeJob } from '../model/judge-work.ts';
 import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
-import type { Verdict } from '../model/verdict.ts';
+import { sampledBy, type Verdict } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import {
   decision,
@@ -104,13 +104,12 @@ export function judging({ clock, telemetry, settings, deliver, ask, queue }: Jud
       const { configured } = planned;
       // Another question than the one that this run was chosen for.
       if (configured.optionsHash !== job.optionsHash) return deliverAs({ decision: 'filtered', reason: 'reconfigured' });
-      const { probability, raisedBy } = job;
       const asked: ToJudge = {
         configured,
         ...whoIsAsked(planned),
         expected: expectedOf(run),
-        probability,
-        ...(raisedBy === undefined ? {} : { raisedBy }),
+        probability: job.probability,
+        ...sampledBy(job),
       };
       const answered = whenAnswered({ run, item }, asked, job.offeredAt / 1_000);
       ask(asConversation(run), work(asked), (end) => {

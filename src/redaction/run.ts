@@ -218,6 +218,7 @@ export const changedEvaluation: Change<Evaluation> = members<Evaluation>({
   verdict: changedVerdict,
   sampleProbability: kept,
   raisedBy: kept,
+  upstream: kept,
 });
 
 export const changedDecision: Change<RunDecision> = members<RunDecision>({

@@ -4,6 +4,7 @@ import { jobWorker, type JobWorker, type JobWorkerOptions } from '../judges/queu
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { SessionCounts } from '../model/store/session-store.ts';
 import type { Store } from '../model/store/store.ts';
+import { sampledBy } from '../model/verdict.ts';
 import type { ToJudge } from '../pipeline/evaluation/evaluate.ts';
 import type { SessionSettings } from '../pipeline/evaluation/session-turns.ts';
 import type { Queued } from '../pipeline/judging.ts';
@@ -68,7 +69,7 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
       if (!overload().keepsJudges()) return { kind: 'overload', reason: 'stress' };
       // A store in memory ends with the process, so runs go to the judge at once; only sessions wait in it.
       if (own === undefined || !isDurable) return undefined;
-      const { configured, probability, raisedBy } = work;
+      const { configured, probability } = work;
       const { name, evaluator, kind, optionsHash } = configured;
       const queueKey = queueKeyOf(work);
       if (!own.admits(queueKey)) return { kind: 'overload', reason: 'queue_full' };
@@ -81,7 +82,7 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
           queueKey,
           optionsHash,
           probability,
-          ...(raisedBy === undefined ? {} : { raisedBy }),
+          ...sampledBy(work),
           offeredAt: Math.floor(clock.nowMs() * 1_000),
         },
       };

@@ -34,6 +34,7 @@ const explanations = {
   no_common_example: 'No example has a value on both sides.',
   one_common_example: 'Only one example has a value on both sides: what others would show cannot be told from it.',
   no_common_tasks: 'No task has judged runs of both versions, and different tasks compare nothing.',
+  too_few_usual_runs: 'Too few runs were judged at the rate without a raise, which stand for most of the traffic.',
   no_labels: 'No run was judged both by a person and by the judge.',
   one_label: 'Only one run or session has a label: how far the next one would lie from it cannot be told.',
   no_passing_labels: 'No labelled run passed, so how the judge treats runs that pass is unknown.',
@@ -46,8 +47,9 @@ const explanations = {
 
 export type NotEstimableReason = keyof typeof explanations;
 
-export function notEstimable(reason: NotEstimableReason): NotEstimable {
-  return { kind: 'not_estimable', reason, explanation: explanations[reason] };
+/** `more`: a further sentence, such as the number that is needed. */
+export function notEstimable(reason: NotEstimableReason, more?: string): NotEstimable {
+  return { kind: 'not_estimable', reason, explanation: more === undefined ? explanations[reason] : `${explanations[reason]} ${more}` };
 }
 
 export interface EstimateOptions {

@@ -2,7 +2,7 @@
 import type { Run, ToolCall } from '../model/agent-trace.ts';
 import { tookNano } from '../model/error-signs.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
-import { runTargetId, verdictWord, type Evaluation, type Verdict } from '../model/verdict.ts';
+import { runTargetId, sampledBy, verdictWord, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { RunFigures } from '../model/scored-run.ts';
 import type { StoredVerdict } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
@@ -23,7 +23,7 @@ export function storedVerdict({
   revision,
   verdict,
   sampleProbability,
-  raisedBy,
+  ...by
 }: Evaluation): StoredVerdict {
   const scored = verdict.kind === 'scored' ? verdict : undefined;
   return {
@@ -40,7 +40,7 @@ export function storedVerdict({
     details:
       scored === undefined || scored.parts.length === 0 ? verdict.details : { ...verdict.details, parts: scored.parts.map(partJson) },
     sampleProbability,
-    ...(raisedBy === undefined ? {} : { raisedBy }),
+    ...sampledBy(by),
     ...(scored === undefined || scored.threshold === null ? {} : { threshold: scored.threshold }),
   };
 }

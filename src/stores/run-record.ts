@@ -45,7 +45,9 @@ export interface Mark {
   readonly decision: Decision | null;
   readonly probability: 'x' | null;
   /** `x`: the sample probability was raised, and by how much is a number. */
-  readonly raisedBy?: 'x';
+  readonly raisedBy?: 'x' | null;
+  /** `x`: samplers before the service have a part in it, which is a number. */
+  readonly upstream?: 'x';
 }
 
 export function runRecord(item: Pick<ScoredRun, 'run' | 'evaluations' | 'decisions'>): RunRecord {
@@ -95,6 +97,7 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
   if (verdict !== undefined && sampleProbability !== 1) figures.push(verdict.sampleProbability);
   if (decision?.probability !== undefined) figures.push(decision.probability);
   if (verdict?.raisedBy !== undefined) figures.push(verdict.raisedBy);
+  if (verdict?.upstream !== undefined) figures.push(verdict.upstream);
   return JSON.stringify([
     name,
     verdict?.kind ?? null,
@@ -104,12 +107,17 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
     verdict === undefined ? null : sampleProbability === 1 ? 1 : 'x',
     decision?.decision ?? null,
     decision?.probability === undefined ? null : 'x',
-    ...(verdict?.raisedBy === undefined ? [] : ['x']),
+    ...withoutEnd([verdict?.raisedBy === undefined ? null : 'x', verdict?.upstream === undefined ? null : 'x']),
   ]);
 }
 
+/** Most have nothing there. */
+function withoutEnd<Value>(values: readonly (Value | null)[]): readonly (Value | null)[] {
+  return values.slice(0, values.findLastIndex((value) => value !== null) + 1);
+}
+
 export function parsedMark(text: string): Mark {
-  const [name, kind, word, label, score, sampleProbability, decision, probability, raisedBy] = JSON.parse(text) as [
+  const [name, kind, word, label, score, sampleProbability, decision, probability, raisedBy, upstream] = JSON.parse(text) as [
     string,
     Mark['kind'],
     Mark['word'],
@@ -119,8 +127,20 @@ export function parsedMark(text: string): Mark {
     Mark['decision'],
     Mark['probability'],
     Mark['raisedBy'],
+    Mark['upstream'],
   ];
-  return { name, kind, word, label, score, sampleProbability, decision, probability, ...(raisedBy === undefined ? {} : { raisedBy }) };
+  return {
+    name,
+    kind,
+    word,
+    label,
+    score,
+    sampleProbability,
+    decision,
+    probability,
+    ...(raisedBy === undefined ? {} : { raisedBy }),
+    ...(upstream === undefined ? {} : { upstream }),
+  };
 }
 
 /** The mark of all labels. */
@@ -146,8 +166,7 @@ function entryJson({ name, verdict, decision }: RunEntry): JsonValue {
           verdict.evidence,
           verdict.details,
           verdict.sampleProbability,
-          ...(verdict.threshold === undefined && verdict.raisedBy === undefined ? [] : [verdict.threshold ?? null]),
-          ...(verdict.raisedBy === undefined ? [] : [verdict.raisedBy]),
+          ...withoutEnd([verdict.threshold ?? null, verdict.raisedBy ?? null, verdict.upstream ?? null]),
         ];
   if (decision === undefined) return [name, said, null];
   // What a verdict leads to need not be said again.
@@ -211,6 +230,7 @@ function verdictOf(said: readonly JsonValue[]): EntryVerdict {
     probability,
     threshold,
     raisedBy,
+    upstream,
   ] = said;
   return {
     evaluator: String(evaluator),
@@ -229,6 +249,7 @@ function verdictOf(said: readonly JsonValue[]): EntryVerdict {
     // Rows of older releases have none.
     ...(typeof threshold === 'number' ? { threshold } : {}),
     ...(typeof raisedBy === 'number' ? { raisedBy } : {}),
+    ...(typeof upstream === 'number' ? { upstream } : {}),
   };
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { trafficRate, labelsMin, type RateInput, runKeyText } from '../../src/analytics/corrected-rate.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
+import { sampledBy } from '../../src/model/verdict.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { traceId } from '../builders/spans.ts';
 
@@ -10,6 +11,8 @@ interface Some {
   readonly count: number;
   readonly word?: VerdictRow['word'];
   readonly probability?: number;
+  readonly raisedBy?: number;
+  readonly upstream?: number;
   readonly score?: number;
   /** Of the first so many, whether people pass them. */
   readonly passed?: number;
@@ -24,7 +27,7 @@ function input(
 ): RateInput {
   const labels = new Map<string, boolean>();
   let runs = 0;
-  const rows = some.flatMap(({ count, word = 'pass', probability = 1, score, passed = 0, failed = 0, session }) =>
+  const rows = some.flatMap(({ count, word = 'pass', probability = 1, score, passed = 0, failed = 0, session, raisedBy, upstream }) =>
     Array.from({ length: count }, (_, at): VerdictRow => {
       const row: VerdictRow = {
         tenant: noTenant,
@@ -39,6 +42,7 @@ function input(
         score,
         label: word,
         sampleProbability: probability,
+        ...sampledBy({ raisedBy, upstream }),
       };
       if (at < passed + failed) labels.set(runKeyText(row), at < passed);
       return row;
@@ -54,11 +58,11 @@ function input(
   };
 }
 
-const hostile = 0.05 / 10_000;
+const hostile = { probability: 0.05 / 10_000, upstream: 1 / 10_000 } as const;
 
 test('honest rate: one run that claims a tiny probability has a bounded part of the rate, and the answer says that it was cut', () => {
   const honest: Some = { count: 190, probability: 0.05 };
-  const { rate, weights, coverage } = trafficRate(input([honest, { count: 1, word: 'fail', probability: hostile }], { scored: 191 }));
+  const { rate, weights, coverage } = trafficRate(input([honest, { count: 1, word: 'fail', ...hostile }], { scored: 191 }));
   expect(rate).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.95, 10) });
   expect(weights).toMatchObject({
     capped: 1,
@@ -67,7 +71,7 @@ test('honest rate: one run that claims a tiny probability has a bounded part of 
     kishN: expect.closeTo(4_000 ** 2 / (190 * 400 + 200 ** 2), 6),
   });
   expect(coverage).toMatchObject({ uncovered: expect.closeTo(0, 10) });
-  const waiting = trafficRate(input([honest, { count: 1, word: 'error', probability: hostile }], { scored: 190, failed: 1 }));
+  const waiting = trafficRate(input([honest, { count: 1, word: 'error', ...hostile }], { scored: 190, failed: 1 }));
   expect(waiting.coverage.kind === 'estimated' ? waiting.coverage.uncovered : 1).toBeLessThan(0.06);
 });
 
@@ -78,11 +82,49 @@ test('honest rate: weights that the design has are left as they are', () => {
       { count: 400, word: 'fail' as const },
       { count: 96, probability: 0.01 },
     ],
-    [{ count: 120, probability: 0.0001 }],
-    [{ count: 1_000 }, { count: 100, probability: 0.0001 }],
+    // A week of few runs, and a rate of 0.02.
+    [
+      { count: 40, word: 'fail' as const, raisedBy: 50 },
+      { count: 7, probability: 0.02 },
+    ],
+    [{ count: 120, probability: 0.0001, upstream: 0.0001 }],
+    [{ count: 1_000 }, { count: 100, probability: 0.0001, upstream: 0.0001 }],
+    [
+      { count: 40, word: 'fail' as const, probability: 0.1, upstream: 0.1, raisedBy: 50 },
+      { count: 7, probability: 0.002, upstream: 0.1 },
+    ],
   ]) {
     expect(trafficRate(input(some)).weights).toMatchObject({ capped: 0, weightMax: Infinity });
   }
+});
+
+test('honest rate: where the traffic has too few runs that are not raised, there is no rate, whatever the draw', () => {
+  // 40 of 400 runs are raised. Of the other 360 some seven are to be expected at 0.02, and some four at 0.01.
+  const flagged: Some = { count: 40, word: 'fail', raisedBy: 50 };
+  for (const drawn of [2, 7, 20])
+    expect(
+      trafficRate(input([flagged, { count: drawn, probability: 0.02 }], { scored: 40 + drawn, sampled_out: 360 - drawn })).rate.kind,
+    ).toBe('estimated');
+  for (const drawn of [2, 4, 20])
+    expect(
+      trafficRate(input([flagged, { count: drawn, probability: 0.01 }], { scored: 40 + drawn, sampled_out: 360 - drawn })),
+    ).toMatchObject({
+      rate: {
+        reason: 'too_few_usual_runs',
+        explanation: expect.stringMatching(/stand for most of the traffic\. After about 140 more runs without a raise there will be 5\./),
+      },
+      predictionPowered: { reason: 'too_few_usual_runs' },
+      roganGladen: { reason: 'too_few_usual_runs' },
+    });
+  expect(trafficRate(input([flagged], { scored: 40, sampled_out: 360 })).rate).toMatchObject({
+    reason: 'too_few_usual_runs',
+    explanation: expect.stringMatching(/None was judged, and 5 are needed\./),
+  });
+  // All runs are flagged.
+  expect(trafficRate(input([flagged], { scored: 40 })).rate.kind).toBe('estimated');
+  // Runs of one session are one.
+  const one = [flagged, { count: 20, probability: 0.02, session: 's' }];
+  expect(trafficRate(input(one, { scored: 60, sampled_out: 340 })).rate.kind).toBe('not_estimable');
 });
 
 test('honest rate: sessions of two tenants with one id are two sessions', () => {

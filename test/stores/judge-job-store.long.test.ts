@@ -77,7 +77,7 @@ describe.each(members)('%s', (member) => {
         toolCalls: [call({ name: 'find', arguments: { id: 1234567890123456789n, none: null }, result: null, spanId: spanId(9) })],
       }),
     });
-    const job = chosen({ raisedBy: 4 });
+    const job = chosen({ raisedBy: 4, upstream: 0.5 });
     await store.write([asks(of, job)]);
     const [waits] = await store.judgeJobs.due(all);
     expect(waits).toEqual({ id: waits?.id, ...job, run: of });

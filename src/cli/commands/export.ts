@@ -20,7 +20,7 @@ import { parseSpanId, parseTraceId, type SpanId, tenant, type Tenant, type Trace
 import { type JsonObject, jsonText, member } from '../../model/json.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Store, StoredVerdict } from '../../model/store/store.ts';
-import { type Evaluation, targetKey } from '../../model/verdict.ts';
+import { type Evaluation, sampledBy, targetKey } from '../../model/verdict.ts';
 import { evaluateRun } from '../../pipeline/evaluation/evaluate.ts';
 import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
 import { configuredExporter } from '../../service/exporter-set.ts';
@@ -283,7 +283,7 @@ function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: r
         completeness: run.completeness,
         verdict: verdictOfStored(stored, planned.configured.threshold),
         sampleProbability: stored.sampleProbability,
-        ...(stored.raisedBy === undefined ? {} : { raisedBy: stored.raisedBy }),
+        ...sampledBy(stored),
       },
     ];
   });

@@ -8,7 +8,7 @@ import type { SpanId, Tenant, TraceId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { LogRecord, Span } from '../span.ts';
 import type { Micros } from '../timestamp.ts';
-import type { VerdictWord } from '../verdict.ts';
+import type { SampledBy, VerdictWord } from '../verdict.ts';
 import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.ts';
 import type { DatasetStore } from './dataset-store.ts';
 import type { ExperimentStore } from './experiment-store.ts';
@@ -265,7 +265,7 @@ export interface RevisionChange {
   readonly after: string | number | null;
 }
 
-export interface StoredVerdict {
+export interface StoredVerdict extends SampledBy {
   readonly name: string;
   readonly evaluator: string;
   readonly version: number;
@@ -281,8 +281,6 @@ export interface StoredVerdict {
   readonly evidence: readonly string[];
   readonly details: JsonObject;
   readonly sampleProbability: number;
-  /** As of the evaluation. */
-  readonly raisedBy?: number;
   /** From which score on it passed. Absent: there is none, or an older release wrote the verdict. */
   readonly threshold?: number;
 }

@@ -1,7 +1,7 @@
 /** The part of a store that lists single verdicts for rates over many runs, in pages. */
 import type { RunKey } from '../agent-trace.ts';
 import type { Tenant } from '../ids.ts';
-import type { VerdictWord } from '../verdict.ts';
+import type { SampledBy, VerdictWord } from '../verdict.ts';
 import type { Micros } from '../timestamp.ts';
 
 export interface VerdictRows {
@@ -40,7 +40,7 @@ export type RunSplit = (typeof runSplits)[number];
 export const splitValuesMax = 20;
 export const otherSplit = 'other';
 
-export interface VerdictRow extends RunKey {
+export interface VerdictRow extends RunKey, SampledBy {
   readonly agent: string | undefined;
   readonly version: string | undefined;
   readonly model: string | undefined;

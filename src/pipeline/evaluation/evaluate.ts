@@ -8,7 +8,7 @@ import type { BudgetLimits } from '../../model/budget.ts';
 import type { Mutable } from '../../model/mutable.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import { wire } from '../../model/attributes.ts';
-import { targetKey, runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
+import { sampledBy, type SampledBy, targetKey, runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
 import type { Clock } from '../../model/clock.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -49,7 +49,7 @@ export interface ProcessLearningSettings {
 export type Pace = (planned: Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>) => Paced;
 
 /** An evaluator that asks somebody, and that was sampled for a run. */
-export interface ToJudge {
+export interface ToJudge extends SampledBy {
   readonly configured: ConfiguredAsking;
   /** For judge evaluators one of the two, and only for these. */
   readonly judge?: string;
@@ -57,8 +57,6 @@ export interface ToJudge {
   readonly budget?: BudgetLimits;
   readonly expected: Expectation;
   readonly probability: number;
-  /** As of the evaluation that comes of it. */
-  readonly raisedBy?: number;
 }
 
 interface Evaluated {
@@ -114,7 +112,7 @@ export function evaluateRun(
       const asked = whoIsAsked(planned);
       const rate = raisedRate(sampleRate, raise, () => factsOf(run, verdicts));
       const { left, by } = options.pace?.(planned) ?? unpaced;
-      const { sampled, probability, isRaised } = sampleDecision({
+      const { sampled, probability, upstream, isRaised } = sampleDecision({
         traceId: run.traceId,
         traceState: run.traceState,
         rate: rate * left,
@@ -123,7 +121,15 @@ export function evaluateRun(
       if (isRaised === true) raised = { isRaised };
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
       if (configured.kind === 'judge' && asked === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
-      else if (sampled) toJudge.push({ configured, ...asked, expected, probability, ...raisedOver(leastRate(sampleRate, raise), rate) });
+      else if (sampled)
+        toJudge.push({
+          configured,
+          ...asked,
+          expected,
+          probability,
+          ...raisedOver(leastRate(sampleRate, raise), rate),
+          ...sampledBy({ upstream }),
+        });
       else decisions.push(left === 0 && rate > 0 ? decision(configured, 'over_budget', by) : decision(configured, 'sampled_out'));
     }
   }
@@ -192,7 +198,7 @@ function takenBack(run: Run, whole: RunKey, plan: readonly PlannedEvaluator[]): 
   };
 }
 
-function raisedOver(least: number, rate: number): Pick<ToJudge, 'raisedBy'> {
+function raisedOver(least: number, rate: number): SampledBy {
   return least > 0 && rate > least ? { raisedBy: rate / least } : {};
 }
 
@@ -200,7 +206,7 @@ export function evaluationOf(
   run: Run,
   configured: ConfiguredEvaluator,
   verdict: Verdict,
-  { probability = 1, raisedBy }: Partial<Pick<ToJudge, 'probability' | 'raisedBy'>> = {},
+  { probability = 1, ...by }: SampledBy & { readonly probability?: number } = {},
 ): Evaluation {
   const { tenant, traceId, spanId, session } = run;
   return {
@@ -215,7 +221,7 @@ export function evaluationOf(
     completeness: run.completeness,
     verdict,
     sampleProbability: probability,
-    ...(raisedBy === undefined ? {} : { raisedBy }),
+    ...sampledBy(by),
   };
 }
 

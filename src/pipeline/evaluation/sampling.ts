@@ -21,6 +21,8 @@ export interface SampleDecision {
   readonly sampled: boolean;
   /** The probability of inclusion among all traces there were, so upstream probability × rate. */
   readonly probability: number;
+  /** The part of it that is of samplers before the service; absent: they kept all. */
+  readonly upstream?: number;
   /** The trace claims that the samplers before the service keep fewer than `upstreamMin`; it counts as if they kept that share. */
   readonly isRaised?: true;
 }
@@ -50,6 +52,7 @@ export function sampleDecision({ traceId, traceState, rate, upstreamMin = upstre
   return {
     sampled: kept > 0n && randomness >= ALL - kept,
     probability: (Number(upstreamKept) / Number(ALL)) * share,
+    ...(upstreamKept < ALL ? { upstream: Number(upstreamKept) / Number(ALL) } : {}),
     ...(isRaised ? { isRaised } : {}),
   };
 }

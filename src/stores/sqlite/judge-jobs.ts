@@ -32,7 +32,7 @@ export async function writeChosen(tx: Tx, { pairs, idOf, decided }: Choices): Pr
   const rows = fresh.flatMap(({ run, name, what }) => {
     const { waiting: body } = run;
     if (what.kind !== 'job' || body === undefined) return [];
-    const { evaluator, evaluatorKind, queueKey: party, optionsHash, probability, raisedBy, offeredAt } = what.job;
+    const { evaluator, evaluatorKind, queueKey: party, optionsHash, probability, raisedBy, upstream, offeredAt } = what.job;
     return [
       {
         run_id: idOf(run),
@@ -44,6 +44,7 @@ export async function writeChosen(tx: Tx, { pairs, idOf, decided }: Choices): Pr
         options_hash: optionsHash,
         probability,
         raised_by: raisedBy ?? null,
+        upstream: upstream ?? null,
         offered_us: offeredAt,
         body,
       },
@@ -144,6 +145,7 @@ function waitingJob(row: Selectable<Tables['judge_jobs']>): WaitingJob {
     optionsHash: row.options_hash,
     probability: row.probability,
     ...(row.raised_by === null ? {} : { raisedBy: row.raised_by }),
+    ...(row.upstream === null ? {} : { upstream: row.upstream }),
     offeredAt: row.offered_us,
     run: jobRun(row.body),
   };

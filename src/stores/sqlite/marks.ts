@@ -3,6 +3,7 @@
  * is kept up to date for every verdict.
  */
 import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
+import { sampledBy, type SampledBy } from '../../model/verdict.ts';
 import { parsedMark, withoutLabel, type Mark } from '../run-record.ts';
 import type { Tables } from './tables.ts';
 
@@ -74,6 +75,7 @@ export interface Marked {
   readonly sampleProbability: number | undefined;
   /** Of the decision. */
   readonly probability: number | undefined;
+  readonly by: SampledBy;
 }
 
 export function marksByChar(marks: readonly KnownMark[]): ReadonlyMap<string, KnownMark> {
@@ -88,8 +90,8 @@ interface MarkedRow {
 /** What is marked under that name. */
 export function markedOf(row: MarkedRow, known: ReadonlyMap<string, KnownMark>, name: string): Marked | undefined {
   let found: Marked | undefined;
-  eachMark(row, known, (mark, score, sampleProbability, probability) => {
-    if (mark.name === name) found = { mark, score, sampleProbability, probability };
+  eachMark(row, known, (mark, score, sampleProbability, probability, raisedBy, upstream) => {
+    if (mark.name === name) found = { mark, score, sampleProbability, probability, by: sampledBy({ raisedBy, upstream }) };
   });
   return found;
 }
@@ -104,6 +106,7 @@ export function eachMark(
     sampleProbability: number | undefined,
     probability: number | undefined,
     raisedBy: number | undefined,
+    upstream: number | undefined,
   ) => void,
 ): void {
   const numbers = figures === null ? undefined : new DataView(figures.buffer, figures.byteOffset, figures.byteLength);
@@ -118,7 +121,8 @@ export function eachMark(
     const score = mark.score === 'x' ? next() : (mark.score ?? undefined);
     const sampleProbability = mark.sampleProbability === 'x' ? next() : (mark.sampleProbability ?? undefined);
     const probability = mark.probability === 'x' ? next() : undefined;
-    visit(mark, score, sampleProbability, probability, mark.raisedBy === 'x' ? next() : undefined);
+    const raisedBy = mark.raisedBy === 'x' ? next() : undefined;
+    visit(mark, score, sampleProbability, probability, raisedBy, mark.upstream === 'x' ? next() : undefined);
   }
 }
 

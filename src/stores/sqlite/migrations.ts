@@ -398,10 +398,11 @@ const migrations: { readonly [name: string]: Migration } = {
        at_ms real not null, until_ms real, firing_ms real) strict`,
   ]),
 
-  // Of a verdict of a sample: how far the probability of its run was raised. Sums by version have shares of the least probability in place of the
+  // Of a verdict of a sample: how far the probability of its run was raised, and the part of samplers before the service. Sums by version have shares of the least probability in place of the
   // largest weight, and their mean run of a session: they are summed again where their runs are there.
   '037_least_probabilities': steps([
     'alter table judge_jobs add column raised_by real',
+    'alter table judge_jobs add column upstream real',
     ...['version_figures', 'version_days', 'version_totals'].flatMap((table) => [
       `alter table ${table} add column share real not null default 0`,
       `alter table ${table} add column share_value real not null default 0`,

@@ -317,6 +317,8 @@ interface JudgeJobsTable {
   readonly probability: number;
   /** Null: it was not raised. */
   readonly raised_by: number | null;
+  /** Null: there was no sampler before the service. */
+  readonly upstream: number | null;
   readonly offered_us: number;
   /** The run, compressed. */
   readonly body: Uint8Array;

@@ -90,6 +90,7 @@ export function verdictRows({ db, scan }: Pick<Connection, 'db' | 'scan'>): Verd
           score: said?.score,
           label: said?.mark.label ?? labels.get(row.id) ?? '',
           sampleProbability: said?.sampleProbability ?? 1,
+          ...said?.by,
         })),
         next: rows.length > limit && last !== undefined ? { startedAt: last.started_us, id: last.id } : undefined,
       };

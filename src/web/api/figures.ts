@@ -233,7 +233,7 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
         ...object({
           capped: {
             ...count,
-            description: `Judged runs whose weight (one over the probability) was cut to ${percent(weightShareMax)} of the whole. Of fewer than ${averageRunsMax / weightShareMax} runs each may have ${averageRunsMax} over their number.`,
+            description: `Judged runs whose claim about samplers before the service was cut: its weight (one over that probability) is at most ${percent(weightShareMax)} of the whole. Of fewer than ${averageRunsMax / weightShareMax} runs each may have ${averageRunsMax} over their number.`,
           },
           largest_share: {
             type: 'number',
