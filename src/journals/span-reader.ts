@@ -185,7 +185,7 @@ async function written(body: Buffer, { signal, encoding, wanted, redaction }: De
 function byTrace<Item extends Span | LogRecord>(items: readonly Item[], wanted: ReadonlySet<string>): ReadonlyMap<string, readonly Item[]> {
   const found = new Map<string, Item[]>();
   for (const item of items) {
-    const { traceId = '' } = item;
+    const { traceId } = item;
     const known = found.get(traceId);
     if (known !== undefined) known.push(item);
     else if (wanted.has(traceId)) found.set(traceId, [item]);
