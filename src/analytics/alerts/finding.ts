@@ -187,6 +187,9 @@ function burnFinding(
   return pairs.find(({ kind }) => kind === 'holds') ?? pairs.find(({ kind }) => kind === 'clear') ?? first;
 }
 
+/** The short time only shows that it goes on, and one failed run among few is many times any budget. */
+const shortRunsMin = 5;
+
 interface Burn {
   readonly evaluator: string;
   readonly burn: BurnWindow;
@@ -207,6 +210,9 @@ function burnOf(
   const [whole, last] = [burned(long), burned(short)];
   if (whole.rate !== undefined && whole.n >= runsMin && last.rate === undefined)
     return { kind: 'no_data', threshold, runs: whole.n, explanation: `No run has a verdict of ${evaluator} in the last ${span(shortMs)}.` };
+  const lastMin = Math.min(runsMin, shortRunsMin);
+  if (whole.rate !== undefined && whole.n >= runsMin && last.n < lastMin)
+    return { kind: 'no_data', threshold, runs: whole.n, explanation: tooFew(last.n, lastMin, shortMs) };
   if (whole.rate === undefined || last.rate === undefined || whole.n < runsMin)
     return { kind: 'no_data', threshold, runs: whole.n, explanation: tooFew(whole.n, runsMin, longMs) };
   return {

@@ -165,7 +165,7 @@ function EvaluatorRow({ evaluator, href, over }: EvaluatorRowProps) {
       </td>
       <td>
         {change === null ? (
-          <span class="dim small">{before === null ? 'new' : 'none that is certain'}</span>
+          <span class="dim small">{before === null ? 'new' : 'no change shown'}</span>
         ) : (
           <Change difference={change.difference} low={change.low} high={change.high} />
         )}

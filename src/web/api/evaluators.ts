@@ -83,7 +83,7 @@ function figuresJson(rows: readonly SummaryRow[], hasRate: boolean): JsonObject 
   const [passed, failed] = [sum('pass'), sum('fail')];
   return {
     verdicts: Object.fromEntries(verdictWords.map((word) => [word, sum(word)])),
-    mean_score: scoredRuns === 0 ? null : scores / scoredRuns,
+    mean_score: !hasRate || scoredRuns === 0 ? null : scores / scoredRuns,
     pass_rate: hasRate ? estimateJson(proportion({ hits: passed, of: passed + failed })) : null,
   };
 }
@@ -110,7 +110,7 @@ export const evaluatorSchemas: { readonly [name: string]: JsonObject } = {
       ...object(Object.fromEntries(verdictWords.map((word) => [word, count]))),
       description: 'Runs of the period by verdict.',
     },
-    mean_score: orNull({ type: 'number' }, 'Null: nothing was scored.'),
+    mean_score: orNull({ type: 'number' }, 'Null: nothing was scored, or verdicts are a sample, see `/rates`.'),
     pass_rate: orNull({ $ref: '#/components/schemas/Estimate' }, 'Of the scored runs. Null: verdicts are a sample, see `/rates`.'),
   }),
 };

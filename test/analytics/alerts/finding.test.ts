@@ -123,6 +123,12 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     [[passes(1_000, 999)], [passes(50, 20)]],
     { kind: 'clear' },
   ],
+  [
+    'one failed run in the short window, which is a hundred times any budget',
+    rule('e.burn rate > 14.4 over 1h', { objective: 0.99 }),
+    [[passes(1_000, 800)], [passes(1, 0)]],
+    { kind: 'no_data', explanation: 'Runs of the last 5m with the figure: 1 of at least 5.' },
+  ],
   ['no runs in the short window', rule('e.burn rate > 14.4 over 1h', { objective: 0.99 }), [[passes(1_000, 800)], []], { kind: 'no_data' }],
   [
     'the slowest of three burn rates',
