@@ -2,7 +2,7 @@
 import { emptySketch, type QuantileSketch } from '../model/quantile-sketch.ts';
 import type { RollupRow } from '../model/store/rollup-store.ts';
 import type { Micros } from '../model/timestamp.ts';
-import type { Estimate, Estimated } from '../statistics/estimate.ts';
+import { type Estimate, type Estimated, usualConfidence } from '../statistics/estimate.ts';
 import { independentDifference } from '../statistics/independent-difference.ts';
 import { mergedSketch } from '../statistics/quantile-sketch.ts';
 import { weightedRate } from '../statistics/weighted-rate.ts';
@@ -48,14 +48,17 @@ export interface EvaluatorOverview {
   readonly rate: Estimate;
   /** `undefined`: it had no verdict with a pass or fail. */
   readonly before: Estimate | undefined;
-  /** The difference of the rates; `undefined` unless its interval excludes zero. */
+  /** The difference of the rates; `undefined` unless its interval excludes zero, also as one of all that are compared here. */
   readonly change: Estimated | undefined;
 }
 
 export function agentOverviews({ runs, evaluators, before }: OverviewRows): readonly AgentOverview[] {
   const evaluatorsOf = Map.groupBy(evaluators, ({ agent }) => agent);
-  const runsBefore = new Map(before.runs.map(({ agent, counts }) => [agent, counts.runs]));
+  const runsOf = (rows: readonly RunRow[]): ReadonlyMap<string, SessionCounts> =>
+    new Map([...Map.groupBy(rows, ({ agent }) => agent)].map(([agent, steps]) => [agent, sessionsOf(steps)]));
+  const [runsNow, runsBefore] = [runsOf(runs), runsOf(before.runs)];
   const evaluatorsBefore = new Map(before.evaluators.map((row) => [keyOf(row), row]));
+  const compared = evaluators.filter((row) => isRated(row) && isRated(evaluatorsBefore.get(keyOf(row)))).length;
   const overviews = [...Map.groupBy(runs, ({ agent }) => agent)].map(([agent, steps]): AgentOverview => {
     const sum = (name: keyof RunRow['counts']): number => steps.reduce((total, { counts }) => total + counts[name], 0);
     return {
@@ -64,10 +67,16 @@ export function agentOverviews({ runs, evaluators, before }: OverviewRows): read
       failedRuns: sum('failed'),
       errorRuns: sum('errors'),
       pausedRuns: sum('paused'),
-      runsBefore: runsBefore.get(agent) ?? 0,
+      runsBefore: runsBefore.get(agent)?.runs ?? 0,
       evaluators: (evaluatorsOf.get(agent) ?? [])
-        .filter(({ counts }) => counts.pass + counts.fail > 0)
-        .map((row) => evaluatorOverview(row, evaluatorsBefore.get(keyOf(row))))
+        .filter(isRated)
+        .map((row) =>
+          evaluatorOverview(
+            { row, runs: runsNow.get(agent) },
+            { row: evaluatorsBefore.get(keyOf(row)), runs: runsBefore.get(agent) },
+            compared,
+          ),
+        )
         .toSorted((one, other) => dropOf(one) - dropOf(other) || pointOf(one.rate) - pointOf(other.rate)),
       took: steps.map(({ sketches }) => sketches.took).reduce(mergedSketch, emptySketch),
       inputTokens: sum('tokened') === 0 ? undefined : sum('inputTokens'),
@@ -86,22 +95,65 @@ function keyOf({ agent, name }: EvaluatorRow): string {
   return JSON.stringify([agent, name]);
 }
 
-function evaluatorOverview({ name, counts }: EvaluatorRow, before: EvaluatorRow | undefined): EvaluatorOverview {
-  const rate = rateOf(counts);
-  const earlier = before === undefined || before.counts.pass + before.counts.fail === 0 ? undefined : rateOf(before.counts);
-  const change = earlier === undefined ? undefined : independentDifference(rate, earlier);
-  const isShown = change?.kind === 'estimated' && (change.low > 0 || change.high < 0);
-  return { evaluator: name, passed: counts.pass, failed: counts.fail, rate, before: earlier, change: isShown ? change : undefined };
+type SessionCounts = Pick<RunRow['counts'], 'runs' | 'sessionPairs'>;
+
+function sessionsOf(steps: readonly RunRow[]): SessionCounts {
+  const sum = (name: keyof SessionCounts): number => steps.reduce((total, { counts }) => total + counts[name], 0);
+  return { runs: sum('runs'), sessionPairs: sum('sessionPairs') };
 }
 
-/** Weighted by one over the sample probability. Each run counts as independent of the others. */
-export function rateOf({ pass, fail, weight, weightSquares, passedWeight, passedSquares }: EvaluatorRow['counts']): Estimate {
-  return weightedRate({
-    n: pass + fail,
-    refused: 0,
-    weightSquares,
-    moments: { alone: pass + fail, totals: [passedWeight, weight], products: [passedSquares, passedSquares, weightSquares], groups: [] },
-  });
+function isRated(row: EvaluatorRow | undefined): boolean {
+  return row !== undefined && row.counts.pass + row.counts.fail > 0;
+}
+
+interface RatedRuns<Row> {
+  readonly row: Row;
+  readonly runs: SessionCounts | undefined;
+}
+
+/** `compared`: changes that are looked at together. Each has a part of the usual chance of a false one (Bonferroni). */
+function evaluatorOverview(
+  now: RatedRuns<EvaluatorRow>,
+  { row: before, runs }: RatedRuns<EvaluatorRow | undefined>,
+  compared: number,
+): EvaluatorOverview {
+  const { name, counts } = now.row;
+  const earlier = before === undefined || !isRated(before) ? undefined : { row: before, runs };
+  const confidence = 1 - (1 - usualConfidence) / Math.max(1, compared);
+  const change = earlier === undefined ? undefined : independentDifference(rateOf(now, confidence), rateOf(earlier, confidence));
+  const isShown = change?.kind === 'estimated' && (change.low > 0 || change.high < 0);
+  return {
+    evaluator: name,
+    passed: counts.pass,
+    failed: counts.fail,
+    rate: rateOf(now),
+    before: earlier === undefined ? undefined : rateOf(earlier),
+    change: isShown ? change : undefined,
+  };
+}
+
+/**
+ * Weighted by one over the sample probability. Runs of one session count together, as if all of them were copies of one: the variance is that of
+ * independent runs, times the mean number of judged runs in the session of a judged run.
+ */
+function rateOf({ row, runs }: RatedRuns<EvaluatorRow>, confidence = usualConfidence): Estimate {
+  const { pass, fail, weight, weightSquares, passedWeight, passedSquares } = row.counts;
+  const n = pass + fail;
+  const design = runs === undefined || runs.runs === 0 ? 1 : 1 + (runs.sessionPairs / runs.runs) * Math.min(1, n / weight);
+  return weightedRate(
+    {
+      n,
+      refused: 0,
+      weightSquares: design * weightSquares,
+      moments: {
+        alone: Math.round(n / design),
+        totals: [passedWeight, weight],
+        products: [design * passedSquares, design * passedSquares, design * weightSquares],
+        groups: [],
+      },
+    },
+    { confidence },
+  );
 }
 
 /** The largest shown drop first, then the largest share of failed runs, then the most runs. */

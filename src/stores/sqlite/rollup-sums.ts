@@ -23,6 +23,7 @@ import {
   sketchSum,
   type SketchSum,
 } from '../../statistics/sketch-sum.ts';
+import { sessionRanks, type SessionRanks } from './session-ranks.ts';
 import type { ArgumentFailure, ModelColumns, ToolCounts } from '../run-counts.ts';
 import { eachMark, type KnownMark } from './marks.ts';
 
@@ -119,7 +120,7 @@ function sumsFor({ kinds: own }: Agent, kind: RollupKind, name: string): Sums {
 // From runs.
 
 const columns =
-  'tenant, agent, started_us, ended_us, input_tokens, output_tokens, cost_usd, status, marks, figures, tools, models, failures';
+  'tenant, agent, started_us, ended_us, input_tokens, output_tokens, cost_usd, status, marks, figures, tools, models, failures, session_id';
 
 interface Times {
   readonly from: number;
@@ -128,22 +129,29 @@ interface Times {
 
 function agentsOfRuns(database: DatabaseSync, { from, to }: Times, known: ReadonlyMap<string, KnownMark>): Iterable<Agent> {
   const agents = noAgents();
+  const earlier = sessionRanks(database, from);
   const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
   statement.setReturnArrays(true);
-  for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>) addRun(agents, row, known);
+  for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>)
+    addRun(agents, row, { known, earlier });
   for (const agent of agents.all.values())
     for (const [marks, runs] of agent.plain) addVerdicts(agent, { marks, figures: null }, { runs, known });
   return agents.all.values();
 }
 
-function addRun(agents: Agents, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): void {
-  const [tenant, name, started, ended, input, output, cost, status, marks, figures, tools, models, failures] = row;
+function addRun(
+  agents: Agents,
+  row: readonly unknown[],
+  { known, earlier }: { readonly known: ReadonlyMap<string, KnownMark>; readonly earlier: SessionRanks },
+): void {
+  const [tenant, name, started, ended, input, output, cost, status, marks, figures, tools, models, failures, session] = row;
   const agent = agentOf(agents, textOf(tenant), textOf(name));
   const run = sumsFor(agent, 'run', '');
   const [took, tokens, costs] = run.sketches;
   add(run, ofRun.runs, 1);
   if (status === 'error') add(run, ofRun.errors, 1);
   if (status === 'paused') add(run, ofRun.paused, 1);
+  if (typeof session === 'string') add(run, ofRun.sessionPairs, 2 * earlier(textOf(tenant), session));
   const micros = Number(ended) - Number(started);
   if (micros >= 0) {
     add(run, ofRun.timed, 1);

@@ -8,6 +8,7 @@ import type { RefreshOptions, VersionFigureKind } from '../../model/store/versio
 import { durationBin } from '../../statistics/duration-bins.ts';
 import { parsedMark } from '../run-record.ts';
 import { eachMark, markChar, marksByChar, type KnownMark } from './marks.ts';
+import { sessionRanks, type SessionRanks } from './session-ranks.ts';
 import { isRollupLeft, rollUpRest, rollUpStep } from './rollup-sums.ts';
 import {
   aboutToFold,
@@ -28,8 +29,6 @@ export const versionsMax = 500;
 const agentsMax = 1_000;
 /** Tasks of one version in one time, those with the most runs; further ones are in the sum over all tasks only. */
 export const tasksMax = 20;
-/** Earlier runs of a session that are counted. */
-const earlierMax = 200;
 /** Models, prompts and evaluators of one version in one time. */
 const namesMax = 200;
 const other = 'other';
@@ -176,8 +175,7 @@ interface Versions {
   readonly ofTenant: Map<string, number>;
   /** The tasks with the most runs, by agent and version. */
   readonly tasks: ReadonlyMap<string, ReadonlySet<string>>;
-  /** How many runs of the session of this one are counted already. */
-  readonly earlier: (tenant: string, session: string) => number;
+  readonly earlier: SessionRanks;
 }
 
 const columns =
@@ -192,7 +190,7 @@ function sumsOf(
     all: new Map(),
     ofTenant: new Map(),
     tasks: largestTasks(database, { from, to }),
-    earlier: earlierRuns(database, from),
+    earlier: sessionRanks(database, from),
   };
   const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
   statement.setReturnArrays(true);
@@ -222,20 +220,6 @@ function largestTasks(
     if (tasks.size < tasksMax) tasks.add(textOf(task));
   }
   return found;
-}
-
-/** Counts the runs of sessions: those before this time, and then each call as one more. */
-function earlierRuns(database: DatabaseSync, from: number): Versions['earlier'] {
-  const statement = database.prepare(
-    `select count(*) as runs from (select 1 from runs where session_id = ? and +tenant = ? and part_of is null and started_us < ? limit ${earlierMax})`,
-  );
-  const counted = new Map<string, number>();
-  return (tenant, session) => {
-    const key = `${tenant} ${session}`;
-    const runs = counted.get(key) ?? Number(statement.get(session, tenant, from)?.['runs'] ?? 0);
-    counted.set(key, runs + 1);
-    return runs;
-  };
 }
 
 function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): void {

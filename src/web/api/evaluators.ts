@@ -30,8 +30,8 @@ export const evaluatorRoutes: readonly Route[] = [
       const others = [...byName.keys()].filter((name) => !known.has(name)).sort();
       return {
         evaluators: [
-          ...entries.map((entry) => ({ ...entryJson(entry), ...figuresJson(byName.get(entry.name) ?? [], entry.kind === 'rule') })),
-          ...others.map((name) => ({ ...offJson(name), ...figuresJson(byName.get(name) ?? [], false) })),
+          ...entries.map((entry) => ({ ...entryJson(entry), ...figuresJson(byName.get(entry.name) ?? [], entry) })),
+          ...others.map((name) => ({ ...offJson(name), ...figuresJson(byName.get(name) ?? []) })),
         ],
         next: null,
       };
@@ -73,8 +73,9 @@ function offJson(name: string): JsonObject {
   };
 }
 
-/** `hasRate`: each run is scored, so the verdicts are no sample. */
-function figuresJson(rows: readonly SummaryRow[], hasRate: boolean): JsonObject {
+/** Verdicts of a sample say nothing of all runs by their plain mean. An evaluator that is not in force may have drawn one. */
+function figuresJson(rows: readonly SummaryRow[], entry?: Pick<EvaluatorInForce, 'kind' | 'sampleRate'>): JsonObject {
+  const isOfAll = entry?.kind === 'rule' || entry?.sampleRate === 1;
   const of = (verdict: VerdictWord): readonly SummaryRow[] => rows.filter((row) => row.verdict === verdict);
   const sum = (verdict: VerdictWord): number => of(verdict).reduce((all, row) => all + row.count, 0);
   const scored = rows.filter(({ score }) => score !== undefined);
@@ -83,8 +84,8 @@ function figuresJson(rows: readonly SummaryRow[], hasRate: boolean): JsonObject 
   const [passed, failed] = [sum('pass'), sum('fail')];
   return {
     verdicts: Object.fromEntries(verdictWords.map((word) => [word, sum(word)])),
-    mean_score: !hasRate || scoredRuns === 0 ? null : scores / scoredRuns,
-    pass_rate: hasRate ? estimateJson(proportion({ hits: passed, of: passed + failed })) : null,
+    mean_score: !isOfAll || scoredRuns === 0 ? null : scores / scoredRuns,
+    pass_rate: entry?.kind === 'rule' ? estimateJson(proportion({ hits: passed, of: passed + failed })) : null,
   };
 }
 

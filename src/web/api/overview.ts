@@ -78,7 +78,7 @@ export const overviewRoutes: readonly Route[] = [
       properties: {
         ...rollupMembers,
         step_seconds: { ...count, description: 'Width of a step of `steps`.' },
-        confidence: { type: 'number', description: 'Of the intervals of rates and changes.' },
+        confidence: { type: 'number', description: 'Of the interval of each rate, and of all intervals of changes together.' },
         agents: { type: 'array', items: { $ref: '#/components/schemas/AgentOverview' } },
         next: { type: ['string', 'null'], description: 'Cursor of the next page; null on the last page.' },
       },
@@ -171,7 +171,7 @@ function rateJson(rate: Estimate): { readonly rate: number | null; readonly low:
 const numberOrNull = (description: string): JsonObject => ({ type: ['number', 'null'], description });
 const rateMembers = {
   rate: numberOrNull('Pass rate, weighted by one over the sample probability of each run. Null: one run alone has no rate.'),
-  low: numberOrNull('End of the interval. Each run counts as independent of the others, so sessions do not widen it.'),
+  low: numberOrNull('End of the interval. Runs of one session count together, as if they were copies of one.'),
   high: numberOrNull('End of the interval.'),
 } as const;
 
@@ -208,7 +208,8 @@ export const overviewSchemas: { readonly [name: string]: JsonObject } = {
     },
     change: {
       anyOf: [object({ difference: { type: 'number' }, low: { type: 'number' }, high: { type: 'number' } }), { type: 'null' }],
-      description: 'The rate less that of the period before. Null: the interval of the difference holds zero.',
+      description:
+        'The rate less that of the period before, with the confidence that all changes of the overview hold together. Null: the interval of the difference holds zero.',
     },
   }),
 };

@@ -13,6 +13,7 @@ import { agentTrace, call, spanId } from '../../builders/agent-trace.ts';
 import { versionRoutes } from '../../../src/web/api/versions.ts';
 import { anyVisit, emptyApi } from '../../builders/console-listener.ts';
 import { evaluation, run, scored, skipped } from '../../builders/scored-run.ts';
+import { seeded } from '../../builders/seeded.ts';
 
 const hourMs = 3_600_000;
 /** 2026-11-26T12:00Z. */
@@ -27,7 +28,13 @@ function item(
   agent: string,
   hoursAgo: number,
   verdict: Verdict,
-  more: { readonly tenant?: string; readonly probability?: number; readonly tookMs?: number; readonly status?: RunStatus } = {},
+  more: {
+    readonly tenant?: string;
+    readonly probability?: number;
+    readonly tookMs?: number;
+    readonly status?: RunStatus;
+    readonly session?: string;
+  } = {},
 ): ScoredRun {
   const start = BigInt(Math.round(nowMs - hoursAgo * hourMs)) * 1_000_000n;
   const toolCalls = [
@@ -37,7 +44,12 @@ function item(
   const own = run({
     spanId: spanId(++last),
     ...(more.tenant === undefined ? {} : { tenant: tenant(more.tenant) }),
-    trace: agentTrace({ agent, toolCalls, status: more.status ?? 'ok' }),
+    trace: agentTrace({
+      agent,
+      toolCalls,
+      status: more.status ?? 'ok',
+      ...(more.session === undefined ? {} : { sessionId: more.session }),
+    }),
     startUnixNano: start,
     endUnixNano: start + BigInt(more.tookMs ?? 10_000) * 1_000_000n,
   });
@@ -136,6 +148,41 @@ test('overview: a change is told only where the interval of the difference exclu
   expect(quality(rows[1])).toMatchObject({ before: null, change: null });
   expect(quality(rows[2])).toMatchObject({ before: { rate: 0.9 }, change: null });
   expect(rows[2]).toMatchObject({ runs: 20, runs_before: 20 });
+});
+
+test('overview: runs of one session count together', async () => {
+  const runs = (session: (at: number) => string | undefined): readonly ScoredRun[] =>
+    repeated(80, (at) => {
+      const of = session(at);
+      return item('a', at < 40 ? 2 : 30, at < 40 && at % 2 === 0 ? fail : pass, of === undefined ? {} : { session: of });
+    });
+  const told = async (items: readonly ScoredRun[]): Promise<JsonObject> => {
+    const [agent] = (await asked('/overview', await deps(items)))['agents'] as readonly JsonObject[];
+    return ((agent ?? {})['evaluators'] as readonly JsonObject[])[0] ?? {};
+  };
+  const width = ({ low, high }: JsonObject): number => Number(high) - Number(low);
+  const [alone, ofTen] = [await told(runs(() => undefined)), await told(runs((at) => `s${Math.floor(at / 10)}`))];
+  expect(alone).toMatchObject({ rate: 0.5, change: { difference: -0.5 } });
+  expect(ofTen).toMatchObject({ rate: 0.5, change: null });
+  expect(width(ofTen)).toBeGreaterThan(2 * width(alone));
+  expect(await told(runs((at) => (at < 40 ? 'one' : 'other')))).toMatchObject({ rate: null, change: null });
+});
+
+test('overview: where nothing changed, it seldom marks a change on any of many cards', async () => {
+  const chance = seeded(2026);
+  let marked = 0;
+  const pages = 40;
+  for (let page = 0; page < pages; page++) {
+    const items = Array.from({ length: 30 }, (_, agent) =>
+      repeated(60, (at) => item(`a${agent}`, at < 30 ? 2 : 30, chance.share() < 0.8 ? pass : fail)),
+    ).flat();
+    const { agents } = await asked('/overview', await deps(items));
+    const cards = (agents as readonly JsonObject[]).flatMap(({ evaluators }) => evaluators as readonly JsonObject[]);
+    expect(cards).toHaveLength(30);
+    if (cards.some(({ change }) => change !== null)) marked++;
+  }
+  // Each card by itself at 95 % would mark three of four such pages.
+  expect(marked / pages).toBeLessThanOrEqual(0.1);
 });
 
 test('overview: rates are weighted by one over the sample probability', async () => {
