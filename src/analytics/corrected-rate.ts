@@ -158,7 +158,7 @@ export function trafficRate({ rows, labels, decided }: RateInput): TrafficRate {
   const observed = observation(probabilityOf);
   const sums = rateSums(judged.map(({ row, value }) => observed(row, value))).data();
   const parts = trafficParts(rows, judged, decided);
-  const scarce = tooFewUsual(scored, parts, probabilityOf);
+  const scarce = tooFewUsual(scored, parts);
   const plain = scarce ?? weightedRate(sums);
   const powered = scarce ?? corrected(judged, observed);
   const labelled = judged.filter(({ label }) => label !== undefined).length;
@@ -223,10 +223,12 @@ const usualRunsMin = 5;
  * Where runs are raised, the others carry nearly all of the weight, and few of them are drawn. How many are to be expected follows from the
  * traffic, not from the draw: choosing the draws that have enough of them would lean towards these.
  */
-function tooFewUsual(judged: readonly VerdictRow[], traffic: TrafficParts, probabilityOf: ProbabilityOf): NotEstimable | undefined {
+function tooFewUsual(judged: readonly VerdictRow[], traffic: TrafficParts): NotEstimable | undefined {
   if (judged.every(({ raisedBy }) => raisedBy === undefined)) return undefined;
   const usual = judged.filter(({ raisedBy }) => raisedBy === undefined);
-  const weightOf = (rows: readonly VerdictRow[]): number => rows.reduce((sum, row) => sum + 1 / probabilityOf(row), 0);
+  // The traffic counts the runs that reach the service, and so do these weights.
+  const weightOf = (rows: readonly VerdictRow[]): number =>
+    rows.reduce((sum, { sampleProbability, upstream = 1 }) => sum + upstream / sampleProbability, 0);
   const chosen = traffic.scoredWeight + traffic.failedWeight + traffic.waitingWeight;
   const scoredRuns = chosen === 0 ? 0 : ((traffic.eligible - traffic.unreachable) * traffic.scoredWeight) / chosen;
   const left = Math.max(0, scoredRuns - weightOf(judged.filter(({ raisedBy }) => raisedBy !== undefined)));

@@ -54,9 +54,7 @@ export interface EvaluatorOverview {
 
 export function agentOverviews({ runs, evaluators, before }: OverviewRows): readonly AgentOverview[] {
   const evaluatorsOf = Map.groupBy(evaluators, ({ agent }) => agent);
-  const runsOf = (rows: readonly RunRow[]): ReadonlyMap<string, SessionCounts> =>
-    new Map([...Map.groupBy(rows, ({ agent }) => agent)].map(([agent, steps]) => [agent, sessionsOf(steps)]));
-  const [runsNow, runsBefore] = [runsOf(runs), runsOf(before.runs)];
+  const runsBefore = new Map(before.runs.map(({ agent, counts }) => [agent, counts.runs]));
   const evaluatorsBefore = new Map(before.evaluators.map((row) => [keyOf(row), row]));
   const compared = evaluators.filter((row) => isRated(row) && isRated(evaluatorsBefore.get(keyOf(row)))).length;
   const overviews = [...Map.groupBy(runs, ({ agent }) => agent)].map(([agent, steps]): AgentOverview => {
@@ -67,16 +65,10 @@ export function agentOverviews({ runs, evaluators, before }: OverviewRows): read
       failedRuns: sum('failed'),
       errorRuns: sum('errors'),
       pausedRuns: sum('paused'),
-      runsBefore: runsBefore.get(agent)?.runs ?? 0,
+      runsBefore: runsBefore.get(agent) ?? 0,
       evaluators: (evaluatorsOf.get(agent) ?? [])
         .filter(isRated)
-        .map((row) =>
-          evaluatorOverview(
-            { row, runs: runsNow.get(agent) },
-            { row: evaluatorsBefore.get(keyOf(row)), runs: runsBefore.get(agent) },
-            compared,
-          ),
-        )
+        .map((row) => evaluatorOverview(row, evaluatorsBefore.get(keyOf(row)), compared))
         .toSorted((one, other) => dropOf(one) - dropOf(other) || pointOf(one.rate) - pointOf(other.rate)),
       took: steps.map(({ sketches }) => sketches.took).reduce(mergedSketch, emptySketch),
       inputTokens: sum('tokened') === 0 ? undefined : sum('inputTokens'),
@@ -95,51 +87,36 @@ function keyOf({ agent, name }: EvaluatorRow): string {
   return JSON.stringify([agent, name]);
 }
 
-type SessionCounts = Pick<RunRow['counts'], 'runs' | 'sessionPairs'>;
-
-function sessionsOf(steps: readonly RunRow[]): SessionCounts {
-  const sum = (name: keyof SessionCounts): number => steps.reduce((total, { counts }) => total + counts[name], 0);
-  return { runs: sum('runs'), sessionPairs: sum('sessionPairs') };
-}
-
 function isRated(row: EvaluatorRow | undefined): boolean {
   return row !== undefined && row.counts.pass + row.counts.fail > 0;
 }
 
-interface RatedRuns<Row> {
-  readonly row: Row;
-  readonly runs: SessionCounts | undefined;
-}
-
 /** `compared`: changes that are looked at together. Each has a part of the usual chance of a false one (Bonferroni). */
-function evaluatorOverview(
-  now: RatedRuns<EvaluatorRow>,
-  { row: before, runs }: RatedRuns<EvaluatorRow | undefined>,
-  compared: number,
-): EvaluatorOverview {
-  const { name, counts } = now.row;
-  const earlier = before === undefined || !isRated(before) ? undefined : { row: before, runs };
+function evaluatorOverview({ name, counts }: EvaluatorRow, before: EvaluatorRow | undefined, compared: number): EvaluatorOverview {
+  const earlier = before === undefined || !isRated(before) ? undefined : before.counts;
   const confidence = 1 - (1 - usualConfidence) / Math.max(1, compared);
-  const change = earlier === undefined ? undefined : independentDifference(rateOf(now, confidence), rateOf(earlier, confidence));
+  const change = earlier === undefined ? undefined : independentDifference(rateOf(counts, confidence), rateOf(earlier, confidence));
   const isShown = change?.kind === 'estimated' && (change.low > 0 || change.high < 0);
   return {
     evaluator: name,
     passed: counts.pass,
     failed: counts.fail,
-    rate: rateOf(now),
+    rate: rateOf(counts),
     before: earlier === undefined ? undefined : rateOf(earlier),
     change: isShown ? change : undefined,
   };
 }
 
 /**
- * Weighted by one over the sample probability. Runs of one session count together, as if all of them were copies of one: the variance is that of
- * independent runs, times the mean number of judged runs in the session of a judged run.
+ * Weighted by one over the sample probability. Verdicts of one session count together, as if all of them were copies of one: the variance is that
+ * of independent ones, times the mean number of verdicts in the session of a verdict.
  */
-function rateOf({ row, runs }: RatedRuns<EvaluatorRow>, confidence = usualConfidence): Estimate {
-  const { pass, fail, weight, weightSquares, passedWeight, passedSquares } = row.counts;
+function rateOf(
+  { pass, fail, raw, weight, weightSquares, passedWeight, passedSquares, pairs }: EvaluatorRow['counts'],
+  confidence = usualConfidence,
+): Estimate {
   const n = pass + fail;
-  const design = runs === undefined || runs.runs === 0 ? 1 : 1 + (runs.sessionPairs / runs.runs) * Math.min(1, n / weight);
+  const design = 1 + pairs / (n + raw);
   return weightedRate(
     {
       n,

@@ -93,7 +93,7 @@ function reportOf(own: readonly VersionFigure[]): VersionReport | undefined {
       measure,
       rate: meanSequence(sumsOf(own, name, measure), {
         confidence: versionConfidence,
-        design: designOf(own, sumsOf(own, name, measure)),
+        design: designOf(own, name, sumsOf(own, name, measure)),
       }),
     })),
   };
@@ -134,15 +134,10 @@ function sumsOf(figures: readonly VersionFigure[], name: string, measure: Measur
     );
 }
 
-/**
- * How many judged runs the session of a judged run has on average. Sessions are summed over all runs of a version, and a sample has the same
- * share of each: n judged runs of weight w in all are the share n / w.
- */
-function designOf(figures: readonly VersionFigure[], { n, weight }: SequenceSums): number {
-  const runs = runsOf(figures, 'run');
-  if (runs === 0 || weight === 0) return 1;
-  const squares = figures.reduce((sum, one) => sum + (one.kind === 'session' ? one.value - one.runs : 0), 0);
-  return 1 + (squares / runs) * Math.min(1, n / weight);
+/** How many verdicts of the evaluator the session of one of them has on average. */
+function designOf(figures: readonly VersionFigure[], name: string, { n }: SequenceSums): number {
+  if (n === 0) return 1;
+  return 1 + figures.reduce((sum, one) => sum + (one.kind === 'session' && one.name === name ? one.value : 0), 0) / n;
 }
 
 export interface ComparedEvaluator {
@@ -156,7 +151,7 @@ export interface ComparedEvaluator {
   readonly tasks: number;
   /** Share 0..1 of the verdicts whose task is not compared. */
   readonly leftOut: number;
-  /** How many judged runs the session of a judged run has on average, of both; 1: each run stands for itself. */
+  /** How many verdicts the session of a verdict has on average, the larger of both; 1: each run stands for itself. */
   readonly sessionRuns: number;
   readonly word: 'better' | 'worse' | 'no_difference_shown' | 'not_estimable';
 }
@@ -189,7 +184,7 @@ export function compareVersions(figures: readonly VersionFigure[], options: Comp
   if (own === undefined || other === undefined) return [];
   return evaluatorsOf([...own, ...other]).map(({ name, measure }): ComparedEvaluator => {
     const [first, second] = [wholeOf(other, name, measure), wholeOf(own, name, measure)];
-    const designs = [designOf(other, first), designOf(own, second)] as const;
+    const designs = [designOf(other, name, first), designOf(own, name, second)] as const;
     const strata = strataOf({ first: other, second: own }, name, measure);
     const difference =
       strata === undefined

@@ -44,7 +44,7 @@ export interface Mark {
   readonly sampleProbability: 1 | 'x' | null;
   readonly decision: Decision | null;
   readonly probability: 'x' | null;
-  /** `x`: the sample probability was raised, and by how much is a number. */
+  /** `x`: the sample probability was raised, and by how much is a number. Null: it was not. Absent: of rules, and of releases that did not note it. */
   readonly raisedBy?: 'x' | null;
   /** `x`: samplers before the service have a part in it, which is a number. */
   readonly upstream?: 'x';
@@ -96,8 +96,8 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
   if (!isPlain) figures.push(score);
   if (verdict !== undefined && sampleProbability !== 1) figures.push(verdict.sampleProbability);
   if (decision?.probability !== undefined) figures.push(decision.probability);
-  if (verdict?.raisedBy !== undefined) figures.push(verdict.raisedBy);
-  if (verdict?.upstream !== undefined) figures.push(verdict.upstream);
+  if (verdict !== undefined && verdict.kind !== 'rule')
+    for (const part of [verdict.raisedBy, verdict.upstream]) if (part !== undefined) figures.push(part);
   return JSON.stringify([
     name,
     verdict?.kind ?? null,
@@ -107,8 +107,13 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
     verdict === undefined ? null : sampleProbability === 1 ? 1 : 'x',
     decision?.decision ?? null,
     decision?.probability === undefined ? null : 'x',
-    ...withoutEnd([verdict?.raisedBy === undefined ? null : 'x', verdict?.upstream === undefined ? null : 'x']),
+    ...raiseOf(verdict),
   ]);
+}
+
+function raiseOf(verdict: EntryVerdict | undefined): readonly ('x' | null)[] {
+  if (verdict === undefined || verdict.kind === 'rule') return [];
+  return [verdict.raisedBy === undefined ? null : 'x', ...(verdict.upstream === undefined ? [] : ['x' as const])];
 }
 
 /** Most have nothing there. */

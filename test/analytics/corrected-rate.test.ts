@@ -120,6 +120,22 @@ test('honest rate: where the traffic has too few runs that are not raised, there
     reason: 'too_few_usual_runs',
     explanation: expect.stringMatching(/None was judged, and 5 are needed\./),
   });
+  // A sampler before the service has its part in each weight, and not in the number of runs that come.
+  for (const [rate, kind] of [
+    [0.02, 'estimated'],
+    [0.01, 'not_estimable'],
+  ] as const)
+    expect(
+      trafficRate(
+        input(
+          [
+            { ...flagged, probability: 0.1, upstream: 0.1 },
+            { count: 5, probability: rate * 0.1, upstream: 0.1 },
+          ],
+          { scored: 45, sampled_out: 355 },
+        ),
+      ).rate.kind,
+    ).toBe(kind);
   // All runs are flagged.
   expect(trafficRate(input([flagged], { scored: 40 })).rate.kind).toBe('estimated');
   // Runs of one session are one.

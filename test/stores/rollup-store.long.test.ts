@@ -130,6 +130,7 @@ describe.each(members)('%s', (member) => {
     });
     expect(quantileOf(found[0]?.sketches.took ?? sketchOfSum(sketchSum()), 1)).toBeCloseTo(3_000_000, -5);
     expect((await rows(store, 'evaluator', { agent: 'a', name: 'e' }))[0]?.counts).toEqual({
+      pairs: 0,
       pass: 1,
       fail: 1,
       raw: 0,

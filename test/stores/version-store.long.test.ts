@@ -278,7 +278,9 @@ test.each([
 
 /** Sums had the largest weight in place of shares. */
 function asBeforeLeastProbabilities(older: DatabaseSync, tables: readonly string[]): void {
-  older.exec("alter table judge_jobs drop column raised_by; delete from kysely_migration where name = '037_least_probabilities'");
+  older.exec(
+    "alter table judge_jobs drop column raised_by; alter table judge_jobs drop column upstream; delete from kysely_migration where name = '037_least_probabilities'",
+  );
   for (const table of tables) {
     older.exec(`alter table ${table} add column weight_max real not null default 1`);
     for (const column of ['share', 'share_value']) older.exec(`alter table ${table} drop column ${column}`);
@@ -300,11 +302,29 @@ test('versions: sums of before have the shares that their largest weight allows'
   expect(found).toMatchObject({ runs: 3, weight: 41, value: 21, share: 41 / 20, shareValue: 21 / 20 });
 });
 
+test('versions: a judge’s verdict of a release that did not note a raise counts in the mean, and for nothing in its interval', async () => {
+  const file = join(folder(), 'older.db');
+  const before = await sqliteStore(file, { inThread: false });
+  const { run } = item({ version: '1' });
+  const judged = evaluation('j', scored(1), run, { evaluatorKind: 'judge', sampleProbability: 0.05 });
+  await before.write([{ run, evaluations: [judged, evaluation('e', scored(1), run)], decisions: [] }]);
+  await before.stop();
+  const older = new DatabaseSync(file);
+  older.exec(`update verdict_marks set mark = substr(mark, 1, length(mark) - 6) || ']' where mark like '%"judge"%'`);
+  older.close();
+  const store = closedLater(await sqliteStore(file, { inThread: false }));
+  await refreshed(store);
+  expect(await store.versions.figures({ kinds: ['pass'] })).toMatchObject([
+    { name: 'e', weight: 1, share: 1 },
+    { name: 'j', weight: 20, share: 0, shareValue: 0 },
+  ]);
+});
+
 test('versions: verdicts count by the least probability, runs by their session, and tasks by their runs', async () => {
   const store = closedLater(await sqliteStore(':memory:', { inThread: false }));
   const judged = (at: number, sampleProbability: number, raisedBy?: number) => {
     const { run } = item({ version: '1', at });
-    const more = { sampleProbability, ...(raisedBy === undefined ? {} : { raisedBy }) };
+    const more = { evaluatorKind: 'judge' as const, sampleProbability, ...(raisedBy === undefined ? {} : { raisedBy }) };
     return { run, evaluations: [evaluation('j', scored(1), run, more)], decisions: [] };
   };
   await store.write([judged(start, 0.02), judged(start + 1, 1, 50), judged(start + 2, 0.5, 50)]);
@@ -312,15 +332,29 @@ test('versions: verdicts count by the least probability, runs by their session, 
   expect(await store.versions.figures({ kinds: ['pass'] })).toMatchObject([
     { runs: 3, weight: 53, share: expect.closeTo(1.04, 9), shareValue: expect.closeTo(1.04, 9) },
   ]);
-  const turns = (session: string, count: number, from: number) =>
+  const turns = (session: string, count: number, from: number, more: Given = {}) =>
     Array.from({ length: count }, (_, at) => {
-      const one = item({ version: '2', at: from + at * minute });
+      const one = item({ version: '2', verdicts: { e: scored(1) }, at: from + at * minute, ...more });
       return { ...one, run: { ...one.run, trace: { ...one.run.trace, sessionId: session } } };
     });
-  await store.write([...turns('a', 8, start), ...turns('b', 1, start), item({ version: '2', at: start })]);
-  await refreshed(store);
-  // 8² + 1², over several times of five minutes.
-  expect(await told(store, { version: '2', kinds: ['session'] })).toEqual([['2', 'session', '', '', 9, 9, 65]]);
+  await store.write([
+    ...turns('a', 8, start),
+    ...turns('b', 1, start),
+    ...turns('a', 3, start, { verdicts: { f: scored(1) } }),
+    item({ version: '2', verdicts: { e: scored(1) }, at: start }),
+    // Another version, another agent, another tenant, and a day before.
+    ...turns('a', 2, start - hour, { version: '1' }),
+    ...turns('a', 2, start - hour, { agent: 'b' }),
+    ...turns('a', 2, start - hour, { tenant: 'acme' }),
+    ...turns('a', 2, start - 2 * day),
+  ]);
+  await refreshed(store, start + hour);
+  // 8 · 7, over several times of five minutes, and 2 · 1; then 3 · 2.
+  const pairs = await store.versions.figures({ agent: 'a', version: '2', kinds: ['session'] });
+  expect(pairs.map(({ name, runs, value }) => [name, runs, value])).toEqual([
+    ['e', 13, 60],
+    ['f', 3, 6],
+  ]);
   const rare = Array.from({ length: 40 }, (_, at) => `rare ${at}`);
   const tasks = [...rare, ...rare.slice(0, 5), 'often', 'often', 'often'].map((task, at) =>
     item({ version: '3', at: start + at, verdicts: { e: scored(1) }, figures: { task } }),

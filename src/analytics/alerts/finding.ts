@@ -54,8 +54,8 @@ export function questionsOf(rule: AlertRule, nowMs: number): readonly VersionQue
     case 'worse_than_previous':
       // The runs tell which version came last; they have no evaluator's name.
       return [
-        { ...who, kinds: ['run', 'session'] },
-        { ...who, kinds: verdictKinds, name: condition.evaluator, byTask: true },
+        { ...who, kinds: ['run'] },
+        { ...who, kinds: [...verdictKinds, 'session'], name: condition.evaluator, byTask: true },
       ];
     case 'rate':
       return [{ ...who, ...since(condition.overMs), kinds: verdictKinds, name: condition.evaluator }];

@@ -9,10 +9,10 @@ import type { Micros } from '../timestamp.ts';
 /**
  * The counts of each kind. Sketches of `took` are of microseconds, those of `cost` of US dollars.
  *
- * run: runs of an agent. failed: with a verdict `fail`. errors: that ended in an error. costed: of known cost.
- * sessionPairs: pairs of two runs of one session, each in both orders. tool: calls of a tool, whose keyed
+ * run: runs of an agent. failed: with a verdict `fail`. errors: that ended in an error. costed: of known cost. tool: calls of a tool, whose keyed
  * counts are calls by refused argument. model: calls of a model; its sketches of tokens and cost are of what one run used. evaluator: verdicts by
- * word, sums of weights w = 1 / p over those with a pass or fail, and as keyed counts the scores by bin.
+ * word, sums of weights w = 1 / p over those with a pass or fail, pairs of two of them in one session, each in both
+ * orders, and as keyed counts the scores by bin.
  */
 export const rollupShapes = {
   run: {
@@ -30,7 +30,6 @@ export const rollupShapes = {
       'toolCalls',
       'toolErrors',
       'paused',
-      'sessionPairs',
     ],
     sketches: ['took', 'tokens', 'cost'],
   },
@@ -40,7 +39,20 @@ export const rollupShapes = {
     sketches: ['took', 'tokens', 'cost'],
   },
   evaluator: {
-    counts: ['pass', 'fail', 'raw', 'skipped', 'error', 'weight', 'weightSquares', 'passedWeight', 'passedSquares', 'scored', 'score'],
+    counts: [
+      'pass',
+      'fail',
+      'raw',
+      'skipped',
+      'error',
+      'weight',
+      'weightSquares',
+      'passedWeight',
+      'passedSquares',
+      'scored',
+      'score',
+      'pairs',
+    ],
     sketches: [],
   },
 } as const;

@@ -66,7 +66,7 @@ export const versionFigureKinds = [
   'model',
   'prompt',
   'status',
-  // Runs with a session: Σ over sessions of the square of their runs.
+  // Verdicts in sessions, by evaluator: pairs of two in one session, each in both orders.
   'session',
 ] as const;
 export type VersionFigureKind = (typeof versionFigureKinds)[number];

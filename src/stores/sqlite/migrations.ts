@@ -406,9 +406,16 @@ const migrations: { readonly [name: string]: Migration } = {
     ...['version_figures', 'version_days', 'version_totals'].flatMap((table) => [
       `alter table ${table} add column share real not null default 0`,
       `alter table ${table} add column share_value real not null default 0`,
-      `update ${table} set share = weight / weight_max, share_value = value / weight_max where weight_max > 0`,
+      // The largest weight of all times, as one time may have raised runs alone.
+      `create temp table weights as select agent, tenant, version, kind, name, max(weight_max) as most from ${table} group by 1, 2, 3, 4, 5`,
+      'create index temp.weights_of on weights (agent, tenant, version, kind, name)',
+      `update ${table} set share = weight / w.most, share_value = value / w.most from weights as w
+         where w.most > 0 and w.agent = ${table}.agent and w.tenant = ${table}.tenant and w.version = ${table}.version
+           and w.kind = ${table}.kind and w.name = ${table}.name`,
+      'drop table weights',
       `alter table ${table} drop column weight_max`,
     ]),
+    `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs where true on conflict (at_us) do nothing`,
   ]),
 
   // Where unfinished replays stand.

@@ -23,7 +23,7 @@ import {
   sketchSum,
   type SketchSum,
 } from '../../statistics/sketch-sum.ts';
-import { sessionRanks, type SessionRanks } from './session-ranks.ts';
+import { sessionPairs, type SessionPairs } from './session-pairs.ts';
 import type { ArgumentFailure, ModelColumns, ToolCounts } from '../run-counts.ts';
 import { eachMark, type KnownMark } from './marks.ts';
 
@@ -129,11 +129,10 @@ interface Times {
 
 function agentsOfRuns(database: DatabaseSync, { from, to }: Times, known: ReadonlyMap<string, KnownMark>): Iterable<Agent> {
   const agents = noAgents();
-  const earlier = sessionRanks(database, from);
+  const pairs = sessionPairs(database, from, known);
   const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
   statement.setReturnArrays(true);
-  for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>)
-    addRun(agents, row, { known, earlier });
+  for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>) addRun(agents, row, { known, pairs });
   for (const agent of agents.all.values())
     for (const [marks, runs] of agent.plain) addVerdicts(agent, { marks, figures: null }, { runs, known });
   return agents.all.values();
@@ -142,7 +141,7 @@ function agentsOfRuns(database: DatabaseSync, { from, to }: Times, known: Readon
 function addRun(
   agents: Agents,
   row: readonly unknown[],
-  { known, earlier }: { readonly known: ReadonlyMap<string, KnownMark>; readonly earlier: SessionRanks },
+  { known, pairs }: { readonly known: ReadonlyMap<string, KnownMark>; readonly pairs: SessionPairs },
 ): void {
   const [tenant, name, started, ended, input, output, cost, status, marks, figures, tools, models, failures, session] = row;
   const agent = agentOf(agents, textOf(tenant), textOf(name));
@@ -151,7 +150,6 @@ function addRun(
   add(run, ofRun.runs, 1);
   if (status === 'error') add(run, ofRun.errors, 1);
   if (status === 'paused') add(run, ofRun.paused, 1);
-  if (typeof session === 'string') add(run, ofRun.sessionPairs, 2 * earlier(textOf(tenant), session));
   const micros = Number(ended) - Number(started);
   if (micros >= 0) {
     add(run, ofRun.timed, 1);
@@ -175,6 +173,11 @@ function addRun(
     for (const [tool, path, keyword, calls] of JSON.parse(failures) as readonly ArgumentFailure[])
       addKey(sumsFor(agent, 'tool', tool), JSON.stringify([path, keyword]), calls);
   const text = String(marks);
+  if (typeof session === 'string' && session !== '')
+    pairs(
+      { tenant: textOf(tenant), agent: textOf(name), session, marks: text, figures: figures as Uint8Array | null },
+      (evaluator, earlier) => add(sumsFor(agent, 'evaluator', evaluator), ofEvaluator.pairs, 2 * earlier),
+    );
   if (figures === null) agent.plain.set(text, (agent.plain.get(text) ?? 0) + 1);
   else addVerdicts(agent, { marks: text, figures: figures as Uint8Array }, { runs: 1, known });
 }

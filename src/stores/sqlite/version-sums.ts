@@ -8,7 +8,7 @@ import type { RefreshOptions, VersionFigureKind } from '../../model/store/versio
 import { durationBin } from '../../statistics/duration-bins.ts';
 import { parsedMark } from '../run-record.ts';
 import { eachMark, markChar, marksByChar, type KnownMark } from './marks.ts';
-import { sessionRanks, type SessionRanks } from './session-ranks.ts';
+import { sessionPairs, type SessionPairs } from './session-pairs.ts';
 import { isRollupLeft, rollUpRest, rollUpStep } from './rollup-sums.ts';
 import {
   aboutToFold,
@@ -175,7 +175,7 @@ interface Versions {
   readonly ofTenant: Map<string, number>;
   /** The tasks with the most runs, by agent and version. */
   readonly tasks: ReadonlyMap<string, ReadonlySet<string>>;
-  readonly earlier: SessionRanks;
+  readonly pairs: SessionPairs;
 }
 
 const columns =
@@ -190,7 +190,7 @@ function sumsOf(
     all: new Map(),
     ofTenant: new Map(),
     tasks: largestTasks(database, { from, to }),
-    earlier: sessionRanks(database, from),
+    pairs: sessionPairs(database, from, marks),
   };
   const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
   statement.setReturnArrays(true);
@@ -236,18 +236,27 @@ function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<
   if (typeof output === 'number') addOne(sumFor(of, 'output_tokens', '', ''), startedAt, output);
   if (typeof cost === 'number') addOne(sumFor(of, 'cost', '', ''), startedAt, cost);
   if (status === 'error' || status === 'paused') addOne(sumFor(of, 'status', '', status), startedAt, 1);
-  // Of m runs of a session these are m² together.
-  if (typeof session === 'string') addOne(sumFor(of, 'session', '', ''), startedAt, 2 * versions.earlier(textOf(tenant), session) + 1);
   if (typeof model === 'string') addOne(sumFor(of, 'model', '', nameOf(of, model)), startedAt, 1);
   if (typeof prompt === 'string') addOne(sumFor(of, 'prompt', '', nameOf(of, prompt)), startedAt, 1);
   const ownTask = taskOf(of, textOf(task));
   const said = { marks: String(marks), figures: figures as Uint8Array | null };
+  if (typeof session === 'string' && session !== '')
+    versions.pairs(
+      { tenant: textOf(tenant), agent: textOf(agent), version: textOf(version), session, ...said },
+      // Of m verdicts in a session these are m · (m − 1) together.
+      (name, earlier) => addOne(sumFor(of, 'session', '', nameOf(of, name)), startedAt, 2 * earlier),
+    );
   if (said.figures === null) addOne(plainFor(of, said.marks, ownTask), startedAt, 1);
   else
     addVerdicts(of, said, ownTask, {
       runs: { runs: 1, weight: 1, value: 1, share: 1, shareValue: 1, firstAt: startedAt, lastAt: startedAt },
       known,
     });
+}
+
+/** Verdicts of a release that did not note a raise count in the mean, and for nothing in its interval. */
+function shareOf({ kind, raisedBy: isNoted }: KnownMark, raisedBy: number | undefined): number {
+  return raisedBy !== undefined ? 1 / raisedBy : kind === 'rule' || isNoted === null ? 1 : 0;
 }
 
 /** What the marks say, as often as there are runs with them. */
@@ -257,13 +266,14 @@ function addVerdicts(
   task: string,
   { runs, known }: { readonly runs: Sums; readonly known: ReadonlyMap<string, KnownMark> },
 ): void {
-  eachMark(said, known, (mark, score, sampleProbability, _probability, raisedBy = 1) => {
+  eachMark(said, known, (mark, score, sampleProbability, _probability, raisedBy, upstream = 1) => {
     const kind = mark.word === 'pass' || mark.word === 'fail' ? 'pass' : mark.word === 'raw' ? 'score' : undefined;
     const value = kind === 'pass' ? Number(mark.word === 'pass') : score;
-    const weight = 1 / (sampleProbability ?? 1);
+    // The runs that reach the service are compared, so the part of samplers before it does not count.
+    const weight = upstream / (sampleProbability ?? 1);
     if (kind === undefined || value === undefined || !(weight >= 1 && weight < Infinity)) return;
     const name = nameOf(of, mark.name);
-    const share = 1 / raisedBy;
+    const share = shareOf(mark, raisedBy);
     const count = runs.runs;
     const part = {
       ...runs,

@@ -201,7 +201,7 @@ export const versionSchemas: { readonly [name: string]: JsonObject } = {
     session_runs: {
       type: 'number',
       minimum: 1,
-      description: 'Judged runs in the session of a judged run, on average; intervals count so many as one. 1: each run stands for itself.',
+      description: 'Verdicts in the session of a verdict, on average; intervals count so many as one. 1: each run stands for itself.',
     },
     word: { enum: ['better', 'worse', 'no_difference_shown', 'not_estimable'] },
   }),

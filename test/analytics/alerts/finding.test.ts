@@ -192,8 +192,8 @@ test('alert finding: asks for the sums of its window, and of all time for versio
     { agent: 'a', from: 8 * 3_600_000_000, allVersions: true, kinds: ['pass', 'score'], name: 'e' },
   ]);
   expect(questionsOf(rule('e.rate worse than previous version'), 0)).toEqual([
-    { kinds: ['run', 'session'] },
-    { kinds: ['pass', 'score'], name: 'e', byTask: true },
+    { kinds: ['run'] },
+    { kinds: ['pass', 'score', 'session'], name: 'e', byTask: true },
   ]);
   expect(questionsOf(rule('e.burn rate', { objective: 0.9 }), 0)).toHaveLength(6);
 });

@@ -1,0 +1,55 @@
+/** Pairs of verdicts of one evaluator in one session, for sums that count such verdicts together. */
+import type { DatabaseSync } from 'node:sqlite';
+import { eachMark, type KnownMark } from './marks.ts';
+
+/** Runs of a session that are looked at, before the first one of a time. */
+const earlierRunsMax = 200;
+/** How long before. */
+const lookBackMicros = 24 * 3_600_000_000;
+
+interface SessionRun {
+  readonly tenant: string;
+  readonly agent: string;
+  /** Absent: runs of all versions are pairs. */
+  readonly version?: string;
+  readonly session: string;
+  readonly marks: string;
+  readonly figures: Uint8Array | null;
+}
+
+/**
+ * Called for each run of a time, in any order: tells for each of its verdicts how many the session had before from the same evaluator. Of m
+ * verdicts these are m·(m − 1) / 2 together, so sums of several times add up.
+ */
+export type SessionPairs = (run: SessionRun, visit: (evaluator: string, earlier: number) => void) => void;
+
+export function sessionPairs(database: DatabaseSync, from: number, known: ReadonlyMap<string, KnownMark>): SessionPairs {
+  const statement = database.prepare(
+    `select marks, figures, version from runs where session_id = ? and started_us >= ? and started_us < ?
+       and +tenant = ? and ifnull(agent, '') = ? and part_of is null order by started_us desc limit ${earlierRunsMax}`,
+  );
+  const bySession = new Map<string, Map<string, number>>();
+  const count = (
+    of: Map<string, number>,
+    run: Pick<SessionRun, 'marks' | 'figures'>,
+    visit?: (name: string, earlier: number) => void,
+  ): void =>
+    eachMark(run, known, ({ name, word }) => {
+      if (word !== 'pass' && word !== 'fail' && word !== 'raw') return;
+      const earlier = of.get(name) ?? 0;
+      of.set(name, earlier + 1);
+      visit?.(name, earlier);
+    });
+  return (run, visit) => {
+    const { tenant, agent, version, session } = run;
+    const key = JSON.stringify([tenant, agent, version ?? null, session]);
+    let counted = bySession.get(key);
+    if (counted === undefined) {
+      bySession.set(key, (counted = new Map<string, number>()));
+      for (const row of statement.all(session, from - lookBackMicros, from, tenant, agent))
+        if (version === undefined || (row['version'] ?? '') === version)
+          count(counted, { marks: String(row['marks']), figures: row['figures'] as Uint8Array | null });
+    }
+    count(counted, run, visit);
+  };
+}
