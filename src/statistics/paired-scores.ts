@@ -1,9 +1,9 @@
 /**
  * Scores of two versions on the same items: the mean difference with its interval and test.
  *
- * The test flips signs (Fisher, The Design of Experiments, 1935, § 21): between two versions that are equally good a difference is as likely
- * as its opposite, so each choice of signs is as likely as the observed one. That holds for any distribution of scores and for any number of
- * items. Studentising changes nothing here: the sum of squares is the same for each choice of signs, so t orders the choices as the sum does.
+ * The test flips signs (Fisher, The Design of Experiments, 1935, § 21): where both versions have the same distribution of scores
+ * on an item, and as many runs of it, a difference is as likely as its opposite, so each choice of signs is as likely as the observed one. That
+ * holds for any such distribution and any number of items; of equal means with other distributions it is an approximation. Studentising changes nothing here: the sum of squares is the same for each choice of signs, so t orders the choices as the sum does.
  *
  * The interval takes the mean gain and the mean loss as two shares, each with the interval of `shareInterval`, and joins them with their
  * correlation (MOVER: Zou and Donner, Statistics in Medicine 27, 2008). Interval and test never disagree: the interval reaches to 0 when the
