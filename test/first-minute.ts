@@ -32,7 +32,12 @@ const traceId = 'f1257c0ffee0000000000000000000a1';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-first-minute-'));
 const { ports, args } = await addresses();
-const service = spawn('npm', ['start', ...args], { stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+const service = spawn('npm', ['start', ...args], { stdio: ['ignore', 'inherit', 'pipe'], detached: true });
+let warned = false;
+service.stderr.on('data', (chunk: Buffer) => {
+  process.stderr.write(chunk);
+  warned ||= /^\(node:\d+\) .*Warning/m.test(chunk.toString());
+});
 let passed = 0;
 let failed = 0;
 for (const { name, holds } of probes()) {
@@ -74,6 +79,7 @@ function probes(): readonly Probe[] {
       name: 'its verdicts are counted',
       holds: () => within(scoreWithinMs, async () => isCounted(await text(`${page}/metrics`), 'tracejury_evaluation_results')),
     },
+    { name: 'Node warns of nothing', holds: async () => !warned },
     { name: 'SIGTERM to npm start ends it with exit code 0', holds: stops },
     { name: 'nothing listens afterwards', holds: () => areFree([ports.otlpHttp, ports.otlpGrpc, ports.console]) },
   ];

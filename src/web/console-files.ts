@@ -77,8 +77,9 @@ export function serveFiles(app: FastifyInstance, folder: string, docs: string | 
       reply.sendFile(request.params['*'], docs),
     );
   for (const path of ['/', '/*'])
-    app.get(path, { config: { isOpen: needsNoToken } }, (request, reply) =>
+    app.get(path, { config: { isOpen: needsNoToken } }, (request, reply) => {
       // The browser asks again each time, and so learns the names of a new build.
-      isPageAddress(request.url) ? reply.sendFile('index.html', { cacheControl: false }) : reply.callNotFound(),
-    );
+      if (isPageAddress(request.url)) void reply.sendFile('index.html', { cacheControl: false });
+      else reply.callNotFound();
+    });
 }
