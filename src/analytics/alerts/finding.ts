@@ -208,13 +208,11 @@ function burnOf(
     return { n, rate: rate === undefined ? undefined : (1 - rate) / (1 - objective) };
   };
   const [whole, last] = [burned(long), burned(short)];
-  if (whole.rate !== undefined && whole.n >= runsMin && last.rate === undefined)
-    return { kind: 'no_data', threshold, runs: whole.n, explanation: `No run has a verdict of ${evaluator} in the last ${span(shortMs)}.` };
+  const noData = (explanation: string): AlertFinding => ({ kind: 'no_data', threshold, runs: whole.n, explanation });
+  if (whole.rate === undefined || whole.n < runsMin) return noData(tooFew(whole.n, runsMin, longMs));
+  if (last.rate === undefined) return noData(`No run has a verdict of ${evaluator} in the last ${span(shortMs)}.`);
   const lastMin = Math.min(runsMin, shortRunsMin);
-  if (whole.rate !== undefined && whole.n >= runsMin && last.n < lastMin)
-    return { kind: 'no_data', threshold, runs: whole.n, explanation: tooFew(last.n, lastMin, shortMs) };
-  if (whole.rate === undefined || last.rate === undefined || whole.n < runsMin)
-    return { kind: 'no_data', threshold, runs: whole.n, explanation: tooFew(whole.n, runsMin, longMs) };
+  if (last.n < lastMin) return noData(tooFew(last.n, lastMin, shortMs));
   return {
     kind: whole.rate > threshold && last.rate > threshold ? 'holds' : 'clear',
     figure: whole.rate,
