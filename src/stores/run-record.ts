@@ -96,8 +96,8 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
   if (!isPlain) figures.push(score);
   if (verdict !== undefined && sampleProbability !== 1) figures.push(verdict.sampleProbability);
   if (decision?.probability !== undefined) figures.push(decision.probability);
-  if (verdict !== undefined && verdict.kind !== 'rule')
-    for (const part of [verdict.raisedBy, verdict.upstream]) if (part !== undefined) figures.push(part);
+  const parts = samplingParts(verdict);
+  for (const part of parts) if (part !== undefined) figures.push(part);
   return JSON.stringify([
     name,
     verdict?.kind ?? null,
@@ -107,13 +107,14 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
     verdict === undefined ? null : sampleProbability === 1 ? 1 : 'x',
     decision?.decision ?? null,
     decision?.probability === undefined ? null : 'x',
-    ...raiseOf(verdict),
+    ...parts.map((part) => (part === undefined ? null : 'x')),
   ]);
 }
 
-function raiseOf(verdict: EntryVerdict | undefined): readonly ('x' | null)[] {
+/** What made the sample probability of a judge's verdict. Rules have none of it; the first part is always noted. */
+function samplingParts(verdict: EntryVerdict | undefined): readonly (number | undefined)[] {
   if (verdict === undefined || verdict.kind === 'rule') return [];
-  return [verdict.raisedBy === undefined ? null : 'x', ...(verdict.upstream === undefined ? [] : ['x' as const])];
+  return verdict.upstream === undefined ? [verdict.raisedBy] : [verdict.raisedBy, verdict.upstream];
 }
 
 /** Most have nothing there. */
