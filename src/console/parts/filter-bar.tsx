@@ -1,5 +1,5 @@
 /** Filters of a page, bound to its address. A text counts when the field is left, or with Enter. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Filter } from './filter.ts';
 import { useAddress } from './use-address.ts';
 
@@ -49,9 +49,9 @@ interface FieldProps {
 
 function Field({ filter: { name, title, kind, options = [], noChoice = 'any', placeholder = '' }, value, onChange }: FieldProps) {
   const id = `filter-${name}`;
-  // What is typed stays while the page draws itself anew, until the address has it.
-  const [typed, setTyped] = useState<string>();
-  useEffect(() => setTyped(undefined), [value]);
+  // What is typed stays while the page draws itself anew, until the address has another value. An effect would also run after the first drawing, and take away the first keys.
+  const [field, setField] = useState<{ readonly value: string; readonly typed?: string }>({ value });
+  if (field.value !== value) setField({ value });
   return (
     <div class="field">
       <label for={id}>{title}</label>
@@ -69,14 +69,14 @@ function Field({ filter: { name, title, kind, options = [], noChoice = 'any', pl
           id={id}
           name={name}
           type={kind}
-          value={typed ?? value}
+          value={field.typed ?? value}
           placeholder={placeholder}
           autocomplete="off"
           dir="auto"
           {...(kind === 'number' ? { min: 0, step: 'any' } : { maxLength: 1_000 })}
           {...(kind === 'search' ? { 'data-search': '' } : {})}
           {...(options.length > 0 ? { list: `${id}-list` } : {})}
-          onInput={(event) => setTyped(event.currentTarget.value)}
+          onInput={(event) => setField({ value, typed: event.currentTarget.value })}
           onChange={(event) => onChange(event.currentTarget.value.trim())}
         />
       )}

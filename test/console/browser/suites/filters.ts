@@ -94,10 +94,28 @@ export const filtersSuite: Suite = {
         faults.push(...(await rowFaults(watched.page, all)), ...addressFaults(watched.page, {}));
         return [...faults, ...watched.faults()];
       });
+    await tally.attempt('filters: keys typed as soon as a field appears stay in it', async () => {
+      await watched.open('/runs?range=7d');
+      const kept = await watched.page.evaluate<string>(typedAtOnce);
+      return kept === 'parcel' ? watched.faults() : [`the field has “${kept}”`];
+    });
     await tally.attempt('filters: the last hour, and a time of one’s own', () => timesFiltered(watched, { rowsOf, api }));
     await watched.close();
   },
 };
+
+/** Types in the step in which the field is drawn, before any frame, and says what the field has two frames later. */
+const typedAtOnce = `new Promise((done) => {
+  new MutationObserver((_, observer) => {
+    const field = document.querySelector('#filter-service');
+    if (field === null) return;
+    observer.disconnect();
+    field.value = 'parcel';
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(field.value))), 300);
+  }).observe(document.body, { childList: true, subtree: true });
+  [...document.querySelectorAll('button')].find((button) => button.textContent.trim() === 'More filters').click();
+})`;
 
 interface Reading {
   readonly rowsOf: (query: { readonly [name: string]: string }) => Promise<readonly string[]>;
