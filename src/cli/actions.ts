@@ -1,5 +1,5 @@
 /** A command with several actions: its first argument names one, and the table of actions says how many more that one takes. */
-import { type Command, type CommandInput, type Subcommand, UsageError } from './command.ts';
+import { type CommandInput, type CommandProgram, type Subcommand, UsageError } from './command.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 
 export interface Action extends Subcommand {
@@ -10,10 +10,9 @@ export interface Action extends Subcommand {
 }
 
 /** The members of a command that follow from its actions. */
-export function commandOfActions(actions: readonly Action[]): Pick<Command, 'usage' | 'subcommands' | 'positionalsMax' | 'run'> {
+export function commandOfActions(actions: readonly Action[]): Pick<CommandProgram, 'subcommands' | 'positionalsMax' | 'run'> {
   const names = actions.map(({ name }) => name);
   return {
-    usage: `${names.join('|')} …`,
     subcommands: actions,
     // With one too many, so that the action says which one that is.
     positionalsMax: Math.max(...actions.map(({ argumentsMax }) => argumentsMax)) + 2,

@@ -42,12 +42,17 @@ export interface Subcommand {
   readonly examples: readonly CommandExample[];
 }
 
+/** A row of the table of commands. The usage text needs no more, so it loads no command. */
 export interface Command {
   readonly name: string;
   /** Arguments in the usage text; with the name they fit 80 columns. */
   readonly usage: string;
   /** Whole sentences that begin with a verb. */
   readonly summary: string;
+  readonly load: () => Promise<CommandProgram>;
+}
+
+export interface CommandProgram {
   readonly options: { readonly [name: string]: CommandOption };
   readonly subcommands?: readonly Subcommand[];
   readonly examples: readonly CommandExample[];

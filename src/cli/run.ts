@@ -1,6 +1,6 @@
 /** Runs a command line and gives its exit code. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import { type Command, type CommandExample, type CommandInput, type Subcommand, UsageError } from './command.ts';
+import { type Command, type CommandExample, type CommandInput, type CommandProgram, type Subcommand, UsageError } from './command.ts';
 import { faultsText, InputFaults } from './input-faults.ts';
 import { ConfigError } from '../config/diagnostic.ts';
 import type { Environment } from '../config/document.ts';
@@ -40,10 +40,12 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     complain(`tracejury: ${first} is not a command. ${hint} ${program} --help describes each of them.`);
     return 2;
   }
-  return runCommand(line, command, rest);
+  return runCommand(line, { ...command, ...(await command.load()) }, rest);
 }
 
-async function runCommand(line: CommandLine, command: Command, words: readonly string[]): Promise<number> {
+interface LoadedCommand extends Command, CommandProgram {}
+
+async function runCommand(line: CommandLine, command: LoadedCommand, words: readonly string[]): Promise<number> {
   const { say, complain, env, program = plainProgram } = line;
   try {
     const { values, positionals } = parsed(command, words);
@@ -64,7 +66,7 @@ async function runCommand(line: CommandLine, command: Command, words: readonly s
 }
 
 /** The message and a pointer to the help; the whole help when the command has no arguments. */
-function usageFaultText({ message }: UsageError, command: Command, words: readonly string[], program: string): string {
+function usageFaultText({ message }: UsageError, command: LoadedCommand, words: readonly string[], program: string): string {
   const fault = `tracejury ${command.name}: ${message}`;
   if (words.length === 0) return `${fault}\n\n${withProgram(commandUsageText(command), program)}`;
   const page = [command.name, subcommandIn(command, words)?.name].filter((name) => name !== undefined).join(' ');
@@ -76,12 +78,12 @@ function withProgram(text: string, program: string): string {
   return program === plainProgram ? text : `${text}\n\nHere, type ${program} in place of tracejury.`;
 }
 
-function subcommandIn({ subcommands = [] }: Command, [first]: readonly string[]): Subcommand | undefined {
+function subcommandIn({ subcommands = [] }: CommandProgram, [first]: readonly string[]): Subcommand | undefined {
   return subcommands.find(({ name }) => name === first);
 }
 
 function parsed(
-  command: Command,
+  command: CommandProgram,
   words: readonly string[],
 ): { readonly values: CommandInput['options']; readonly positionals: readonly string[] } {
   const options: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } };
@@ -124,7 +126,7 @@ function usageText(commands: readonly Command[]): string {
 }
 
 /** The help of a command, or of one of its subcommands. */
-function commandUsageText(command: Command, subcommand?: Subcommand): string {
+function commandUsageText(command: LoadedCommand, subcommand?: Subcommand): string {
   const page =
     subcommand === undefined
       ? command

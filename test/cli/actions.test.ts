@@ -8,22 +8,25 @@ const described = { usage: '', summary: '', options: [], examples: [] } as const
 const given: string[][] = [];
 const made: Command = {
   name: 'thing',
+  usage: 'list|join …',
   summary: '',
-  examples: [],
-  options: {},
-  ...commandOfActions([
-    { name: 'list', ...described, argumentsMax: 0, run: () => 0 },
-    {
-      name: 'join',
-      ...described,
-      argumentsMax: 2,
-      run(_input, words) {
-        if (words.length < 2) throw new UsageError('Name two.');
-        given.push([...words]);
-        return 1;
+  load: async () => ({
+    examples: [],
+    options: {},
+    ...commandOfActions([
+      { name: 'list', ...described, argumentsMax: 0, run: () => 0 },
+      {
+        name: 'join',
+        ...described,
+        argumentsMax: 2,
+        run(_input, words) {
+          if (words.length < 2) throw new UsageError('Name two.');
+          given.push([...words]);
+          return 1;
+        },
       },
-    },
-  ]),
+    ]),
+  }),
 };
 
 async function ended(...words: readonly string[]): Promise<{ readonly code: number; readonly err: string }> {

@@ -184,9 +184,11 @@ test('cli: --help names every command, and a command its own usage', async () =>
   expect(one.out).toMatch(/^Usage: tracejury config check\|print\|schema/);
 });
 
+const loaded = await Promise.all(commands.map(async (command) => ({ ...command, ...(await command.load()) })));
+
 const pages: readonly (readonly string[])[] = [
   [],
-  ...commands.flatMap(({ name, subcommands = [] }) => [[name], ...subcommands.map((one) => [name, one.name])]),
+  ...loaded.flatMap(({ name, subcommands = [] }) => [[name], ...subcommands.map((one) => [name, one.name])]),
 ];
 
 for (const words of pages) {
@@ -216,9 +218,14 @@ test('cli: --help differs by subcommand', async () => {
 });
 
 test('cli: every option of a command with subcommands is for one of them', () => {
-  for (const { options, subcommands } of commands)
+  for (const { options, subcommands } of loaded)
     if (subcommands !== undefined)
       expect([...new Set(subcommands.flatMap((one) => one.options))].sort()).toEqual(Object.keys(options).sort());
+});
+
+test('cli: the usage of a command with subcommands names them all, in their order', () => {
+  for (const { usage, subcommands = [] } of loaded)
+    if (subcommands.length > 0) expect(usage.split(' ')[0]).toBe(subcommands.map(({ name }) => name).join('|'));
 });
 
 test('cli: --version is that of the package', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { evaluators } from '../../../evaluators/index.ts';
-import { type Command, type CommandInput, type ExitCode, UsageError } from '../command.ts';
+import { type CommandProgram, type CommandInput, type ExitCode, UsageError } from '../command.ts';
 import { faultsText, warningsText } from '../input-faults.ts';
 import type { Config, ExporterConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/diagnostic.ts';
@@ -24,10 +24,7 @@ const actions: { readonly [name: string]: (input: CommandInput, file: string | u
   schema,
 };
 
-export const config: Command = {
-  name: 'config',
-  usage: 'check|print|schema [FILE]',
-  summary: 'Checks a configuration, prints it with its defaults, or prints its JSON Schema.',
+export const config: CommandProgram = {
   subcommands: [
     {
       name: 'check',

@@ -1,5 +1,5 @@
 /** `tracejury dataset`: datasets in the store, and test sets of other programs as datasets. */
-import type { Command } from '../command.ts';
+import type { CommandProgram } from '../command.ts';
 import { type Action, commandOfActions } from '../actions.ts';
 import { addedRunOptions, configOption, formatOption, tenantOption } from '../common-options.ts';
 import { add, addLimitMax } from '../dataset/add.ts';
@@ -130,9 +130,7 @@ const actions: readonly Action[] = [
   },
 ];
 
-export const dataset: Command = {
-  name: 'dataset',
-  summary: 'Keeps datasets in the store: examples of stored runs and of test sets, by version.',
+export const dataset: CommandProgram = {
   ...commandOfActions(actions),
   examples: [
     { does: 'Makes an example of a stored run:', line: 'tracejury dataset add failures --run 4bf92f3577b34da6a3ce929d0e0e4736' },

@@ -7,7 +7,7 @@ import { loadConfig } from '../../config/load.ts';
 import type { Environment } from '../../config/document.ts';
 import type { Sleep } from '../../model/clock.ts';
 import type { Span } from '../../model/span.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { UsageError, type CommandProgram, type CommandInput, type ExitCode } from '../command.ts';
 import {
   type Counts,
   countsBetween,
@@ -29,10 +29,7 @@ const runsMax = 100_000;
 const scoredWithinMs = 60_000;
 const pollEveryMs = 500;
 
-export const demo: Command = {
-  name: 'demo',
-  usage: '[options]',
-  summary: 'Sends a mixed day of simulated agent runs to a running service and shows their verdicts.',
+export const demo: CommandProgram = {
   examples: [
     { does: 'Sends runs to a service on this machine:', line: 'tracejury demo' },
     { does: 'Sends fewer runs, of another day:', line: 'tracejury demo --runs 50 --seed 7' },

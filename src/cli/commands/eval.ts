@@ -9,7 +9,7 @@ import type { ConfigFault } from '../../config/diagnostic.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import {
   UsageError,
-  type Command,
+  type CommandProgram,
   type CommandInput,
   type ExitCode,
   textOption,
@@ -58,11 +58,7 @@ const formats: { readonly [name: string]: (report: EvalReport) => string } = {
   html: htmlReport,
 };
 
-export const evaluate: Command = {
-  name: 'eval',
-  usage: 'FILE… [options]',
-  summary:
-    'Scores recorded runs offline and exits with 1 when a verdict or a gate fails, when a run ended in an error, or when nothing was scored. Files hold OTLP spans, agent traces or OpenAI-format messages.',
+export const evaluate: CommandProgram = {
   examples: [
     { does: 'Scores every run of a file with the default rules:', line: 'tracejury eval runs.jsonl' },
     { does: 'Compares runs with the expectations of a dataset:', line: 'tracejury eval runs.jsonl --dataset dataset.yaml' },

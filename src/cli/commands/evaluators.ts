@@ -6,14 +6,11 @@ import { didYouMean } from '../../model/did-you-mean.ts';
 import { referenceRows } from '../../config/schema.ts';
 import { unreachable } from '../../model/ids.ts';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { UsageError, type Command } from '../command.ts';
+import { UsageError, type CommandProgram } from '../command.ts';
 import { needTexts } from '../inspect/report-text.ts';
 import { columns } from '../run.ts';
 
-export const evaluators: Command = {
-  name: 'evaluators',
-  usage: '[NAME]',
-  summary: 'Lists the evaluators, or shows one with its needs, options and threshold.',
+export const evaluators: CommandProgram = {
   examples: [
     { does: 'Lists all:', line: 'tracejury evaluators' },
     { does: 'Shows the options of one:', line: 'tracejury evaluators tool_trajectory' },

@@ -1,6 +1,6 @@
 /** `tracejury experiment`: runs an agent over a dataset, and shows what is stored of experiments. */
 import {
-  type Command,
+  type CommandProgram,
   type CommandInput,
   type ExitCode,
   numberOption,
@@ -127,9 +127,7 @@ const actions: readonly Action[] = [
   },
 ];
 
-export const experiment: Command = {
-  name: 'experiment',
-  summary: 'Runs an agent over a dataset and scores every run; compares, lists, shows and deletes experiments.',
+export const experiment: CommandProgram = {
   ...commandOfActions(actions),
   examples: [
     { does: 'Runs an agent over a file:', line: 'tracejury experiment run --dataset dataset.yaml --name nightly -- python agent.py' },

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
-import { type Command, type CommandInput, type ExitCode, UsageError, textOption, reportFormat } from '../command.ts';
+import { type CommandProgram, type CommandInput, type ExitCode, UsageError, textOption, reportFormat } from '../command.ts';
 import { configOption, formatOption, tenantOption } from '../common-options.ts';
 import { readInputs } from '../eval/inputs.ts';
 import { replayed } from '../inspect/inspection.ts';
@@ -33,10 +33,7 @@ const inputsMax = 1_000;
 /** For exporters without `itemsAtOnce`. */
 const itemsAtOnceDefault = 4;
 
-export const exportScores: Command = {
-  name: 'export',
-  usage: '-c FILE FILE…|--run TRACE_ID[/SPAN_ID] [options]',
-  summary: 'Sends scores of recorded or stored runs to the backends of a configuration.',
+export const exportScores: CommandProgram = {
   examples: [
     { does: 'Shows the requests without keys and sends nothing:', line: 'tracejury export spans.jsonl -c tracejury.yaml --dry-run' },
     { does: 'Sends the scores of a stored trace:', line: 'tracejury export --run 4bf92f3577b34da6a3ce929d0e0e4736 -c tracejury.yaml' },

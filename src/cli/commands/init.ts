@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { stringify } from 'yaml';
-import { type Command, type CommandInput, type ExitCode, UsageError, textOption, codeOf } from '../command.ts';
+import { type CommandProgram, type CommandInput, type ExitCode, UsageError, textOption, codeOf } from '../command.ts';
 import { scoreApis } from '../../exporters/index.ts';
 import type { ScoreApiBackend } from '../../exporters/scores/score-api-backend.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
@@ -11,10 +11,7 @@ const openAiUrl = 'https://api.openai.com/v1';
 const fileDefault = 'tracejury.yaml';
 const modelDefault = 'gpt-5-mini';
 
-export const init: Command = {
-  name: 'init',
-  usage: '[--agent A] [--judge URL] [--backend NAME] [options]',
-  summary: 'Writes a commented configuration from three questions, or from options.',
+export const init: CommandProgram = {
   examples: [
     { does: 'Asks three questions on a terminal:', line: 'tracejury init' },
     {

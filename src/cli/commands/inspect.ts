@@ -2,7 +2,7 @@
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode, textOption, reportFormat } from '../command.ts';
+import { UsageError, type CommandProgram, type CommandInput, type ExitCode, textOption, reportFormat } from '../command.ts';
 import { configOption, formatOption } from '../common-options.ts';
 import { readBodies, readRecorded, type Recorded } from '../inspect/recording.ts';
 import { differences, readExpected } from '../inspect/expected-runs.ts';
@@ -16,10 +16,7 @@ import { reportText } from '../inspect/report-text.ts';
 const inputsMax = 1_000;
 const differenceCharsMax = 1_000;
 
-export const inspect: Command = {
-  name: 'inspect',
-  usage: 'FILE… [options]',
-  summary: 'Shows the runs and tool calls in recorded spans, the source of each field, and whether each evaluator could score them.',
+export const inspect: CommandProgram = {
   examples: [
     { does: 'Shows the runs in the spans of a file:', line: 'tracejury inspect spans.jsonl' },
     {

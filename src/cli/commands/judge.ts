@@ -1,5 +1,5 @@
 /** `tracejury judge`: compares judges with people, and forecasts their costs. */
-import { UsageError, type Command, textOption, textOptions, reportFormat, numberOption } from '../command.ts';
+import { UsageError, type CommandProgram, textOption, textOptions, reportFormat, numberOption } from '../command.ts';
 import { configOption, formatOption } from '../common-options.ts';
 import { checkJudges } from '../judge/check.ts';
 import { forecastCost } from '../judge/forecast.ts';
@@ -8,10 +8,7 @@ const filesMax = 1_000;
 const timeoutSecondsMax = 86_400;
 const tokensMax = 10_000_000;
 
-export const judge: Command = {
-  name: 'judge',
-  usage: 'check|forecast -c FILE [options]',
-  summary: 'Compares judges with labels of people, or forecasts their daily cost.',
+export const judge: CommandProgram = {
   subcommands: [
     {
       name: 'check',

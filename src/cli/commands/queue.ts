@@ -1,5 +1,5 @@
 /** `tracejury queue`: runs that people are to answer questions about. */
-import type { Command } from '../command.ts';
+import type { CommandProgram } from '../command.ts';
 import { type Action, commandOfActions } from '../actions.ts';
 import { addedRunOptions, configOption, formatOption, tenantOption } from '../common-options.ts';
 import { add, answer, list, next, show } from '../queue/actions.ts';
@@ -67,9 +67,7 @@ const actions: readonly Action[] = [
   },
 ];
 
-export const queue: Command = {
-  name: 'queue',
-  summary: 'Shows and answers annotation queues, of a store file or of a running service.',
+export const queue: CommandProgram = {
   ...commandOfActions(actions),
   examples: [
     { does: 'Opens the next run of a queue:', line: 'tracejury queue next refunds' },

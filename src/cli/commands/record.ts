@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { pino } from 'pino';
-import { type Command, type CommandInput, UsageError, codeOf } from '../command.ts';
+import { type CommandProgram, type CommandInput, UsageError, codeOf } from '../command.ts';
 import { replayed } from '../inspect/inspection.ts';
 import { agentEnvironment, otlpReceivers } from '../record/otlp-receivers.ts';
 import { processGuard } from '../record/process-guard.ts';
@@ -20,10 +20,7 @@ const wordsMax = 10_000;
 const portMax = 65_535;
 const retryAfterSeconds = 1;
 
-export const record: Command = {
-  name: 'record',
-  usage: '[--output FILE] [--port N] -- COMMAND [ARGUMENT]…',
-  summary: 'Runs a command with an OTLP receiver beside it and writes its spans to a file.',
+export const record: CommandProgram = {
   examples: [
     { does: 'Records one run of an agent:', line: 'tracejury record -- python agent.py' },
     { does: 'Records the agents of a test suite:', line: 'tracejury record --output spans.jsonl -- pytest' },

@@ -1,6 +1,6 @@
 /** `tracejury replay`: scores stored runs again under another configuration, and writes the new verdicts when it is asked to. */
 import { setPriority } from 'node:os';
-import { type Command, type CommandInput, numberOption, textOption, textOptions, UsageError, type ExitCode } from '../command.ts';
+import { type CommandProgram, type CommandInput, numberOption, textOption, textOptions, UsageError, type ExitCode } from '../command.ts';
 import { configOption, formatOption } from '../common-options.ts';
 import { judgeModes, type JudgeMode } from '../replay/judge-modes.ts';
 import { replay, type ReplaySettings } from '../replay/replay.ts';
@@ -25,11 +25,7 @@ const formats: { readonly [name: string]: (report: ReplayReport) => string } = {
   markdown: replayMarkdown,
 };
 
-export const replayRuns: Command = {
-  name: 'replay',
-  usage: '[FILE…] -c NEW.yaml [options]',
-  summary:
-    'Scores stored runs again under another configuration, and shows flipped verdicts, rates before and after, and the cost of judges. Changes nothing without --write. Reads files of OTLP spans instead of the store when it names them.',
+export const replayRuns: CommandProgram = {
   examples: [
     { does: 'Shows what a new configuration would change on the runs of a week:', line: 'tracejury replay -c new.yaml --since 7d' },
     {

@@ -10,7 +10,7 @@ import { periodicTask } from '../../runtime/periodic-task.ts';
 import { endEvaluator } from '../../model/verdict.ts';
 import type { RunFilter, RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
 import { runRowJson } from '../../web/api/json.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode, textOption, textOptions, reportFormat } from '../command.ts';
+import { UsageError, type CommandProgram, type CommandInput, type ExitCode, textOption, textOptions, reportFormat } from '../command.ts';
 import { configOption, formatOption } from '../common-options.ts';
 import { parseRunFilter, runFilterKeys } from '../run-filter.ts';
 import { oneLine } from '../../model/one-line.ts';
@@ -22,10 +22,7 @@ const pageMax = 200;
 const followPagesMax = 10;
 const readEveryMs = 1_000;
 
-export const runs: Command = {
-  name: 'runs',
-  usage: '[--fail] [--status S] [--agent A] [--where FILTER]… [--follow] [options]',
-  summary: 'Shows stored runs with their verdicts, newest first, or as they close.',
+export const runs: CommandProgram = {
   examples: [
     { does: 'Shows the newest runs that failed a verdict:', line: 'tracejury runs --fail' },
     {

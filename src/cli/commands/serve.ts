@@ -10,7 +10,7 @@ import { watchedFile } from '../../config/files/watched-file.ts';
 import { service } from '../../service.ts';
 import { clock, lowerThreadPriorities, sleep } from '../../service/node-runtime.ts';
 import { openSelfTracing } from '../../service/self-tracing/open.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode, textOption } from '../command.ts';
+import { UsageError, type CommandProgram, type CommandInput, type ExitCode, textOption } from '../command.ts';
 import { configOption } from '../common-options.ts';
 import { warningsText } from '../input-faults.ts';
 import { dataText, hasColours, logLine, runLines, whatIsOn } from '../serve/terminal.ts';
@@ -30,10 +30,7 @@ function loggerOf({ log: { level } }: Config, isReadable: boolean, env: Environm
   return pino({ level }, { write: (line: string) => void process.stdout.write(`${logLine(line, { colours })}\n`) });
 }
 
-export const serve: Command = {
-  name: 'serve',
-  usage: '[-c FILE] [--port N] [--log-level LEVEL]',
-  summary: 'Runs the service: receives spans, scores runs, sends scores.',
+export const serve: CommandProgram = {
   examples: [
     { does: 'Listens on loopback with the defaults:', line: 'tracejury serve' },
     { does: 'Uses a configuration:', line: 'tracejury serve -c tracejury.yaml' },

@@ -1,0 +1,39 @@
+/** Files that a command line loads, as the coverage of V8 lists them. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const top = join(import.meta.dirname, '../..');
+
+interface Coverage {
+  readonly result: readonly { readonly url: string }[];
+}
+
+/** Paths from the top folder. */
+async function filesLoaded(words: readonly string[]): Promise<readonly string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-loading-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const env = { PATH: process.env['PATH'], NODE_V8_COVERAGE: folder };
+  await new Promise<void>((resolve, reject) => {
+    execFile(process.execPath, [join(top, 'bin/tracejury.cjs'), ...words], { env }, (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+  const urls = readdirSync(folder).flatMap((file) =>
+    (JSON.parse(readFileSync(join(folder, file), 'utf8')) as Coverage).result.map(({ url }) => url),
+  );
+  return urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url).slice(top.length + 1));
+}
+
+const helpFilesMax = 15;
+
+test.each(['--help', '--version'])('loading: %s loads neither a package nor a command', async (word) => {
+  const files = await filesLoaded([word]);
+  expect(files).toContain('src/cli/commands/index.ts');
+  expect(files.filter((file) => /^(node_modules|evaluators|collectors|src\/cli\/commands\/(?!index))/.test(file))).toEqual([]);
+  expect(files.length).toBeLessThanOrEqual(helpFilesMax);
+});
