@@ -244,9 +244,19 @@ function strataOf(
     .slice(0, tasksMax);
 }
 
-/** The rate of an evaluator over these figures, for a condition on it. */
-export function rateOf(figures: readonly VersionFigure[], name: string): { readonly n: number; readonly rate: number | undefined } {
+/** The rate of an evaluator over these figures; an interval that holds at all looks. */
+export function rateOf(figures: readonly VersionFigure[], name: string, confidence: number): Estimate {
   const measure = figures.some((one) => one.kind === 'pass' && one.name === name) ? 'pass_rate' : 'mean_score';
-  const { n, weight, value } = sumsOf(figures, name, measure);
-  return { n, rate: n === 0 ? undefined : value / weight };
+  const sums = sumsOf(figures, name, measure);
+  return meanSequence(sums, { confidence, design: designOf(figures, name, sums) });
+}
+
+/** The share of runs with this status; an interval that holds at all looks. */
+export function statusShare(figures: readonly VersionFigure[], status: string, confidence: number): Estimate {
+  const n = runsOf(figures, 'run');
+  const value = figures.reduce((sum, one) => sum + (one.kind === 'status' && one.name === status ? one.runs : 0), 0);
+  const sums = { n, weight: n, value, share: n, shareValue: value };
+  // No evaluator has more verdicts in a session than the session has runs.
+  const evaluators = new Set(figures.flatMap((one) => (one.kind === 'session' ? [one.name] : [])));
+  return meanSequence(sums, { confidence, design: Math.max(1, ...[...evaluators].map((name) => designOf(figures, name, sums))) });
 }

@@ -27,6 +27,7 @@ function rule(when: string, members: Partial<AlertRule> = {}): AlertRule {
     condition: parsed.condition,
     by: 0,
     confidence: 0.99,
+    estimate: 'point',
     objective: undefined,
     runsMin: 10,
     clearMs: 10 * minuteMs,

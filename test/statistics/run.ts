@@ -1,4 +1,5 @@
 /** `npm run check -- statistics`: how often intervals hold the truth, as the table of docs/explanation/statistics.md. `--worlds 20000` and `--seed 7` change the defaults. */
+import { minutesToFire } from '../analytics/alerts/alert-worlds.ts';
 import { comparisonWorlds } from './comparison-worlds.ts';
 import { correctionWorlds, scarceCorrectionWorlds } from './correction-worlds.ts';
 import { differentPairs, equalPairs, skewedPairs } from './paired-worlds.ts';
@@ -55,4 +56,17 @@ for (const [before, after, runsBefore, by] of [
   console.log(
     `| ${[percent(before), percent(after), runsBefore.toLocaleString('en'), by, told(median), told(nine), hours(median), hours(nine)].join(' | ')} |`,
   );
+}
+
+console.log('\n| runs an hour | real rate | `estimate` | weeks that fire | median time until it fires |');
+console.log('|---|---|---|---|---|');
+for (const perHour of [60, 300, 1_000]) {
+  for (const rate of [0.95, 0.93, 0.9, 0.85]) {
+    for (const estimate of ['interval', 'point'] as const) {
+      const weeks = minutesToFire({ perHour, rate, estimate }, { weeks: 200, seed: Number(values.seed) });
+      const [fired, median = Infinity] = [weeks.filter((one) => one < Infinity).length / weeks.length, weeks[100]];
+      const time = median === Infinity ? 'none' : median < 120 ? `${median} min` : `${(median / 60).toFixed(1)} h`;
+      console.log(`| ${[perHour.toLocaleString('en'), percent(rate), `\`${estimate}\``, percent(fired), time].join(' | ')} |`);
+    }
+  }
 }

@@ -1,7 +1,17 @@
 /** What the figures of one agent say to the condition of an alert. */
 import type { VersionFigure, VersionFigureKind, VersionQuery } from '../../model/store/version-store.ts';
 import type { Tenant } from '../../model/ids.ts';
-import { comparableVersions, compareVersions, durationQuantile, meanOf, rateOf, runsOf, versionReports } from '../version-comparison.ts';
+import type { Estimate } from '../../statistics/estimate.ts';
+import {
+  comparableVersions,
+  compareVersions,
+  durationQuantile,
+  meanOf,
+  rateOf,
+  runsOf,
+  statusShare,
+  versionReports,
+} from '../version-comparison.ts';
 import type { AlertCondition, BurnWindow, Side } from './condition.ts';
 
 export interface AlertRule {
@@ -15,7 +25,10 @@ export interface AlertRule {
   readonly tenant?: Tenant;
   /** The least difference between versions that counts. */
   readonly by: number;
+  /** Of intervals, which hold at all looks together. */
   readonly confidence: number;
+  /** interval: a share of runs passes its threshold when its whole interval does. point: when the point estimate alone does. */
+  readonly estimate: 'interval' | 'point';
   /** Share of runs that are to pass, for a burn rate. */
   readonly objective: number | undefined;
   /** With fewer runs there is nothing to say. */
@@ -55,7 +68,7 @@ export function questionsOf(rule: AlertRule, nowMs: number): readonly VersionQue
       // The runs tell which version came last; they have no evaluator's name.
       return [
         { ...who, kinds: ['run'] },
-        { ...who, kinds: [...verdictKinds, 'session'], name: condition.evaluator, byTask: true },
+        { ...who, kinds: verdictKinds, name: condition.evaluator, byTask: true },
       ];
     case 'rate':
       return [{ ...who, ...since(condition.overMs), kinds: verdictKinds, name: condition.evaluator }];
@@ -64,7 +77,7 @@ export function questionsOf(rule: AlertRule, nowMs: number): readonly VersionQue
         [longMs, shortMs].map((overMs) => ({ ...who, ...since(overMs), kinds: verdictKinds, name: condition.evaluator })),
       );
     case 'status':
-      return [{ ...who, ...since(condition.overMs), kinds: ['run', 'status'] }];
+      return [{ ...who, ...since(condition.overMs), kinds: ['run', 'status', 'session'] }];
     case 'per_run':
       return [{ ...who, ...since(condition.overMs), kinds: [condition.what] }];
     case 'duration':
@@ -72,44 +85,25 @@ export function questionsOf(rule: AlertRule, nowMs: number): readonly VersionQue
   }
 }
 
-const verdictKinds: readonly VersionFigureKind[] = ['pass', 'score'];
+const verdictKinds: readonly VersionFigureKind[] = ['pass', 'score', 'session'];
 
 /** `answers`: figures of one agent. */
 export function findingOf(rule: AlertRule, answers: readonly (readonly VersionFigure[])[]): AlertFinding {
-  const { condition, runsMin } = rule;
+  const { condition, runsMin, confidence } = rule;
   const [first = []] = answers;
   switch (condition.kind) {
     case 'worse_than_previous':
       return worseFinding(rule, condition.evaluator, answers.flat());
-    case 'rate': {
-      const { n, rate } = rateOf(first, condition.evaluator);
-      const { side, threshold } = condition;
-      return boundFinding({
-        figure: rate,
-        threshold,
-        side,
-        runs: n,
-        runsMin,
+    case 'rate':
+      return shareFinding(rule, condition, {
+        share: rateOf(first, condition.evaluator, confidence),
         say: (value) => `${condition.evaluator} has a rate of ${percent(value)}`,
-        words: percent,
-        over: condition.overMs,
       });
-    }
-    case 'status': {
-      const { status, side, threshold, overMs } = condition;
-      const runs = runsOf(first, 'run');
-      const counted = first.reduce((sum, { kind, name, runs: own }) => sum + (kind === 'status' && name === status ? own : 0), 0);
-      return boundFinding({
-        figure: runs === 0 ? undefined : counted / runs,
-        threshold,
-        side,
-        runs,
-        runsMin,
-        say: (value) => `${status === 'error' ? 'run errors' : 'paused runs'}: ${percent(value)}`,
-        words: percent,
-        over: overMs,
+    case 'status':
+      return shareFinding(rule, condition, {
+        share: statusShare(first, condition.status, confidence),
+        say: (value) => `${condition.status === 'error' ? 'run errors' : 'paused runs'}: ${percent(value)}`,
       });
-    }
     case 'per_run': {
       const { what, side, threshold, overMs } = condition;
       const words = what === 'cost' ? dollars : plain;
@@ -166,7 +160,28 @@ function boundFinding({ figure, threshold, side, runs, runsMin, say, words, over
     figure,
     threshold,
     runs,
-    explanation: `${say(figure)} over ${count(runs)} ${runs === 1 ? 'run' : 'runs'} of the last ${span(over)}, ${relation} ${words(threshold)}.`,
+    explanation: `${say(figure)} over ${counted(runs)} of the last ${span(over)}, ${relation} ${words(threshold)}.`,
+  };
+}
+
+/** A share of the runs passes its threshold when its whole interval does, unless the rule asks for the point alone. */
+function shareFinding(
+  { estimate, runsMin, confidence }: AlertRule,
+  { side, threshold, overMs: over }: { readonly side: Side; readonly threshold: number; readonly overMs: number },
+  { share, say }: { readonly share: Estimate; readonly say: (share: number) => string },
+): AlertFinding {
+  const [figure, runs] = share.kind === 'estimated' ? [share.point, share.n] : [undefined, 0];
+  if (share.kind !== 'estimated' || runs < runsMin || estimate === 'point')
+    return boundFinding({ figure, threshold, side, runs, runsMin, say, words: percent, over });
+  const { point, low, high } = share;
+  const holds = side === '<' ? high < threshold : low > threshold;
+  const relation = `${side === '<' ? 'below' : 'above'} ${percent(threshold)}`;
+  return {
+    kind: holds ? 'holds' : 'clear',
+    figure: point,
+    threshold,
+    runs,
+    explanation: `${say(point)} over ${counted(runs)} of the last ${span(over)}, between ${percent(low)} and ${percent(high)} at ${percent(confidence)}: ${holds ? relation : `not shown to be ${relation}`}.`,
   };
 }
 
@@ -175,13 +190,11 @@ function tooFew(runs: number, runsMin: number, over: number): string {
 }
 
 function burnFinding(
-  { objective = 1, runsMin }: AlertRule,
+  rule: AlertRule,
   { evaluator, windows }: Extract<AlertCondition, { readonly kind: 'burn_rate' }>,
   answers: readonly (readonly VersionFigure[])[],
 ): AlertFinding {
-  const pairs = windows.map((burn, at) =>
-    burnOf({ evaluator, burn, objective, runsMin }, answers[2 * at] ?? [], answers[2 * at + 1] ?? []),
-  );
+  const pairs = windows.map((burn, at) => burnOf(rule, { evaluator, burn }, [answers[2 * at] ?? [], answers[2 * at + 1] ?? []]));
   const [first] = pairs;
   if (first === undefined) throw new Error('a burn rate has no pair of times');
   return pairs.find(({ kind }) => kind === 'holds') ?? pairs.find(({ kind }) => kind === 'clear') ?? first;
@@ -190,22 +203,18 @@ function burnFinding(
 /** The short time only shows that it goes on, and one failed run among few is many times any budget. */
 const shortRunsMin = 5;
 
-interface Burn {
-  readonly evaluator: string;
-  readonly burn: BurnWindow;
-  readonly objective: number;
-  readonly runsMin: number;
-}
-
 function burnOf(
-  { evaluator, burn, objective, runsMin }: Burn,
-  long: readonly VersionFigure[],
-  short: readonly VersionFigure[],
+  { objective = 1, runsMin, confidence, estimate }: AlertRule,
+  { evaluator, burn }: { readonly evaluator: string; readonly burn: BurnWindow },
+  [long, short]: readonly [long: readonly VersionFigure[], short: readonly VersionFigure[]],
 ): AlertFinding {
   const { rate: threshold, longMs, shortMs } = burn;
-  const burned = (figures: readonly VersionFigure[]): { readonly n: number; readonly rate: number | undefined } => {
-    const { n, rate } = rateOf(figures, evaluator);
-    return { n, rate: rate === undefined ? undefined : (1 - rate) / (1 - objective) };
+  /** `least`: the lower end of the interval. */
+  const burned = (figures: readonly VersionFigure[]): { readonly n: number; readonly rate?: number; readonly least?: number } => {
+    const rate = rateOf(figures, evaluator, confidence);
+    if (rate.kind !== 'estimated') return { n: 0 };
+    const [point, least] = [rate.point, rate.high].map((share) => (1 - share) / (1 - objective));
+    return { n: rate.n, ...(point === undefined || least === undefined ? {} : { rate: point, least }) };
   };
   const [whole, last] = [burned(long), burned(short)];
   const noData = (explanation: string): AlertFinding => ({ kind: 'no_data', threshold, runs: whole.n, explanation });
@@ -213,12 +222,14 @@ function burnOf(
   if (last.rate === undefined) return noData(`No run has a verdict of ${evaluator} in the last ${span(shortMs)}.`);
   const lastMin = Math.min(runsMin, shortRunsMin);
   if (last.n < lastMin) return noData(tooFew(last.n, lastMin, shortMs));
+  const isPassed = (estimate === 'point' ? whole.rate : (whole.least ?? 0)) > threshold;
+  const least = estimate === 'point' ? '' : ` (at least ${plain(whole.least ?? 0)} at ${percent(confidence)})`;
   return {
-    kind: whole.rate > threshold && last.rate > threshold ? 'holds' : 'clear',
+    kind: isPassed && last.rate > threshold ? 'holds' : 'clear',
     figure: whole.rate,
     threshold,
     runs: whole.n,
-    explanation: `${evaluator} burns the budget of ${percent(objective)} at ${plain(whole.rate)} times its rate in the last ${span(longMs)} and at ${plain(last.rate)} times in the last ${span(shortMs)}; the limit is ${plain(threshold)}.`,
+    explanation: `${evaluator} burns the budget of ${percent(objective)} at ${plain(whole.rate)} times its rate in the last ${span(longMs)}${least} and at ${plain(last.rate)} times in the last ${span(shortMs)}; the limit is ${plain(threshold)}.`,
   };
 }
 
@@ -228,12 +239,8 @@ function worseFinding({ by, confidence, runsMin }: AlertRule, evaluator: string,
   if (newest === undefined || before === undefined) return none(0, 'There are not two versions to compare.');
   const pair = { version: newest.version, against: before.version };
   const compared = compareVersions(figures, { ...pair, confidence, by }).find(({ name }) => name === evaluator);
-  const runs = (version: string): number =>
-    rateOf(
-      figures.filter((one) => one.version === version && one.task === ''),
-      evaluator,
-    ).n;
-  const [own, other] = [runs(pair.version), runs(pair.against)];
+  const judged = (rate: Estimate | undefined): number => (rate?.kind === 'estimated' ? rate.n : 0);
+  const [own, other] = [judged(compared?.version), judged(compared?.against)];
   if (compared?.difference.kind === 'not_estimable' && own >= runsMin && other >= runsMin)
     return none(own, `Versions ${pair.version} and ${pair.against} cannot be compared. ${compared.difference.explanation}`);
   if (compared === undefined || compared.difference.kind === 'not_estimable' || own < runsMin || other < runsMin)
@@ -253,6 +260,7 @@ function worseFinding({ by, confidence, runsMin }: AlertRule, evaluator: string,
   };
 }
 
+const counted = (runs: number): string => `${count(runs)} ${runs === 1 ? 'run' : 'runs'}`;
 const count = (value: number): string => String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 const plain = (value: number): string => String(Number(value.toPrecision(3)));
 const percent = (share: number): string => `${Number((100 * share).toFixed(1))} %`;

@@ -50,13 +50,15 @@ function evaluatorFindings(condition: AlertCondition, path: Path, { evaluators }
 
 /** Keys that only some conditions read. */
 function keyFindings(entry: JsonObject, { kind }: AlertCondition, path: Path): readonly Finding[] {
+  const isShare = kind === 'rate' || kind === 'status' || kind === 'burn_rate';
   const surplus = (key: string, isRead: boolean, words: string): readonly Finding[] =>
     member(entry, key) === undefined || isRead
       ? []
       : [finding([...path, key], 'key', `has no effect on this condition`, `Leave it out: only ${words} reads it.`)];
   return [
     ...surplus('by', kind === 'worse_than_previous', 'worse than previous version'),
-    ...surplus('confidence', kind === 'worse_than_previous', 'worse than previous version'),
+    ...surplus('estimate', isShare, 'a rate, a burn rate, run errors or paused runs'),
+    ...surplus('confidence', isShare || kind === 'worse_than_previous', 'a share of runs or a comparison of versions'),
     ...surplus('objective', kind === 'burn_rate', 'burn rate'),
     ...(kind === 'burn_rate' && member(entry, 'objective') === undefined
       ? [finding(path, 'value', 'lacks objective', 'Add the share of runs that are to pass, such as objective: 0.99.')]
@@ -97,6 +99,7 @@ export function alertRules(list: readonly JsonValue[]): readonly AlertRule[] {
         ...(typeof tenant === 'string' ? { tenant: tenant as Tenant } : {}),
         by: Number(member(entry, 'by') ?? alertDefaults.by),
         confidence: Number(member(entry, 'confidence') ?? alertDefaults.confidence),
+        estimate: textAt(entry, 'estimate') === 'point' ? 'point' : alertDefaults.estimate,
         objective: member(entry, 'objective') === undefined ? undefined : Number(member(entry, 'objective')),
         runsMin: Number(member(entry, 'min_runs') ?? alertDefaults.min_runs),
         forMs: quantityOf('duration', member(entry, 'for') ?? alertDefaults.for) ?? 0,

@@ -2,7 +2,7 @@ import { conditionForms } from '../../analytics/alerts/condition.ts';
 import { duration, integer, type Section } from './section.ts';
 
 export const alertsMax = 100;
-export const alertDefaults = { by: 0, confidence: 0.99, min_runs: 30, for: '0ms', clear: '10m' } as const;
+export const alertDefaults = { by: 0, confidence: 0.99, estimate: 'interval', min_runs: 30, for: '0ms', clear: '10m' } as const;
 
 export const alertsSection: Section = {
   key: 'alerts',
@@ -43,7 +43,12 @@ export const alertsSection: Section = {
           minimum: 0.5,
           maximum: 0.9999,
           'x-unit': 'share',
-          description: `Confidence of the comparison of two versions over all looks together; ${alertDefaults.confidence} when left out. For \`worse than previous version\` only.`,
+          description: `Confidence of the interval of a share of runs, or of the difference of two versions, over all looks together; ${alertDefaults.confidence} when left out.`,
+        },
+        estimate: {
+          type: 'string',
+          enum: ['interval', 'point'],
+          description: `The estimate of a rate, a burn rate, run errors or paused runs that must pass the threshold; \`${alertDefaults.estimate}\` when left out. \`interval\`: the whole interval at \`confidence\`. \`point\`: the share of these runs alone, which is below the threshold at every second look when an agent is exactly as good as its threshold.`,
         },
         objective: {
           type: 'number',

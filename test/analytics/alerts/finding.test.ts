@@ -13,6 +13,7 @@ function rule(when: string, members: Partial<AlertRule> = {}): AlertRule {
     condition: parsed.condition,
     by: 0,
     confidence: 0.99,
+    estimate: 'interval',
     objective: undefined,
     runsMin: 30,
     clearMs: 0,
@@ -47,8 +48,39 @@ const version = (name: string, firstAt: number, runs: number, passed: number): r
 ];
 
 const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonly (readonly VersionFigure[])[], want: object])[] = [
-  ['a rate below its threshold', rule('e.rate < 0.95'), [[passes(100, 90)]], { kind: 'holds', figure: 0.9, threshold: 0.95, runs: 100 }],
+  [
+    'a rate whose interval is below its threshold',
+    rule('e.rate < 0.95'),
+    [[passes(1_000, 900)]],
+    {
+      kind: 'holds',
+      figure: 0.9,
+      threshold: 0.95,
+      runs: 1_000,
+      explanation: 'e has a rate of 90 % over 1,000 runs of the last 1h, between 85.7 % and 93.4 % at 99 %: below 95 %.',
+    },
+  ],
+  [
+    'a rate that is below its threshold by chance',
+    rule('e.rate < 0.95'),
+    [[passes(100, 90)]],
+    { kind: 'clear', figure: 0.9, explanation: expect.stringMatching(/ at 99 %: not shown to be below 95 %\.$/) },
+  ],
+  [
+    'a rate whose point alone is to be compared',
+    rule('e.rate < 0.95', { estimate: 'point' }),
+    [[passes(100, 90)]],
+    { kind: 'holds', figure: 0.9, explanation: 'e has a rate of 90 % over 100 runs of the last 1h, below 95 %.' },
+  ],
   ['a rate at its threshold', rule('e.rate < 0.95'), [[passes(100, 95)]], { kind: 'clear', figure: 0.95 }],
+  ['a rate at its threshold, by the point', rule('e.rate < 0.95', { estimate: 'point' }), [[passes(100, 95)]], { kind: 'clear' }],
+  [
+    // As 20 verdicts in each session: fifty independent runs.
+    'a rate of sessions that resemble one another',
+    rule('e.rate < 0.95'),
+    [[passes(1_000, 900), figure({ kind: 'session', runs: 0, value: 19_000 })]],
+    { kind: 'clear', figure: 0.9 },
+  ],
   [
     'too few runs',
     rule('e.rate < 0.95'),
@@ -62,13 +94,42 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     { kind: 'no_data', runs: 100, explanation: 'No run has a verdict of e in the last 5m.' },
   ],
   ['no runs', rule('e.rate < 0.95'), [[]], { kind: 'no_data', runs: 0 }],
-  ['a weighted rate', rule('e.rate < 0.95'), [[passes(40, 0, { weight: 800, value: 720 })]], { kind: 'holds', figure: 0.9 }],
-  ['a mean score', rule('e.rate > 0.5'), [[passes(50, 30, { kind: 'score' })]], { kind: 'holds', figure: 0.6 }],
+  [
+    'a weighted rate, whose raised runs say less',
+    rule('e.rate < 0.95'),
+    [[passes(400, 0, { weight: 8_000, value: 7_200, share: 40, shareValue: 36 })]],
+    { kind: 'clear', figure: 0.9, runs: 400 },
+  ],
+  ['a mean score', rule('e.rate > 0.5'), [[passes(500, 350, { kind: 'score' })]], { kind: 'holds', figure: 0.7 }],
   [
     'runs that ended in an error',
     rule('run errors > 5%'),
-    [[ended('', 100), ended('error', 6), ended('paused', 50)]],
-    { kind: 'holds', figure: 0.06, threshold: 0.05, runs: 100, explanation: expect.stringContaining('run errors: 6') as string },
+    [[ended('', 100), ended('error', 20), ended('paused', 50)]],
+    {
+      kind: 'holds',
+      figure: 0.2,
+      threshold: 0.05,
+      runs: 100,
+      explanation: expect.stringMatching(/^run errors: 20 % over 100 runs .*: above 5 %\.$/),
+    },
+  ],
+  [
+    'runs of which more ended in an error by chance',
+    rule('run errors > 5%'),
+    [[ended('', 100), ended('error', 6)]],
+    { kind: 'clear', figure: 0.06 },
+  ],
+  [
+    'runs of three sessions, of which one ended in an error',
+    rule('run errors > 5%'),
+    [[ended('', 60), ended('error', 20), figure({ kind: 'session', name: 'run_error', runs: 0, value: 1_140 })]],
+    { kind: 'clear', runs: 60 },
+  ],
+  [
+    'runs whose point alone is to be compared',
+    rule('run errors > 5%', { estimate: 'point' }),
+    [[ended('', 100), ended('error', 6)]],
+    { kind: 'holds', explanation: 'run errors: 6 % over 100 runs of the last 1h, above 5 %.' },
   ],
   ['paused runs below the threshold', rule('paused runs > 20%'), [[ended('', 100), ended('paused', 20)]], { kind: 'clear', figure: 0.2 }],
   ['runs of which none ended badly', rule('run errors > 5%'), [[ended('', 100)]], { kind: 'clear', figure: 0 }],
@@ -133,8 +194,20 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
   [
     'the slowest of three burn rates',
     rule('e.burn rate', { objective: 0.99 }),
-    [[passes(100, 100)], [passes(10, 10)], [passes(600, 600)], [passes(50, 50)], [passes(7_200, 7_100)], [passes(600, 580)]],
-    { kind: 'holds', threshold: 1 },
+    [[passes(100, 100)], [passes(10, 10)], [passes(600, 600)], [passes(50, 50)], [passes(7_200, 7_000)], [passes(600, 580)]],
+    { kind: 'holds', threshold: 1, explanation: expect.stringMatching(/ in the last 3d \(at least 2\.\d+ at 99 %\) and /) },
+  ],
+  [
+    'a burn rate that is above its limit by chance',
+    rule('e.burn rate > 1 over 3d', { objective: 0.99 }),
+    [[passes(7_200, 7_100)], [passes(600, 580)]],
+    { kind: 'clear', figure: expect.closeTo(1.39, 2) },
+  ],
+  [
+    'the same by the point',
+    rule('e.burn rate > 1 over 3d', { objective: 0.99, estimate: 'point' }),
+    [[passes(7_200, 7_100)], [passes(600, 580)]],
+    { kind: 'holds' },
   ],
   [
     'a version that is worse',
@@ -189,7 +262,7 @@ for (const [name, of, answers, want] of cases) {
 
 test('alert finding: asks for the sums of its window, and of all time for versions', () => {
   expect(questionsOf(rule('e.rate < 0.9 over 2h', { agent: 'a' }), 10 * 3_600_000)).toEqual([
-    { agent: 'a', from: 8 * 3_600_000_000, allVersions: true, kinds: ['pass', 'score'], name: 'e' },
+    { agent: 'a', from: 8 * 3_600_000_000, allVersions: true, kinds: ['pass', 'score', 'session'], name: 'e' },
   ]);
   expect(questionsOf(rule('e.rate worse than previous version'), 0)).toEqual([
     { kinds: ['run'] },

@@ -111,7 +111,7 @@ evaluators:
 prices: { gpt-4o-mini: ${price}, gpt-5-mini: ${price}, claude-sonnet-4: ${price}, claude-haiku-4: ${price} }
 groups: { task_key: input }
 alerts:
-  - { name: ${alert}, when: tool_error.rate < 99.9% over 7d, agent: ${refundAgent}, min_runs: 1 }
+  - { name: ${alert}, when: tool_error.rate < 99.9% over 7d, agent: ${refundAgent}, min_runs: 1, estimate: point }
   - { name: costly, when: cost per run > 1000 over 7d, agent: ${refundAgent}, min_runs: 1 }
   - { name: rare, when: run errors > 5% over 7d, agent: an-agent-without-runs }
 queues:
