@@ -1,8 +1,9 @@
 /** The file that the package puts on the PATH, on Node versions that are too old and new enough. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import { afterAll, expect, test } from 'vitest';
 
@@ -47,6 +48,28 @@ test.each(['12.0.0', '20.20.2', '22.18.0', '23.11.1'])(
 
 test.each(['24.0.0', '25.1.0', '100.0.0'])('Node %s: the program runs', async (version) => {
   expect(await startedOn(version)).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' });
+});
+
+/** Starts the program with temporary files in a folder of the test, and gives that folder. */
+async function temporaryFilesOf(name: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const temporary = join(folder, name);
+  mkdirSync(temporary);
+  await promisify(execFile)(process.execPath, [launcher, '--version'], { env: { PATH: process.env['PATH'], TMPDIR: temporary, ...env } });
+  return temporary;
+}
+
+test('compiled code is kept below the folder for temporary files', async () => {
+  expect(readdirSync(await temporaryFilesOf('kept', {}))).toEqual(['node-compile-cache']);
+});
+
+test('NODE_COMPILE_CACHE names another folder for it', async () => {
+  const named = join(folder, 'named');
+  expect(readdirSync(await temporaryFilesOf('elsewhere', { NODE_COMPILE_CACHE: named }))).toEqual([]);
+  expect(readdirSync(named)).toHaveLength(1);
+});
+
+test('NODE_DISABLE_COMPILE_CACHE=1 turns it off', async () => {
+  expect(readdirSync(await temporaryFilesOf('off', { NODE_DISABLE_COMPILE_CACHE: '1' }))).toEqual([]);
 });
 
 test('Node 12 can parse it', () => {
