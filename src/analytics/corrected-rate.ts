@@ -18,6 +18,7 @@ import {
   kishEffectiveN,
   type RateObservation,
   rateSums,
+  tooFewUsual,
   weightedRate,
 } from '../statistics/weighted-rate.ts';
 
@@ -158,7 +159,7 @@ export function trafficRate({ rows, labels, decided }: RateInput): TrafficRate {
   const observed = observation(probabilityOf);
   const sums = rateSums(judged.map(({ row, value }) => observed(row, value))).data();
   const parts = trafficParts(rows, judged, decided);
-  const scarce = tooFewUsual(scored, parts);
+  const scarce = scarcityOf(scored, parts);
   const plain = scarce ?? weightedRate(sums);
   const powered = scarce ?? corrected(judged, observed);
   const labelled = judged.filter(({ label }) => label !== undefined).length;
@@ -216,33 +217,20 @@ function observation(probabilityOf: ProbabilityOf): Observe {
   };
 }
 
-/** Runs, or sessions of them, that are to be expected at the rate without a raise. With fewer, most draws have none of what they stand for. */
-const usualRunsMin = 5;
-
-/**
- * Where runs are raised, the others carry nearly all of the weight, and few of them are drawn. How many are to be expected follows from the
- * traffic, not from the draw: choosing the draws that have enough of them would lean towards these.
- */
-function tooFewUsual(judged: readonly VerdictRow[], traffic: TrafficParts): NotEstimable | undefined {
-  if (judged.every(({ raisedBy }) => raisedBy === undefined)) return undefined;
-  const usual = judged.filter(({ raisedBy }) => raisedBy === undefined);
+/** `undefined` too when no run was raised. */
+function scarcityOf(judged: readonly VerdictRow[], traffic: TrafficParts): NotEstimable | undefined {
+  const [usual, raised] = [true, false].map((isUsual) => judged.filter(({ raisedBy }) => (raisedBy === undefined) === isUsual));
+  if (usual === undefined || raised === undefined || raised.length === 0) return undefined;
   // The traffic counts the runs that reach the service, and so do these weights.
   const weightOf = (rows: readonly VerdictRow[]): number =>
     rows.reduce((sum, { sampleProbability, upstream = 1 }) => sum + upstream / sampleProbability, 0);
   const chosen = traffic.scoredWeight + traffic.failedWeight + traffic.waitingWeight;
-  const scoredRuns = chosen === 0 ? 0 : ((traffic.eligible - traffic.unreachable) * traffic.scoredWeight) / chosen;
-  const left = Math.max(0, scoredRuns - weightOf(judged.filter(({ raisedBy }) => raisedBy !== undefined)));
-  const units = new Set(usual.map((row) => sessionOf(row) ?? runKeyText(row))).size;
-  const weight = weightOf(usual);
-  const expected = weight === 0 ? 0 : (left * units) / weight;
-  if (expected >= usualRunsMin || left < 1) return undefined;
-  const runs = expected === 0 ? undefined : Math.ceil((left * (usualRunsMin - expected)) / expected);
-  return notEstimable(
-    'too_few_usual_runs',
-    runs === undefined
-      ? `None was judged, and ${usualRunsMin} are needed.`
-      : `After about ${runs} more runs without a raise there will be ${usualRunsMin}.`,
-  );
+  return tooFewUsual({
+    runs: chosen === 0 ? 0 : ((traffic.eligible - traffic.unreachable) * traffic.scoredWeight) / chosen,
+    raisedWeight: weightOf(raised),
+    usual: new Set(usual.map((row) => sessionOf(row) ?? runKeyText(row))).size,
+    usualWeight: weightOf(usual),
+  });
 }
 
 const strata = [1, 0] as const;

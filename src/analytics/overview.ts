@@ -2,10 +2,10 @@
 import { emptySketch, type QuantileSketch } from '../model/quantile-sketch.ts';
 import type { RollupRow } from '../model/store/rollup-store.ts';
 import type { Micros } from '../model/timestamp.ts';
-import { type Estimate, type Estimated, usualConfidence } from '../statistics/estimate.ts';
+import { type Estimate, type Estimated, type NotEstimable, usualConfidence } from '../statistics/estimate.ts';
 import { independentDifference } from '../statistics/independent-difference.ts';
 import { mergedSketch } from '../statistics/quantile-sketch.ts';
-import { weightedRate } from '../statistics/weighted-rate.ts';
+import { tooFewUsual, weightedRate } from '../statistics/weighted-rate.ts';
 
 type RunRow = RollupRow<'run'>;
 type EvaluatorRow = RollupRow<'evaluator'>;
@@ -68,7 +68,13 @@ export function agentOverviews({ runs, evaluators, before }: OverviewRows): read
       runsBefore: runsBefore.get(agent) ?? 0,
       evaluators: (evaluatorsOf.get(agent) ?? [])
         .filter(isRated)
-        .map((row) => evaluatorOverview(row, evaluatorsBefore.get(keyOf(row)), compared))
+        .map((row) =>
+          evaluatorOverview(
+            { row, agentRuns: sum('runs') },
+            { row: evaluatorsBefore.get(keyOf(row)), agentRuns: runsBefore.get(agent) ?? 0 },
+            compared,
+          ),
+        )
         .toSorted((one, other) => dropOf(one) - dropOf(other) || pointOf(one.rate) - pointOf(other.rate)),
       took: steps.map(({ sketches }) => sketches.took).reduce(mergedSketch, emptySketch),
       inputTokens: sum('tokened') === 0 ? undefined : sum('inputTokens'),
@@ -92,16 +98,21 @@ function isRated(row: EvaluatorRow | undefined): boolean {
 }
 
 /** `compared`: changes that are looked at together. Each has a part of the usual chance of a false one (Bonferroni). */
-function evaluatorOverview({ name, counts }: EvaluatorRow, before: EvaluatorRow | undefined, compared: number): EvaluatorOverview {
-  const earlier = before === undefined || !isRated(before) ? undefined : before.counts;
+function evaluatorOverview(
+  { row: { name, counts }, agentRuns }: { readonly row: EvaluatorRow; readonly agentRuns: number },
+  before: { readonly row: EvaluatorRow | undefined; readonly agentRuns: number },
+  compared: number,
+): EvaluatorOverview {
+  const now = { ...counts, agentRuns };
+  const earlier = before.row === undefined || !isRated(before.row) ? undefined : { ...before.row.counts, agentRuns: before.agentRuns };
   const confidence = 1 - (1 - usualConfidence) / Math.max(1, compared);
-  const change = earlier === undefined ? undefined : independentDifference(rateOf(counts, confidence), rateOf(earlier, confidence));
+  const change = earlier === undefined ? undefined : independentDifference(rateOf(now, confidence), rateOf(earlier, confidence));
   const isShown = change?.kind === 'estimated' && (change.low > 0 || change.high < 0);
   return {
     evaluator: name,
     passed: counts.pass,
     failed: counts.fail,
-    rate: rateOf(counts),
+    rate: rateOf(now),
     before: earlier === undefined ? undefined : rateOf(earlier),
     change: isShown ? change : undefined,
   };
@@ -111,12 +122,12 @@ function evaluatorOverview({ name, counts }: EvaluatorRow, before: EvaluatorRow 
  * Weighted by one over the sample probability. Verdicts of one session count together, as if all of them were copies of one: the variance is that
  * of independent ones, times the mean number of verdicts in the session of a verdict.
  */
-function rateOf(
-  { pass, fail, raw, weight, weightSquares, passedWeight, passedSquares, pairs }: EvaluatorRow['counts'],
-  confidence = usualConfidence,
-): Estimate {
+function rateOf(counts: EvaluatorRow['counts'] & { readonly agentRuns: number }, confidence = usualConfidence): Estimate {
+  const { pass, fail, raw, weight, weightSquares, passedWeight, passedSquares, pairs, raised } = counts;
   const n = pass + fail;
   const design = 1 + pairs / (n + raw);
+  const scarce = raised === 0 ? undefined : scarcityOf(counts, (n - raised) / design);
+  if (scarce !== undefined) return scarce;
   return weightedRate(
     {
       n,
@@ -131,6 +142,15 @@ function rateOf(
     },
     { confidence },
   );
+}
+
+/** Runs of the agent that the evaluator does not score are taken out by its share of skips; those that no budget reached are not known here. */
+function scarcityOf(
+  { pass, fail, raw, skipped, error, raisedRuns, usualRuns, agentRuns }: EvaluatorRow['counts'] & { readonly agentRuns: number },
+  usual: number,
+): NotEstimable | undefined {
+  const scored = (pass + fail) / (pass + fail + raw + skipped + error);
+  return tooFewUsual({ runs: agentRuns * scored, raisedWeight: raisedRuns, usual, usualWeight: usualRuns });
 }
 
 /** The largest shown drop first, then the largest share of failed runs, then the most runs. */

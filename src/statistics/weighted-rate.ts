@@ -98,6 +98,37 @@ export function kishEffectiveN({ weightSquares, moments: { totals } }: RateSumsD
   return weightSquares === 0 ? 0 : (totals[weightAt] ?? 0) ** 2 / weightSquares;
 }
 
+/** Runs, or sessions of them, that are to be expected at the rate without a raise. With fewer, most draws have none of what they stand for. */
+const usualRunsMin = 5;
+
+/** Where some runs are judged more often than the rate. Weights here are of runs that reach the service. */
+export interface RaisedSample {
+  /** Runs with a score, if all that could be judged were. */
+  readonly runs: number;
+  /** Σ w over judged runs that were raised. */
+  readonly raisedWeight: number;
+  /** Judged runs, or sessions of them, without a raise; and Σ w over these runs. */
+  readonly usual: number;
+  readonly usualWeight: number;
+}
+
+/**
+ * Where runs are raised, the others carry nearly all of the weight, and few of them are drawn. How many are to be expected follows from the
+ * traffic, not from the draw: choosing the draws that have enough of them would lean towards these. `undefined`: there are enough.
+ */
+export function tooFewUsual({ runs, raisedWeight, usual, usualWeight }: RaisedSample): NotEstimable | undefined {
+  const left = Math.max(0, runs - raisedWeight);
+  const expected = usualWeight === 0 ? 0 : (left * usual) / usualWeight;
+  if (expected >= usualRunsMin || left < 1) return undefined;
+  const more = expected === 0 ? undefined : Math.ceil((left * (usualRunsMin - expected)) / expected);
+  return notEstimable(
+    'too_few_usual_runs',
+    more === undefined
+      ? `None was judged, and ${usualRunsMin} are needed.`
+      : `After about ${more} more runs without a raise there will be ${usualRunsMin}.`,
+  );
+}
+
 /** Of all weight, what one run may have. */
 export const weightShareMax = 0.05;
 /** Of fewer runs each may have as much as so many average ones. */

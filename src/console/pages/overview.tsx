@@ -161,7 +161,7 @@ function EvaluatorRow({ evaluator, href, over }: EvaluatorRowProps) {
         </a>
       </td>
       <td class="number">
-        <Figure value={rate} low={low} high={high} n={passed + failed} why="One run alone has no rate." />
+        <Figure value={rate} low={low} high={high} n={passed + failed} why={evaluator.not_estimable?.explanation} />
       </td>
       <td>
         {change === null ? (

@@ -12,7 +12,8 @@ import type { Micros } from '../timestamp.ts';
  * run: runs of an agent. failed: with a verdict `fail`. errors: that ended in an error. costed: of known cost. tool: calls of a tool, whose keyed
  * counts are calls by refused argument. model: calls of a model; its sketches of tokens and cost are of what one run used. evaluator: verdicts by
  * word, sums of weights w = 1 / p over those with a pass or fail, pairs of two of them in one session, each in both
- * orders, and as keyed counts the scores by bin.
+ * orders, those of runs that were raised, the runs that these and the others stand for of those that reach the service, and as keyed counts the
+ * scores by bin.
  */
 export const rollupShapes = {
   run: {
@@ -52,6 +53,9 @@ export const rollupShapes = {
       'scored',
       'score',
       'pairs',
+      'raised',
+      'raisedRuns',
+      'usualRuns',
     ],
     sketches: [],
   },

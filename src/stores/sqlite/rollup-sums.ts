@@ -224,7 +224,7 @@ function addVerdicts(
   { runs, known }: { readonly runs: number; readonly known: ReadonlyMap<string, KnownMark> },
 ): void {
   let isFailed = false;
-  eachMark(said, known, (mark, score, sampleProbability) => {
+  eachMark(said, known, (mark, score, sampleProbability, _probability, raisedBy, upstream = 1) => {
     if (mark.word === null) return;
     const evaluator = sumsFor(agent, 'evaluator', mark.name);
     add(evaluator, ofEvaluator[mark.word], runs);
@@ -238,6 +238,8 @@ function addVerdicts(
     if ((mark.word !== 'pass' && mark.word !== 'fail') || !(weight >= 1 && weight < Infinity)) return;
     add(evaluator, ofEvaluator.weight, runs * weight);
     add(evaluator, ofEvaluator.weightSquares, runs * weight * weight);
+    if (raisedBy !== undefined) add(evaluator, ofEvaluator.raised, runs);
+    add(evaluator, raisedBy === undefined ? ofEvaluator.usualRuns : ofEvaluator.raisedRuns, runs * weight * upstream);
     if (mark.word === 'fail') return;
     add(evaluator, ofEvaluator.passedWeight, runs * weight);
     add(evaluator, ofEvaluator.passedSquares, runs * weight * weight);

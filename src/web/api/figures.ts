@@ -10,7 +10,7 @@ import { type RunSplit, runSplits, splitValuesMax } from '../../model/store/verd
 import { timeText } from '../../model/timestamp.ts';
 import { type NotEstimable, notEstimable } from '../../statistics/estimate.ts';
 import { averageRunsMax, type Coverage, weightShareMax } from '../../statistics/weighted-rate.ts';
-import { estimateJson } from './estimate-json.ts';
+import { estimateJson, reasonOrNull } from './estimate-json.ts';
 import { judgeLatencyRows, judgeTrafficRows } from './judge-traffic.ts';
 import {
   type BudgetRow,
@@ -191,10 +191,6 @@ const numberOrNull = (description?: string): JsonObject => ({
   type: ['number', 'null'],
   ...(description === undefined ? {} : { description }),
 });
-const reason: JsonObject = {
-  anyOf: [{ type: 'object', required: ['reason', 'explanation'], properties: { reason: text, explanation: text } }, { type: 'null' }],
-  description: 'Why there is no figure.',
-};
 const estimate: JsonObject = { $ref: '#/components/schemas/Estimate' };
 
 /** A figure has an interval, or the reason why there is none. */
@@ -206,7 +202,7 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     confidence: numberOrNull('Share of such intervals that hold the true value.'),
     n: { type: ['integer', 'null'], description: 'Number of observations.' },
     effective_n: numberOrNull('Effective sample size: independent, evenly drawn runs with the same information.'),
-    not_estimable: reason,
+    not_estimable: reasonOrNull,
   }),
   Rate: object(
     {

@@ -22,6 +22,7 @@ import {
   textParameter,
   time,
 } from './route.ts';
+import { estimateJson, reasonOrNull } from './estimate-json.ts';
 import { timeOf } from './json.ts';
 import type { ApiDeps } from './route.ts';
 
@@ -164,15 +165,17 @@ function evaluatorJson({ evaluator, passed, failed, rate, before, change }: Eval
   };
 }
 
-function rateJson(rate: Estimate): { readonly rate: number | null; readonly low: number | null; readonly high: number | null } {
-  return rate.kind === 'estimated' ? { rate: rate.point, low: rate.low, high: rate.high } : { rate: null, low: null, high: null };
+function rateJson(estimate: Estimate): JsonObject {
+  const { point, low = null, high = null, not_estimable: none = null } = estimateJson(estimate);
+  return { rate: point ?? null, low, high, not_estimable: none };
 }
 
 const numberOrNull = (description: string): JsonObject => ({ type: ['number', 'null'], description });
 const rateMembers = {
-  rate: numberOrNull('Pass rate, weighted by one over the sample probability of each run. Null: one run alone has no rate.'),
+  rate: numberOrNull('Pass rate, weighted by one over the sample probability of each run. Null: it is not estimable.'),
   low: numberOrNull('End of the interval. Runs of one session count together, as if they were copies of one.'),
   high: numberOrNull('End of the interval.'),
+  not_estimable: reasonOrNull,
 } as const;
 
 export const overviewSchemas: { readonly [name: string]: JsonObject } = {

@@ -27,13 +27,16 @@ let last = 0;
 function item(
   agent: string,
   hoursAgo: number,
-  verdict: Verdict,
+  /** Null: the run was not judged. */
+  verdict: Verdict | null,
   more: {
     readonly tenant?: string;
     readonly probability?: number;
     readonly tookMs?: number;
     readonly status?: RunStatus;
     readonly session?: string;
+    readonly raisedBy?: number;
+    readonly kind?: 'judge';
   } = {},
 ): ScoredRun {
   const start = BigInt(Math.round(nowMs - hoursAgo * hourMs)) * 1_000_000n;
@@ -56,7 +59,16 @@ function item(
   const figures = { inputTokens: 100, outputTokens: 20, costUsd: 0.5, models };
   return {
     run: own,
-    evaluations: [evaluation('quality', verdict, own, { sampleProbability: more.probability ?? 1 })],
+    evaluations:
+      verdict === null
+        ? []
+        : [
+            evaluation('quality', verdict, own, {
+              sampleProbability: more.probability ?? 1,
+              ...(more.raisedBy === undefined ? {} : { raisedBy: more.raisedBy }),
+              ...(more.kind === undefined ? {} : { evaluatorKind: more.kind }),
+            }),
+          ],
     decisions: [],
     figures,
   };
@@ -191,6 +203,25 @@ test('overview: rates are weighted by one over the sample probability', async ()
   expect((agents as readonly JsonObject[])[0]).toMatchObject({
     evaluators: [{ passed: 10, failed: 10, rate: expect.closeTo(100 / 110, 9) }],
   });
+});
+
+test('overview: a rate of raised runs needs others that stand for the rest of the traffic', async () => {
+  // A tenth of the runs is raised from 0.02 to 1. Of the rest, one in fifty is judged.
+  const runs = (all: number): readonly ScoredRun[] => [
+    ...repeated(all / 10, () => item('a', 1, fail, { raisedBy: 50, kind: 'judge' })),
+    ...repeated((0.9 * all) / 50, () => item('a', 1, pass, { probability: 0.02, kind: 'judge' })),
+    ...repeated(0.9 * all * 0.98, () => item('a', 1, null)),
+  ];
+  const told = async (all: number): Promise<JsonObject> => {
+    const [agent] = (await asked('/overview', await deps(runs(all))))['agents'] as readonly JsonObject[];
+    return ((agent ?? {})['evaluators'] as readonly JsonObject[])[0] ?? {};
+  };
+  expect(await told(200)).toMatchObject({
+    rate: null,
+    failed: 20,
+    not_estimable: { reason: 'too_few_usual_runs', explanation: expect.stringContaining('After about ') },
+  });
+  expect(await told(1_000)).toMatchObject({ rate: expect.closeTo(0.9, 2), not_estimable: null });
 });
 
 test('overview: a tenant alone, one agent, pages, and periods of other lengths', async () => {
