@@ -142,6 +142,9 @@ describe.each(members)('%s', (member) => {
       passedSquares: 1,
       scored: 2,
       score: 1,
+      raised: 0,
+      raisedRuns: 0,
+      usualRuns: 5,
     });
     expect((await rows(store, 'evaluator', { name: 'raw' }))[0]).toMatchObject({ counts: { raw: 1, weight: 0 }, keyed: [['3', 1]] });
     const tools = await rows(store, 'tool');

@@ -48,7 +48,7 @@ export const alertsSection: Section = {
         estimate: {
           type: 'string',
           enum: ['interval', 'point'],
-          description: `The estimate of a rate, a burn rate, run errors or paused runs that must pass the threshold; \`${alertDefaults.estimate}\` when left out. \`interval\`: the whole interval at \`confidence\`. \`point\`: the share of these runs alone, which is below the threshold at every second look when an agent is exactly as good as its threshold.`,
+          description: `The estimate of a rate, a burn rate, run errors or paused runs that must pass the threshold; \`${alertDefaults.estimate}\` when left out. \`interval\`: the whole interval at \`confidence\`. \`point\`: the share of these runs alone. An agent that is exactly as good as its threshold is below it at every second look.`,
         },
         objective: {
           type: 'number',
