@@ -9,9 +9,9 @@
  */
 import { mcNemar, pairedDifference } from './comparison.ts';
 import { studentBelow } from './distributions.ts';
-import { usualConfidence, type Estimate, type Estimated, type EstimateOptions, type NotEstimable } from './estimate.ts';
+import { notEstimable, usualConfidence, type Estimate, type Estimated, type EstimateOptions, type NotEstimable } from './estimate.ts';
 import { moments, totalVariance, unitCount, unitSquares, type MomentsData } from './moments.ts';
-import { cappedHeaviest, cappedMax, weightedRate, type CappedWeights, type RateSumsData } from './weighted-rate.ts';
+import { cappedHeaviest, cappedMax, usualRunsMin, weightedRate, type CappedWeights, type RateSumsData } from './weighted-rate.ts';
 
 export interface PairedObservation {
   /** 0..1; 1 passed, 0 failed, or a score. */
@@ -19,6 +19,10 @@ export interface PairedObservation {
   readonly after: number;
   /** Above 0, at most 1. */
   readonly probability: number;
+  /** The part of the probability that is of samplers before the service; absent: 1. */
+  readonly upstream?: number;
+  /** True: the probability was raised for this run. */
+  readonly isRaised?: boolean;
   /** Id of the session: its runs resemble one another. */
   readonly session?: string;
 }
@@ -44,7 +48,11 @@ export interface PairedSumsData {
   readonly moments: MomentsData;
   /** Runs that passed both times; with `n`, `better` and `worse` it gives all four counts. */
   readonly bothPassed: number;
-  /** The heaviest observations, which are in no sum, as the cap of weights is known at the end. Lightest last. */
+  /** Σ 1 / upstream over runs. */
+  readonly claims: number;
+  /** Runs whose probability was raised. */
+  readonly raised: number;
+  /** The observations with the largest claims of samplers before the service, which are in no sum, as their cap is known at the end. Lightest last. */
   readonly heaviest: readonly PairedObservation[];
 }
 
@@ -63,18 +71,20 @@ export function pairedSums(from?: PairedSumsData): PairedSums {
   return {
     add(observation) {
       if (!isCountable(observation)) return sums.refuse();
-      const place = heaviest.findLastIndex(({ probability }) => probability <= observation.probability) + 1;
+      const claimed = observation.upstream ?? 1;
+      if (claimed >= 1) return sums.add(observation);
+      const place = heaviest.findLastIndex(({ upstream = 1 }) => upstream <= claimed) + 1;
       if (place < cappedMax) heaviest.splice(place, 0, observation);
       const lighter = place < cappedMax ? (heaviest.length > cappedMax ? heaviest.pop() : undefined) : observation;
-      if (lighter !== undefined) sums.add(lighter, 1 / lighter.probability);
+      if (lighter !== undefined) sums.add(lighter);
       return undefined;
     },
     data: () => ({ ...sums.data(), heaviest: [...heaviest] }),
   };
 }
 
-function isCountable({ before, after, probability }: PairedObservation): boolean {
-  return [before, after].every((value) => value >= 0 && value <= 1) && probability > 0 && probability <= 1;
+function isCountable({ before, after, probability, upstream = 1 }: PairedObservation): boolean {
+  return [before, after].every((value) => value >= 0 && value <= 1) && probability > 0 && probability <= 1 && upstream > 0;
 }
 
 type PlainData = Omit<PairedSumsData, 'heaviest'>;
@@ -82,13 +92,18 @@ type PlainData = Omit<PairedSumsData, 'heaviest'>;
 function plainSums() {
   let [n, refused, better, worse, bothPassed] = [0, 0, 0, 0, 0];
   let [weightSquares, differenceSquares, worseWeight, betterWeight] = [0, 0, 0, 0];
+  let [claims, raised] = [0, 0];
   let isBinary = true;
   const rows = moments(3);
   return {
     refuse: () => void refused++,
-    add({ before, after, session }: PairedObservation, weight: number): void {
+    /** No claim counts for more than `claimMax`. */
+    add({ before, after, session, probability, upstream = 1, isRaised = false }: PairedObservation, claimMax = Infinity): void {
+      const weight = Math.min(1, claimMax * upstream) / probability;
       const difference = after - before;
       n++;
+      claims += 1 / upstream;
+      if (isRaised) raised++;
       if (difference > 0) betterWeight += weight;
       if (difference < 0) worseWeight += weight;
       if (difference > 0) better++;
@@ -105,6 +120,9 @@ function plainSums() {
       better += other.better;
       worse += other.worse;
       bothPassed += other.bothPassed;
+      // Sums that a former release stored have neither.
+      claims += (other as Partial<PlainData>).claims ?? other.n;
+      raised += (other as Partial<PlainData>).raised ?? 0;
       weightSquares += other.weightSquares;
       differenceSquares += other.differenceSquares;
       worseWeight += other.worseWeight;
@@ -118,6 +136,8 @@ function plainSums() {
       better,
       worse,
       bothPassed,
+      claims,
+      raised,
       isBinary,
       weightSquares,
       differenceSquares,
@@ -143,11 +163,16 @@ export interface PairedRates {
 }
 
 export function pairedRates(data: PairedSumsData, { confidence = usualConfidence }: EstimateOptions = {}): PairedRates {
-  const { sums, weights } = withCappedWeights(data);
+  const { sums, weights } = withCappedClaims(data);
   const before = weightedRate(ofSide(sums, 0), { confidence });
   const after = weightedRate(ofSide(sums, 1), { confidence });
   const { n, better, worse, refused } = sums;
   const counted = { n, better, worse, refused, weights, before, after };
+  // The traffic is not known here, so the runs that were drawn are counted.
+  if (sums.raised > 0 && n - sums.raised < usualRunsMin) {
+    const scarce = notEstimable('too_few_usual_runs', `There are ${n - sums.raised}, and ${usualRunsMin} are needed.`);
+    return { ...counted, before: scarce, after: scarce, difference: scarce, p: 1 };
+  }
   if (before.kind === 'not_estimable') return { ...counted, difference: before, p: 1 };
   if (after.kind === 'not_estimable') return { ...counted, difference: after, p: 1 };
   const spread = spreadOf(sums);
@@ -155,15 +180,14 @@ export function pairedRates(data: PairedSumsData, { confidence = usualConfidence
   return { ...counted, difference, p: sums.isBinary ? discordantP(sums, spread) : scoresP(sums, spread) };
 }
 
-/** Adds the heaviest observations with the weight that the cap allows. */
-function withCappedWeights(data: PairedSumsData): { readonly sums: PlainData; readonly weights: CappedWeights } {
-  const { heaviest, ...plain } = data;
-  const own = heaviest.map(({ probability }) => 1 / probability);
-  const total = (plain.moments.totals[weightAt] ?? 0) + own.reduce((sum, weight) => sum + weight, 0);
-  const weights = cappedHeaviest({ heaviest: own, total, count: plain.n + own.length });
+/** Adds the observations with the largest claims, with the weight that their cap allows. */
+function withCappedClaims({ heaviest, ...plain }: PairedSumsData): { readonly sums: PlainData; readonly weights: CappedWeights } {
+  const own = heaviest.map(({ upstream = 1 }) => 1 / upstream);
   const sums = plainSums();
   sums.merge(plain);
-  for (const [at, observation] of heaviest.entries()) sums.add(observation, Math.min(own[at] ?? 0, weights.weightMax));
+  const total = sums.data().claims + own.reduce((sum, claim) => sum + claim, 0);
+  const weights = cappedHeaviest({ heaviest: own, total, count: plain.n + own.length });
+  for (const observation of heaviest) sums.add(observation, weights.weightMax);
   return { sums: sums.data(), weights };
 }
 

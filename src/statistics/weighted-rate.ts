@@ -99,7 +99,7 @@ export function kishEffectiveN({ weightSquares, moments: { totals } }: RateSumsD
 }
 
 /** Runs, or sessions of them, that are to be expected at the rate without a raise. With fewer, most draws have none of what they stand for. */
-const usualRunsMin = 5;
+export const usualRunsMin = 5;
 
 /** Where some runs are judged more often than the rate. Weights here are of runs that reach the service. */
 export interface RaisedSample {

@@ -47,24 +47,39 @@ test.each([
   expect(ratesOf(all)).toMatchObject({ difference: { kind: 'not_estimable', reason: kind }, p: 1 });
 });
 
-const observation = fc.record({
+const sampled = fc.record({
   before: fc.constantFrom(0, 1),
   after: fc.constantFrom(0, 1),
-  probability: fc.constantFrom(1, 0.5, 0.25, 0.05, 0.001),
+  // By the service itself, and by samplers before it.
+  rate: fc.constantFrom(1, 0.5, 0.25, 0.05, 0.001),
+  upstream: fc.constantFrom(1, 1, 0.1, 0.0001),
   session: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+});
+const observation = sampled.map(({ rate, ...one }): PairedObservation => ({ ...one, probability: rate * one.upstream }));
+
+test('paired rates: with raised runs, five others are needed', () => {
+  const raised = pairs(40, 0, 1).map((one) => ({ ...one, isRaised: true }));
+  const usual = (count: number) => pairs(count, 1, 1).map((one) => ({ ...one, probability: 0.02 }));
+  expect(ratesOf([...raised, ...usual(4)])).toMatchObject({
+    before: { kind: 'not_estimable', reason: 'too_few_usual_runs', explanation: expect.stringContaining('There are 4, and 5 are needed.') },
+    difference: { kind: 'not_estimable' },
+    p: 1,
+  });
+  // No weight of the service is cut: 40 of 40 + 5 · 50.
+  expect(ratesOf([...raised, ...usual(5)])).toMatchObject({ difference: { point: expect.closeTo(40 / 290, 9) }, weights: { capped: 0 } });
 });
 
 test('paired rates: sides agree with the weighted rate under the same cap, whatever the weights and sessions', () => {
   fc.assert(
     fc.property(fc.array(observation, { minLength: 2, maxLength: 300 }), (all) => {
       const { before, difference, after, weights } = ratesOf(all);
-      const capped = cappedWeights(all.map(({ probability }) => probability));
+      const capped = cappedWeights(all.map(({ upstream = 1 }) => upstream));
       const alone = weightedRate(
         rateSums(
-          all.map(({ before: value, probability, session }) => ({
+          all.map(({ before: value, probability, upstream = 1, session = '' }) => ({
             value,
             session,
-            probability: Math.max(probability, 1 / capped.weightMax),
+            probability: probability * Math.max(1, 1 / capped.weightMax / upstream),
           })),
         ).data(),
       );

@@ -8,7 +8,7 @@ import { oneLine } from '../../model/one-line.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { ReplayedVerdict } from '../../model/store/replay-store.ts';
 import { runTargetId } from '../../model/verdict.ts';
-import { pairedSums, type PairedSums, type PairedSumsData } from '../../statistics/paired-rate.ts';
+import { type PairedObservation, pairedSums, type PairedSums, type PairedSumsData } from '../../statistics/paired-rate.ts';
 
 /** Evaluators with results of their own; more exist only by mistake. */
 const evaluatorsMax = 500;
@@ -111,6 +111,8 @@ interface EvaluatorTally {
   readonly sums: SumsOf<PairedSums>;
   readonly examples: { readonly [word in ExampleWord]: ReplayExample[] };
 }
+
+type Sampled = Pick<PairedObservation, 'probability' | 'upstream' | 'isRaised'>;
 
 interface TallyOptions {
   readonly from?: ReplayTallyData;
@@ -246,13 +248,22 @@ function addRates(
 ): void {
   const session = sessionId === undefined ? {} : { session: `${tenant} ${sessionId}` };
   const [from, to] = [measured(before?.verdict), after?.kind === 'verdict' ? measured(after.verdict) : undefined];
-  const [fromP, toP] = [before?.probability ?? 1, after?.kind === 'verdict' ? after.probability : 1];
-  const add = (measure: Measure, side: Side, one: number, other: number, probability: number): void =>
-    tally.sums[measure][side].add({ before: one, after: other, probability, ...session });
-  if (from !== undefined) add(from.measure, 'before', from.value, from.value, fromP);
-  if (to !== undefined) add(to.measure, 'after', to.value, to.value, toP);
+  const sampled = (verdict: ReplayedVerdict | undefined, probability: number): Sampled => ({
+    probability,
+    ...(verdict?.upstream === undefined ? {} : { upstream: verdict.upstream }),
+    isRaised: verdict?.raisedBy !== undefined,
+  });
+  const [fromDrawn, toDrawn] = [
+    sampled(before?.verdict, before?.probability ?? 1),
+    after?.kind === 'verdict' ? sampled(after.verdict, after.probability) : sampled(undefined, 1),
+  ];
+  const add = (measure: Measure, side: Side, one: number, other: number, drawn: Sampled): void =>
+    tally.sums[measure][side].add({ before: one, after: other, ...drawn, ...session });
+  if (from !== undefined) add(from.measure, 'before', from.value, from.value, fromDrawn);
+  if (to !== undefined) add(to.measure, 'after', to.value, to.value, toDrawn);
   // Sampling is by trace id, so the run of the smaller probability is among those of the larger one.
-  if (from !== undefined && from.measure === to?.measure) add(from.measure, 'paired', from.value, to.value, Math.min(fromP, toP));
+  if (from !== undefined && from.measure === to?.measure)
+    add(from.measure, 'paired', from.value, to.value, fromDrawn.probability < toDrawn.probability ? fromDrawn : toDrawn);
 }
 
 function sideOf(verdict: ReplayedVerdict | undefined, otherwise: string): ExampleSide {
