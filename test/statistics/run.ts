@@ -1,5 +1,8 @@
-/** `npm run check -- statistics`: how often intervals hold the truth, as the table of docs/explanation/statistics.md. `--worlds 20000` and `--seed 7` change the defaults. */
+/** `npm run check -- statistics`: how often intervals hold the truth, as the table of docs/explanation/statistics.md. `--worlds 20000` and `--seed 7` change the defaults; `--grid 2000` adds rates over a grid of designs, with so many worlds each, which takes minutes. */
 import { minutesToFire } from '../analytics/alerts/alert-worlds.ts';
+import { skipsFound, skipWorlds } from '../analytics/skip-worlds.ts';
+import { designsOf, foundIn } from '../analytics/traffic-worlds.ts';
+import { seeded } from '../builders/seeded.ts';
 import { comparisonWorlds } from './comparison-worlds.ts';
 import { correctionWorlds, scarceCorrectionWorlds } from './correction-worlds.ts';
 import { differentPairs, equalPairs, skewedPairs } from './paired-worlds.ts';
@@ -8,7 +11,9 @@ import { equalWorlds, falseAlarms, runsToDetect, sequenceShows } from './sequenc
 import { simulated, type Simulated } from './world.ts';
 import { runnerArguments } from '../runner-arguments.ts';
 
-const { values } = runnerArguments({ options: { worlds: { type: 'string', default: '2000' }, seed: { type: 'string', default: '2026' } } });
+const { values } = runnerArguments({
+  options: { worlds: { type: 'string', default: '2000' }, seed: { type: 'string', default: '2026' }, grid: { type: 'string' } },
+});
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 const signed = (share: number): string => `${share <= -0.000_05 ? '−' : '+'}${(100 * Math.abs(share)).toFixed(2)}`;
 const row = (name: string, { coverage, above, below, bias, biasError, width, worlds, notEstimable, uncovered }: Simulated): string =>
@@ -27,6 +32,13 @@ console.log('|---|---|---|---|');
 for (const world of [...equalPairs, ...differentPairs, ...skewedPairs]) {
   const { shown, coverage, width } = simulated(world, { worlds: Number(values.worlds), seed: Number(values.seed) });
   console.log(`| ${[world.name, percent(shown), percent(coverage), (100 * width).toFixed(1)].join(' | ')} |`);
+}
+
+console.log('\n| versions, 100 examples | better | worse | worse with unscored runs | share of skips shown |');
+console.log('|---|---|---|---|---|');
+for (const world of skipWorlds) {
+  const { better, worse, worseWithUnscored, skipsShown } = skipsFound(world, Number(values.worlds), Number(values.seed));
+  console.log(`| ${[world.name, percent(better), percent(worse), percent(worseWithUnscored), percent(skipsShown)].join(' | ')} |`);
 }
 
 const series = 5 * Number(values.worlds);
@@ -68,5 +80,24 @@ for (const perHour of [60, 300, 1_000]) {
       const time = median === Infinity ? 'none' : median < 120 ? `${median} min` : `${(median / 60).toFixed(1)} h`;
       console.log(`| ${[perHour.toLocaleString('en'), percent(rate), `\`${estimate}\``, percent(fired), time].join(' | ')} |`);
     }
+  }
+}
+
+if (values.grid !== undefined) {
+  console.log(
+    '\n| runs | designs | estimable in a twentieth of the worlds | lowest share that holds the truth | mean | largest mean error, points |',
+  );
+  console.log('|---|---|---|---|---|---|');
+  for (const runs of [100, 400, 1_000, 3_000, 10_000]) {
+    const worlds = Number(values.grid);
+    const all = designsOf(runs).map((design) => foundIn(design, worlds, seeded(Number(values.seed))));
+    const found = all.filter(({ told }) => told >= worlds / 20);
+    const told = found.reduce((sum, one) => sum + one.told, 0);
+    const mean = found.reduce((sum, one) => sum + one.told * one.coverage, 0) / told;
+    const lowest = Math.min(...found.map(({ coverage }) => coverage));
+    const bias = Math.max(...found.map((one) => Math.abs(one.bias)));
+    console.log(
+      `| ${[runs.toLocaleString('en'), all.length, found.length, percent(lowest), percent(mean), (100 * bias).toFixed(1)].join(' | ')} |`,
+    );
   }
 }
