@@ -71,6 +71,10 @@ export const catalogues = {
       soak: { about: 'growth of memory and descriptors at half the rate', command: 'node test/bench/overload/run.ts soak' },
       latency: { about: 'the time of an answer at half the rate', command: 'node test/bench/overload/run.ts latency' },
       'open-traces': { about: 'time and memory of a span among many open traces', command: 'node test/bench/overload/run.ts open-traces' },
+      idle: {
+        about: 'CPU time of the service at rest, a burst, and the time from the last span to the score',
+        command: 'node test/bench/idle.ts',
+      },
       forward: { about: 'the cost of standing between agents and a Collector', command: 'node test/bench/forward/run.ts' },
       experiments: { about: 'the time of an experiment beside the agent', command: 'node test/bench/experiments/run.ts' },
       judges: { about: 'the time of judges when one of them is slow or dead', command: 'node test/bench/judges/run.ts latency' },
