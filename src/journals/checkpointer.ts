@@ -53,6 +53,8 @@ export interface Checkpointer {
   replay(): Promise<number>;
   /** Marks finished traces, moves old requests of open ones up, and commits. Called regularly, one call at a time. */
   tend(): Promise<void>;
+  /** `true` while a finished trace or a replay keeps requests that the next call of `tend` may commit. */
+  isWaiting(): boolean;
   /** Archives the spans of finished traces; resolves when they are stored. */
   archived(): Promise<void>;
   /** Called before the journal stops. */
@@ -307,6 +309,7 @@ export function checkpointer({
       await noteForwarded();
       journal.commit(needed(), neededAbove());
     },
+    isWaiting: () => waiting.length > 0 || replayed !== undefined,
     async archived() {
       takeFinished();
       await Promise.all(waiting.flatMap(({ kept }) => kept ?? []));

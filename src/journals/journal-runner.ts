@@ -8,7 +8,7 @@ import type { Journal, Position, Appended, JournalRecord, JournalRefusal, Journa
 import { type BundlePart, partsOf } from '../otlp/cut/bundle.ts';
 import { encodingOf, inflated } from './records.ts';
 import { readBack, type ReadBackTrace } from './span-reader.ts';
-import type { Clock } from '../model/clock.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { Ingest, Received } from '../model/ingest.ts';
@@ -24,6 +24,8 @@ interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'water
     readonly memoryBytesMax: number;
   };
   readonly parts: JournalDeps;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   /** Redaction of archived spans, called each time. */
   readonly redaction?: () => Redaction | undefined;
 }
@@ -67,6 +69,8 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
     return periodicTask({
       everyMs: () => Math.max(tendEveryMsLeast, tendEveryMs * (1 - own.fill())),
       sleep: parts.sleep,
+      rest: options.rest,
+      hasWork: own.isWaiting,
       async work() {
         await own.tend();
         await from.tryRoom();

@@ -99,8 +99,8 @@ export interface Pipeline extends Reopening {
   resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void;
   /** For every run that closes from now on; judges that were asked before end under what held when they were. */
   exchange(settings: PipelineSettings): void;
-  /** Makes the spans of so many open traces smaller to which nothing has come for a while. */
-  packIdle(tracesMax: number): void;
+  /** Compacts the spans of up to `tracesMax` idle traces. `true` when more are due. */
+  packIdle(tracesMax: number): boolean;
   /** The trace with this key belongs to another gatherer. */
   handOver(key: string): void;
   /** Another gatherer tells of tools. */

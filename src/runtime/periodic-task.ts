@@ -5,6 +5,10 @@ export interface PeriodicTaskOptions {
   /** Length of a rest; a function is called before each rest. */
   readonly everyMs: number | (() => number);
   readonly sleep: Sleep;
+  /** Rests while no work is left; they may take longer. Absent: all rests are alike. */
+  readonly rest?: Sleep | undefined;
+  /** Called before each rest. `true`: the next round has work. Default: it has none unless something comes. */
+  readonly hasWork?: () => boolean;
   /** Begins nothing more once the signal is aborted. */
   readonly work: (shutdown: AbortSignal) => Promise<void> | void;
   /** Called when a round fails; the next round follows after the rest. */
@@ -20,12 +24,13 @@ export interface PeriodicTask {
   stop(): Promise<void>;
 }
 
-export function periodicTask({ everyMs, sleep, work, onFault, restsFirst = false }: PeriodicTaskOptions): PeriodicTask {
+export function periodicTask(options: PeriodicTaskOptions): PeriodicTask {
+  const { everyMs, sleep, rest: idle = sleep, hasWork = () => false, work, onFault, restsFirst = false } = options;
   const shutdown = new AbortController();
   let resting = new AbortController();
 
   async function rest(): Promise<void> {
-    await sleep(typeof everyMs === 'number' ? everyMs : everyMs(), resting.signal);
+    await (hasWork() ? sleep : idle)(typeof everyMs === 'number' ? everyMs : everyMs(), resting.signal);
     resting = new AbortController();
   }
 

@@ -122,21 +122,25 @@ export interface IdleCompactor {
 export function idleCompactorOf({
   flow,
   sleep,
+  rest,
   mayWork,
 }: {
   readonly flow: Pick<Pipeline, 'packIdle'>;
   readonly sleep: Sleep;
+  /** Rests while no trace is due. */
+  readonly rest?: Sleep;
   readonly mayWork: () => boolean;
 }): IdleCompactor {
   let working: PeriodicTask | undefined;
+  let isMore = false;
 
   function work(): void {
-    if (mayWork()) flow.packIdle(tracesPerTurn);
+    isMore = !mayWork() || flow.packIdle(tracesPerTurn);
   }
 
   return {
     start() {
-      working ??= periodicTask({ everyMs, sleep, work, onFault: () => undefined, restsFirst: true });
+      working ??= periodicTask({ everyMs, sleep, rest, hasWork: () => isMore, work, onFault: () => undefined, restsFirst: true });
     },
     async stop() {
       await working?.stop();

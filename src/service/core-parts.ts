@@ -28,6 +28,7 @@ import type { JudgePool } from './judge-pool.ts';
 import type { ListenState } from './listeners.ts';
 import type { MetricsPushing } from './metrics-pushing.ts';
 import type { Overload, Readings } from './overload.ts';
+import type { Activity } from '../runtime/activity.ts';
 import type { BufferPool } from '../runtime/buffer-pool.ts';
 import type { RecognitionWatch } from './rate-gauges.ts';
 import type { ShardSet } from './shards/shard-set.ts';
@@ -40,6 +41,7 @@ import type { SpanForwarder } from '../exporters/forward/forwarder.ts';
 
 /** All parts but the listeners. */
 export interface CoreParts {
+  readonly activity: Activity;
   /** The configuration at the start; `settings` has the parts that may change. */
   readonly config: Config;
   readonly telemetry: MetricRegistry;
@@ -102,7 +104,7 @@ export interface ShardDeps {
   readonly ports: () => Promise<MessagePort>;
   /** The outbox has new rows, which this shard does not send. */
   readonly onRows: () => void;
-  /** Called ten times a second. */
+  /** Called ten times a second while requests come or work is done. */
   readonly onReadings: (readings: Readings) => void;
   /** Of the process, that all shards are in. */
   readonly memoryBytes: number;

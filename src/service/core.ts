@@ -5,13 +5,14 @@ import type { FileLayer } from '../journals/disk/file-system.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { itemSequence } from '../model/watermark.ts';
+import { activityWatch } from '../runtime/activity.ts';
 import type { BufferPool } from '../runtime/buffer-pool.ts';
 import type { PeriodicTask } from '../runtime/periodic-task.ts';
 import { openStore } from '../stores/index.ts';
 import type { LateSpanLookup } from '../stores/late-span-lookup.ts';
 import type { ListenState } from './listeners.ts';
 import type { Memory } from './memory-guard.ts';
-import { jobOwner, machineMemory } from './node-runtime.ts';
+import { clock, jobOwner, machineMemory, sleep } from './node-runtime.ts';
 import type { Readings } from './overload.ts';
 import * as build from './parts.ts';
 import * as buildStore from './store-parts.ts';
@@ -96,6 +97,8 @@ export function serviceCore(options: CoreOptions): Core {
       overload.start();
       forward.start();
       parts.idleCompactor.start();
+      // Replayed requests left work behind.
+      parts.activity.noted();
       return stored;
     },
     prepare(next) {
@@ -152,6 +155,7 @@ function connectedParts(options: CoreOptions): CoreParts & { stored: StoreParts 
   } = options;
   class Connected implements CoreParts {
     readonly config = config;
+    readonly activity = activityWatch({ clock, sleep });
     readonly telemetry = build.registry(this);
     readonly settings = settingsInForce(config, this.telemetry);
     readonly logger = redactedLogger(logger, this.settings);

@@ -41,7 +41,7 @@ export interface DriftWatch {
 }
 
 /** Between two checks whether a measurement is due. */
-const idleMs = 30_000;
+const idleMs = 60_000;
 /** After a question that no judge could take, or a fault of the store. */
 const putOffMs = 60_000;
 /** A measurement spreads its questions over this share of its interval. */

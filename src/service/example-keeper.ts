@@ -30,6 +30,8 @@ export interface ExampleKeeperOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
   /** Runs that wait. */
   readonly runsMax?: number;
@@ -63,7 +65,7 @@ export function examplesOfRules({
   settings,
   writer,
   ...deps
-}: Pick<ExampleKeeperOptions, 'store' | 'takesLeft' | 'telemetry' | 'clock' | 'sleep' | 'onFault'> & {
+}: Pick<ExampleKeeperOptions, 'store' | 'takesLeft' | 'telemetry' | 'clock' | 'sleep' | 'rest' | 'onFault'> & {
   readonly settings: Pick<SettingsInForce, 'config'>;
   readonly writer: Pick<RunWriter, 'settled' | 'isBehind'>;
 }): RuleMatcher {

@@ -33,6 +33,8 @@ interface ExporterSetOptions {
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
   /** Another set on the same store sends what waits there; called when that is more. Absent: this set sends it. */
   readonly onRows?: () => void;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
 }
 
 export interface ExporterSet extends UnsentItems {
@@ -82,6 +84,7 @@ export function exporterSetOf({
   rowAfterMs,
   traced = (exporter) => exporter,
   onRows,
+  rest,
 }: ExporterSetOptions): ExporterSet {
   const ending = new AbortController();
   const draining = new Set<Draining>();
@@ -93,7 +96,11 @@ export function exporterSetOf({
   let stopped: Promise<number> | undefined;
 
   /** The stop of the set ends every wait, those of draining exporters too. */
-  const untilEnd: Sleep = (ms, signal) => sleep(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
+  const untilEndOf =
+    (wait: Sleep): Sleep =>
+    (ms, signal) =>
+      wait(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
+  const untilEnd = untilEndOf(sleep);
 
   function placeOf(config: ExporterConfig): Place {
     const first = traced(configuredExporter(config, { telemetry, clock, sleep: untilEnd }), config.name);
@@ -130,6 +137,7 @@ export function exporterSetOf({
       clock,
       random: Math.random,
       sleep: untilEnd,
+      rest: rest === undefined ? undefined : untilEndOf(rest),
       ...(onRows === undefined ? {} : { onRows }),
     };
     return (held.place = { config, exporter, queue: deliveryQueue(options) });

@@ -17,7 +17,7 @@ import type { OverloadMonitor } from './overload.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** Functions give parts that are built later, and settings that change. */
-interface JudgeAdmissionOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'onFault'> {
+interface JudgeAdmissionOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'rest' | 'onFault'> {
   readonly judges: Pick<JudgePool, 'places' | 'moreMs'>;
   readonly config: () => Pick<Config, 'evaluators' | 'sessions' | 'store'>;
   readonly flow: () => Pick<Pipeline, 'resume'>;
@@ -106,7 +106,15 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
         sleep,
       });
       own.start();
-      turns = sessionWatch({ ...options, store, settings: () => config().sessions, isCalm: () => overload().isCalm(), clock, sleep });
+      turns = sessionWatch({
+        ...options,
+        onHandedOn: own.wake,
+        store,
+        settings: () => config().sessions,
+        isCalm: () => overload().isCalm(),
+        clock,
+        sleep,
+      });
     },
     async stop() {
       await Promise.all([own?.stop(), turns?.stop()]);
@@ -120,9 +128,13 @@ interface SessionWatchOptions {
   readonly settings: () => SessionSettings;
   /** `false` under pressure: sessions then wait. */
   readonly isCalm: () => boolean;
+  /** Called when the judge queue got a job. */
+  readonly onHandedOn: () => void;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -134,6 +146,9 @@ interface SessionWatch extends Pick<PeriodicTask, 'stop'> {
 }
 
 const pollEveryMs = 1_000;
+/** A session that waits is looked at this many times within `sessions.quiet`. */
+const looksWhileQuiet = 60;
+const pollEveryMsMax = 60_000;
 /** Each session has all its turns in memory on its way to the judge queue. */
 const atOnceMax = 3;
 const forgottenAtOnceMax = 1_000;
@@ -145,9 +160,11 @@ export function sessionWatch({
   store: { judgeSessions },
   settings,
   isCalm,
+  onHandedOn,
   telemetry,
   clock,
   sleep,
+  rest,
   onFault,
 }: SessionWatchOptions): SessionWatch {
   const before = (ms: number): number => Math.floor((clock.nowMs() - ms) * 1_000);
@@ -167,6 +184,7 @@ export function sessionWatch({
       if (session.leftOut > 0)
         telemetry.add('tracejury.judge.sessions.left_out', session.leftOut, { 'gen_ai.evaluation.name': session.name });
     }
+    if (ripe.length > 0) onHandedOn();
     return ripe.length;
   }
 
@@ -182,7 +200,10 @@ export function sessionWatch({
     await judgeSessions.forget(before(counts.rows > rowsMax ? 0 : settings().keepMs), forgottenAtOnceMax);
   }
 
-  const working = periodicTask({ everyMs: pollEveryMs, sleep, work: sweep, onFault });
+  const hasWork = (): boolean => counts.waiting.length > 0;
+  const everyMs = (): number =>
+    hasWork() ? Math.min(pollEveryMsMax, Math.max(pollEveryMs, settings().quietMs / looksWhileQuiet)) : pollEveryMs;
+  const working = periodicTask({ everyMs, sleep, rest, hasWork, work: sweep, onFault });
   return {
     refused() {
       if (counts.held + begun < settings().rows) {

@@ -14,6 +14,7 @@ import {
 } from '../pipeline/overload/load-shedding.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ByteLeases } from '../receivers/byte-budget.ts';
+import type { Activity } from '../runtime/activity.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import { type Memory, memoryGuard } from './memory-guard.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -46,6 +47,8 @@ interface OverloadOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Absent: the service measures at the same rate while nothing comes. */
+  readonly activity?: Pick<Activity, 'rest' | 'isQuiet'>;
   readonly random: () => number;
   readonly memory: Memory;
   readonly onFault: (error: unknown) => void;
@@ -138,7 +141,7 @@ function worse(one: Readings, other: Readings): Readings {
   };
 }
 
-/** The measurements of the host, ten times a second. */
+/** The measurements of the host, ten times a second while requests come or work is done. */
 export interface Readings extends Omit<Pressures, 'closing' | 'event_loop'> {
   /** Lag of the closing of runs; 0 when it is in time. */
   readonly overdueMs: number;
@@ -149,6 +152,7 @@ export interface Readings extends Omit<Pressures, 'closing' | 'event_loop'> {
 interface OverloadMonitorOptions {
   readonly clock: Clock;
   readonly sleep: Sleep;
+  readonly activity?: Pick<Activity, 'rest' | 'isQuiet'>;
   /** 0..1 */
   readonly random: () => number;
   readonly telemetry: Telemetry;
@@ -178,7 +182,7 @@ const loopLagMs = 1_000;
 
 /** Measures the pressure on the service, and decides which work it sheds. */
 export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonitor {
-  const { clock, sleep, telemetry, closingLagMs, read } = options;
+  const { clock, sleep, activity, telemetry, closingLagMs, read } = options;
   const levels = loadShedding(options);
   const pace = intakePace(options);
   const away = retryAfter({ maxSeconds: options.retryAfterMaxSeconds, random: options.random });
@@ -190,11 +194,16 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
   let paced: PressureName = 'closing';
   let measuredAtMs = clock.nowMs();
   let measuring: PeriodicTask | undefined;
+  /** The rest that follows may be a long one, which is no lag. */
+  let mayRestLong = false;
 
   function measure(): void {
-    observe(Math.max(0, clock.nowMs() - measuredAtMs - measureEveryMs));
+    observe(mayRestLong ? 0 : Math.max(0, clock.nowMs() - measuredAtMs - measureEveryMs));
+    mayRestLong = !isPressed() && activity?.isQuiet(measureEveryMs) === true;
     measuredAtMs = clock.nowMs();
   }
+
+  const isPressed = (): boolean => levels.level() !== 'calm' || levels.pressing() !== undefined;
 
   function observe(lateMs: number): void {
     const { overdueMs: overdue, openBytes, ...shares } = read();
@@ -234,7 +243,15 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
     keepsContent: () => keeps('content', 'shed_content'),
     start() {
       measuredAtMs = clock.nowMs();
-      measuring ??= periodicTask({ everyMs: measureEveryMs, sleep, work: measure, onFault: options.onFault, restsFirst: true });
+      measuring ??= periodicTask({
+        everyMs: measureEveryMs,
+        sleep,
+        rest: activity?.rest,
+        hasWork: isPressed,
+        work: measure,
+        onFault: options.onFault,
+        restsFirst: true,
+      });
     },
     async stop() {
       await measuring?.stop();

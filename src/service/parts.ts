@@ -97,22 +97,26 @@ export function storeDisk({ config, telemetry, logger }: CoreParts): StoreRoom {
   return storeRoom({ file: config.store.address.rest, clock, telemetry, logger });
 }
 
-export function recognition({ telemetry, settings, logger }: CoreParts): RecognitionWatch {
+export function recognition({ telemetry, settings, logger, activity: { rest } }: CoreParts): RecognitionWatch {
   const dialects = (): RunRules['dialects'] => settings.rules().dialects;
-  return recognitionWatch({ collectors, dialects, clock, sleep, telemetry, logger, redactedText: settings.redactedText });
+  return recognitionWatch({ collectors, dialects, clock, sleep, rest, telemetry, logger, redactedText: settings.redactedText });
 }
 
-export function exporterSet({ config, telemetry, logger, tracing }: CoreParts, shard: Pick<ShardDeps, 'onRows'> | undefined): ExporterSet {
+export function exporterSet(
+  { config, telemetry, logger, tracing, activity: { rest } }: CoreParts,
+  shard: Pick<ShardDeps, 'onRows'> | undefined,
+): ExporterSet {
   const onGivenUp = (exporter: string, items: number): void =>
     logger.warn({ exporter, items }, 'scores for an exporter that is no longer configured were dropped');
   const rows = shard === undefined ? {} : { onRows: shard.onRows };
-  return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter, ...rows });
+  return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter, rest, ...rows });
 }
 
 export function judges(parts: CoreParts): JudgePool {
   return judgePool(parts.config.judges, parts.telemetry, {
     onFault: faultLog(parts, 'the budgets or batches of judges could not be read or written'),
     waiting: (payer) => parts.judgeAdmission.waiting(payer),
+    rest: parts.activity.rest,
     logger: parts.logger,
   });
 }
@@ -125,6 +129,7 @@ export function judgeAdmission(parts: CoreParts): JudgeAdmission {
     flow: () => parts.tracing.resumer(parts.pipeline),
     watermarks: watermarks(parts),
     overload: () => parts.overload,
+    rest: parts.activity.rest,
     onFault: faultLog(parts, 'the queue of judges could not be read'),
   });
 }
@@ -150,6 +155,7 @@ export function forwarder(parts: CoreParts): Forwarder {
     logger,
     clock,
     sleep,
+    rest: parts.activity.rest,
     random: Math.random,
   });
   return { ...forward, exchange: (next) => forward.exchange(forwardSettings(next)) };
@@ -191,10 +197,11 @@ export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOp
 
 /** Hands a scored run to its consumers: notices, exporters, the forwarder, the store. */
 function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item: ScoredRun) => void {
-  const { settings, exporters, forward, logger, tracing } = parts;
+  const { activity, settings, exporters, forward, logger, tracing } = parts;
   const notices = contentNotices();
   const room: ContentRoom = { takes: contentAllowance(clock), isCalm: () => parts.overload.keepsContent() };
   return (item) => {
+    activity.noted();
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     onScored(item);
     tracing.scored(item);
@@ -221,7 +228,12 @@ function watermarks(parts: CoreParts): DeliveryWatermarks {
 }
 
 export function idleCompactor(parts: CoreParts): IdleCompactor {
-  return idleCompactorOf({ flow: parts.pipeline, sleep, mayWork: () => parts.stored?.runWriter.isBehind() !== true });
+  return idleCompactorOf({
+    flow: parts.pipeline,
+    sleep,
+    rest: parts.activity.rest,
+    mayWork: () => parts.stored?.runWriter.isBehind() !== true,
+  });
 }
 
 export function closeScheduler(parts: CoreParts): CloseScheduler {
@@ -277,6 +289,7 @@ export function journal(
       memoryBytesMax: Math.max(limits.memoryBytes * journalShare, limits.bodyBytes * 2),
     },
     parts: { ...journalDeps(parts), ...(files === undefined ? {} : { files }) },
+    rest: parts.activity.rest,
     flow: tracing.gatherer(parts.pipeline),
     watermarks: watermarks(parts),
     inflatedBytesMax: limits.inflatedBytes,
@@ -295,7 +308,7 @@ export function overloadControl(
     memory,
     shard,
     shardReadings,
-    pressureSleep = sleep,
+    pressureSleep,
   }: {
     readonly memory: Memory;
     readonly shard?: ShardDeps;
@@ -303,7 +316,7 @@ export function overloadControl(
     readonly pressureSleep?: Sleep;
   },
 ): Overload {
-  const { config, leases, telemetry } = parts;
+  const { activity, config, leases, telemetry } = parts;
   return overload({
     limits: config.limits,
     ...(shard === undefined ? {} : { processBytes: shard.memoryBytes, onReadings: shard.onReadings }),
@@ -312,7 +325,8 @@ export function overloadControl(
     leases,
     telemetry,
     clock,
-    sleep: pressureSleep,
+    sleep: pressureSleep ?? sleep,
+    ...(pressureSleep === undefined ? { activity } : {}),
     random: Math.random,
     memory,
     wake: parts.closeScheduler.wake,
@@ -325,16 +339,21 @@ export function overloadControl(
 
 /** What receivers hand their requests to: admission, the journal, annotations of others, recognition of agents. */
 export function ingest(parts: CoreParts): Ingest {
-  const { overload: control, state, recognition, tracing } = parts;
+  const { activity, overload: control, state, recognition, tracing } = parts;
   const journaled = journaledIngest({
     journaling: parts.journal,
     takesAllLogs: parts.forward.wants,
     clock,
-    wake: parts.closeScheduler.wake,
+    wake() {
+      activity.noted();
+      parts.closeScheduler.wake();
+    },
     ...control.shares,
     putOff: control.putOff,
-    admission: (isModest) =>
-      state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : control.admission(isModest),
+    admission(isModest) {
+      activity.noted();
+      return state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : control.admission(isModest);
+    },
   });
   return recognition.watched(annotationIngest({ ingest: tracing.ingest(journaled), writer: () => parts.stored?.annotations, clock }));
 }

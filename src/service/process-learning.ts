@@ -12,6 +12,7 @@ import type { ProcessKey, ProcessStore, StoredProcess } from '../model/store/pro
 import type { Evaluation } from '../model/verdict.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
 import { learnableOf } from '../pipeline/evaluation/learnable-runs.ts';
+import type { Activity } from '../runtime/activity.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { clock as machineClock, sleep as machineSleep } from './node-runtime.ts';
@@ -25,6 +26,8 @@ interface ProcessLearningOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
   /** True: other threads learn the same processes, so models are read again while they grow. */
   readonly isShared: boolean;
@@ -258,7 +261,7 @@ export function processLearning(options: ProcessLearningOptions): ProcessLearnin
       for (const state of states.values()) state.former = formerOf(state);
       // Switched on by a later configuration, it reads what it needs.
       if (current === undefined) hasAll = rows.length === 0;
-      task = periodicTask({ everyMs: flushEveryMs, sleep, work: flush, onFault, restsFirst: true });
+      task = periodicTask({ everyMs: flushEveryMs, sleep, rest: options.rest, work: flush, onFault, restsFirst: true });
     },
     flush,
     async stop() {
@@ -272,11 +275,12 @@ interface ServiceDeps {
   readonly settings: Pick<SettingsInForce, 'config' | 'isUnredacted'>;
   readonly telemetry: Telemetry;
   readonly logger: { error(fields: object, message: string): void };
+  readonly activity: Pick<Activity, 'rest'>;
 }
 
 /** With the evaluators and the redaction that are in force. */
 export function serviceProcesses(
-  { settings, telemetry, logger }: ServiceDeps,
+  { settings, telemetry, logger, activity }: ServiceDeps,
   { isShared }: Pick<ProcessLearningOptions, 'isShared'>,
 ): ProcessLearning {
   return processLearning({
@@ -285,6 +289,7 @@ export function serviceProcesses(
     telemetry,
     clock: machineClock,
     sleep: machineSleep,
+    rest: activity.rest,
     onFault: (error) =>
       logger.error(
         { error: error instanceof Error ? error.message : 'unknown' },

@@ -45,7 +45,7 @@ export function queuesOfRules({
   settings,
   writer,
   ...deps
-}: Pick<QueueFillerOptions, 'store' | 'takesLeft' | 'telemetry' | 'clock' | 'sleep' | 'onFault'> & {
+}: Pick<QueueFillerOptions, 'store' | 'takesLeft' | 'telemetry' | 'clock' | 'sleep' | 'rest' | 'onFault'> & {
   readonly settings: Pick<SettingsInForce, 'config'>;
   readonly writer: Pick<RunWriter, 'settled' | 'isBehind'>;
 }): RuleMatcher {
@@ -82,6 +82,8 @@ interface QueueUpkeepOptions {
   readonly logger: { warn(fields: { readonly [field: string]: unknown }, message: string): void };
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -90,7 +92,7 @@ export const queueUpkeepMs = 30_000;
 const rowsAtOnce = 1_000;
 
 /** Expires items, counts leases that have ended, and publishes the state of each queue. */
-export function queueUpkeep({ store, config, telemetry, logger, clock, sleep, onFault }: QueueUpkeepOptions): PeriodicTask {
+export function queueUpkeep({ store, config, telemetry, logger, clock, sleep, rest, onFault }: QueueUpkeepOptions): PeriodicTask {
   async function work(shutdown: AbortSignal): Promise<void> {
     const people = new Map(config().queues.map((queue) => [queue.name, queue.people]));
     const expired = new Map<string, number>();
@@ -120,7 +122,7 @@ export function queueUpkeep({ store, config, telemetry, logger, clock, sleep, on
     );
   }
 
-  return periodicTask({ everyMs: queueUpkeepMs, sleep, work, onFault });
+  return periodicTask({ everyMs: queueUpkeepMs, sleep, rest, work, onFault });
 }
 
 function sum(values: Iterable<number>): number {

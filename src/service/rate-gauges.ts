@@ -102,11 +102,14 @@ export function recognitionWatch({
   dialects,
   clock,
   sleep,
+  rest,
   telemetry,
   logger,
   redactedText,
 }: RecognitionOptions & {
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly telemetry: Telemetry;
   readonly logger: WatchLogger;
   readonly redactedText: (text: string) => string;
@@ -129,6 +132,8 @@ export function recognitionWatch({
       periodicTask({
         everyMs: checkEveryMs,
         sleep,
+        rest,
+        hasWork: known.isWaiting,
         async work() {
           for (const one of known.due()) {
             const { service, scope, spans, names, keys, missing, todo } = noticeOf(one);

@@ -44,6 +44,8 @@ export interface RuleMatcherOptions<Rule extends ChoosingRule> {
   readonly count: (rule: string, outcome: string, runs: number) => void;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
   /** Runs that wait. Default: `waitingMax`. */
   readonly runsMax?: number;
@@ -65,8 +67,8 @@ const everyMs = 1_000;
 /** Runs of one batch: the store answers other questions between two of its runs. */
 const batchRuns = 100;
 const restAtStopMs = 20;
-/** Rounds between two looks for matches that others have left. */
-const roundsPerLook = 15;
+/** Between two looks for matches that others have left. */
+const lookEveryMs = 15_000;
 /** A match that is older than this is left: its process or shard has died, or is far behind. To handle it twice changes nothing. */
 const leftAfterMs = 60_000;
 
@@ -83,7 +85,7 @@ type Match = Omit<WaitingRun, 'id'>;
 export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptions<Rule>): RuleMatcher {
   const { kind, store, rules, settled, isBehind, keep, clock, sleep, onFault, runsMax = waitingMax } = options;
   const beganMs = clock.nowMs();
-  let rounds = 0;
+  let lookedMs = -Infinity;
   /** Oldest first. */
   const waiting = new Map<string, WaitingRun>();
   const room = shares(runsMax);
@@ -131,7 +133,7 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
   async function work(): Promise<void> {
     if (isBehind()) return;
     for (let batch = due(); batch.length > 0; batch = due()) await handle(batch);
-    if (options.takesLeft && store.isDurable && stopped === undefined && rounds++ % roundsPerLook === 0) await takeLeft();
+    if (options.takesLeft && store.isDurable && stopped === undefined && clock.nowMs() - lookedMs >= lookEveryMs) await takeLeft();
   }
 
   async function handle(batch: readonly Match[]): Promise<void> {
@@ -154,7 +156,8 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
 
   /** At first all of former processes, then those that are old. */
   async function takeLeft(): Promise<void> {
-    const before = Math.floor((rounds === 1 ? beganMs : clock.nowMs() - leftAfterMs) * 1_000);
+    const before = Math.floor((lookedMs === -Infinity ? beganMs : clock.nowMs() - leftAfterMs) * 1_000);
+    lookedMs = clock.nowMs();
     for (let isMore = true; isMore && stopped === undefined && !isBehind();) {
       const left = await store.ruleMatches.left({ kind, before, limit: batchRuns });
       const own = left.map(({ rule, run, residual }) => ({ rule, run, residual: readResidual(residual) }));
@@ -164,7 +167,8 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
     }
   }
 
-  const working = periodicTask({ everyMs, sleep, work, onFault, restsFirst: true });
+  const hasWork = (): boolean => waiting.size > 0;
+  const working = periodicTask({ everyMs, sleep, rest: options.rest, hasWork, work, onFault, restsFirst: true });
 
   async function end(deadlineMs: number): Promise<void> {
     await working.stop();

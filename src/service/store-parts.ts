@@ -37,6 +37,7 @@ import { type CoreParts, type ConsoleParts, type PageParts, type StoreParts, typ
 export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardDeps): StoreParts {
   const { telemetry, settings, exporters, tracing } = parts;
   const store = tracing.store(opened);
+  const { rest, noted } = parts.activity;
   const shared = { store, telemetry, clock, sleep };
   const takesLeft = shard === undefined;
   const versions = versionUpkeep({
@@ -49,6 +50,7 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
     ...shared,
     keep: retentionOf(settings.config),
     unsent: exporters,
+    onWritten: noted,
     prunes: shard === undefined,
     onFault: faultLog(parts, 'the store could not be written'),
   });
@@ -85,9 +87,23 @@ export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardD
       keepMs: () => settings.config().store.experimentsMs,
       onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),
-    examples: examplesOfRules({ ...shared, takesLeft, settings, writer, onFault: faultLog(parts, 'runs could not be kept as examples') }),
+    examples: examplesOfRules({
+      ...shared,
+      rest,
+      takesLeft,
+      settings,
+      writer,
+      onFault: faultLog(parts, 'runs could not be kept as examples'),
+    }),
     queues: queuesInForce({ ...shared, settings }),
-    queueFiller: queuesOfRules({ ...shared, takesLeft, settings, writer, onFault: faultLog(parts, 'runs could not be put into queues') }),
+    queueFiller: queuesOfRules({
+      ...shared,
+      rest,
+      takesLeft,
+      settings,
+      writer,
+      onFault: faultLog(parts, 'runs could not be put into queues'),
+    }),
   };
 }
 
@@ -98,6 +114,8 @@ export function textIndexing(parts: CoreParts, { store, runWriter: writer }: Sto
     mayWork: () => !writer.isBehind() && parts.overload.isCalm(),
     telemetry: parts.telemetry,
     sleep,
+    // Shards write to the store without a note here.
+    rest: parts.config.shards > 1 ? sleep : parts.activity.rest,
     onFault: faultLog(parts, 'the words of texts could not be indexed'),
   });
 }
@@ -108,8 +126,9 @@ export function rateGauges(parts: CoreParts, { store }: StoreParts): PeriodicTas
 
 export function queueMaintenance(parts: CoreParts, { store }: StoreParts): PeriodicTask {
   const { telemetry, settings, logger } = parts;
+  const { rest } = parts.activity;
   const onFault = faultLog(parts, 'the queues could not be brought up to date');
-  return queueUpkeep({ store, config: settings.config, telemetry, logger, clock, sleep, onFault });
+  return queueUpkeep({ store, config: settings.config, telemetry, logger, clock, sleep, rest, onFault });
 }
 
 export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
@@ -134,6 +153,7 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
     telemetry: parts.telemetry,
     clock,
     sleep,
+    rest: parts.activity.rest,
     closing: () => parts.settings.config().closing,
     wake: parts.closeScheduler.wake,
     onFault: faultLog(parts, 'the runs of late spans could not be read from the store'),

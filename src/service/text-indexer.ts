@@ -11,6 +11,8 @@ interface TextIndexerOptions {
   readonly mayWork: () => boolean;
   readonly telemetry: Telemetry;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -24,18 +26,23 @@ const stepsPerRound = 2;
 /** Writes have their turn between two steps. */
 const restBetweenStepsMs = 20;
 
-export function textIndexer({ store, search, mayWork, telemetry, sleep, onFault }: TextIndexerOptions): PeriodicTask {
+export function textIndexer({ store, search, mayWork, telemetry, sleep, rest, onFault }: TextIndexerOptions): PeriodicTask {
   let isFailing = false;
+  let isMore = false;
   return periodicTask({
     everyMs: () => (isFailing ? restAfterFaultMs : everyMs),
     sleep,
+    rest,
+    hasWork: () => isMore || isFailing,
     async work(shutdown) {
       for (let steps = 0; steps < stepsPerRound && !shutdown.aborted; steps++) {
         const { isOn, charsMax } = search();
-        if (!isOn || !mayWork()) return;
+        isMore = isOn && !mayWork();
+        if (!isOn || isMore) return;
         const { runs, more } = await store.indexTexts({ runsMax: runsPerStep, charsMax });
         if (runs > 0) telemetry.add('tracejury.store.indexed', runs);
         isFailing = false;
+        isMore = more;
         if (!more) return;
         await sleep(restBetweenStepsMs, shutdown);
       }

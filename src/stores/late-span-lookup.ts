@@ -17,6 +17,8 @@ export interface LateSpanLookupOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   /** How long a closed run takes late spans, and how long a trace may lack a root. Called each time. */
   readonly closing: () => Pick<ClosingTimes, 'lateMs' | 'quietMs'>;
   /** Called after a run was reopened: the next deadline may have changed. */
@@ -38,6 +40,7 @@ export function startLateSpanLookup({
   telemetry,
   clock,
   sleep,
+  rest,
   closing,
   wake,
   onFault,
@@ -89,6 +92,7 @@ export function startLateSpanLookup({
   return periodicTask({
     everyMs: () => Math.max(turnMsMin, Math.min(turnMsMax, closing().quietMs / 8)),
     sleep,
+    rest,
     work: lookUpStrays,
     onFault,
     restsFirst: true,

@@ -47,6 +47,8 @@ export interface RunWriterOptions {
   readonly sleep: Sleep;
   /** Called when a batch could not be written. */
   readonly onFault: (error: unknown) => void;
+  /** Called after a batch is written. */
+  readonly onWritten?: () => void;
   /** Absent: the store keeps nothing for exporters. */
   readonly unsent?: UnsentItems;
   readonly itemsMax?: number;
@@ -153,6 +155,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
       if (fault === undefined) {
         failures = 0;
         left(batch, 'written');
+        options.onWritten?.();
         writtenBytes += batch.reduce((sum, { bytes: own }) => sum + own, 0);
         if (writtenBytes > keep.bytes * pruneShare) pruning?.wake();
       } else {

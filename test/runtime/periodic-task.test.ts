@@ -58,3 +58,14 @@ test('periodic task: a stop waits for the round that runs', async () => {
   await stopping;
   expect(isStopped).toBe(true);
 });
+
+test('periodic task: rests in the usual way while work is left, and otherwise as it was given', async () => {
+  const idle = manualSleep();
+  let isLeft = true;
+  const { task, sleep } = started({ rest: idle.sleep, hasWork: () => isLeft });
+  await settled();
+  isLeft = false;
+  await sleep.wakeAll();
+  expect([sleep.slept, idle.slept]).toEqual([[100], [100]]);
+  await task.stop();
+});

@@ -13,7 +13,7 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
   const [clock, sleep, telemetry] = [manualClock(startMs), manualSleep(), metricRegistry()];
   const queries: object[] = [];
   const faults: unknown[] = [];
-  const state = { ripe: [] as RipeSession[], handedOn: [] as number[], forgotten: [] as number[], held, rows: 0, fails: false };
+  const state = { ripe: [] as RipeSession[], handedOn: [] as number[], forgotten: [] as number[], held, rows: 0, woken: 0, fails: false };
   const watch = sessionWatch({
     store: {
       judgeSessions: {
@@ -35,6 +35,7 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
     },
     settings: () => ({ quietMs: 60_000, latestMs: 3_600_000, keepMs: 86_400_000, rows: 3 }),
     isCalm,
+    onHandedOn: () => state.woken++,
     telemetry,
     clock,
     sleep: sleep.sleep,
@@ -79,6 +80,7 @@ test('session watch: what has been quiet is handed on, all of it, by the times o
   await to.look();
   await to.look();
   expect(to.state.handedOn).toEqual(Array.from({ length: 23 }, (_, id) => id));
+  expect(to.state.woken).toBeGreaterThan(0);
   const micros = startMs * 1_000;
   expect(to.queries[0]).toEqual({ quietBefore: micros - 60_000_000, changedBefore: micros - 3_600_000_000, limit: 3 });
   expect(to.state.forgotten[0]).toBe(micros - 86_400_000_000);

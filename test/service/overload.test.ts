@@ -2,8 +2,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { overloadMonitor, type Readings } from '../../src/service/overload.ts';
+import { activityWatch } from '../../src/runtime/activity.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
-import { manualSleep } from '../builders/manual-sleep.ts';
+import { manualSleep, settled } from '../builders/manual-sleep.ts';
 
 const atRest: Readings = { in_flight: 0, open_traces: 0, overdueMs: 0, openBytes: 0, journal: 0, store: 0, forward: 0, memory: 0 };
 const stops: (() => Promise<void>)[] = [];
@@ -11,14 +12,16 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-function watched() {
+function watched({ rests = false }: { readonly rests?: boolean } = {}) {
   const clock = manualClock();
   const sleeper = manualSleep();
+  const activity = activityWatch({ clock, sleep: sleeper.sleep });
   const telemetry = metricRegistry();
   let readings = atRest;
   const watch = overloadMonitor({
     clock,
     sleep: sleeper.sleep,
+    ...(rests ? { activity } : {}),
     random: () => 0.5,
     telemetry,
     closingLagMs: 2_000,
@@ -30,6 +33,8 @@ function watched() {
   stops.push(watch.stop);
   return {
     watch,
+    activity,
+    slept: sleeper.slept,
     /** Looks once; `lateMs`: the event loop was that late. */
     async look(now: Partial<Readings>, lateMs = 0) {
       readings = { ...atRest, ...now };
@@ -131,4 +136,17 @@ test('stress watch: a request that a receiver has no room for is counted, and to
   await of.look({ in_flight: 0.99 });
   expect([of.watch.admission(false), of.watch.putOff('in_flight')]).toEqual(['open', 1]);
   expect(of.counted('tracejury.stress.refused')).toEqual(['in_flight 1']);
+});
+
+test('stress watch: a service at rest measures once a minute, and its long rest is no lag of the event loop', async () => {
+  const of = watched({ rests: true });
+  for (let look = 0; look < 4; look++) await of.look({}, 60_000);
+  expect(of.slept).toEqual([100, 60_000, 60_000, 60_000, 60_000]);
+  expect(of.counted('tracejury.stress.strain')).toContain('event_loop 0');
+  of.activity.noted();
+  await settled();
+  await of.look({ overdueMs: 2_000 });
+  expect(of.watch.admission(false)).not.toBe('open');
+  await of.look({ overdueMs: 2_000 }, 60_000);
+  expect(of.slept.slice(-2)).toEqual([100, 100]);
 });

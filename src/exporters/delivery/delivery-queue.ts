@@ -37,6 +37,8 @@ export interface DeliveryQueueOptions extends BreakerOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   /** Logs the start and the end of an outage, and items that are given up. */
   readonly logger?: OutageLogger | undefined;
   /** Items in memory. Beyond it the oldest idle one leaves memory: its row stays, and one without a row is dropped. */
@@ -305,6 +307,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     if (rows !== undefined && onRows === undefined) counted(await rows.count());
     prefetch?.retry();
     backend.pump();
+    tending?.wake();
   }
 
   function isDrained(): boolean {
@@ -389,7 +392,15 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
       metrics.circuit(backend.circuit());
       metrics.dead(own);
       observe();
-      tending = periodicTask({ everyMs: tendEveryMs, sleep, work: () => tend(own, opened), onFault: () => undefined, restsFirst: true });
+      tending = periodicTask({
+        everyMs: tendEveryMs,
+        sleep,
+        rest: options.rest,
+        hasWork: () => held.size() > 0 || unstored.all().next().done !== true || own.hasWork(),
+        work: () => tend(own, opened),
+        onFault: () => undefined,
+        restsFirst: true,
+      });
       backend.pump();
     },
     pending(item) {

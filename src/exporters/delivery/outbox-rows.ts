@@ -30,9 +30,11 @@ export interface OutboxRows {
   /** Writes the notes. Rejects when the store fails, and keeps them. */
   flush(): Promise<void>;
   /**
-   * Called once a second: writes the notes, and counts rows when that is due. `isDry`: no row can be sent now. Resolves as `count` does.
+   * Called once a second while rows wait or runs come: writes the notes, and counts rows when that is due. `isDry`: no row can be sent now. Resolves as `count` does.
    */
   tend(isDry: boolean): Promise<number>;
+  /** `true` while rows wait, or notes are to be written, or the count is in doubt. */
+  hasWork(): boolean;
   /** Counts the rows. Resolves with the difference to the known number of waiting rows. Rejects when the store cannot be read. */
   count(): Promise<number>;
   /** Rows of unsent items, with those of `held` items. */
@@ -176,6 +178,7 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
       await flush();
       return 0;
     },
+    hasWork: () => waiting > 0 || notes.size > 0 || isDoubtful,
     count,
     waiting: () => waiting,
     deadLetters: () => dead,

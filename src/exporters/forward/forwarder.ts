@@ -58,6 +58,8 @@ export interface SpanForwarderOptions {
   readonly slicesMax?: number;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly random: () => number;
   readonly telemetry: Telemetry;
   readonly logger?: OutageLogger | undefined;
@@ -191,7 +193,15 @@ export function spanForwarder({
       out.wake();
     },
     start() {
-      ticking ??= periodicTask({ everyMs: tickEveryMs, sleep, work: tick, onFault: () => undefined, restsFirst: true });
+      ticking ??= periodicTask({
+        everyMs: tickEveryMs,
+        sleep,
+        rest: options.rest,
+        hasWork: () => held.size() > 0,
+        work: tick,
+        onFault: () => undefined,
+        restsFirst: true,
+      });
     },
     stop: (deadlineMs) => (stopped ??= stop(deadlineMs)),
   };

@@ -51,6 +51,8 @@ export interface LedgerOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   /** Identifies this process among those that share the store. */
   readonly owner: string;
   /** Number of chosen questions without an answer. Default: 0. */
@@ -118,6 +120,7 @@ export function ledger({
   telemetry,
   clock,
   sleep,
+  rest,
   owner,
   waiting = () => 0,
   onFault = () => undefined,
@@ -261,12 +264,15 @@ export function ledger({
     }
   }
 
+  /** This process has reservations, whose lease it renews, or unwritten spending. */
+  const holds = (): boolean => [...accounts.values()].some(({ open, held, spent }) => open > 0 || !isNothing(held) || spent.requests > 0);
+
   return {
     async open(next) {
       store = next;
       await tended();
       for (const [name, known] of await store.on(dayOf(clock.nowMs()))) accountNamed(name, known);
-      tending ??= periodicTask({ everyMs: tendEveryMs, sleep, work: tended, onFault, restsFirst: true });
+      tending ??= periodicTask({ everyMs: tendEveryMs, sleep, rest, hasWork: holds, work: tended, onFault, restsFirst: true });
     },
     reservation: (budget, lend = lendNothing) => ({
       async take(most, signal) {

@@ -26,6 +26,8 @@ export interface JobWorkerOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -35,6 +37,8 @@ export interface JobWorker {
   /** Questions of all jobs that wait or are in progress. `questionsOf`: questions of one job of a queue. */
   waiting(questionsOf: (queueKey: string) => number): number;
   start(): void;
+  /** Called when the store got a job that was not admitted here. */
+  wake(): void;
   /** Takes no further jobs. May be called twice, and without `start`. */
   stop(): Promise<void>;
 }
@@ -69,6 +73,7 @@ export function jobWorker({
   telemetry,
   clock,
   sleep,
+  rest,
   onFault,
 }: JobWorkerOptions): JobWorker {
   const ended = new AbortController();
@@ -174,6 +179,10 @@ export function jobWorker({
     reported = new Set(now.keys());
   }
 
+  function wake(): void {
+    if (state === 'idle') working?.wake();
+  }
+
   async function work(): Promise<void> {
     await round();
     state = rows === 0 && admitted.length === 0 && taken.size === 0 ? 'idle' : 'busy';
@@ -187,9 +196,10 @@ export function jobWorker({
       }
       count('kept');
       admitted.push({ after: watermarks.delivered(), queueKey });
-      if (state === 'idle') working?.wake();
+      wake();
       return true;
     },
+    wake,
     waiting: (questionsOf) =>
       queues.reduce((sum, { queueKey, waiting }) => sum + waiting * questionsOf(queueKey), 0) +
       admitted.reduce((sum, { queueKey }) => sum + questionsOf(queueKey), 0),
@@ -197,6 +207,8 @@ export function jobWorker({
       void (working ??= periodicTask({
         everyMs: () => restMs[state],
         sleep,
+        rest,
+        hasWork: () => state !== 'idle',
         work,
         onFault: (error) => {
           state = 'faulty';

@@ -150,8 +150,8 @@ export interface Gathering extends Reopening {
   hear(note: SessionNote): void;
   /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
   relieve(): void;
-  /** Makes the spans of so many open traces smaller to which nothing has come for a while. */
-  packIdle(tracesMax: number): void;
+  /** Compacts the spans of up to `tracesMax` idle traces. `true` when more are due. */
+  packIdle(tracesMax: number): boolean;
   /** True: spans still come to the open trace that was begun first. */
   isOldestActive(): boolean;
   readonly bytes: () => number;

@@ -14,7 +14,8 @@ export interface IdleTraces {
   /** Something came for it, or its spans were asked for. */
   touched(trace: Trace): void;
   gone(trace: Trace): void;
-  pack(tracesMax: number): void;
+  /** `true` when more traces are due. */
+  pack(tracesMax: number): boolean;
 }
 
 export interface IdleTracesDeps {
@@ -36,7 +37,8 @@ export function idleTraces({ clock, packing, isScanned }: IdleTracesDeps): IdleT
       const untilMs = clock.nowMs() - idleMs;
       let packed = 0;
       for (const [trace, touchedMs] of awake) {
-        if (touchedMs > untilMs || packed++ >= tracesMax) return;
+        if (touchedMs > untilMs) return false;
+        if (packed++ >= tracesMax) return true;
         if (isScanned(trace)) continue;
         awake.delete(trace);
         // Of a large one parts are looked at again and again.
@@ -44,6 +46,7 @@ export function idleTraces({ clock, packing, isScanned }: IdleTracesDeps): IdleT
         trace.reading = undefined;
         if (trace.held.pack(packing)) trace.memory.release();
       }
+      return false;
     },
   };
 }

@@ -41,6 +41,8 @@ export interface Recognition {
   records(tenant: Tenant, records: readonly LogRecord[]): void;
   /** Unrecognised scopes that are new since the last call. */
   due(): readonly Unrecognised[];
+  /** `true` while a scope may become due. */
+  isWaiting(): boolean;
   /** All reported unrecognised scopes, one of each tenant in turn. */
   reported(): readonly Unrecognised[];
 }
@@ -187,6 +189,10 @@ export function recognition(options: RecognitionOptions): Recognition {
         if (service !== 'recognised') for (const seen of service.scopes.values()) if (seen.firstMs <= before) seen.isReported = true;
       return fresh;
     },
+    isWaiting: () =>
+      [...services.values()].some(
+        (service) => service !== 'recognised' && [...service.scopes.values()].some(({ isReported }) => !isReported),
+      ),
     reported: () =>
       inTurns(
         rows(({ isReported: isResultReported }) => isResultReported),
