@@ -7,6 +7,7 @@ import { languages as known, type CodeLanguage } from './syntax/languages.ts';
 import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { count, listed } from './explain/explanation.ts';
 import { rule, option } from './configuration/define.ts';
+import type { EvaluationContext } from './evaluator.ts';
 
 // `Object.keys` returns strings.
 const all = Object.keys(known) as readonly CodeLanguage[];
@@ -32,8 +33,8 @@ export const codeParseable = rule({
     ...targetOptions,
   },
   source: 'the deck of code checks, without running anything',
-  evaluate({ trace }, options) {
-    return checked(trace, options, (value) => finding(searchedText(value), options.languages));
+  evaluate({ trace }, options, context) {
+    return checked(trace, options, (value) => finding(searchedText(value), options.languages, context));
   },
 });
 
@@ -41,7 +42,7 @@ export const codeParseable = rule({
 const codeCharsMax = 50_000;
 const allCodeCharsMax = 200_000;
 
-function finding(text: string, languages: readonly CodeLanguage[]): Finding | Skipped {
+function finding(text: string, languages: readonly CodeLanguage[], { once }: EvaluationContext): Finding | Skipped {
   const { blocks, isWhole } = firstCodeBlocks(text);
   const chosen = blocks.flatMap((block) => {
     const language = languages.find((one) => fencesOf(one).includes(block.language));
@@ -51,7 +52,7 @@ function finding(text: string, languages: readonly CodeLanguage[]): Finding | Sk
   const within = withinLimits(chosen);
   const read = chosen
     .filter((one) => within.has(one))
-    .map(({ block, language }) => ({ block, language, problem: known[language].problem(block.code) }));
+    .map(({ block, language }) => ({ block, language, problem: once(known[language], known, known[language].check)(block.code) }));
   const broken = read.filter(({ problem }) => problem !== undefined);
   const unread = chosen.length - read.length;
   // A broken block decides, whatever was not read.

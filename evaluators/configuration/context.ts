@@ -1,6 +1,6 @@
 /** The bounded caches that evaluators share: compiled schemas and patterns. The host of the evaluators creates them. */
-import { RE2JS } from 're2js';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';
+import * as packages from '../../src/runtime/packages.cjs';
 import type { CompiledSchema, EvaluationContext, Pattern } from '../evaluator.ts';
 import { searchedTextMax, isSurelyLonger } from '../schema/pattern-size.ts';
 import { compileSchema, schemaTextMax } from '../schema/check.ts';
@@ -49,7 +49,7 @@ export function evaluationContext({
 /** Compiles a pattern for a linear-time engine. Throws when it is invalid or not supported by such an engine. */
 export function compilePattern(source: string): Pattern {
   if (source.length > patternSourceMax) throw new Error(`the pattern is longer than ${patternSourceMax} characters`);
-  const compiled = RE2JS.compile(source);
+  const compiled = packages.re2js().RE2JS.compile(source);
   return { source, test: (text) => compiled.test(text.length > searchedTextMax ? text.slice(0, searchedTextMax) : text) };
 }
 

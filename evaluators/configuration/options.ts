@@ -3,10 +3,10 @@
  * in camelCase and may give functions, files hold data in snake_case, and secrets never leave the process. Names that are data stay as they
  * are.
  */
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject } from 'ajv';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { quantityExamples, quantityOf, type QuantityKind } from '../../src/model/quantities.ts';
+import * as packages from '../../src/runtime/packages.cjs';
 import { compilePattern } from './context.ts';
 import type { JsonSchema, Fault } from '../evaluator.ts';
 import { camelCase, snakeCase } from './define.ts';
@@ -20,6 +20,7 @@ export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fau
 
 /** As `schemaFaults`, for many values: compiling takes thousands of times as long as checking. */
 export function schemaChecker(schema: JsonSchema): (value: JsonValue) => readonly Fault[] {
+  const { Ajv2020 } = packages.ajv();
   const ajv = new Ajv2020({
     allErrors: true,
     strict: false,

@@ -3,17 +3,11 @@
  * often an excerpt: a method without its class, a session with its prompts. Each language names the readings of such code. The code is
  * broken when no reading is correct, and the problem is that of the first reading.
  */
-import { tsPlugin } from '@sveltejs/acorn-typescript';
-import { Parser, type Options } from 'acorn';
-import jsx from 'acorn-jsx';
-import { parser as cssGrammar } from '@lezer/css';
-import { parser as rustGrammar } from '@lezer/rust';
-import { parseXml, XmlError } from '@rgrove/parse-xml';
-import { parse as parsePython } from 'py-ast';
-import { parse as parseShell } from 'unbash';
-import { Composer, Parser as YamlParser } from 'yaml';
+import type { Options, Parser } from 'acorn';
+import type { parser as LezerGrammar } from '@lezer/rust';
+import type { XmlError } from '@rgrove/parse-xml';
 import { parseJson } from '../../src/model/json.ts';
-import php from 'php-parser';
+import * as parsers from './parsers.cjs';
 
 /** Says what is wrong with the code; undefined: nothing. */
 type Check = (code: string) => string | undefined;
@@ -94,27 +88,34 @@ const excerpts: Plugin = (Base) => {
   return Excerpt as unknown as typeof Parser;
 };
 
-const asModule = reader(Parser.extend(excerpts), 'module');
-const asScript = reader(Parser.extend(excerpts), 'script');
-const withJsx = reader(Parser.extend(jsx(), excerpts), 'module');
-const asTypescript = reader(Parser.extend(tsPlugin(), excerpts), 'module');
-const typedWithJsx = reader(Parser.extend(tsPlugin({ jsx: true }), excerpts), 'module');
+function javascript(): Check {
+  const { Parser: Base } = parsers.acorn();
+  const asModule = reader(Base.extend(excerpts), 'module');
+  const asScript = reader(Base.extend(excerpts), 'script');
+  const withJsx = reader(Base.extend(parsers.acornJsx()(), excerpts), 'module');
+  return (code) =>
+    firstProblem([
+      [asModule, code],
+      [asScript, code],
+      [withJsx, code],
+      [asModule, asExpression(code)],
+      [asModule, asMembers(code) ?? code],
+    ]);
+}
 
-const javascriptProblem: Check = (code) =>
-  firstProblem([
-    [asModule, code],
-    [asScript, code],
-    [withJsx, code],
-    [asModule, asExpression(code)],
-    [asModule, asMembers(code) ?? code],
-  ]);
-const typescriptProblem: Check = (code) =>
-  firstProblem([
-    [asTypescript, code],
-    [typedWithJsx, code],
-    [asTypescript, asExpression(code)],
-    [asTypescript, asMembers(code) ?? code],
-  ]);
+function typescript(): Check {
+  const { Parser: Base } = parsers.acorn();
+  const { tsPlugin } = parsers.acornTypescript();
+  const asTypescript = reader(Base.extend(tsPlugin(), excerpts), 'module');
+  const typedWithJsx = reader(Base.extend(tsPlugin({ jsx: true }), excerpts), 'module');
+  return (code) =>
+    firstProblem([
+      [asTypescript, code],
+      [typedWithJsx, code],
+      [asTypescript, asExpression(code)],
+      [asTypescript, asMembers(code) ?? code],
+    ]);
+}
 
 function reader(parser: typeof Parser, sourceType: 'module' | 'script'): Check {
   const options: Options = {
@@ -149,18 +150,20 @@ function asMembers(code: string): string | undefined {
     : undefined;
 }
 
-const asShell = checkedBy((code) => {
-  const [first] = parseShell(code).errors ?? [];
-  if (first !== undefined) throw new SyntaxError(`${first.message} in line ${lineAt(code, first.pos)}`);
-}, isSyntaxError);
-
 /** Shell, as Bash reads it; also a session with prompts, and with names in angle brackets to be filled in. */
-const shellProblem: Check = (code) =>
-  firstProblem([
-    [asShell, code],
-    [asShell, filledIn(code)],
-    [asShell, filledIn(typedAtShell(code) ?? code)],
-  ]);
+function shell(): Check {
+  const { parse } = parsers.unbash();
+  const asShell = checkedBy((code) => {
+    const [first] = parse(code).errors ?? [];
+    if (first !== undefined) throw new SyntaxError(`${first.message} in line ${lineAt(code, first.pos)}`);
+  }, isSyntaxError);
+  return (code) =>
+    firstProblem([
+      [asShell, code],
+      [asShell, filledIn(code)],
+      [asShell, filledIn(typedAtShell(code) ?? code)],
+    ]);
+}
 
 function filledIn(code: string): string {
   return code.replaceAll(/<[A-Za-z][\w .:/-]{0,80}>/g, 'x');
@@ -178,39 +181,45 @@ function typedAtShell(code: string): string | undefined {
   return typed.length === 0 ? undefined : typed.join('\n');
 }
 
-const asDocument = checkedBy(
-  (code) => parseXml(code.trim(), { ignoreUndefinedEntities: true }),
-  (error): error is XmlError => error instanceof XmlError,
-);
-
 /** Also a part of a document. */
-const xmlProblem: Check = (code) =>
-  firstProblem([[asDocument, code], ...(code.includes('<') ? [[asDocument, `<excerpt>${code}</excerpt>`] as const] : [])]);
+function xml(): Check {
+  const { parseXml, XmlError: Fault } = parsers.parseXml();
+  const asDocument = checkedBy(
+    (code) => parseXml(code.trim(), { ignoreUndefinedEntities: true }),
+    (error): error is XmlError => error instanceof Fault,
+  );
+  return (code) => firstProblem([[asDocument, code], ...(code.includes('<') ? [[asDocument, `<excerpt>${code}</excerpt>`] as const] : [])]);
+}
 
 /** Any number of documents; values are not made of them, so that aliases cost nothing. */
-const yamlProblem: Check = (code) => {
-  // Keys given twice are not looked for: the comparison takes the square of their number.
-  for (const document of new Composer({ uniqueKeys: false }).compose(new YamlParser().parse(code))) {
-    const [first] = document.errors;
-    if (first !== undefined) return `${first.message} in line ${lineAt(code, first.pos[0])}`;
-  }
-  return undefined;
-};
-
-/** The parser throws plain errors for faults of syntax, and others only by accident. */
-const asPython = checkedBy(
-  (code) => parsePython(code.replaceAll('\f', ' ')),
-  (error): error is Error => error instanceof Error && !(error instanceof TypeError),
-);
+function yaml(): Check {
+  const { Composer, Parser: YamlParser } = parsers.yaml();
+  return (code) => {
+    // Keys given twice are not looked for: the comparison takes the square of their number.
+    for (const document of new Composer({ uniqueKeys: false }).compose(new YamlParser().parse(code))) {
+      const [first] = document.errors;
+      if (first !== undefined) return `${first.message} in line ${lineAt(code, first.pos[0])}`;
+    }
+    return undefined;
+  };
+}
 
 /** Python 3, also as a session with prompts, and with the commands of a notebook. */
-const pythonProblem: Check = (code) =>
-  firstProblem([
-    [asPython, code],
-    [asPython, withoutMargin(code)],
-    [asPython, typedAtPython(code) ?? code],
-    [asPython, withoutCommands(code)],
-  ]);
+function python(): Check {
+  const { parse } = parsers.pyAst();
+  // The parser throws plain errors for faults of syntax, and others only by accident.
+  const asPython = checkedBy(
+    (code) => parse(code.replaceAll('\f', ' ')),
+    (error): error is Error => error instanceof Error && !(error instanceof TypeError),
+  );
+  return (code) =>
+    firstProblem([
+      [asPython, code],
+      [asPython, withoutMargin(code)],
+      [asPython, typedAtPython(code) ?? code],
+      [asPython, withoutCommands(code)],
+    ]);
+}
 
 /** A method of a class stands as far in as it stood there. */
 function withoutMargin(code: string): string {
@@ -233,37 +242,43 @@ function withoutCommands(code: string): string {
 }
 
 const phpOptions = { parser: { extractDoc: false, version: '8.5' } };
-// The engine keeps state, so each code gets its own.
-const asPhpFile = checkedBy((code) => new php.Engine(phpOptions).parseCode(code, 'excerpt.php'), isSyntaxError);
-const asPhp = checkedBy((code) => new php.Engine(phpOptions).parseEval(code), isSyntaxError);
 
 /** PHP, with its tags or without. */
-const phpProblem: Check = (code) =>
-  code.includes('<?')
-    ? asPhpFile(code)
-    : firstProblem([
-        [asPhp, code],
-        [asPhp, `class Excerpt {${code}\n}`],
-      ]);
-
-const asRust = lezer(rustGrammar);
-const asCss = lezer(cssGrammar);
+function php(): Check {
+  const { Engine } = parsers.phpParser();
+  // The engine keeps state, so each code gets its own.
+  const asFile = checkedBy((code) => new Engine(phpOptions).parseCode(code, 'excerpt.php'), isSyntaxError);
+  const asPhp = checkedBy((code) => new Engine(phpOptions).parseEval(code), isSyntaxError);
+  return (code) =>
+    code.includes('<?')
+      ? asFile(code)
+      : firstProblem([
+          [asPhp, code],
+          [asPhp, `class Excerpt {${code}\n}`],
+        ]);
+}
 
 /** Also statements, and an expression at their end, as in the body of a function. */
-const rustProblem: Check = (code) =>
-  firstProblem([
-    [asRust, code],
-    [asRust, `fn excerpt() {${code}\n}`],
-  ]);
+function rust(): Check {
+  const asRust = lezer(parsers.lezerRust().parser);
+  return (code) =>
+    firstProblem([
+      [asRust, code],
+      [asRust, `fn excerpt() {${code}\n}`],
+    ]);
+}
 
 /** Also declarations without their rule. */
-const cssProblem: Check = (code) =>
-  firstProblem([
-    [asCss, code],
-    [asCss, `a {${code}\n}`],
-  ]);
+function css(): Check {
+  const asCss = lezer(parsers.lezerCss().parser);
+  return (code) =>
+    firstProblem([
+      [asCss, code],
+      [asCss, `a {${code}\n}`],
+    ]);
+}
 
-function lezer(grammar: typeof rustGrammar): Check {
+function lezer(grammar: typeof LezerGrammar): Check {
   // It stops at the first fault, and so does no work for recovery.
   const strict = grammar.configure({ strict: true });
   return (code) => {
@@ -280,20 +295,21 @@ function lezer(grammar: typeof rustGrammar): Check {
 interface Language {
   /** As fences name it, in lower case. */
   readonly fences: readonly string[];
-  readonly problem: Check;
+  /** Loads the parser. */
+  readonly check: () => Check;
 }
 
 export const languages = {
-  json: { fences: ['json'], problem: (code) => (parseJson(code) === undefined ? 'it is no JSON' : undefined) },
-  javascript: { fences: ['js', 'javascript', 'jsx', 'mjs', 'cjs', 'node'], problem: javascriptProblem },
-  typescript: { fences: ['ts', 'typescript', 'tsx', 'mts', 'cts'], problem: typescriptProblem },
-  python: { fences: ['py', 'python', 'python3', 'py3'], problem: pythonProblem },
-  php: { fences: ['php'], problem: phpProblem },
-  rust: { fences: ['rs', 'rust'], problem: rustProblem },
-  shell: { fences: ['sh', 'bash', 'shell'], problem: shellProblem },
-  css: { fences: ['css'], problem: cssProblem },
-  xml: { fences: ['xml', 'svg', 'xsd', 'xsl'], problem: xmlProblem },
-  yaml: { fences: ['yaml', 'yml'], problem: yamlProblem },
+  json: { fences: ['json'], check: () => (code) => (parseJson(code) === undefined ? 'it is no JSON' : undefined) },
+  javascript: { fences: ['js', 'javascript', 'jsx', 'mjs', 'cjs', 'node'], check: javascript },
+  typescript: { fences: ['ts', 'typescript', 'tsx', 'mts', 'cts'], check: typescript },
+  python: { fences: ['py', 'python', 'python3', 'py3'], check: python },
+  php: { fences: ['php'], check: php },
+  rust: { fences: ['rs', 'rust'], check: rust },
+  shell: { fences: ['sh', 'bash', 'shell'], check: shell },
+  css: { fences: ['css'], check: css },
+  xml: { fences: ['xml', 'svg', 'xsd', 'xsl'], check: xml },
+  yaml: { fences: ['yaml', 'yml'], check: yaml },
 } as const satisfies { readonly [language: string]: Language };
 
 export type CodeLanguage = keyof typeof languages;

@@ -1,8 +1,9 @@
 /** Parses YAML into a value with the place of each part in the file, and substitutes environment variables. */
-import { type Document, type ErrorCode, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Scalar } from 'yaml';
+import type { Document, ErrorCode, LineCounter, Scalar } from 'yaml';
 import { type Path, pathText } from './diagnostic.ts';
 import { ownMembers } from './schema.ts';
 import type { JsonValue } from '../model/json.ts';
+import * as parsers from '../../evaluators/syntax/parsers.cjs';
 
 /** Also bounds an alias that contains itself. */
 const depthMax = 64;
@@ -31,7 +32,7 @@ export interface ConfigDocument {
   readonly faults: readonly DocumentFault[];
   /** `true` when the text is not YAML; the value is then meaningless. */
   readonly broken: boolean;
-  readonly lines: LineCounter;
+  readonly lines: Pick<LineCounter, 'lineStarts' | 'linePos'>;
   /** The place of a value, or of the nearest value around it. */
   place(path: Path): Place;
   /** The substituted text at this path, for keys that need a text. */
@@ -41,6 +42,7 @@ export interface ConfigDocument {
 }
 
 interface Walk {
+  readonly yaml: ReturnType<typeof parsers.yaml>;
   readonly document: Document.Parsed;
   readonly env: Environment;
   readonly places: Map<string, Place>;
@@ -53,14 +55,17 @@ interface Walk {
 }
 
 export function parseConfigText(text: string, env: Environment): ConfigDocument {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2', uniqueKeys: false });
+  if (text === '') return defaults;
+  const yaml = parsers.yaml();
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2', uniqueKeys: false });
   const problems = [...document.errors, ...document.warnings].map((error) => ({
     code: error.code,
     offset: error.pos[0],
     ...syntaxProblem(error.code),
   }));
   const walk: Walk = {
+    yaml,
     document,
     env,
     places: new Map([['', { key: 0, value: 0, valueEnd: text.length }]]),
@@ -75,7 +80,7 @@ export function parseConfigText(text: string, env: Environment): ConfigDocument 
   const seen = new Set<string>();
   const distinct = problems.filter(({ offset, problem }) => seen.size < seen.add(`${lines.linePos(offset).line} ${problem}`).size);
   return {
-    value: document.contents === null || (isScalar(document.contents) && document.contents.value === null) ? ownMembers([]) : value,
+    value: document.contents === null || (yaml.isScalar(document.contents) && document.contents.value === null) ? ownMembers([]) : value,
     faults: [
       ...distinct.slice(0, syntaxFaultsMax).map(({ offset, problem, todo }) => ({ offset, key: '', problem, todo })),
       ...walk.faults,
@@ -91,7 +96,19 @@ export function parseConfigText(text: string, env: Environment): ConfigDocument 
   };
 }
 
+/** What an empty text holds, without its parser. */
+const defaults: ConfigDocument = {
+  value: ownMembers([]),
+  faults: [],
+  broken: false,
+  lines: { lineStarts: [0], linePos: () => ({ line: 1, col: 1 }) },
+  place: () => ({ key: 0, value: 0, valueEnd: 0 }),
+  substituted: () => undefined,
+  variables: () => [],
+};
+
 function valueOf(walk: Walk, node: unknown, path: Path): JsonValue {
+  const { isAlias, isMap, isScalar, isSeq } = walk.yaml;
   walk.values++;
   if (walk.exceeded) return null;
   if (isAlias(node)) walk.aliases++;
@@ -130,7 +147,7 @@ function membersOf(
   path: Path,
   names: Set<string>,
 ): readonly (readonly [string, JsonValue])[] {
-  if (!isScalar(pair.key) || pair.key.value === null) {
+  if (!walk.yaml.isScalar(pair.key) || pair.key.value === null) {
     fault(walk, path, 'a key that is not a text', 'Write keys as plain texts.');
     return [];
   }
@@ -138,7 +155,7 @@ function membersOf(
   const below = [...path, name];
   if (names.has(name)) {
     walk.faults.push({
-      offset: rangeOf(pair.key)?.[0] ?? 0,
+      offset: rangeOf(walk, pair.key)?.[0] ?? 0,
       key: pathText(below),
       problem: 'stands in the same mapping already',
       todo: 'Keep one of the two.',
@@ -179,8 +196,8 @@ function fault(walk: Walk, path: Path, problem: string, todo: string): null {
 
 function place(walk: Walk, path: Path, key: unknown, value: unknown): void {
   const around = placeOf(walk.places, path.slice(0, -1));
-  const keyRange = rangeOf(key);
-  const valueRange = rangeOf(value) ?? keyRange;
+  const keyRange = rangeOf(walk, key);
+  const valueRange = rangeOf(walk, value) ?? keyRange;
   walk.places.set(placeName(path), {
     key: keyRange?.[0] ?? around.key,
     value: valueRange?.[0] ?? around.value,
@@ -189,7 +206,7 @@ function place(walk: Walk, path: Path, key: unknown, value: unknown): void {
 }
 
 /** The fault of an empty value has the place of its key. */
-function rangeOf(node: unknown): readonly [number, number, number] | undefined {
+function rangeOf({ yaml: { isAlias, isMap, isScalar, isSeq } }: Walk, node: unknown): readonly [number, number, number] | undefined {
   if (!isAlias(node) && !isMap(node) && !isSeq(node) && !isScalar(node)) return undefined;
   const range = node.range ?? undefined;
   return range !== undefined && range[0] === range[1] ? undefined : range;

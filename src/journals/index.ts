@@ -1,12 +1,12 @@
-/** The journals by the scheme of `journal.url`. */
+/** The journals by the scheme of `journal.url`. One loads when it opens. */
 import { JuryError, diskFullText, isDiskFull } from '../model/errors.ts';
-import { diskJournal } from './disk.ts';
+import type { diskJournal } from './disk.ts';
+import type { memoryJournal } from './memory.ts';
 import type { Journal, JournalDeps, JournalSettings } from './journal.ts';
-import { memoryJournal } from './memory.ts';
 
 export const journals = {
-  disk: diskJournal,
-  memory: memoryJournal,
+  disk: async (...given: Parameters<typeof diskJournal>) => await (await import('./disk.ts')).diskJournal(...given),
+  memory: async (...given: Parameters<typeof memoryJournal>) => await (await import('./memory.ts')).memoryJournal(...given),
 } as const satisfies { readonly [scheme: string]: (settings: JournalSettings, parts: JournalDeps) => Promise<Journal> };
 
 export interface JournalAddress {

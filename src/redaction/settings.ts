@@ -1,6 +1,6 @@
 /** The redaction rules of the configuration: own patterns, e-mail addresses and payment card numbers. */
-import { RE2JS } from 're2js';
 import { decoded, type Decoded } from './decoded.ts';
+import * as packages from '../runtime/packages.cjs';
 import { notSearched, type Part, type RedactionRule, type Spend } from './search.ts';
 
 const SIGN = /@|%40/g;
@@ -144,7 +144,7 @@ function readyParts(
 
 /** Throws when the source is invalid; the configuration has validated it. */
 function patternParts(source: string): (text: string, spend: Spend) => readonly Part[] | undefined {
-  const pattern = RE2JS.compile(source);
+  const pattern = packages.re2js().RE2JS.compile(source);
   return (text, spend) => {
     if (!spend(text.length)) return undefined;
     if (!pattern.test(text)) return [];

@@ -37,3 +37,11 @@ test.each(['--help', '--version'])('loading: %s loads neither a package nor a co
   expect(files.filter((file) => /^(node_modules|evaluators|collectors|src\/cli\/commands\/(?!index))/.test(file))).toEqual([]);
   expect(files.length).toBeLessThanOrEqual(helpFilesMax);
 });
+
+test('loading: eval by the default rules loads no package', async () => {
+  const files = await filesLoaded(['eval', join(top, 'test/fixtures/recordings/js-ai-sdk-v6/sequential/request-01.binpb')]);
+  expect(files).toContain('src/cli/commands/eval.ts');
+  expect(
+    files.filter((file) => /^(node_modules|src\/(judges\/client|service\/judge-pool|stores\/sqlite|journals\/disk))/.test(file)),
+  ).toEqual([]);
+});

@@ -1,10 +1,16 @@
 /** What is left of the library in the bundle of a program that uses a part of it. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { parsers } from './parsers.ts';
 
 const root = join(import.meta.dirname, '../..');
+const evaluators = JSON.stringify(join(root, 'src/library/evaluators.ts'));
+const agentTrace = JSON.stringify(join(root, 'src/library/agent-trace.ts'));
 
 const bundles = [
   { name: 'toolTrajectory', wanted: [] },
@@ -13,19 +19,32 @@ const bundles = [
 ];
 for (const { name, wanted } of bundles) {
   test(`library: a bundle with ${name} alone has ${wanted.length === 0 ? 'no parser' : 'the parsers'} of code in it`, async () => {
-    const { imports } = await bundled(
-      `import { ${name} } from ${JSON.stringify(join(root, 'src/library/evaluators.ts'))}; console.log(${name}());`,
-    );
-    expect(imports.filter((target) => parsers.includes(target)).sort()).toEqual(wanted);
+    const { files } = await bundled(`import { ${name} } from ${evaluators}; console.log(${name}());`);
+    expect(parsers.filter((parser) => files.some((file) => file.includes(`/node_modules/${parser}/`)))).toEqual(wanted);
   });
 }
 
-/** The packages that are left in a bundle of this program. */
-async function bundled(program: string): Promise<{ readonly imports: readonly string[] }> {
+test('library: a bundle has the packages that its evaluators load, and needs no others', async () => {
+  const output = ['js', 'ts', 'python', 'php', 'rust', 'sh', 'css', 'xml', 'yaml'].map((fence) => `\`\`\`${fence}\n\n\`\`\``).join('\n');
+  const { code } = await bundled(
+    `import { evaluate, codeParseable } from ${evaluators};
+     import { agentTrace } from ${agentTrace};
+     const trace = agentTrace({ input: 'x', toolCalls: [], finalResponse: ${JSON.stringify(output)} });
+     const [verdict] = await evaluate(trace, {}, [codeParseable()]);
+     console.log(verdict.kind);`,
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-bundle-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'program.mjs'), code);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'program.mjs')]);
+  expect(stdout).toBe('scored\n');
+});
+
+/** A bundle with all packages in it. */
+async function bundled(program: string): Promise<{ readonly files: readonly string[]; readonly code: string }> {
   const bundle = await rolldown({
     input: 'program.js',
     cwd: root,
-    external: /^[^./]/,
     platform: 'node',
     plugins: [
       {
@@ -35,7 +54,8 @@ async function bundled(program: string): Promise<{ readonly imports: readonly st
       },
     ],
   });
-  const { output } = await bundle.generate({ format: 'esm' });
+  const { output } = await bundle.generate({ format: 'esm', codeSplitting: false });
   await bundle.close();
-  return { imports: output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.imports : [])) };
+  const chunks = output.flatMap((chunk) => (chunk.type === 'chunk' ? [chunk] : []));
+  return { files: chunks.flatMap(({ moduleIds }) => moduleIds), code: chunks.map(({ code }) => code).join('') };
 }

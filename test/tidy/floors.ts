@@ -68,6 +68,9 @@ const arithmetic: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['node:crypto', new Set(['createHash', 'hash'])],
 ]);
 
+/** CommonJS files that load packages of floor 2 with their first user. They import no file. */
+const loaders: ReadonlySet<string> = new Set(['src/runtime/packages.cjs', 'evaluators/syntax/parsers.cjs']);
+
 /** Imports the evaluators that a configuration names: the only import that is not a literal. */
 const importer = 'src/config/files/evaluator-files.ts';
 
@@ -163,7 +166,7 @@ function faultOf(edge: {
     return allowed === undefined || allowed.test(target) ? undefined : `floor ${place.floor} may not import the package ${target}`;
   }
   const path = posix.join(posix.dirname(from), target);
-  if (!known.has(path)) return `imports ${path}, which is not a file`;
+  if (!known.has(path) && !loaders.has(path)) return `imports ${path}, which is not a file`;
   const to = placeOf(path);
   if (to === undefined) return `imports ${path}, outside the product`;
   if (to.family !== place.family && (to.family === apart || place.family === apart))

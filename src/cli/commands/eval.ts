@@ -1,11 +1,12 @@
 /** `tracejury eval`: scores recorded runs offline, with gates for a pull request. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
+import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
-import { judgePool } from '../../service/judge-pool.ts';
 import type { ConfigFault } from '../../config/diagnostic.ts';
+import type { JudgePool } from '../../service/judge-pool.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import {
   UsageError,
@@ -174,26 +175,23 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const chosen = settings.percent === 100 ? planned : sampledItems(planned, settings.percent);
   const bar = progressBar(process.stderr, chosen.length);
   const connectionCodes = new Map<string, string>();
-  // Without a cache, so that several runs of one input show the variance of a judge.
-  const pool = judgePool(
-    config.judges.map((judge) => ({ ...judge, cacheMs: 0 })),
-    noTelemetry,
-    { onNoConnection: (judge, code) => connectionCodes.set(judge, code) },
-  );
+  const pool = wholePlan.every(({ configured }) => configured.kind === 'rule')
+    ? undefined
+    : await openPool(config.judges, (judge, code) => connectionCodes.set(judge, code));
   const clock = { nowMs: () => performance.now() };
   const results = await scored(chosen, {
     plan: config.evaluators,
     context: evaluationContext(),
     clock,
-    ask: pool.ask,
+    ask: pool?.ask,
     timeoutMs: settings.timeoutMs,
     failFast: settings.failFast,
     redaction,
     onDone: bar.show,
   });
   bar.end();
-  await pool.executor.stop(stopMs);
-  await pool.stop();
+  await pool?.executor.stop(stopMs);
+  await pool?.stop();
   const outcome: EvalOutcome = redactedNames(
     { results, runs: items.length, sampledOut: items.length - chosen.length, notBegun: chosen.length - results.length, missing },
     redaction,
@@ -229,6 +227,16 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const complaint = complaintOf(unscored, { passed, unasked: gates.length === 0 ? unasked : [], program });
   for (const one of [complaint, runErrorsText(runErrors.map(runErrorLine))]) if (one !== undefined) complain(one);
   return passed ? 0 : 1;
+}
+
+/** Without a cache, so that several runs of one input show the variance of a judge. */
+async function openPool(judges: Config['judges'], onNoConnection: (judge: string, code: string) => void): Promise<JudgePool> {
+  const { judgePool } = await import('../../service/judge-pool.ts');
+  return judgePool(
+    judges.map((judge) => ({ ...judge, cacheMs: 0 })),
+    noTelemetry,
+    { onNoConnection },
+  );
 }
 
 /** Why the report fails without a failed verdict. The log of a CI job shows it with any report format. */

@@ -1,6 +1,6 @@
 /** Reads datasets from YAML, JSON or JSON lines: a list of examples, or an object with one. Faults have their line and column. */
 import { readFileSync, statSync } from 'node:fs';
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type { Document, LineCounter } from 'yaml';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { schemaFaults } from '../../../evaluators/configuration/options.ts';
 import type { AnyEvaluator, Fault } from '../../../evaluators/evaluator.ts';
@@ -18,6 +18,7 @@ import { syntaxProblem } from '../../config/document.ts';
 import { datasetForms, type ExampleChecker, exampleChecker } from '../../datasets/example-json.ts';
 import { JuryError, unreadable, unreadableFile } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, parseJson } from '../../model/json.ts';
+import * as parsers from '../../../evaluators/syntax/parsers.cjs';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 
 /** Line and column count from 1; `source` is the line. */
@@ -76,7 +77,7 @@ function jsonLines(file: string, text: string): LocatedText | undefined {
 }
 
 function notJson(file: string, line: string, number: number): ConfigFault {
-  const [error] = parseDocument(line, { prettyErrors: false }).errors;
+  const [error] = parsers.yaml().parseDocument(line, { prettyErrors: false }).errors;
   return {
     file,
     line: number,
@@ -89,7 +90,8 @@ function notJson(file: string, line: string, number: number): ConfigFault {
 }
 
 function yamlText(file: string, text: string): LocatedText {
-  const lineCounter = new LineCounter();
+  const { LineCounter: Counter, parseDocument } = parsers.yaml();
+  const lineCounter = new Counter();
   const document = parseDocument(text, { version: '1.2', intAsBigInt: true, prettyErrors: false, lineCounter });
   const faults = document.errors
     .slice(0, syntaxFaultsMax)
@@ -128,7 +130,8 @@ export function locatorOf(text: string): Locate {
   return (path, at) => {
     if (text.length > locatedCharsMax) return { line: 1, column: 1, source: '' };
     if (parsed === undefined) {
-      const lines = new LineCounter();
+      const { LineCounter: Counter, parseDocument } = parsers.yaml();
+      const lines = new Counter();
       parsed = { document: parseDocument(text, { prettyErrors: false, lineCounter: lines, uniqueKeys: false }), lines };
     }
     return placeAt(text, parsed.lines, offsetOf(parsed.document, path, at));
@@ -148,6 +151,7 @@ function shortened(line: string): string {
 }
 
 function offsetOf(document: Document.Parsed, path: Path, at: 'key' | 'value' = 'value'): number {
+  const { isAlias, isMap, isScalar, isSeq } = parsers.yaml();
   let node: unknown = document.contents;
   let [key, value] = [startOf(node), startOf(node)];
   for (const part of path) {
@@ -168,7 +172,7 @@ function offsetOf(document: Document.Parsed, path: Path, at: 'key' | 'value' = '
 
 /** An empty value has no width. */
 function startOf(node: unknown): number | undefined {
-  if (!isNode(node)) return undefined;
+  if (!parsers.yaml().isNode(node)) return undefined;
   const { range } = node;
   return range === undefined || range === null || range[0] === range[1] ? undefined : range[0];
 }

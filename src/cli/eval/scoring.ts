@@ -97,7 +97,8 @@ interface ScoringOptions {
   readonly plan: readonly PlannedEvaluator[];
   readonly context: EvaluationContext;
   readonly clock: Clock;
-  readonly ask: JudgePool['ask'];
+  /** Absent for a plan of rules. */
+  readonly ask: JudgePool['ask'] | undefined;
   /** Of one verdict of a judge; no limit when `undefined`. */
   readonly timeoutMs: number | undefined;
   readonly failFast: boolean;
@@ -163,6 +164,7 @@ function named({ key, evaluator, verdict }: Evaluation): NamedVerdict {
 }
 
 async function asked(run: MatchedItem['run'], work: ToJudge, { ask, timeoutMs }: ScoringOptions): Promise<Verdict> {
+  if (ask === undefined) return broken('aborted', 'The judge was not asked.');
   const answered = new Promise<Verdict>((resolve) => {
     ask(run, work, (end) =>
       resolve(end.kind === 'judged' ? end.verdict : broken(end.kind === 'over_budget' ? end.kind : end.reason, 'The judge was not asked.')),

@@ -1,17 +1,17 @@
 /** Checks a configuration against its schema, and describes each fault. */
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import { RE2JS } from 're2js';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Finding, Path } from '../diagnostic.ts';
 import { addressOf } from '../entries/address.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { quantityExamples, type QuantityKind, quantityOf } from '../../model/quantities.ts';
+import * as packages from '../../runtime/packages.cjs';
 
 /** The fault of a regular expression; `undefined` when it is valid. */
 export function patternProblem(source: string): string | undefined {
   try {
-    RE2JS.compile(source);
+    packages.re2js().RE2JS.compile(source);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -20,7 +20,7 @@ export function patternProblem(source: string): string | undefined {
 
 /** Makes a linear-time search for a valid regular expression. */
 export function linearPattern(source: string): (text: string) => boolean {
-  const pattern = RE2JS.compile(source);
+  const pattern = packages.re2js().RE2JS.compile(source);
   return (text) => pattern.matcher(text).find();
 }
 
@@ -54,6 +54,8 @@ export function checkedBySchema({ schema, value, hidden, validators }: Checked):
 
 /** Errors of the keys, then those of each section. Sections are compiled one by one, because each is used in many configurations. */
 function errorsOf(schema: JsonObject, value: JsonValue, validators: Validators): readonly ErrorObject[] {
+  // No section is required, so the defaults fit without a compiler of schemas.
+  if (isJsonObject(value) && Object.keys(value).length === 0) return [];
   const sections = Object.entries((member(schema, 'properties') ?? {}) as JsonObject);
   const keys = { ...schema, properties: Object.fromEntries(sections.map(([name]) => [name, true])) };
   return [
@@ -77,11 +79,12 @@ const validatorsMax = 200;
 
 /** Compiles each schema once, for configurations that are read again. Compiling takes thousands of times as long as validating. */
 export function schemaValidators(): Validators {
-  const ajv = validator({ validateSchema: false });
+  let ajv: Ajv2020 | undefined;
   const known = new Map<string, { readonly schema: JsonObject; readonly validate: ValidateFunction }>();
   return {
     errorsOf(schema, value) {
       const text = JSON.stringify(schema);
+      ajv ??= validator({ validateSchema: false });
       const found = known.get(text) ?? { schema, validate: ajv.compile(schema) };
       known.delete(text);
       known.set(text, found);
@@ -107,7 +110,7 @@ export function schemaProblem(schema: JsonObject): string | undefined {
 
 /** `ownProperties`, so that `constructor` in a file is an unknown key. */
 function validator({ validateSchema }: { readonly validateSchema: boolean }): Ajv2020 {
-  const ajv = new Ajv2020({
+  const ajv = new (packages.ajv().Ajv2020)({
     allErrors: true,
     strict: false,
     verbose: true,

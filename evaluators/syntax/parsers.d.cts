@@ -1,0 +1,21 @@
+import type * as lezerCssPackage from '@lezer/css' with { 'resolution-mode': 'import' };
+import type * as lezerRustPackage from '@lezer/rust' with { 'resolution-mode': 'import' };
+import type * as parseXmlPackage from '@rgrove/parse-xml' with { 'resolution-mode': 'import' };
+import type * as acornTypescriptPackage from '@sveltejs/acorn-typescript' with { 'resolution-mode': 'import' };
+import type * as acornPackage from 'acorn' with { 'resolution-mode': 'import' };
+import type acornJsxPackage from 'acorn-jsx' with { 'resolution-mode': 'import' };
+import type phpParserPackage from 'php-parser' with { 'resolution-mode': 'import' };
+import type * as pyAstPackage from 'py-ast' with { 'resolution-mode': 'import' };
+import type * as unbashPackage from 'unbash' with { 'resolution-mode': 'import' };
+import type * as yamlPackage from 'yaml' with { 'resolution-mode': 'import' };
+
+export const acorn: () => typeof acornPackage;
+export const acornJsx: () => typeof acornJsxPackage;
+export const acornTypescript: () => typeof acornTypescriptPackage;
+export const lezerCss: () => typeof lezerCssPackage;
+export const lezerRust: () => typeof lezerRustPackage;
+export const parseXml: () => typeof parseXmlPackage;
+export const phpParser: () => typeof phpParserPackage;
+export const pyAst: () => typeof pyAstPackage;
+export const unbash: () => typeof unbashPackage;
+export const yaml: () => typeof yamlPackage;
