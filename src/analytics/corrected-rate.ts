@@ -3,13 +3,14 @@
  * labels.
  */
 import type { RunKey } from '../model/agent-trace.ts';
-import { noTenant } from '../model/ids.ts';
+import { noTenant, type Tenant } from '../model/ids.ts';
 import type { AnnotatedRun, StoredAnnotation } from '../model/store/annotation-store.ts';
 import type { DecidedRuns, VerdictRow } from '../model/store/verdict-rows.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { type CorrectedRate, predictionPowered, type PredictionPowered, roganGladen } from '../statistics/correction.ts';
 import { type Estimate, notEstimable, type NotEstimable } from '../statistics/estimate.ts';
-import { confusion } from '../statistics/proportion.ts';
+import { tooFewDrawn } from '../statistics/drawn-agreement.ts';
+import type { Confusion, LabelledVerdict } from '../statistics/proportion.ts';
 import {
   cappedWeights,
   type CappedWeights,
@@ -53,16 +54,26 @@ export function passedOf(
   return meant ?? (score === undefined ? undefined : score >= passingScore);
 }
 
+/** Whether people pass a run. */
+export interface RunLabel {
+  readonly passed: boolean;
+  /** With which a queue drew the run at random from those that have a verdict. `undefined`: a person or a rule chose it. */
+  readonly probability: number | undefined;
+}
+
 /** A run, or one of its tool calls. */
 export interface LabelledRun {
   readonly key: string;
-  /** The majority of the annotators; `undefined` for a tie. */
+  /** The majority of the annotators; `undefined` for a tie. Where the run was drawn at random, the labels of that draw alone count. */
   readonly passed: boolean | undefined;
+  /** As in `RunLabel`. */
+  readonly probability: number | undefined;
   /** Annotators and whether they pass the run. */
   readonly words: ReadonlyMap<string, boolean>;
   readonly verdict: AnnotatedRun['verdict'];
   /** Version of the agent; absent when the run names none. */
   readonly agentVersion?: string;
+  readonly session: string | undefined;
 }
 
 /** Groups annotations of one name by target. `unreadable`: number of annotations with an unknown label. */
@@ -71,18 +82,37 @@ export function labelledRuns(rows: readonly AnnotatedRun[]): { readonly runs: re
   let unreadable = 0;
   const runs = [...Map.groupBy(rows, targetText)].map(([key, own]): LabelledRun => {
     const words = new Map<string, boolean>();
+    const drawnWords = new Map<string, boolean>();
+    let probability: number | undefined;
     for (const { annotation } of own) {
       const passed = passedOf(annotation, meanings);
       if (passed === undefined) unreadable++;
-      else words.set(annotation.by, passed);
+      else {
+        words.set(annotation.by, passed);
+        if (annotation.probability === undefined) continue;
+        drawnWords.set(annotation.by, passed);
+        // Queues draw by the same number of the run, so the queue that draws most has all that the others draw.
+        probability = Math.max(probability ?? 0, annotation.probability);
+      }
     }
-    const passes = [...words.values()].filter((passed) => passed).length;
-    const fails = words.size - passes;
     const [first] = own;
-    const version = first?.agentVersion === undefined ? {} : { agentVersion: first.agentVersion };
-    return { key, passed: passes === fails ? undefined : passes > fails, words, verdict: first?.verdict, ...version };
+    return {
+      key,
+      passed: majority(probability === undefined ? words : drawnWords),
+      probability,
+      words,
+      verdict: first?.verdict,
+      ...(first?.agentVersion === undefined ? {} : { agentVersion: first.agentVersion }),
+      session: first === undefined ? undefined : sessionOf(first),
+    };
   });
   return { runs, unreadable };
+}
+
+function majority(words: ReadonlyMap<string, boolean>): boolean | undefined {
+  const passes = [...words.values()].filter((passed) => passed).length;
+  const fails = words.size - passes;
+  return passes === fails ? undefined : passes > fails;
 }
 
 /** Annotators may name a call by its span or its id; the evaluator's part identifies it. */
@@ -98,23 +128,27 @@ export function runKeyText(run: RunKey): string {
   return `${run.tenant}/${runTargetId(run)}`;
 }
 
-/** Labels required per kind of verdict; with fewer, chance dominates the correction. */
-export const labelsMin = 20;
+/** Effective number of drawn labels below which a rate is not corrected: chance would dominate the correction. */
+export const labelsMin = 50;
 
 export interface TrafficRate {
   /** `mean_score` for an evaluator without a threshold. */
   readonly measure: 'pass_rate' | 'mean_score';
-  /** The corrected rate if there are enough labels, else the judged one. */
+  /** The corrected rate if enough labels are of runs that were drawn at random, else the judged one. */
   readonly rate: Estimate;
   readonly corrected: boolean;
+  /** Why labels do not correct it; `undefined` when they do, and for a mean score. */
+  readonly uncorrected: NotEstimable | undefined;
   /** The rate by the evaluator's verdicts. */
   readonly judged: Estimate;
-  /** The rate that people would find. Labels may depend on the verdict. */
+  /** The rate that people would find, from labels of drawn runs. */
   readonly predictionPowered: PredictionPowered | NotEstimable;
-  /** The rate corrected by the judge's error rates. Valid only if labels do not depend on the verdict. */
+  /** The rate corrected by the judge's error rates on labelled runs that were drawn. */
   readonly roganGladen: CorrectedRate | NotEstimable;
   /** Number of judged runs with a label. */
   readonly labels: number;
+  /** Those that a queue drew at random. */
+  readonly drawnLabels: number;
   readonly coverage: Coverage | NotEstimable;
   readonly weights: RateWeights;
 }
@@ -128,14 +162,14 @@ interface RateWeights extends CappedWeights {
 export interface RateInput {
   readonly rows: readonly VerdictRow[];
   /** Whether people pass a run, by run key. */
-  readonly labels: ReadonlyMap<string, boolean>;
+  readonly labels: ReadonlyMap<string, RunLabel>;
   readonly decided: readonly DecidedRuns[];
 }
 
 interface Judged {
   readonly row: VerdictRow;
   readonly value: number;
-  readonly label: boolean | undefined;
+  readonly label: RunLabel | undefined;
 }
 
 export function trafficRate({ rows, labels, decided }: RateInput): TrafficRate {
@@ -162,16 +196,18 @@ export function trafficRate({ rows, labels, decided }: RateInput): TrafficRate {
   const scarce = scarcityOf(scored, parts);
   const plain = scarce ?? weightedRate(sums);
   const powered = scarce ?? corrected(judged, observed);
-  const labelled = judged.filter(({ label }) => label !== undefined).length;
-  const enough = powered.kind === 'estimated' && isEnough(judged);
+  const enough = powered.kind === 'estimated';
+  const labelled = judged.flatMap(({ label }) => label ?? []);
   return {
     measure,
     rate: enough ? powered : plain,
     corrected: enough,
+    uncorrected: enough || measure === 'mean_score' ? undefined : powered,
     judged: plain,
     predictionPowered: powered,
-    roganGladen: byErrorRates(judged, plain),
-    labels: labelled,
+    roganGladen: byErrorRates(judged, plain, observed),
+    labels: labelled.length,
+    drawnLabels: labelled.filter(({ probability }) => probability !== undefined).length,
     coverage: coverage(parts),
     weights: {
       weightMax: capped === 0 ? Infinity : weightMaxOf(scored),
@@ -193,9 +229,9 @@ function cappedClaims(rows: readonly VerdictRow[]): CappedWeights {
   return cappedWeights(rows.map(({ upstream = 1 }) => upstream));
 }
 
-type ProbabilityOf = (row: VerdictRow) => number;
+type ProbabilityOf = (row: Pick<VerdictRow, 'sampleProbability' | 'upstream'>) => number;
 
-function capping(weightMax: number): ProbabilityOf {
+export function capping(weightMax: number): ProbabilityOf {
   return ({ sampleProbability, upstream = 1 }) => sampleProbability * Math.max(1, 1 / weightMax / upstream);
 }
 
@@ -206,7 +242,7 @@ function largestShare(rows: readonly VerdictRow[]): number {
 type Observe = (row: VerdictRow, value: number) => RateObservation;
 
 /** Session ids of different tenants are different sessions. */
-function sessionOf({ tenant, sessionId }: VerdictRow): string | undefined {
+function sessionOf({ tenant, sessionId }: { readonly tenant: Tenant; readonly sessionId?: string | undefined }): string | undefined {
   return sessionId === undefined || tenant === noTenant ? sessionId : `${tenant} ${sessionId}`;
 }
 
@@ -233,44 +269,64 @@ function scarcityOf(judged: readonly VerdictRow[], traffic: TrafficParts): NotEs
   });
 }
 
-const strata = [1, 0] as const;
-
-/** Enough labels among passes and among failures. */
-function isEnough(judged: readonly Judged[]): boolean {
-  return strata.every((value) => {
-    const own = judged.filter((one) => one.value === value);
-    return own.filter(({ label }) => label !== undefined).length >= Math.min(labelsMin, own.length);
-  });
+interface DrawnRun extends LabelledVerdict {
+  /** With which the run was judged and drawn. */
+  readonly probability: number;
 }
 
-/**
- * People label failures more often than passes. So labels count as drawn evenly among the runs of one verdict, with the resulting
- * probability.
- */
+/** The judged runs with a label that a queue drew at random. Positive is a pass. */
+function drawnRuns(judged: readonly Judged[], observed: Observe): readonly DrawnRun[] {
+  return judged.flatMap(({ row, value, label }) =>
+    label?.probability === undefined
+      ? []
+      : [{ label: label.passed, verdict: value === 1, probability: observed(row, value).probability * label.probability }],
+  );
+}
+
+/** Labels of chosen runs have no part in it: how many others each of them stands for is unknown. */
 function corrected(judged: readonly Judged[], observed: Observe): PredictionPowered | NotEstimable {
-  const shares = new Map(
-    strata.map((value) => {
-      const own = judged.filter((one) => one.value === value);
-      return [value, own.filter(({ label }) => label !== undefined).length / Math.max(1, own.length)] as const;
-    }),
-  );
-  // Without labels for a verdict, nothing is known about people's opinion of it.
-  if (judged.length > 0 && strata.some((value) => shares.get(value) === 0 && judged.some((one) => one.value === value)))
-    return notEstimable('no_labels');
-  return predictionPowered(
-    judged.map(({ row, value, label }) => {
-      const { value: verdict, ...rest } = observed(row, value);
-      const share = shares.get(value === 1 ? 1 : 0) ?? 0;
-      return { verdict, ...rest, ...(label === undefined || share === 0 ? {} : { label: { value: label ? 1 : 0, probability: share } }) };
-    }),
+  if (judged.every(({ label }) => label === undefined)) return notEstimable(judged.length === 0 ? 'no_observations' : 'no_labels');
+  return (
+    tooFewLabels(drawnRuns(judged, observed)) ??
+    predictionPowered(
+      judged.map(({ row, value, label }) => {
+        const { value: verdict, ...rest } = observed(row, value);
+        return {
+          verdict,
+          ...rest,
+          ...(label?.probability === undefined ? {} : { label: { value: label.passed ? 1 : 0, probability: label.probability } }),
+        };
+      }),
+    )
   );
 }
 
-function byErrorRates(judged: readonly Judged[], plain: Estimate): CorrectedRate | NotEstimable {
+function tooFewLabels(drawn: readonly DrawnRun[]): NotEstimable | undefined {
+  return tooFewDrawn(drawn.length, effectiveNumber(drawn), labelsMin);
+}
+
+function effectiveNumber(drawn: readonly DrawnRun[]): number {
+  return kishEffectiveN(rateSums(drawn.map(({ probability }) => ({ value: 1, probability }))).data());
+}
+
+function byErrorRates(judged: readonly Judged[], plain: Estimate, observed: Observe): CorrectedRate | NotEstimable {
   if (plain.kind === 'not_estimable') return plain;
-  const labelled = judged.flatMap(({ value, label }) => (label === undefined ? [] : [{ label, verdict: value === 1 }]));
-  if (labelled.length === 0) return notEstimable('no_labels');
-  return roganGladen({ judged: plain, labelled: confusion(labelled), overlap: labelled.length / judged.length });
+  if (judged.every(({ label }) => label === undefined)) return notEstimable('no_labels');
+  const drawn = drawnRuns(judged, observed);
+  const few = tooFewLabels(drawn);
+  if (few !== undefined) return few;
+  const number = effectiveNumber(drawn);
+  // Runs that stand for more others count more; together they are as many as they are worth.
+  const whole = drawn.reduce((sum, { probability }) => sum + 1 / probability, 0);
+  const part = (of: (run: DrawnRun) => boolean): number =>
+    drawn.filter(of).reduce((sum, { probability }) => sum + number / probability / whole, 0);
+  const labelled: Confusion = {
+    truePositive: part(({ label, verdict }) => label && verdict),
+    falsePositive: part(({ label, verdict }) => !label && verdict),
+    falseNegative: part(({ label, verdict }) => label && !verdict),
+    trueNegative: part(({ label, verdict }) => !label && !verdict),
+  };
+  return roganGladen({ judged: plain, labelled, overlap: Math.min(1, number / plain.effectiveN) });
 }
 
 type TrafficParts = Parameters<typeof coverage>[0];

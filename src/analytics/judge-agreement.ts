@@ -1,13 +1,16 @@
 /**
  * Agreement of evaluators with people on the same runs, by evaluator, version and model of the judge; and agreement among people. Failures
- * count as positive, as a judge is there to find them.
+ * count as positive, as a judge is there to find them. Rates and kappa hold for all traffic: they come from labelled runs that a queue drew
+ * at random, weighted by one over the probability. Labels of chosen runs are counted, and are no sample of anything.
  */
 import type { AnnotatedRun } from '../model/store/annotation-store.ts';
-import { cohenKappa, type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';
-import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/proportion.ts';
+import { type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';
+import { drawnAgreement } from '../statistics/drawn-agreement.ts';
+import { confusion, type Confusion, type ConfusionRates, type LabelledVerdict } from '../statistics/proportion.ts';
+import { cappedWeights } from '../statistics/weighted-rate.ts';
 import { notEstimable, type NotEstimable } from '../statistics/estimate.ts';
 import { splitValuesMax } from '../model/store/verdict-rows.ts';
-import { type LabelledRun, labelledRuns } from './corrected-rate.ts';
+import { capping, type LabelledRun, labelledRuns } from './corrected-rate.ts';
 
 /** The unit of comparison: runs or tool calls. */
 export type About = 'run' | 'tool_call';
@@ -23,8 +26,13 @@ export interface JudgeAgreement {
   readonly agentVersion?: string;
   /** Number of runs or calls on which both people and the evaluator decide. */
   readonly runs: number;
-  /** Positive is a failure. */
+  /** Counts of these. Positive is a failure. */
   readonly confusion: Confusion;
+  /** Number of those that a queue drew at random. */
+  readonly drawn: number;
+  /** Counts of the others, which a person or a rule chose. */
+  readonly chosen: Confusion;
+  /** Of all traffic, from the drawn ones. */
   readonly rates: ConfusionRates;
   readonly kappa: Kappa | NotEstimable;
 }
@@ -80,6 +88,8 @@ export function withoutLabels(judge: JudgeInForce): JudgeAgreement {
     about: 'run',
     runs: 0,
     confusion: confusion([]),
+    drawn: 0,
+    chosen: confusion([]),
     rates: { precision: none, recall: none, specificity: none, accuracy: none },
     kappa: none,
   };
@@ -104,10 +114,37 @@ function judgeOf(name: string, about: About, runs: readonly LabelledRun[]): read
   const [first] = runs;
   if (first?.verdict === undefined) return [];
   const { evaluator, kind, version, model } = first.verdict;
-  const items = runs.map(({ passed, verdict }) => ({ label: passed === false, verdict: verdict?.word === 'fail' }));
-  const counts = confusion(items);
-  const kappa = cohenKappa(items.map((item) => ({ one: String(item.label), other: String(item.verdict) })));
-  return [{ name, about, evaluator, kind, version, model, runs: runs.length, confusion: counts, rates: confusionRates(counts), kappa }];
+  const probabilityOf = capping(
+    cappedWeights(runs.map(({ probability, verdict }) => (probability === undefined ? 0 : (verdict?.upstream ?? 1)))).weightMax,
+  );
+  const [drawn, chosen] = [
+    runs.filter(({ probability }) => probability !== undefined),
+    runs.filter(({ probability }) => probability === undefined),
+  ];
+  const items = drawn.map((run) => ({
+    ...failureOf(run),
+    probability: (run.probability ?? 0) * (run.verdict === undefined ? 0 : probabilityOf(run.verdict)),
+    ...(run.session === undefined ? {} : { session: run.session }),
+  }));
+  return [
+    {
+      name,
+      about,
+      evaluator,
+      kind,
+      version,
+      model,
+      runs: runs.length,
+      confusion: confusion(runs.map(failureOf)),
+      drawn: drawn.length,
+      chosen: confusion(chosen.map(failureOf)),
+      ...drawnAgreement(items),
+    },
+  ];
+}
+
+function failureOf({ passed, verdict }: LabelledRun): LabelledVerdict {
+  return { label: passed === false, verdict: verdict?.word === 'fail' };
 }
 
 function peopleOf({

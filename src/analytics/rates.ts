@@ -58,8 +58,8 @@ export async function rates(
     const decided = await store.verdicts.decided({ ...within, name: evaluator.name, weightMax });
     const annotated = await store.annotations.onRuns({ ...within, name: evaluator.name, kinds, limit: annotationRowsMax });
     const labels = new Map(
-      labelledRuns(annotated.filter(({ annotation }) => annotation.toolCall === undefined)).runs.flatMap(({ key, passed }) =>
-        passed === undefined ? [] : [[key, passed] as const],
+      labelledRuns(annotated.filter(({ annotation }) => annotation.toolCall === undefined)).runs.flatMap(({ key, passed, probability }) =>
+        passed === undefined ? [] : [[key, { passed, probability }] as const],
       ),
     );
     const about = { agent: period.agent, tenant: period.tenant, of: undefined };

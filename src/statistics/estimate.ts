@@ -36,6 +36,8 @@ const explanations = {
   no_common_tasks: 'No task has judged runs of both versions, and different tasks compare nothing.',
   too_few_usual_runs: 'Too few runs were judged at the rate without a raise, which stand for most of the traffic.',
   no_labels: 'No run was judged both by a person and by the judge.',
+  no_drawn_labels: 'No label is of a run that was drawn at random, and labels of chosen runs do not say what people think of others.',
+  too_few_drawn_labels: 'Too few labels are of runs that were drawn at random.',
   one_label: 'Only one run or session has a label: how far the next one would lie from it cannot be told.',
   no_passing_labels: 'No labelled run passed, so how the judge treats runs that pass is unknown.',
   no_failing_labels: 'No labelled run failed, so how the judge treats runs that fail is unknown.',

@@ -537,7 +537,7 @@ export const metrics = {
   'tracejury.rate': {
     ...gauge('1', ...rate, 'tracejury.corrected', 'tracejury.bound'),
     meaning:
-      'Pass rate (or mean score) of an evaluator with a judge, over all traffic of the last day. Weighted by the sample probabilities, and corrected by people’s labels where there are enough. point, low and high of its 95 % interval. Without an agent: all agents. Without a tenant: all tenants. Computed once a minute from the newest 20,000 runs; absent where it cannot be estimated.',
+      'Pass rate (or mean score) of an evaluator with a judge, over all traffic of the last day. Weighted by the sample probabilities, and corrected by people’s labels where enough of them are of runs that a queue drew at random. point, low and high of its 95 % interval. Without an agent: all agents. Without a tenant: all tenants. Computed once a minute from the newest 20,000 runs; absent where it cannot be estimated.',
   },
   'tracejury.rate.judged': {
     ...gauge('1', ...rate, 'tracejury.bound'),
@@ -552,7 +552,7 @@ export const metrics = {
   'tracejury.judge.agreement': {
     ...gauge('1', 'gen_ai.evaluation.name', 'tracejury.evaluator.version', 'gen_ai.request.model', 'tracejury.figure', 'tracejury.bound'),
     meaning:
-      'Agreement of an evaluator with people on runs of the last thirty days: precision and recall of failures, and Cohen’s kappa. Each has point, low and high of its 95 % interval.',
+      'Agreement of an evaluator with people, from labels of the last thirty days on runs that a queue drew at random: precision and recall of failures, and Cohen’s kappa. Each has point, low and high of its 95 % interval.',
   },
   'tracejury.judge.drift': {
     ...gauge('1', ...drift),

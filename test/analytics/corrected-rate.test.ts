@@ -1,6 +1,6 @@
 /** Rates over all traffic, from verdicts on a sample and a few labels. */
 import { expect, test } from 'vitest';
-import { trafficRate, labelsMin, type RateInput, runKeyText } from '../../src/analytics/corrected-rate.ts';
+import { trafficRate, labelsMin, type RateInput, type RunLabel, runKeyText } from '../../src/analytics/corrected-rate.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
 import { sampledBy } from '../../src/model/verdict.ts';
@@ -17,6 +17,8 @@ interface Some {
   /** Of the first so many, whether people pass them. */
   readonly passed?: number;
   readonly failed?: number;
+  /** Probability of the draw of these labels; left out: their runs were chosen. */
+  readonly drawn?: number;
   readonly session?: string;
 }
 
@@ -25,28 +27,29 @@ function input(
   some: readonly Some[],
   decided: { readonly [decision: string]: number | { readonly chosen: number; readonly weight: number; readonly unchosen?: number } } = {},
 ): RateInput {
-  const labels = new Map<string, boolean>();
+  const labels = new Map<string, RunLabel>();
   let runs = 0;
-  const rows = some.flatMap(({ count, word = 'pass', probability = 1, score, passed = 0, failed = 0, session, raisedBy, upstream }) =>
-    Array.from({ length: count }, (_, at): VerdictRow => {
-      const row: VerdictRow = {
-        tenant: noTenant,
-        traceId: traceId(++runs),
-        spanId: spanId(1),
-        agent: 'a',
-        version: undefined,
-        model: undefined,
-        prompt: undefined,
-        sessionId: session,
-        word,
-        score,
-        label: word,
-        sampleProbability: probability,
-        ...sampledBy({ raisedBy, upstream }),
-      };
-      if (at < passed + failed) labels.set(runKeyText(row), at < passed);
-      return row;
-    }),
+  const rows = some.flatMap(
+    ({ count, word = 'pass', probability = 1, score, passed = 0, failed = 0, drawn, session, raisedBy, upstream }) =>
+      Array.from({ length: count }, (_, at): VerdictRow => {
+        const row: VerdictRow = {
+          tenant: noTenant,
+          traceId: traceId(++runs),
+          spanId: spanId(1),
+          agent: 'a',
+          version: undefined,
+          model: undefined,
+          prompt: undefined,
+          sessionId: session,
+          word,
+          score,
+          label: word,
+          sampleProbability: probability,
+          ...sampledBy({ raisedBy, upstream }),
+        };
+        if (at < passed + failed) labels.set(runKeyText(row), { passed: at < passed, probability: drawn });
+        return row;
+      }),
   );
   return {
     rows,
@@ -190,39 +193,61 @@ test('honest rate: without a threshold it is the mean score', () => {
   ).toMatchObject({ measure: 'mean_score', corrected: false, rate: { point: 0.5 } });
 });
 
-test('honest rate: enough labels of both verdicts correct it, too few do not', () => {
+test('honest rate: enough labels of drawn runs correct it, too few do not', () => {
   const enough = [
+    { count: 800, passed: 72, failed: 8, drawn: 0.1 },
+    { count: 200, word: 'fail', passed: 5, failed: 15, drawn: 0.1 },
+  ] as const;
+  const { rate, corrected, uncorrected, judged, roganGladen, labels, drawnLabels } = trafficRate(input(enough));
+  expect([corrected, uncorrected, labels, drawnLabels]).toEqual([true, undefined, 100, 100]);
+  expect(judged).toMatchObject({ point: expect.closeTo(0.8, 10) });
+  // 90 % of what the judge passed and 25 % of what it failed: 0.8 · 0.9 + 0.2 · 0.25.
+  expect(rate).toMatchObject({ point: expect.closeTo(0.77, 6), n: 1_000 });
+  expect(roganGladen).toMatchObject({ kind: 'estimated', sensitivity: expect.closeTo(72 / 77, 10) });
+  const few = trafficRate(input([{ count: 800, passed: labelsMin - 1, drawn: 0.1 }, { count: 200 }]));
+  expect([few.corrected, few.rate]).toEqual([false, few.judged]);
+  expect(few).toMatchObject({
+    uncorrected: { reason: 'too_few_drawn_labels', explanation: expect.stringMatching(/About 1 more are needed\.$/) },
+    roganGladen: { reason: 'too_few_drawn_labels' },
+  });
+  expect(trafficRate(input([{ count: 800 }]))).toMatchObject({ corrected: false, uncorrected: { reason: 'no_labels' } });
+});
+
+test('honest rate: labels of chosen runs never correct it, however many they are', () => {
+  const chosen = [
     { count: 800, passed: 90, failed: 10 },
     { count: 200, word: 'fail', passed: 10, failed: 30 },
   ] as const;
-  const { rate, corrected, judged, roganGladen, labels } = trafficRate(input(enough));
-  expect([corrected, labels]).toEqual([true, 140]);
-  expect(judged).toMatchObject({ point: expect.closeTo(0.8, 10) });
-  // 90 % of what the judge passed and 25 % of what it failed: 0.8 · 0.9 + 0.2 · 0.25. Labels were given by the verdict, which is allowed for.
-  expect(rate).toMatchObject({ point: expect.closeTo(0.77, 6), n: 1_000 });
-  expect(roganGladen.kind).toBe('estimated');
-  const few = trafficRate(
-    input([
-      { count: 800, passed: labelsMin - 1 },
-      { count: 200, word: 'fail', failed: 30 },
-    ]),
-  );
-  expect([few.corrected, few.rate]).toEqual([false, few.judged]);
-  expect(trafficRate(input([{ count: 800 }, { count: 200, word: 'fail', passed: 10, failed: 30 }]))).toMatchObject({
+  const found = trafficRate(input(chosen));
+  expect(found).toMatchObject({
     corrected: false,
-    predictionPowered: { kind: 'not_estimable', reason: 'no_labels' },
+    labels: 140,
+    drawnLabels: 0,
+    rate: { point: expect.closeTo(0.8, 10) },
+    uncorrected: { reason: 'no_drawn_labels' },
+    predictionPowered: { reason: 'no_drawn_labels' },
+    roganGladen: { reason: 'no_drawn_labels' },
   });
+  // Beside drawn ones they change nothing.
+  const drawn: readonly Some[] = [{ count: 400, passed: 30, failed: 10, drawn: 0.1 }];
+  const [alone, beside] = [
+    [...drawn, { count: 100, word: 'fail' as const }],
+    [...drawn, { count: 100, word: 'fail' as const, failed: 100 }],
+  ].map((some) => trafficRate(input(some)));
+  expect([beside?.rate, beside?.roganGladen]).toEqual([alone?.rate, alone?.roganGladen]);
 });
 
-test('honest rate: of a verdict that is rare all labels are enough', () => {
-  expect(
-    trafficRate(
-      input([
-        { count: 500, passed: 50 },
-        { count: 2, word: 'fail', failed: 2 },
-      ]),
-    ).corrected,
-  ).toBe(true);
+test('honest rate: a drawn label counts one over the probability of its run and of the draw', () => {
+  // All 40 raised runs and one in ten of the others were judged. Of both, the queue drew so that each run of the traffic had one chance in 20.
+  const { rate, corrected } = trafficRate(
+    input([
+      { count: 40, word: 'fail', raisedBy: 10, passed: 0, failed: 2, drawn: 0.05 },
+      { count: 96, probability: 0.1, passed: 42, failed: 6, drawn: 0.5 },
+    ]),
+  );
+  expect(corrected).toBe(true);
+  // 2 of 40 raised runs and 48 of 960 others: 42 of 50 labels pass, and verdicts of so few labels that all say the same hardly move it.
+  expect(rate.kind === 'estimated' && Math.abs(rate.point - 0.84) < 0.02).toBe(true);
 });
 
 const coverages: readonly (readonly [string, RateInput, object])[] = [

@@ -61,12 +61,66 @@ test('agreement: verdicts and words are counted by whether they pass or fail, an
     runs: 6,
     confusion: { truePositive: 2, falsePositive: 1, falseNegative: 1, trueNegative: 2 },
   });
-  expect(judge?.rates).toMatchObject({
-    precision: { point: expect.closeTo(2 / 3, 10), n: 3 },
-    recall: { point: expect.closeTo(2 / 3, 10), n: 3 },
-  });
-  expect(judge?.kappa).toMatchObject({ point: expect.closeTo(1 / 3, 10) });
+  // People or rules chose these runs, so the counts say nothing of others.
+  expect([judge?.drawn, judge?.chosen]).toEqual([0, judge?.confusion]);
+  expect([...Object.values(judge?.rates ?? {}), judge?.kappa]).toMatchObject(
+    Array.from({ length: 5 }, () => ({ reason: 'no_drawn_labels' })),
+  );
 });
+
+test('agreement: only runs that a queue drew at random have rates, each by its weight; chosen ones are counted', () => {
+  const rows = [
+    // Flagged runs: judged always, drawn with 0.1. Others: judged with 0.2, drawn with 0.5 and with 0.25.
+    ...Array.from({ length: 20 }, (_, at) => drawn(at + 1, 0.1, fail, { word: at < 15 ? 'fail' : 'pass' })),
+    ...Array.from({ length: 20 }, (_, at) =>
+      drawn(at + 21, 0.5, at < 10 ? fail : pass, { word: at % 2 === 0 ? 'fail' : 'pass', sampleProbability: 0.2 }),
+    ),
+    ...Array.from({ length: 20 }, (_, at) => drawn(at + 41, 0.25, pass, { word: at < 4 ? 'fail' : 'pass', sampleProbability: 0.2 })),
+    ...Array.from({ length: 90 }, (_, at) => said(at + 61, 'ann', fail, { word: 'fail' })),
+  ];
+  const [judge] = agreementOf(rows).judges;
+  expect(judge).toMatchObject({
+    runs: 150,
+    drawn: 60,
+    chosen: { truePositive: 90, falsePositive: 0, falseNegative: 0, trueNegative: 0 },
+    rates: {
+      // Weights 10, 10 and 20.
+      recall: { point: expect.closeTo((15 * 10 + 5 * 10) / (30 * 10), 10), n: 30 },
+      precision: { point: expect.closeTo((15 * 10 + 5 * 10) / (15 * 10 + 10 * 10 + 4 * 20), 10), n: 29 },
+      specificity: { point: expect.closeTo((5 * 10 + 16 * 20) / (10 * 10 + 20 * 20), 10), n: 30 },
+      accuracy: { point: expect.closeTo((15 * 10 + 10 * 10 + 16 * 20) / (40 * 10 + 20 * 20), 10), n: 60 },
+    },
+    // People fail 300 of 800, the judge 330: by chance they agree on 0.375 · 0.4125 + 0.625 · 0.5875.
+    kappa: { point: expect.closeTo((0.7125 - 0.521_875) / (1 - 0.521_875), 10) },
+  });
+});
+
+test('agreement: where a run was drawn, labels that others gave it by choice have no part in the figure', () => {
+  const rows = Array.from({ length: 40 }, (_, at) => [
+    drawn(at + 1, 0.5, at < 20 ? fail : pass, { word: at < 20 ? 'fail' : 'pass' }),
+    ...(at < 10 ? [said(at + 1, 'bob', pass, { word: 'fail' }), said(at + 1, 'cid', pass, { word: 'fail' })] : []),
+  ]).flat();
+  expect(agreementOf(rows).judges).toMatchObject([{ runs: 40, drawn: 40, rates: { recall: { point: 1, n: 20 }, accuracy: { point: 1 } } }]);
+});
+
+test('agreement: too few drawn labels name the number that is needed', () => {
+  const rows = Array.from({ length: 40 }, (_, at) => drawn(at + 1, 0.5, at < 4 ? fail : pass, { word: 'pass' }));
+  expect(agreementOf(rows).judges).toMatchObject([
+    {
+      rates: {
+        recall: { reason: 'too_few_drawn_labels', explanation: expect.stringMatching(/About 60 more are needed\.$/) },
+        precision: { reason: 'too_few_drawn_labels', explanation: expect.stringMatching(/At least 10 of this kind are needed\.$/) },
+        specificity: { kind: 'estimated', point: 1 },
+      },
+      kappa: { reason: 'too_few_drawn_labels' },
+    },
+  ]);
+});
+
+/** A label of a run that a queue drew with this probability. */
+function drawn(run: number, probability: number, own: Partial<StoredAnnotation>, verdict: Partial<Verdict>): AnnotatedRun {
+  return said(run, 'ann', { ...own, probability }, verdict);
+}
 
 test('agreement: single tool calls are compared by themselves, whatever a call is known by', () => {
   const on = (row: AnnotatedRun, toolCall: string, part?: number): AnnotatedRun => ({

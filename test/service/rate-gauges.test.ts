@@ -70,6 +70,7 @@ test('figures: gauges hold what the store tells, and change with it', async () =
       passed: at % 5 !== 0,
       explanation: '',
       at: 0,
+      probability: 1,
     })),
     0,
   );

@@ -3,6 +3,7 @@ import { minutesToFire } from '../analytics/alerts/alert-worlds.ts';
 import { skipsFound, skipWorlds } from '../analytics/skip-worlds.ts';
 import { designsOf, foundIn } from '../analytics/traffic-worlds.ts';
 import { seeded } from '../builders/seeded.ts';
+import { labelWorlds } from '../analytics/label-worlds.ts';
 import { comparisonWorlds } from './comparison-worlds.ts';
 import { correctionWorlds, scarceCorrectionWorlds } from './correction-worlds.ts';
 import { differentPairs, equalPairs, skewedPairs } from './paired-worlds.ts';
@@ -25,6 +26,30 @@ console.log(
 console.log('|---|---|---|---|---|---|---|---|---|');
 for (const world of [...rateWorlds, ...correctionWorlds, ...comparisonWorlds, ...scarceRateWorlds, ...scarceCorrectionWorlds]) {
   console.log(row(world.name, simulated(world, { worlds: Number(values.worlds), seed: Number(values.seed) })));
+}
+
+console.log(
+  '\n| figure | labels | interval holds the truth | lies above it | below it | mean error, points | width, points | not estimable |',
+);
+console.log('|---|---|---|---|---|---|---|---|');
+for (const world of labelWorlds) {
+  const found = world.simulated({ worlds: Number(values.worlds), seed: Number(values.seed) });
+  for (const [figure, { coverage, above, below, bias, width, notEstimable, worlds }] of Object.entries(found))
+    console.log(
+      `| ${(notEstimable === worlds
+        ? [figure, world.name, '', '', '', '', '', notEstimable]
+        : [
+            figure,
+            world.name,
+            percent(coverage),
+            percent(above),
+            percent(below),
+            signed(bias),
+            (100 * width).toFixed(1),
+            notEstimable || '',
+          ]
+      ).join(' | ')} |`,
+    );
 }
 
 console.log('\n| two versions on the same examples | difference shown | interval holds the truth | width, points |');

@@ -38,32 +38,41 @@ export interface Simulated {
 
 export function simulated({ truth, draw }: World, { worlds, seed }: { readonly worlds: number; readonly seed: number }): Simulated {
   const chance = seeded(seed);
-  const sums = { hits: 0, above: 0, below: 0, shown: 0, errors: 0, squares: 0, width: 0, notEstimable: 0, uncovered: 0 };
-  for (let world = 0; world < worlds; world++) {
-    const { estimate, uncovered = 0 } = draw(chance);
-    if (estimate.kind === 'not_estimable') {
-      sums.notEstimable++;
-      continue;
-    }
-    sums[estimate.low > truth ? 'above' : estimate.high < truth ? 'below' : 'hits']++;
-    if (estimate.low > 0 || estimate.high < 0) sums.shown++;
-    sums.errors += estimate.point - truth;
-    sums.squares += (estimate.point - truth) ** 2;
-    sums.width += estimate.high - estimate.low;
-    sums.uncovered += uncovered;
-  }
-  const counted = worlds - sums.notEstimable;
-  const bias = sums.errors / counted;
+  const drawn = tally(truth);
+  for (let world = 0; world < worlds; world++) drawn.add(draw(chance));
+  return drawn.result();
+}
+
+/** Holds what is drawn of one figure against its truth. */
+export function tally(truth: number): { add(drawn: Drawn): void; result(): Simulated } {
+  const sums = { worlds: 0, hits: 0, above: 0, below: 0, shown: 0, errors: 0, squares: 0, width: 0, notEstimable: 0, uncovered: 0 };
   return {
-    worlds,
-    coverage: sums.hits / counted,
-    above: sums.above / counted,
-    below: sums.below / counted,
-    shown: sums.shown / counted,
-    bias,
-    biasError: Math.sqrt((sums.squares / counted - bias ** 2) / counted),
-    width: sums.width / counted,
-    notEstimable: sums.notEstimable,
-    uncovered: sums.uncovered / counted,
+    add({ estimate, uncovered = 0 }) {
+      sums.worlds++;
+      if (estimate.kind === 'not_estimable') return void sums.notEstimable++;
+      sums[estimate.low > truth ? 'above' : estimate.high < truth ? 'below' : 'hits']++;
+      if (estimate.low > 0 || estimate.high < 0) sums.shown++;
+      sums.errors += estimate.point - truth;
+      sums.squares += (estimate.point - truth) ** 2;
+      sums.width += estimate.high - estimate.low;
+      sums.uncovered += uncovered;
+    },
+    result() {
+      const { worlds, notEstimable } = sums;
+      const counted = worlds - notEstimable;
+      const bias = sums.errors / counted;
+      return {
+        worlds,
+        coverage: sums.hits / counted,
+        above: sums.above / counted,
+        below: sums.below / counted,
+        shown: sums.shown / counted,
+        bias,
+        biasError: Math.sqrt((sums.squares / counted - bias ** 2) / counted),
+        width: sums.width / counted,
+        notEstimable,
+        uncovered: sums.uncovered / counted,
+      };
+    },
   };
 }

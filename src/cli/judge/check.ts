@@ -287,7 +287,8 @@ function checkResult(checked: Checked, results: readonly EvalResult[], labels: R
       tenant: item.run.tenant,
       traceId: item.run.traceId,
       spanId: item.run.spanId,
-      annotation: { name: checked.name, by, kind: 'human', label, score, passed, explanation: '', at: 0 },
+      // The labelled runs are the whole that the figures speak of.
+      annotation: { name: checked.name, by, kind: 'human', label, score, passed, explanation: '', at: 0, probability: 1 },
       verdict:
         found === undefined
           ? undefined
@@ -361,6 +362,7 @@ function resultLines({ name, labelled, unanswered, agreement }: CheckResult): re
     `  precision  ${estimateText(agreement.rates.precision, 'of what it fails')}`,
     `  recall     ${estimateText(agreement.rates.recall, 'of what people fail')}`,
     `  kappa      ${estimateText(agreement.kappa)}`,
+    '  These figures hold for other runs only if the labelled runs were drawn from them at random.',
   ];
 }
 

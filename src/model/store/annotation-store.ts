@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import type { RunKey } from '../agent-trace.ts';
 import { parseTraceId, type SpanId, type Tenant, type TraceId } from '../ids.ts';
 import type { Micros } from '../timestamp.ts';
+import type { SampledBy } from '../verdict.ts';
 
 /** `human`: a reviewer. `user`: an end user, for example with a thumb. `evaluator`: another program. */
 export const annotatorKinds = ['human', 'user', 'evaluator'] as const;
@@ -35,6 +36,11 @@ export interface Annotation {
    * Time of the annotation. Of several by one annotator on one run and name the newest counts; of equal times the last one that arrived.
    */
   readonly at: Micros;
+  /**
+   * With which a queue drew the run at random from those that have a verdict, above 0 and at most 1. Absent: a person or a rule chose the
+   * run, so nothing is known of runs without a label. A later annotation of the same annotator keeps it.
+   */
+  readonly probability?: number;
 }
 
 /**
@@ -57,7 +63,10 @@ export const annotationsWaitingMax = 100_000;
 export const annotationRowsMax = 50_000;
 
 /** An annotation of a stored run. */
-export type StoredAnnotation = Pick<Annotation, 'toolCall' | 'name' | 'by' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at'>;
+export type StoredAnnotation = Pick<
+  Annotation,
+  'toolCall' | 'name' | 'by' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at' | 'probability'
+>;
 
 /** An annotation with the id that identifies its annotator, name and target. */
 export interface IdentifiedAnnotation extends StoredAnnotation {
@@ -113,13 +122,15 @@ export interface AnnotatedQuery {
 export interface AnnotatedRun extends RunKey {
   /** Version of the agent; absent when the run names none. */
   readonly agentVersion?: string;
+  /** Absent when the run names none. */
+  readonly sessionId?: string;
   readonly annotation: StoredAnnotation;
   readonly verdict: AnnotatedVerdict | undefined;
   /** Index of the tool call in the trajectory; absent without a verdict. */
   readonly part?: number;
 }
 
-interface AnnotatedVerdict {
+interface AnnotatedVerdict extends Pick<SampledBy, 'upstream'> {
   readonly evaluator: string;
   readonly kind: string;
   readonly version: number;

@@ -79,6 +79,7 @@ export function annotationStore(db: Db): AnnotationStore {
           'r.trace_id',
           'r.span_id',
           'r.version',
+          'r.session_id',
           'r.id as run',
         ])
         .where('r.started_us', '>=', from)
@@ -95,12 +96,13 @@ export function annotationStore(db: Db): AnnotationStore {
         .limit(limit)
         .execute();
       const verdicts = await verdictsFor(db, rows);
-      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, version, run, ...own }): AnnotatedRun => {
+      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, version, session_id: sessionId, run, ...own }): AnnotatedRun => {
         const annotation = stored(own);
         const { verdict, parts } = verdicts.get(`${run} ${own.name}`) ?? { verdict: undefined, parts: undefined };
         const said = annotation.toolCall === undefined ? { verdict } : onCall(verdict, parts, annotation.toolCall);
         const key = { tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId };
-        return { ...key, ...(version === null ? {} : { agentVersion: version }), annotation, ...said };
+        const known = { ...(version === null ? {} : { agentVersion: version }), ...(sessionId === null ? {} : { sessionId }) };
+        return { ...key, ...known, annotation, ...said };
       });
     },
   };
@@ -129,12 +131,19 @@ async function verdictsFor(
   return found;
 }
 
-function annotatedVerdict({ evaluator, kind, version, verdict: word, label, sampleProbability, details }: EntryVerdict): AnnotatedVerdict {
+function annotatedVerdict({
+  evaluator,
+  kind,
+  version,
+  verdict: word,
+  label,
+  sampleProbability,
+  upstream,
+  details,
+}: EntryVerdict): AnnotatedVerdict {
   const { model, parts } = details;
-  return {
-    verdict: { evaluator, kind, version, model: typeof model === 'string' ? model : undefined, word, label, sampleProbability },
-    parts,
-  };
+  const drawn = { sampleProbability, ...(upstream === undefined ? {} : { upstream }) };
+  return { verdict: { evaluator, kind, version, model: typeof model === 'string' ? model : undefined, word, label, ...drawn }, parts };
 }
 
 /** Of one run, by name and annotator. */

@@ -9,6 +9,7 @@ import type { JudgeSpendStore } from '../../model/store/judge-store.ts';
 import { type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { type NotEstimable, notEstimable } from '../../statistics/estimate.ts';
+import type { Confusion } from '../../statistics/proportion.ts';
 import { averageRunsMax, type Coverage, weightShareMax } from '../../statistics/weighted-rate.ts';
 import { estimateJson, reasonOrNull } from './estimate-json.ts';
 import { judgeLatencyRows, judgeTrafficRows } from './judge-traffic.ts';
@@ -66,7 +67,7 @@ export const figureRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/rates',
-    summary: `The rate of each evaluator over all traffic, with its interval. Sample probabilities weight it, and enough labels of people correct it. It names the share that it does not cover. Without \`evaluator\` it lists evaluators with a judge or an endpoint. It reads the newest ${runsMax} runs of the period.`,
+    summary: `The rate of each evaluator over all traffic, with its interval. Sample probabilities weight it, and enough labels of people on runs that a queue drew at random correct it. It names the share that it does not cover. Without \`evaluator\` it lists evaluators with a judge or an endpoint. It reads the newest ${runsMax} runs of the period.`,
     path_parameters: {},
     query_parameters: {
       ...period,
@@ -123,7 +124,7 @@ export const figureRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/judges',
-    summary: `Agreement of evaluators with people on the same runs, by version and model, and of people with one another. It reads the newest ${annotationRowsMax} annotations of the period. Budgets, traffic and drift are those of now, for all tenants.`,
+    summary: `Agreement of evaluators with people on the same runs, by version and model, and of people with one another. Estimates come from labels of runs that a queue drew at random. It reads the newest ${annotationRowsMax} annotations of the period. Budgets, traffic and drift are those of now, for all tenants.`,
     path_parameters: {},
     query_parameters: {
       from: {
@@ -216,10 +217,15 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
         type: 'boolean',
         description: 'True: labels of people correct `rate`. False: it is the rate of the evaluator.',
       },
+      uncorrected: {
+        ...reasonOrNull,
+        description: 'Why labels of people do not correct `rate`. Null: they do, or `measure` is `mean_score`.',
+      },
       judged: estimate,
       prediction_powered: estimate,
       rogan_gladen: estimate,
       labels: { ...count, description: 'Judged runs that people have labelled.' },
+      drawn_labels: { ...count, description: 'Those that a queue drew at random. Only they correct the rate.' },
       uncovered: numberOrNull('Share of the traffic that the rate does not cover: `unreachable` and `unanswered` together.'),
       unreachable: numberOrNull('Share that the sample could not choose: its rate was 0.'),
       unanswered: numberOrNull('Chosen share without an answer: the judge failed, had no budget or room, or has not answered yet.'),
@@ -263,13 +269,31 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
       type: ['string', 'null'],
       description: 'With `by=version`: version of the agent, empty for runs without one. Null: all versions.',
     },
-    runs: { ...count, description: 'Runs, or calls, with a pass or fail of both people and the evaluator.' },
+    runs: { ...count, description: 'Runs, or calls, with a pass or fail of both people and the evaluator, chosen and drawn.' },
     both_pass: count,
     both_fail: count,
     missed: { ...count, description: 'Failed by people, passed by the evaluator.' },
     false_alarms: { ...count, description: 'Failed by the evaluator, passed by people.' },
+    drawn_labels: {
+      ...count,
+      description: 'Those that a queue drew at random. The estimates come from these alone, weighted, and hold for all traffic.',
+    },
+    chosen_labels: {
+      ...object({
+        runs: count,
+        both_pass: count,
+        both_fail: count,
+        missed: count,
+        false_alarms: count,
+        precision: numberOrNull('Share of these runs, not corrected.'),
+        recall: numberOrNull('Share of these runs, not corrected.'),
+        accuracy: numberOrNull('Share of these runs, not corrected.'),
+      }),
+      description: 'The other labels: a person or a rule chose their runs. What they show does not hold for other runs.',
+    },
     precision: { ...estimate, description: 'Share of the failures of the evaluator that people fail.' },
     recall: { ...estimate, description: 'Share of the failures of people that the evaluator fails.' },
+    specificity: { ...estimate, description: 'Share of the passes of people that the evaluator passes.' },
     accuracy: estimate,
     kappa: { ...estimate, description: 'Cohen’s kappa: agreement beyond chance, 1 at most.' },
   }),
@@ -347,6 +371,8 @@ function rateJson(
     predictionPowered,
     roganGladen,
     labels,
+    drawnLabels,
+    uncorrected,
     coverage,
     weights,
   }: EvaluatorRate,
@@ -361,10 +387,12 @@ function rateJson(
     measure,
     rate: estimateJson(rate),
     corrected,
+    uncorrected: uncorrected === undefined ? null : (estimateJson(uncorrected)['not_estimable'] ?? null),
     judged: estimateJson(judged),
     prediction_powered: estimateJson(predictionPowered),
     rogan_gladen: estimateJson(roganGladen),
     labels,
+    drawn_labels: drawnLabels,
     ...coverageJson(coverage),
     weights: { capped: weights.capped, largest_share: weights.largestShare, kish_n: weights.kishN },
   };
@@ -391,10 +419,11 @@ export function judgeFiguresJson({
   agentVersion,
   runs,
   confusion,
+  drawn,
+  chosen,
   rates,
   kappa,
 }: JudgeAgreement): JsonObject {
-  const { truePositive, falsePositive, falseNegative, trueNegative } = confusion;
   return {
     name,
     about,
@@ -404,14 +433,32 @@ export function judgeFiguresJson({
     model: model ?? null,
     agent_version: agentVersion ?? null,
     runs,
-    both_pass: trueNegative,
-    both_fail: truePositive,
-    missed: falseNegative,
-    false_alarms: falsePositive,
+    ...countsJson(confusion),
+    drawn_labels: drawn,
+    chosen_labels: chosenJson(chosen),
     precision: estimateJson(rates.precision),
     recall: estimateJson(rates.recall),
+    specificity: estimateJson(rates.specificity),
     accuracy: estimateJson(rates.accuracy),
     kappa: estimateJson(kappa),
+  };
+}
+
+function countsJson({ truePositive, falsePositive, falseNegative, trueNegative }: Confusion): JsonObject {
+  return { both_pass: trueNegative, both_fail: truePositive, missed: falseNegative, false_alarms: falsePositive };
+}
+
+/** Plain shares: an interval would speak of runs that had no chance of a label. */
+function chosenJson(counts: Confusion): JsonObject {
+  const { truePositive, falsePositive, falseNegative, trueNegative } = counts;
+  const runs = truePositive + falsePositive + falseNegative + trueNegative;
+  const share = (hits: number, of: number): number | null => (of === 0 ? null : hits / of);
+  return {
+    runs,
+    ...countsJson(counts),
+    precision: share(truePositive, truePositive + falsePositive),
+    recall: share(truePositive, truePositive + falseNegative),
+    accuracy: share(truePositive + trueNegative, runs),
   };
 }
 

@@ -40,6 +40,8 @@ test.each(['precision', 'recall', 'accuracy'])('%s that cannot be estimated ends
       model: 'm',
       runs: 3,
       confusion,
+      drawn: 3,
+      chosen: { truePositive: 0, falsePositive: 0, falseNegative: 0, trueNegative: 0 },
       rates,
       kappa: none,
     },

@@ -107,7 +107,11 @@ function RatesByAgent({ evaluator: { name }, query, from, to }: Omit<EvaluatorDe
       key: 'labels',
       title: 'Labels of people',
       isNumber: true,
-      cell: ({ labels, corrected }) => `${countText(labels)}${corrected ? ', correct the rate' : ''}`,
+      cell: ({ labels, drawn_labels: drawn, corrected, uncorrected }) => (
+        <span title={uncorrected?.explanation}>
+          {`${countText(labels)}, ${countText(drawn)} drawn at random${corrected ? ' correct the rate' : ''}`}
+        </span>
+      ),
     },
     {
       key: 'covered',

@@ -2,7 +2,7 @@
 import type { Schemas } from '../../api/client.ts';
 import type { Query } from '../../parts/address.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
-import { countText, scoreText, unknownText } from '../../parts/format.ts';
+import { countText, percentText, scoreText, unknownText } from '../../parts/format.ts';
 import { runsAddress } from '../../parts/page-links.ts';
 import { RateCell } from '../../parts/rate-cell.tsx';
 
@@ -23,6 +23,8 @@ export function AgreementSection({ judges, people, runs }: AgreementProps) {
       <p class="dim">
         Of runs that a person and the evaluator judged. <em>Missed</em>: people fail the run, the evaluator passes it. <em>False alarm</em>:
         the evaluator fails the run, people pass it. Kappa is agreement beyond chance: 0 is chance, 1 is the same verdict on each run.
+        Shares and kappa hold for all traffic and come from labels of runs that a queue drew at random. <em>Chosen labels</em> are those of
+        other runs, as counted, without correction.
       </p>
       {judges.length === 0 ? (
         <p>No evaluator with a judge is on.</p>
@@ -31,8 +33,8 @@ export function AgreementSection({ judges, people, runs }: AgreementProps) {
       )}
       {judges.length > 0 && judges.every((one) => one.runs === 0) ? (
         <p>
-          Nobody has labelled a judged run in this time, so nothing says whether the judges are right. Label some runs on their page, under
-          the name of the evaluator: thirty labels with passes and failures give a first figure.
+          Nobody has labelled a judged run in this time, so nothing says whether the judges are right. Add a queue that asks about the
+          evaluator, and label the runs that it draws at random: some hundred labels give a first figure.
         </p>
       ) : null}
       {people.length === 0 ? null : (
@@ -73,6 +75,7 @@ function columnsOf(filters: Query): readonly Column<Judge>[] {
     { key: 'model', title: 'Model', from: 'wide', cell: ({ model }) => model ?? unknownText },
     { key: 'version', title: 'Version', from: 'wide', isNumber: true, cell: ({ version }) => String(version) },
     { key: 'runs', title: 'Labelled', isNumber: true, cell: ({ runs: labelled }) => countText(labelled) },
+    { key: 'drawn', title: 'Drawn at random', isNumber: true, cell: ({ drawn_labels: drawn }) => countText(drawn) },
     { key: 'kappa', title: 'Kappa', cell: ({ kappa }) => <RateCell estimate={kappa} text={scoreText} min={-1} mark={0} /> },
     { key: 'accuracy', title: 'Same verdict', cell: ({ accuracy }) => <RateCell estimate={accuracy} /> },
     { key: 'both_pass', title: 'Both pass', isNumber: true, cell: (row) => linked(row, row.both_pass, 'pass', 'pass') },
@@ -81,7 +84,14 @@ function columnsOf(filters: Query): readonly Column<Judge>[] {
     { key: 'false_alarms', title: 'False alarms', isNumber: true, cell: (row) => linked(row, row.false_alarms, 'fail', 'pass') },
     { key: 'precision', title: 'Precision', from: 'wide', cell: ({ precision }) => <RateCell estimate={precision} /> },
     { key: 'recall', title: 'Recall', from: 'wide', cell: ({ recall }) => <RateCell estimate={recall} /> },
+    { key: 'chosen', title: 'Chosen labels', from: 'wide', cell: ({ chosen_labels: chosen }) => chosenText(chosen), wraps: true },
   ];
+}
+
+function chosenText({ runs, accuracy, precision, recall }: Judge['chosen_labels']): string {
+  if (runs === 0) return unknownText;
+  const shares = [['same verdict', accuracy] as const, ['precision', precision] as const, ['recall', recall] as const];
+  return `${countText(runs)}: ${shares.flatMap(([name, share]) => (share === null ? [] : [`${name} ${percentText(share)}`])).join(', ')}, not corrected`;
 }
 
 const peopleColumns: readonly Column<People>[] = [
