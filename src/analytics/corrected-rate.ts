@@ -129,7 +129,7 @@ export function runKeyText(run: RunKey): string {
 }
 
 /** Effective number of drawn labels below which a rate is not corrected: chance would dominate the correction. */
-export const labelsMin = 50;
+export const labelsMin = 100;
 
 export interface TrafficRate {
   /** `mean_score` for an evaluator without a threshold. */

@@ -191,14 +191,14 @@ function noCounts(queue: string): QueueCounts {
 
 async function leaseOf(
   { store: { queues }, thresholds, telemetry, clock }: AnnotationQueuesOptions,
-  { name, people, order, leaseMs }: QueueSettings,
+  { name, people, order, random, leaseMs }: QueueSettings,
   query: { readonly person: string; readonly tenant?: Tenant },
 ): Promise<QueueItem | undefined> {
   const at = Math.floor(clock.nowMs() * 1_000);
   const free = { queue: name, people, now: at, ...query };
   const among =
     order === 'oldest' ? {} : { among: informativeOrder(await queues.candidates({ ...free, limit: informativeItemsMax }), thresholds()) };
-  const leased = await queues.lease({ ...free, ...among, until: at + leaseMs * 1_000 });
+  const leased = await queues.lease({ ...free, ...among, random, until: at + leaseMs * 1_000 });
   if (leased?.tookOver === true) telemetry.add('tracejury.queues.leases_expired', 1, { 'tracejury.queue': name });
   return leased?.item;
 }

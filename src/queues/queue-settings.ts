@@ -20,8 +20,18 @@ export interface QueueSettings {
   /** From the entry of an item to its expiry; `undefined`: it stays. */
   readonly dueMs: number | undefined;
   readonly order: QueueOrder;
+  /** Share 0..1 of the turns that gives a run drawn at random from the judged ones, where the queue asks about an evaluator with a judge. */
+  readonly random: number;
   /** Length of a lease. */
   readonly leaseMs: number;
   /** True: a person sees verdicts of judges and answers of others after the own answer. */
   readonly blind: boolean;
 }
+
+/** Room of a queue for drawn items of one tenant that are open. */
+export function drawnMax({ max, random }: Pick<QueueSettings, 'max' | 'random'>): number {
+  return Math.max(drawnRoomMin, Math.ceil(max * random));
+}
+
+/** With fewer a thinning leaves almost nothing. */
+const drawnRoomMin = 8;

@@ -1,9 +1,13 @@
 /** Puts runs into annotation queues, as the rules of the configuration say, and keeps the queues up to date. */
 import type { Config } from '../config/config.ts';
 import type { QueueRule } from '../config/entries/queue-entry.ts';
+import { drawOf } from '../model/queue-draw.ts';
+import type { RunExpression } from '../pipeline/evaluation/run-expression.ts';
+import { drawnMax } from '../queues/queue-settings.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { QueueCounts, QueueStore } from '../model/store/queue-store.ts';
-import type { Store } from '../model/store/store.ts';
+import type { EvaluatorKind } from '../model/verdict.ts';
+import type { Store, StoredRun } from '../model/store/store.ts';
 import { annotationQueues, type AnnotationQueues, enteringOf } from '../queues/annotation-queues.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { RunWriter } from '../stores/run-writer.ts';
@@ -23,21 +27,71 @@ export function queueFiller(options: QueueFillerOptions): RuleMatcher {
     ...options,
     kind: 'queue',
     async keep(rule, runs) {
-      const outcomes = await store.queues.add({
-        ...enteringOf(rule, Math.floor(clock.nowMs() * 1_000)),
-        items: runs.map((run) => ({ ...run, why: rule.whenText ?? '' })),
-        addedBy: `rule ${rule.name}`,
-        reopens: false,
-      });
+      const { whenText = '', draws } = rule;
+      const name = queueOfRule(rule.name);
+      const entering = enteringOf({ ...rule, name }, Math.floor(clock.nowMs() * 1_000));
+      const addedBy = `rule ${name}`;
+      const outcomes =
+        draws === undefined
+          ? await store.queues.add({
+              ...entering,
+              items: runs.map((run) => ({ ...run, why: whenText })),
+              addedBy,
+              reopens: false,
+            })
+          : await store.queues.draw({
+              ...entering,
+              addedBy,
+              drawnMax: drawnMax(rule),
+              items: runs.map((run) => ({ ...run, why: whyDrawn, draw: drawOf(run, judgedWith(run, draws)) })),
+            });
       return new Map([...Map.groupBy(outcomes, (outcome) => outcome)].map(([outcome, own]) => [outcome, own.length]));
     },
-    count: (rule, outcome, runs) => telemetry.add('tracejury.queues.runs', runs, { 'tracejury.queue': rule, 'tracejury.outcome': outcome }),
+    count: (rule, outcome, runs) =>
+      telemetry.add('tracejury.queues.runs', runs, { 'tracejury.queue': queueOfRule(rule), 'tracejury.outcome': outcome }),
   });
 }
 
-/** The rules of queues that have one. */
-export function rulesOfQueues({ queues }: Pick<Config, 'queues'>): readonly QueueRule[] {
-  return queues.flatMap((queue) => (queue.when === undefined ? [] : [{ ...queue, when: queue.when }]));
+const whyDrawn = 'drawn at random';
+/** No queue has a space in its name. */
+const drawingSuffix = ' drawn';
+
+function queueOfRule(rule: string): string {
+  return rule.endsWith(drawingSuffix) ? rule.slice(0, -drawingSuffix.length) : rule;
+}
+
+/** Probability with which the scarcest of these evaluators judged the run, without samplers before the service: a sender claims those. */
+function judgedWith({ verdicts }: Pick<StoredRun, 'verdicts'>, names: readonly string[]): number {
+  const judged = verdicts.filter(({ name, verdict }) => names.includes(name) && (verdict === 'pass' || verdict === 'fail'));
+  return Math.min(1, ...judged.map(({ sampleProbability, upstream = 1 }) => sampleProbability / upstream));
+}
+
+interface QueuesAndEvaluators extends Pick<Config, 'queues'> {
+  readonly evaluators: readonly { readonly configured: { readonly name: string; readonly kind: EvaluatorKind } }[];
+}
+
+/** What fills queues: their conditions, and for each that asks about a judge the draw from what it has judged. */
+export function rulesOfQueues({ queues, evaluators }: QueuesAndEvaluators): readonly QueueRule[] {
+  const sampled = new Set(evaluators.flatMap(({ configured: { name, kind } }) => (kind === 'rule' ? [] : [name])));
+  return queues.flatMap((queue): readonly QueueRule[] => {
+    const { name, when, random } = queue;
+    const draws = queue.ask.flatMap((question) => (sampled.has(question.name) ? [question.name] : []));
+    return [
+      ...(when === undefined ? [] : [{ ...queue, when }]),
+      ...(random === 0 || draws.length === 0
+        ? []
+        : [{ ...queue, name: `${name}${drawingSuffix}`, when: hasVerdict(draws), sample: 1, draws }]),
+    ];
+  });
+}
+
+function hasVerdict(names: readonly string[]): RunExpression {
+  return {
+    kind: 'or',
+    terms: names.flatMap((evaluator) =>
+      (['pass', 'fail'] as const).map((text) => ({ kind: 'text', place: { part: 'verdict', evaluator }, sign: '=', text }) as const),
+    ),
+  };
 }
 
 /** The filler of a service: by the rules in force, behind the writer of runs. */

@@ -7,7 +7,7 @@ import type { RunKey } from '../model/agent-trace.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { NewRuleMatch, RuleKind } from '../model/store/rule-match-store.ts';
-import type { Store } from '../model/store/store.ts';
+import type { Store, StoredRun } from '../model/store/store.ts';
 import { shares } from '../model/shares.ts';
 import { type ItemId, upTo, type Watermark } from '../model/watermark.ts';
 import { residualOf } from '../pipeline/evaluation/residual.ts';
@@ -39,7 +39,7 @@ export interface RuleMatcherOptions<Rule extends ChoosingRule> {
   /** True: runs come faster than the store writes them, so matching runs wait. */
   readonly isBehind: () => boolean;
   /** Does with runs of one tenant what the rule says. */
-  readonly keep: (rule: Rule, runs: readonly RunKey[]) => Promise<RuleOutcomes>;
+  readonly keep: (rule: Rule, runs: readonly StoredRun[]) => Promise<RuleOutcomes>;
   /** Counts runs of a rule: those of `keep`, dropped ones and failed ones. */
   readonly count: (rule: string, outcome: string, runs: number) => void;
   readonly clock: Clock;
@@ -219,11 +219,11 @@ function looksAt(residual: RunExpression, verdicts: ReadonlyMap<string, unknown>
   return (judges && verdicts.size > 0) || names.some((name) => verdicts.has(name));
 }
 
-async function matchingOf(store: Pick<Store, 'run'>, waiting: readonly Match[]): Promise<readonly RunKey[]> {
-  const matching: RunKey[] = [];
+async function matchingOf(store: Pick<Store, 'run'>, waiting: readonly Match[]): Promise<readonly StoredRun[]> {
+  const matching: StoredRun[] = [];
   for (const { run, residual } of waiting) {
     const stored = await store.run(run);
-    if (stored !== undefined && holds(residual, factsOfRow(stored))) matching.push(run);
+    if (stored !== undefined && holds(residual, factsOfRow(stored))) matching.push(stored);
   }
   return matching;
 }

@@ -517,7 +517,7 @@ export const metrics = {
   'tracejury.queues.runs': {
     ...counter('{run}', 'tracejury.queue', 'tracejury.outcome'),
     meaning:
-      'Runs that rules of `queues` matched: added, known, full, not_stored, dropped, or failed. known: the queue has the run. full: the queue has its most open items. dropped: no room in memory, or the service stopped. failed: the store could not be read or written.',
+      'Runs that rules of `queues` matched: added, known, full, not_stored, dropped, or failed. Judged runs before the draw: drawn, not_drawn, or known. known: the queue has the run. full: the queue has its most open items. dropped: no room in memory, or the service stopped. failed: the store could not be read or written.',
   },
   'tracejury.queues.items': {
     ...gauge('{item}', 'tracejury.queue', 'tracejury.state'),
@@ -537,7 +537,7 @@ export const metrics = {
   'tracejury.rate': {
     ...gauge('1', ...rate, 'tracejury.corrected', 'tracejury.bound'),
     meaning:
-      'Pass rate (or mean score) of an evaluator with a judge, over all traffic of the last day. Weighted by the sample probabilities, and corrected by people’s labels where enough of them are of runs that a queue drew at random. point, low and high of its 95 % interval. Without an agent: all agents. Without a tenant: all tenants. Computed once a minute from the newest 20,000 runs; absent where it cannot be estimated.',
+      'Pass rate (or mean score) of an evaluator with a judge, over all traffic of the last day. Weighted by the sample probabilities. Corrected by people’s labels where enough of their runs were drawn at random. point, low and high of its 95 % interval. Without an agent: all agents. Without a tenant: all tenants. Computed once a minute from the newest 20,000 runs; absent where it cannot be estimated.',
   },
   'tracejury.rate.judged': {
     ...gauge('1', ...rate, 'tracejury.bound'),
@@ -552,7 +552,7 @@ export const metrics = {
   'tracejury.judge.agreement': {
     ...gauge('1', 'gen_ai.evaluation.name', 'tracejury.evaluator.version', 'gen_ai.request.model', 'tracejury.figure', 'tracejury.bound'),
     meaning:
-      'Agreement of an evaluator with people, from labels of the last thirty days on runs that a queue drew at random: precision and recall of failures, and Cohen’s kappa. Each has point, low and high of its 95 % interval.',
+      'Agreement of an evaluator with people: precision and recall of failures, and Cohen’s kappa. Computed from labels on runs of the last thirty days that a queue drew at random. Each has point, low and high of its 95 % interval.',
   },
   'tracejury.judge.drift': {
     ...gauge('1', ...drift),

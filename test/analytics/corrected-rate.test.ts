@@ -204,7 +204,7 @@ test('honest rate: enough labels of drawn runs correct it, too few do not', () =
   // 90 % of what the judge passed and 25 % of what it failed: 0.8 · 0.9 + 0.2 · 0.25.
   expect(rate).toMatchObject({ point: expect.closeTo(0.77, 6), n: 1_000 });
   expect(roganGladen).toMatchObject({ kind: 'estimated', sensitivity: expect.closeTo(72 / 77, 10) });
-  const few = trafficRate(input([{ count: 800, passed: labelsMin - 1, drawn: 0.1 }, { count: 200 }]));
+  const few = trafficRate(input([{ count: 800, passed: labelsMin - 1, drawn: 0.125 }, { count: 200 }]));
   expect([few.corrected, few.rate]).toEqual([false, few.judged]);
   expect(few).toMatchObject({
     uncorrected: { reason: 'too_few_drawn_labels', explanation: expect.stringMatching(/About 1 more are needed\.$/) },
@@ -238,15 +238,15 @@ test('honest rate: labels of chosen runs never correct it, however many they are
 });
 
 test('honest rate: a drawn label counts one over the probability of its run and of the draw', () => {
-  // All 40 raised runs and one in ten of the others were judged. Of both, the queue drew so that each run of the traffic had one chance in 20.
+  // All 40 raised runs and one in ten of the others were judged. Of both, the queue drew so that each run of the traffic had one chance in ten.
   const { rate, corrected } = trafficRate(
     input([
-      { count: 40, word: 'fail', raisedBy: 10, passed: 0, failed: 2, drawn: 0.05 },
-      { count: 96, probability: 0.1, passed: 42, failed: 6, drawn: 0.5 },
+      { count: 40, word: 'fail', raisedBy: 10, failed: 4, drawn: 0.1 },
+      { count: 96, probability: 0.1, passed: 84, failed: 12, drawn: 1 },
     ]),
   );
   expect(corrected).toBe(true);
-  // 2 of 40 raised runs and 48 of 960 others: 42 of 50 labels pass, and verdicts of so few labels that all say the same hardly move it.
+  // 4 of 40 raised runs and 96 of 960 others: 84 of 100 labels pass.
   expect(rate.kind === 'estimated' && Math.abs(rate.point - 0.84) < 0.02).toBe(true);
 });
 

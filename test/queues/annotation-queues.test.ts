@@ -22,6 +22,7 @@ function settingsOf(given: Partial<QueueSettings> = {}): QueueSettings {
     people: 1,
     dueMs: undefined,
     order: 'oldest',
+    random: 0,
     leaseMs: 60_000,
     blind: true,
     ...given,

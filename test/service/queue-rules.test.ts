@@ -7,7 +7,7 @@ import type { Store } from '../../src/model/store/store.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { type ItemId, noItems, upTo, type Watermark } from '../../src/model/watermark.ts';
 import { parseRunExpression } from '../../src/pipeline/evaluation/run-expression.ts';
-import { queueFiller, queueUpkeep, queueUpkeepMs } from '../../src/service/queue-rules.ts';
+import { queueFiller, queueUpkeep, queueUpkeepMs, rulesOfQueues } from '../../src/service/queue-rules.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 import { run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
@@ -27,6 +27,7 @@ function rule(whenText: string, given: Partial<QueueRule> = {}): QueueRule {
     people: 1,
     dueMs: undefined,
     order: 'oldest',
+    random: 0,
     leaseMs: 60_000,
     blind: true,
     ...given,
@@ -220,4 +221,40 @@ test('upkeep: items expire with a warning, leases that end are counted, and the 
 function keyOf(at: number) {
   const { tenant, traceId: trace, spanId } = run({ traceId: traceId(at + 1) });
   return { tenant, traceId: trace, spanId };
+}
+
+test('queue rules: a queue that asks about a judge draws from what it has judged, with the probability of the verdict', async () => {
+  const { store, counted } = await filled(drawingRules({ random: 0.3 }), [
+    item(0, { tool_error: scored(0) }),
+    scoredRun({ goal: scored(1) }, run({ traceId: traceId(2) }), { evaluatorKind: 'judge', sampleProbability: 0.5 }),
+    item(2, { tool_error: scored(1) }),
+    judged(2, 'goal', 0),
+    judged(3, 'goal', 1),
+    judged(3, 'other', 1),
+    scoredRun({ goal: skipped }, run({ traceId: traceId(5) })),
+  ]);
+  const { items } = await store.queues.items({ queue: 'refunds', limit: 10 });
+  expect(items.map((one) => [one.traceId, one.why, one.addedBy, one.probability])).toEqual([
+    [traceId(2), 'drawn at random', 'rule refunds', 1],
+    [traceId(3), 'drawn at random', 'rule refunds', 1],
+    [traceId(4), 'drawn at random', 'rule refunds', 1],
+  ]);
+  expect(counted).toEqual({ drawn: 3 });
+});
+
+test.each([
+  ['its share is 0', { random: 0 }],
+  ['it asks about no judge', { random: 0.3, ask: [{ kind: 'evaluator', name: 'tool_error' } as const] }],
+])('queue rules: a queue draws nothing when %s', (_when, given) => {
+  expect(drawingRules(given)).toEqual([]);
+});
+
+/** Of a queue without a condition. */
+function drawingRules(given: Partial<QueueRule>): readonly QueueRule[] {
+  const { when: _when, ...queue } = rule('goal < 1', given);
+  const configured = (name: string, kind: 'rule' | 'judge') => ({ configured: { name, kind } });
+  return rulesOfQueues({
+    queues: [{ ...queue, when: undefined }],
+    evaluators: [configured('goal', 'judge'), configured('tool_error', 'rule')],
+  });
 }

@@ -4,7 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { Annotation } from '../../src/model/store/annotation-store.ts';
-import type { AddingItems, LeaseRequest, NewQueueResponse, QueueItem, QueueStore } from '../../src/model/store/queue-store.ts';
+import type {
+  AddingItems,
+  DrawingItems,
+  LeaseRequest,
+  NewQueueResponse,
+  QueueItem,
+  QueueStore,
+} from '../../src/model/store/queue-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { openedInMemory } from '../builders/memory-store.ts';
@@ -34,6 +41,17 @@ function adding(runs: readonly Run[], given: Partial<AddingItems> = {}): AddingI
     dueAt: undefined,
     itemsMax: 100,
     reopens: false,
+    ...given,
+  };
+}
+
+/** `number`: place in the random order, of runs that were judged for sure unless a probability is given. */
+function drawing(runs: readonly (readonly [run: Run, number: number, judged?: number])[], given: Partial<DrawingItems> = {}): DrawingItems {
+  const { items, itemsMax: _itemsMax, reopens: _reopens, ...rest } = adding(runs.map(([of]) => of));
+  return {
+    ...rest,
+    drawnMax: 4,
+    items: items.map((item, at) => ({ ...item, draw: { number: runs[at]?.[1] ?? 0, judged: runs[at]?.[2] ?? 1 } })),
     ...given,
   };
 }
@@ -275,6 +293,89 @@ describe.each(members)('%s', (member) => {
       },
     ]);
     expect(await store.queues.answered({ queue: 'refunds', tenant: acme, limit: 5 })).toEqual([]);
+  });
+
+  test('queues: drawn runs have room of their own, and a thinning keeps those that come first with the probability that they now have', async () => {
+    const { queues } = await opened(member, 8);
+    const numbers = [0.5, 0.1, 0.9, 0.3, 0.7, 0.2, 0.05, 0.4];
+    const outcomes: unknown[] = [];
+    for (const [at, number] of numbers.entries()) outcomes.push(...(await queues.draw(drawing([[nth(at), number]]))));
+    // The fifth is one too many: the rate falls to 0.5, the first number that goes. The eighth is one again, and the rate falls to 0.2.
+    expect(outcomes).toEqual(Array.from({ length: 8 }, () => 'drawn'));
+    const { items } = await queues.items({ queue: 'refunds', limit: 10 });
+    expect(items.map((item) => [item.traceId, item.probability])).toEqual([
+      [nth(1).traceId, 0.2],
+      [nth(6).traceId, 0.2],
+    ]);
+    expect(await queues.draw(drawing([[nth(5), 0.2]]))).toEqual(['not_drawn']);
+    // A run that was judged with 0.2 was drawn for sure.
+    expect(await queues.draw(drawing([[nth(3), 0.1, 0.2]]))).toEqual(['drawn']);
+    expect((await queues.items({ queue: 'refunds', limit: 10 })).items.at(-1)).toMatchObject({ probability: 1 });
+    expect(await queues.draw(drawing([[nth(1), 0.1]]))).toEqual(['known']);
+    expect(await queues.add(adding([nth(0), nth(2)], { itemsMax: 2 }))).toEqual(['added', 'added']);
+  });
+
+  test('queues: turns of the random share give drawn runs in their own order, and their labels alone have a probability', async () => {
+    const store = await opened(member, 6);
+    const { queues } = store;
+    await queues.add(adding([nth(0), nth(1), nth(2)]));
+    await queues.draw(
+      drawing([
+        [nth(3), 0.6],
+        [nth(4), 0.2],
+      ]),
+    );
+    // A run that a rule chose is drawn too: from then on it waits for its place.
+    await queues.draw(drawing([[nth(0), 0.4]]));
+    // And one that was drawn is chosen too.
+    expect(await queues.add(adding([nth(4)]))).toEqual(['known']);
+    const given: unknown[] = [];
+    for (let turn = 0; turn < 5; turn++) {
+      const item = await leasedItem(queues, 'ann', { random: 0.5 });
+      if (item === undefined) throw new Error('no item');
+      await queues.respond(saying('ann', item, { annotations: [annotationOf('ann', item)] }));
+      given.push([item.traceId, (await store.run(item))?.annotations[0]?.probability]);
+    }
+    expect(given).toEqual([
+      [nth(1).traceId, undefined],
+      [nth(4).traceId, 1],
+      [nth(2).traceId, undefined],
+      [nth(0).traceId, 1],
+      [nth(3).traceId, 1],
+    ]);
+  });
+
+  test('queues: labels that come before the draw count when the random order comes to their run, and a corrected label stays drawn', async () => {
+    const store = await opened(member, 3);
+    const { queues } = store;
+    await queues.add(adding([nth(0)]));
+    const chosen = await leasedItem(queues, 'ann');
+    if (chosen === undefined) throw new Error('no item');
+    await queues.respond(
+      saying('ann', chosen, { annotations: [annotationOf('ann', chosen), { ...annotationOf('ann', chosen), name: 'tone' }] }),
+    );
+    expect(
+      await queues.draw(
+        drawing([
+          [nth(0), 0.4],
+          [nth(1), 0.2],
+          [nth(2), 0.6],
+        ]),
+      ),
+    ).toEqual(['drawn', 'drawn', 'drawn']);
+    const probabilities = async (at: number): Promise<unknown> =>
+      Object.fromEntries(((await store.run(nth(at)))?.annotations ?? []).map(({ name, probability }) => [name, probability]));
+    const next = async (): Promise<QueueItem | undefined> => await leasedItem(queues, 'ann', { random: 1 });
+    const first = await next();
+    expect([first?.traceId, await probabilities(0)]).toEqual([nth(1).traceId, { goal: undefined, tone: undefined }]);
+    await queues.respond(saying('ann', first, { annotations: [annotationOf('ann', nth(1))] }));
+    // The one after it lies behind the early one. What the queue did not ask stays chosen.
+    expect([(await next())?.traceId, await probabilities(0)]).toEqual([nth(2).traceId, { goal: 1, tone: undefined }]);
+    await store.annotations.write(
+      [{ ...annotationOf('ann', nth(1)), spanId: undefined, tenant: undefined, passed: false, at: 4 * second }],
+      4 * second,
+    );
+    expect((await store.run(nth(1)))?.annotations).toMatchObject([{ name: 'goal', passed: false, probability: 1 }]);
   });
 
   test('queues: items go with their runs', async () => {

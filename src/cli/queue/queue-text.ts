@@ -28,13 +28,17 @@ export function queueText(queue: JsonObject): readonly string[] {
   return [
     queueLine(queue),
     ...(member(queue, 'when') === null ? [] : [`when    ${cell(queue, 'when', textChars)}`]),
-    `asks    ${people === 1 ? 'one person' : `${people} people`}, ${cell(queue, 'order')} first`,
+    `asks    ${people === 1 ? 'one person' : `${people} people`}, ${cell(queue, 'order')} first${randomText(number(queue, 'random'))}`,
     ...objectsAt(queue, 'ask').map((question) => `        ${questionText(question)}`),
     ...objectsAt(queue, 'agreement').map((one) => `agree   ${agreementText(one)}`),
     ...objectsAt(queue, 'by_person').map(
       (one) => `person  ${cell(one, 'person')}: ${number(one, 'answers')} answered, ${number(one, 'skips')} skipped`,
     ),
   ];
+}
+
+function randomText(share: number): string {
+  return share === 0 ? '' : `; up to ${Math.round(share * 100)} % of the turns give a run drawn at random`;
 }
 
 function questionText(question: JsonObject): string {

@@ -10,13 +10,15 @@ import { scoreDefaults } from '../sections/queues.ts';
 import { runRule } from './run-rule.ts';
 
 export interface QueueConfig extends QueueSettings {
-  /** `undefined`: people alone add runs. */
+  /** `undefined`: no rule adds runs. */
   readonly when: RunExpression | undefined;
 }
 
-/** A queue that a rule fills. */
+/** A rule that fills a queue. */
 export interface QueueRule extends QueueSettings {
   readonly when: RunExpression;
+  /** Evaluators from whose judged runs it draws at random; absent: each run that matches enters. */
+  readonly draws?: readonly string[];
 }
 
 /** Of a checked list. */
@@ -24,7 +26,7 @@ export function queueConfigs(value: JsonObject): readonly QueueConfig[] {
   return listAt(value, 'queues').flatMap((item): readonly QueueConfig[] => {
     const [written, rule] = [asObject(item), runRule(asObject(item))];
     if (rule === undefined) return [];
-    const [order, people] = [member(written, 'order'), member(written, 'people')];
+    const [order, people, random] = ['order', 'people', 'random'].map((key) => member(written, key));
     return [
       {
         ...rule,
@@ -32,6 +34,7 @@ export function queueConfigs(value: JsonObject): readonly QueueConfig[] {
         people: typeof people === 'number' ? people : 1,
         dueMs: quantityOf('duration', member(written, 'due')),
         order: queueOrders.find((one) => one === order) ?? 'oldest',
+        random: typeof random === 'number' ? random : 0,
         leaseMs: quantityOf('duration', member(written, 'lease')) ?? 0,
         blind: member(written, 'blind') !== false,
       },

@@ -27,13 +27,13 @@ export const queues: Section = {
       properties: {
         ...runRuleKeys({
           name: 'Unique name of the queue. A queue with the same name keeps its items over a reload.',
-          when: 'Which runs the rule puts into the queue. When left out, people add runs over the API, the command line or the console.',
+          when: 'Which runs the rule puts into the queue. When left out, people add runs over the API, the command line or the console, and the random share enters.',
           max: integer(
             500,
             1,
             queueItemsMax,
             'items',
-            'Most open items of one tenant in the queue. At this number no run of it enters until a person has answered one.',
+            'Most open items of one tenant in the queue. At this number no run of it enters until a person has answered one. Drawn runs have room of their own: the part `random` of it.',
           ),
         }),
         ask: {
@@ -74,6 +74,15 @@ export const queues: Section = {
           default: 'oldest',
           description:
             '`oldest`: the item that entered first. `informative`: the one that teaches most ([the order](../guides/queues.md#order)).',
+        },
+        random: {
+          type: 'number',
+          minimum: 0,
+          maximum: 1,
+          default: 0.3,
+          'x-unit': 'share',
+          description:
+            'Share of the turns that gives a run drawn at random from those that a judge of a question has judged. Agreement and corrected rates rest on these ([the random share](../guides/queues.md#random-share)).',
         },
         lease: duration('15m', '10s', '24h', 'How long an item is kept for the person who opened it. After it another person may get it.'),
         blind: {

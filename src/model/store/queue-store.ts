@@ -5,6 +5,7 @@
 import type { RunKey } from '../agent-trace.ts';
 import type { Tenant } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
+import type { QueueDraw } from '../queue-draw.ts';
 import type { Micros } from '../timestamp.ts';
 import type { EvaluatorKind, VerdictWord } from '../verdict.ts';
 import type { Annotation } from './annotation-store.ts';
@@ -48,6 +49,8 @@ export interface QueueItem extends RunKey {
   /** The rule or the person that added it. */
   readonly addedBy: string;
   readonly enteredAt: Micros;
+  /** With which the queue drew the run at random from those that have a verdict. `undefined`: a person or a rule chose it. */
+  readonly probability: number | undefined;
   /** `undefined`: it never expires. */
   readonly dueAt: Micros | undefined;
   readonly state: QueueItemState;
@@ -69,11 +72,21 @@ export interface AddingItems {
   readonly addedBy: string;
   readonly at: Micros;
   readonly dueAt: Micros | undefined;
-  /** Limit of open items of the queue. */
+  /** Limit of open items of the queue, without the drawn ones. */
   readonly itemsMax: number;
   /** True: a run whose item is skipped or expired is opened again. */
   readonly reopens: boolean;
 }
+
+export interface DrawingItems extends Omit<AddingItems, 'items' | 'itemsMax' | 'reopens'> {
+  readonly items: readonly (NewQueueItem & { readonly draw: QueueDraw })[];
+  /** Room for drawn items of one tenant that are open. */
+  readonly drawnMax: number;
+}
+
+/** drawn: it enters at random. not_drawn: its number is too high. known: the queue has drawn it before, or people have skipped it. */
+export const queueDrawOutcomes = ['drawn', 'not_drawn', 'known', 'not_stored'] as const;
+export type QueueDrawOutcome = (typeof queueDrawOutcomes)[number];
 
 /** known: the queue has the run. full: the queue has its most open items. not_stored: the store has no such run. */
 export const queueAddOutcomes = ['added', 'reopened', 'known', 'full', 'not_stored'] as const;
@@ -92,8 +105,10 @@ export interface FreeItems {
 export interface LeaseRequest extends FreeItems {
   /** End of the lease. */
   readonly until: Micros;
-  /** The first free one of these ids; absent: the oldest one. */
+  /** The first free one of these ids; absent: the oldest one. Of chosen items. */
   readonly among?: readonly number[];
+  /** Share of the turns that gives a drawn item, the first in the random order, while there is one. Absent: 0. */
+  readonly random?: number;
 }
 
 export interface Leased {
@@ -203,7 +218,9 @@ export interface UpkeepCounts {
 export interface QueueStore {
   /** Resolves with the outcome of each item, in order. All or nothing. */
   add(items: AddingItems): Promise<readonly QueueAddOutcome[]>;
-  /** The free items that entered first. */
+  /** Draws runs at random, of one tenant. Beyond its room the queue lowers its rate, and keeps those below it. All or nothing. */
+  draw(items: DrawingItems): Promise<readonly QueueDrawOutcome[]>;
+  /** The free chosen items that entered first. */
   candidates(query: FreeItems & { readonly limit: number }): Promise<readonly QueueCandidate[]>;
   /** Gives a free item to a person; the one that the person holds already comes first. `undefined`: none is free. */
   lease(request: LeaseRequest): Promise<Leased | undefined>;

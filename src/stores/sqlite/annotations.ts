@@ -75,6 +75,7 @@ export function annotationStore(db: Db): AnnotationStore {
           'a.passed',
           'a.explanation',
           'a.at_us',
+          'a.probability',
           'r.tenant',
           'r.trace_id',
           'r.span_id',
@@ -164,6 +165,7 @@ export async function annotationsOf(db: Db, runId: number): Promise<readonly Ide
         'passed',
         'explanation',
         'at_us',
+        'probability',
       ])
       .where('run_id', '=', runId)
       .orderBy('name')
@@ -194,7 +196,7 @@ function idOf({
 function stored(
   row: Pick<
     Selectable<Tables['annotations']>,
-    'tool_call' | 'name' | 'annotator' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at_us'
+    'tool_call' | 'name' | 'annotator' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at_us' | 'probability'
   >,
 ): StoredAnnotation {
   return {
@@ -207,6 +209,7 @@ function stored(
     passed: row.passed === null ? undefined : row.passed === 1,
     explanation: row.explanation,
     at: row.at_us,
+    ...(row.probability === null ? {} : { probability: row.probability }),
   };
 }
 
@@ -241,7 +244,7 @@ export async function writeAnnotations(tx: Tx, annotations: readonly Annotation[
 }
 
 function rowOf(
-  { tenant, traceId, spanId, toolCall, isNear, name, by, kind, label, score, passed, explanation, at }: Annotation,
+  { tenant, traceId, spanId, toolCall, isNear, name, by, kind, label, score, passed, explanation, at, probability }: Annotation,
   receivedAt: Micros,
 ): Row {
   return {
@@ -260,6 +263,7 @@ function rowOf(
     at_us: at,
     received_us: receivedAt,
     run_id: null,
+    probability: probability ?? null,
   };
 }
 
@@ -279,6 +283,7 @@ async function put(tx: Tx, rows: readonly Row[]): Promise<void> {
           explanation: ref('excluded.explanation'),
           at_us: ref('excluded.at_us'),
           received_us: ref('excluded.received_us'),
+          probability: sql<number | null>`coalesce(excluded.probability, annotations.probability)`,
         }))
         .whereRef('excluded.at_us', '>=', 'annotations.at_us'),
     )
@@ -295,6 +300,10 @@ export async function settleAnnotations(tx: Tx, traces: readonly string[]): Prom
       select r.id from runs r where r.trace_id = annotations.trace_id and annotations.tenant in (r.tenant, ${anyTenant}) and (annotations.is_near = 1 or r.span_id = annotations.span_id)
       order by r.span_id = annotations.span_id desc, r.part_of is not null, r.started_us, r.ended_us desc, r.id limit 1)
     where trace_id in ${oneOf(some)}`.execute(tx);
+  // What takes the place of the label of a drawn run is one.
+  await sql`update annotations set probability = (
+      select max(b.probability) from annotations b where b.run_id = annotations.run_id and b.tool_call = annotations.tool_call and b.name = annotations.name and b.annotator = annotations.annotator)
+    where trace_id in ${oneOf(some)} and run_id is not null and probability is null`.execute(tx);
   await sql`delete from annotations where trace_id in ${oneOf(some)} and run_id is not null and exists (
       select 1 from annotations b where b.run_id = annotations.run_id and b.tool_call = annotations.tool_call and b.name = annotations.name and b.annotator = annotations.annotator and (b.at_us, b.received_us, b.id) > (annotations.at_us, annotations.received_us, annotations.id))`.execute(
     tx,

@@ -418,6 +418,17 @@ const migrations: { readonly [name: string]: Migration } = {
     `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs where true on conflict (at_us) do nothing`,
   ]),
 
+  // Which runs a queue drew at random, and labels of these. What is there already was chosen: nothing is known of how.
+  '038_drawn_labels': steps([
+    'alter table annotations add column probability real',
+    'alter table queue_items add column is_chosen integer not null default 1',
+    'alter table queue_items add column draw real',
+    'alter table queue_items add column judged real',
+    'alter table queue_items add column rate real',
+    'alter table queue_items add column is_ahead integer not null default 0',
+    "create index queue_items_drawn on queue_items (queue, draw) where draw is not null and (state = 'open' or is_ahead = 1)",
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

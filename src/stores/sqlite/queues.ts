@@ -1,10 +1,12 @@
 /** Annotation queues in the SQLite store. */
 import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';
+import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonObject, jsonText, parseJson, type JsonObject } from '../../model/json.ts';
 import {
   type AddingItems,
   type AnsweredItem,
+  type DrawingItems,
   type FreeItems,
   type Leased,
   type LeaseRequest,
@@ -12,6 +14,7 @@ import {
   type QueueAddOutcome,
   type QueueCandidate,
   type QueueCounts,
+  type QueueDrawOutcome,
   type QueueItem,
   type QueueItemState,
   type QueueResponse,
@@ -21,6 +24,7 @@ import {
   type UpkeepCounts,
   queuePageMax,
 } from '../../model/store/queue-store.ts';
+import { drawnKept, drawnLeast, drawProbability, isDrawnTurn } from '../../model/queue-draw.ts';
 import { writeAnnotations } from './annotations.ts';
 import { oneOf } from './rows.ts';
 import { readEntries } from './run-entries.ts';
@@ -33,6 +37,7 @@ type Row = Selectable<Tables['queue_items']>;
 export function queueStore(db: Db): QueueStore {
   return {
     add: (adding) => (adding.items.length === 0 ? Promise.resolve([]) : db.transaction().execute((tx) => added(tx, adding))),
+    draw: (drawing) => (drawing.items.length === 0 ? Promise.resolve([]) : db.transaction().execute((tx) => drawn(tx, drawing))),
     candidates: (query) => candidatesOf(db, query),
     lease: (request) => db.transaction().execute((tx) => leased(tx, request)),
     respond: (response) => responded(db, response),
@@ -88,19 +93,15 @@ async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reope
   for (const tenant of new Set(items.map((item) => item.tenant))) open.set(tenant, await openOf(tx, queue, tenant));
   const outcomes: QueueAddOutcome[] = [];
   for (const { tenant, traceId, spanId, why } of items) {
-    const run = await tx
-      .selectFrom('runs')
-      .leftJoin('queue_items as i', (join) => join.onRef('i.run_id', '=', 'runs.id').on('i.queue', '=', queue))
-      .select(['runs.id as run', 'i.id as item', 'i.state'])
-      .where('runs.tenant', '=', tenant)
-      .where('runs.trace_id', '=', traceId)
-      .where('runs.span_id', '=', spanId)
-      .where('runs.part_of', 'is', null)
-      .executeTakeFirst();
+    const run = await storedRun(tx, queue, { tenant, traceId, spanId });
     const mayOpen = run?.state === null || (reopens && (run?.state === 'skipped' || run?.state === 'expired'));
     if (run === undefined) outcomes.push('not_stored');
-    else if (!mayOpen) outcomes.push('known');
-    else if ((open.get(tenant) ?? 0) >= itemsMax) outcomes.push('full');
+    else if (!mayOpen) {
+      // A drawn run keeps its place in the random order, whatever chooses it too.
+      if (run.item !== null && run.is_chosen === 0)
+        await tx.updateTable('queue_items').set({ is_chosen: 1, why, added_by: addedBy }).where('id', '=', run.item).execute();
+      outcomes.push('known');
+    } else if ((open.get(tenant) ?? 0) >= itemsMax) outcomes.push('full');
     else {
       open.set(tenant, (open.get(tenant) ?? 0) + 1);
       const entering = { why, added_by: addedBy, entered_us: at, due_us: dueAt ?? null };
@@ -121,6 +122,19 @@ async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reope
   return outcomes;
 }
 
+/** A run with its item in the queue; `undefined`: the store has no such run. */
+function storedRun(tx: Tx, queue: string, { tenant, traceId, spanId }: RunKey) {
+  return tx
+    .selectFrom('runs')
+    .leftJoin('queue_items as i', (join) => join.onRef('i.run_id', '=', 'runs.id').on('i.queue', '=', queue))
+    .select(['runs.id as run', 'i.id as item', 'i.state', 'i.answers', 'i.holder', 'i.draw', 'i.is_chosen'])
+    .where('runs.tenant', '=', tenant)
+    .where('runs.trace_id', '=', traceId)
+    .where('runs.span_id', '=', spanId)
+    .where('runs.part_of', 'is', null)
+    .executeTakeFirst();
+}
+
 async function openOf(tx: Tx, queue: string, tenant: string): Promise<number> {
   const { open } = await tx
     .selectFrom('queue_items')
@@ -128,8 +142,103 @@ async function openOf(tx: Tx, queue: string, tenant: string): Promise<number> {
     .where('queue', '=', queue)
     .where('tenant', '=', tenant)
     .where('state', '=', 'open')
+    .where('draw', 'is', null)
     .executeTakeFirstOrThrow();
   return open;
+}
+
+async function drawn(tx: Tx, drawing: DrawingItems): Promise<readonly QueueDrawOutcome[]> {
+  const { queue, items, addedBy, at, dueAt, drawnMax } = drawing;
+  const outcomes: QueueDrawOutcome[] = [];
+  const stock = new Map<string, readonly Stocked[]>();
+  for (const { tenant, traceId, spanId, why, draw } of items) {
+    const own = stock.get(tenant) ?? (await stockOf(tx, queue, tenant));
+    stock.set(tenant, own);
+    const rate = own.length < drawnLeast * drawnMax ? 1 : Math.min(...own.map((item) => item.rate ?? 1));
+    if (draw.number >= rate) {
+      outcomes.push('not_drawn');
+      continue;
+    }
+    const run = await storedRun(tx, queue, { tenant, traceId, spanId });
+    const isAhead = run?.state === 'done' || (run?.state === 'open' && ((run.answers ?? 0) > 0 || run.holder !== null));
+    if (run === undefined) outcomes.push('not_stored');
+    else if (run.draw !== null || run.state === 'skipped') outcomes.push('known');
+    else {
+      const drawing = { draw: draw.number, judged: draw.judged, rate };
+      const entering = { entered_us: at, due_us: dueAt ?? null };
+      if (run.item === null)
+        await tx
+          .insertInto('queue_items')
+          .values({
+            run_id: run.run,
+            queue,
+            tenant,
+            trace_id: traceId,
+            span_id: spanId,
+            state: 'open',
+            why,
+            added_by: addedBy,
+            is_chosen: 0,
+            ...entering,
+            ...drawing,
+          })
+          .execute();
+      else
+        await tx
+          .updateTable('queue_items')
+          .set({
+            ...drawing,
+            is_ahead: isAhead ? 1 : 0,
+            ...(run.state === 'expired' ? { state: 'open', closed_us: null, ...entering } : {}),
+          })
+          .where('id', '=', run.item)
+          .execute();
+      outcomes.push('drawn');
+      stock.set(tenant, await thinned(tx, await stockOf(tx, queue, tenant), drawnMax));
+    }
+  }
+  return outcomes;
+}
+
+type Stocked = Pick<Row, 'id' | 'draw' | 'rate' | 'holder' | 'answers' | 'skips' | 'is_chosen' | 'is_ahead'>;
+
+/** Drawn items to which the random order has not come, in that order. */
+function stockOf(tx: Tx, queue: string, tenant: string): Promise<readonly Stocked[]> {
+  return tx
+    .selectFrom('queue_items')
+    .select(['id', 'draw', 'rate', 'holder', 'answers', 'skips', 'is_chosen', 'is_ahead'])
+    .where('queue', '=', queue)
+    .where('tenant', '=', tenant)
+    .where('draw', 'is not', null)
+    .where((eb) => eb.or([eb('state', '=', 'open'), eb('is_ahead', '=', 1)]))
+    .orderBy('draw')
+    .execute();
+}
+
+/** Beyond the room, lowers the rate to the number of the first item that has to go. An item that a person holds or has answered stays. */
+async function thinned(tx: Tx, stock: readonly Stocked[], drawnMax: number): Promise<readonly Stocked[]> {
+  if (stock.length <= drawnMax) return stock;
+  const rate = stock[Math.floor(drawnKept * drawnMax)]?.draw ?? 1;
+  const isBound = ({ holder, answers, skips, is_ahead: isAhead }: Stocked): boolean =>
+    isAhead === 0 && (holder !== null || answers > 0 || skips > 0);
+  const [kept, others] = [stock.filter(({ draw }) => (draw ?? 0) < rate), stock.filter(({ draw }) => (draw ?? 0) >= rate)];
+  const left = others.filter((item) => !isBound(item));
+  await tx
+    .updateTable('queue_items')
+    .set({ rate })
+    .where('id', 'in', oneOf(kept.filter((item) => (item.rate ?? 1) > rate).map(({ id }) => id)))
+    .execute();
+  const [chosen, alone] = [left.filter((item) => item.is_chosen === 1), left.filter((item) => item.is_chosen === 0)];
+  await tx
+    .deleteFrom('queue_items')
+    .where('id', 'in', oneOf(alone.map(({ id }) => id)))
+    .execute();
+  await tx
+    .updateTable('queue_items')
+    .set({ draw: null, judged: null, rate: null, is_ahead: 0 })
+    .where('id', 'in', oneOf(chosen.map(({ id }) => id)))
+    .execute();
+  return [...kept.map((item) => ({ ...item, rate: Math.min(rate, item.rate ?? 1) })), ...others.filter(isBound)];
 }
 
 /** Of the items named `i`. */
@@ -141,7 +250,7 @@ function isFree({ queue, tenant, person, people, now }: FreeItems): RawBuilder<b
 
 async function candidatesOf(db: Db, query: FreeItems & { readonly limit: number }): Promise<readonly QueueCandidate[]> {
   const { rows } = await sql<Pick<Row, 'id' | 'run_id' | 'entered_us'>>`
-    select i.id, i.run_id, i.entered_us from queue_items i where ${isFree(query)} order by i.entered_us, i.id limit ${query.limit}`.execute(
+    select i.id, i.run_id, i.entered_us from queue_items i where ${isFree(query)} and i.draw is null order by i.entered_us, i.id limit ${query.limit}`.execute(
     db,
   );
   const entries = await readEntries(
@@ -158,12 +267,14 @@ async function candidatesOf(db: Db, query: FreeItems & { readonly limit: number 
 }
 
 async function leased(tx: Tx, request: LeaseRequest): Promise<Leased | undefined> {
-  const { person, now, until, among } = request;
-  const free = isFree(request);
-  const held = await one(tx, sql`${free} and i.holder = ${person} order by i.entered_us, i.id`);
-  let found = held;
-  if (among === undefined) found ??= await one(tx, sql`${free} order by i.entered_us, i.id`);
-  else for (const id of among) found ??= await one(tx, sql`${free} and i.id = ${id}`);
+  const { person, now, until } = request;
+  const held = await one(tx, sql`${isFree(request)} and i.holder = ${person} order by i.entered_us, i.id`);
+  const isDrawnFirst = held === undefined && isDrawnTurn(await turnsOf(tx, request.queue), request.random ?? 0);
+  const found =
+    held ??
+    (isDrawnFirst
+      ? ((await firstDrawn(tx, request)) ?? (await firstChosen(tx, request)))
+      : ((await firstChosen(tx, request)) ?? (await firstDrawn(tx, request))));
   if (found === undefined) return undefined;
   const isOwn = found.holder === person;
   const row: Row = { ...found, holder: person, leased_us: until, is_lapsed: 0, fence: isOwn ? found.fence : found.fence + 1 };
@@ -175,6 +286,46 @@ async function leased(tx: Tx, request: LeaseRequest): Promise<Leased | undefined
   const [item] = await itemsOf(tx, [row]);
   const hasEnded = found.holder !== null && (found.leased_us ?? 0) <= now;
   return item === undefined ? undefined : { item, tookOver: hasEnded && found.is_lapsed === 0 };
+}
+
+async function firstChosen(tx: Tx, request: LeaseRequest): Promise<Row | undefined> {
+  const free = sql`${isFree(request)} and i.draw is null`;
+  if (request.among === undefined) return await one(tx, sql`${free} order by i.entered_us, i.id`);
+  for (const id of request.among) {
+    const found = await one(tx, sql`${free} and i.id = ${id}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Place of a drawn item in the random order: 0..1, evenly spread whatever its probability. So the same part of all kinds of items is done. */
+const place = sql<number>`i.draw / min(i.judged, i.rate)`;
+
+/** Labels of runs that people answered before they were drawn count from when the order has come to them, as those of other drawn runs do. */
+async function firstDrawn(tx: Tx, request: LeaseRequest): Promise<Row | undefined> {
+  const found = await one(tx, sql`${isFree(request)} and i.draw is not null order by ${place}, i.id`);
+  const ahead = await sql<Row>`select i.* from queue_items i where i.queue = ${request.queue} ${ofTenant(request.tenant)}
+    and i.is_ahead = 1 and i.draw is not null and ${place} <= ${found === undefined ? 1 : (found.draw ?? 0) / Math.min(found.judged ?? 1, found.rate ?? 1)}`.execute(
+    tx,
+  );
+  for (const row of ahead.rows) {
+    await sql`update annotations set probability = ${probabilityOf(row) ?? null} where run_id = ${row.run_id} and exists (
+      select 1 from queue_responses r, json_each(r.response) v
+      where r.item_id = ${row.id} and r.kind = 'answer' and r.person = annotations.annotator and v.key = annotations.name)`.execute(tx);
+    await tx.updateTable('queue_items').set({ is_ahead: 0 }).where('id', '=', row.id).execute();
+  }
+  return found;
+}
+
+/** Answers and skips of a queue so far. */
+async function turnsOf(tx: Tx, queue: string): Promise<number> {
+  const { rows } = await sql<{ readonly turns: number }>`
+    select coalesce(sum(answers + skips), 0) as turns from queue_items where queue = ${queue}`.execute(tx);
+  return rows[0]?.turns ?? 0;
+}
+
+function probabilityOf({ rate, judged }: Pick<Row, 'rate' | 'judged'>): number | undefined {
+  return rate === null || judged === null ? undefined : drawProbability({ rate, judged });
 }
 
 async function one(tx: Tx, condition: RawBuilder<unknown>): Promise<Row | undefined> {
@@ -206,7 +357,9 @@ async function responseOf(tx: Tx, response: NewQueueResponse): Promise<ResponseO
   if (before !== undefined) return before.fence === lease ? await takenOf(tx, row, true) : { kind: 'refused', reason: 'responded' };
   if (row.state !== 'open' || row.answers >= people) return { kind: 'refused', reason: 'closed' };
   if (row.fence !== lease || row.holder !== person) return { kind: 'refused', reason: 'lost' };
-  if ((await writeAnnotations(tx, annotations, at)).some((fate) => fate === 'too_many' || fate === 'full')) throw new NoRoom();
+  const probability = row.is_ahead === 1 ? undefined : probabilityOf(row);
+  const labels = probability === undefined ? annotations : annotations.map((annotation) => ({ ...annotation, probability }));
+  if ((await writeAnnotations(tx, labels, at)).some((fate) => fate === 'too_many' || fate === 'full')) throw new NoRoom();
   await tx
     .insertInto('queue_responses')
     .values({ item_id: id, person, kind, at_us: at, fence: lease, response: jsonText(values), comment })
@@ -242,6 +395,7 @@ async function itemsOf(db: Db, rows: readonly Row[]): Promise<readonly QueueItem
     why: row.why,
     addedBy: row.added_by,
     enteredAt: row.entered_us,
+    probability: probabilityOf(row),
     dueAt: row.due_us ?? undefined,
     state: row.state as QueueItemState,
     closedAt: row.closed_us ?? undefined,

@@ -276,6 +276,8 @@ interface AnnotationsTable {
   readonly received_us: number;
   /** Null: it waits for its run. */
   readonly run_id: number | null;
+  /** With which a queue drew the run; null: it was chosen. */
+  readonly probability: number | null;
 }
 
 interface JudgeSpendTable {
@@ -532,6 +534,16 @@ interface QueueItemsTable {
   readonly fence: Generated<number>;
   /** 1: the end of the lease is counted. */
   readonly is_lapsed: Generated<number>;
+  /** 0: the queue drew it, and neither a rule nor a person chose it. */
+  readonly is_chosen: Generated<number>;
+  /** Its number in the random order, as in `QueueDraw`; null: it was not drawn. */
+  readonly draw: number | null;
+  /** The probability with which it was judged. */
+  readonly judged: number | null;
+  /** Runs with a number below it were drawn. */
+  readonly rate: number | null;
+  /** 1: people answered before it was drawn, and their labels count as drawn when the random order comes to it. */
+  readonly is_ahead: Generated<number>;
 }
 
 /** Of one person on one item. */

@@ -35,6 +35,7 @@ function settingsJson(settings: QueueSettings | undefined): JsonObject {
     people: settings?.people ?? null,
     due_seconds: settings?.dueMs === undefined ? null : settings.dueMs / 1_000,
     order: settings?.order ?? null,
+    random: settings?.random ?? null,
     lease_seconds: settings === undefined ? null : settings.leaseMs / 1_000,
     blind: settings?.blind ?? null,
     ask: (settings?.ask ?? []).map(questionJson),
@@ -89,7 +90,7 @@ function showsAll({ state, responses }: QueueItem, { settings, person }: ItemVie
 /** Without its run. While a person may still answer it, `why` and the answers are hidden: a rule often names the verdict. */
 export function itemJson(item: QueueItem, view: ItemView): JsonObject {
   const isOpen = showsAll(item, view);
-  const { id, queue, tenant, traceId, spanId, why, addedBy, enteredAt, dueAt, state, closedAt, lease, responses } = item;
+  const { id, queue, tenant, traceId, spanId, why, addedBy, probability, enteredAt, dueAt, state, closedAt, lease, responses } = item;
   return {
     id,
     queue,
@@ -98,6 +99,7 @@ export function itemJson(item: QueueItem, view: ItemView): JsonObject {
     span_id: spanId,
     state,
     why: isOpen ? why : null,
+    probability: isOpen ? (probability ?? null) : null,
     added_by: addedBy,
     entered_at: timeOf(enteredAt),
     due_at: timeOrNull(dueAt),
@@ -169,6 +171,7 @@ const queueProperties: JsonObject = {
   people: { type: ['integer', 'null'], description: 'People who answer each item.' },
   due_seconds: { type: ['number', 'null'] },
   order: { enum: [...queueOrders, null] },
+  random: { type: ['number', 'null'], description: 'Share of the turns that gives a run drawn at random.' },
   lease_seconds: { type: ['number', 'null'] },
   blind: { type: ['boolean', 'null'], description: 'True: judges and others are hidden until the own answer.' },
   ask: { type: 'array', items: ref('QueueQuestion') },
@@ -189,6 +192,10 @@ const itemProperties: JsonObject = {
   span_id: text,
   state: { enum: queueItemStates },
   why: { type: ['string', 'null'], description: 'The condition of the rule or the note of a person; null while it is hidden.' },
+  probability: {
+    type: ['number', 'null'],
+    description: 'With which the queue drew the run at random from the judged ones; null: it was chosen, or is hidden.',
+  },
   added_by: text,
   entered_at: time,
   due_at: orNull(time),
