@@ -1,9 +1,11 @@
 /** Evaluates one run in this process: rules at once, judge evaluators with a given judge. */
 import type { ConfiguredEvaluator, ConfiguredRule } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
-import type { AnyEvaluator, Answer, EmbeddingRequest, EvaluationContext, Question } from '../../evaluators/evaluator.ts';
+import { readExpectedMessages } from '../../evaluators/expectation/messages.ts';
+import type { AnyEvaluator, Answer, EmbeddingRequest, EvaluationContext, Fault, Question } from '../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
-import type { Expectation } from '../model/expectation.ts';
+import type { Expectation, ExpectedMessage } from '../model/expectation.ts';
+import type { JsonObject, JsonValue } from '../model/json.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { askOf, runJudge, type Call } from '../pipeline/jury/judge-driver.ts';
 import { readyEvaluator } from './factory.ts';
@@ -12,9 +14,15 @@ import { turnsOf, worstOf, type TurnGrouping, type TurnVerdicts } from '../../ev
 /** Made by a factory, or any object of the evaluator contract with its defaults. */
 export type UsableEvaluator = ConfiguredEvaluator | AnyEvaluator;
 
+/** Messages may have the form of the OpenAI API, as in files. */
+export interface GivenExpectation extends Omit<Expectation, 'messages' | 'byTurn'> {
+  readonly messages?: readonly (ExpectedMessage | JsonObject)[];
+  readonly byTurn?: readonly GivenExpectation[];
+}
+
 export interface Expected {
   /** The expectation of this run. */
-  readonly expect?: Expectation;
+  readonly expect?: GivenExpectation;
 }
 
 export interface UsableJudge {
@@ -38,13 +46,14 @@ const questionsMax = 50;
 /** Resolves with one verdict for each evaluator, in their order. Rejects when an evaluator has wrong settings or no judge. */
 export async function evaluate(
   trace: AgentTrace,
-  { expect = {} }: Expected,
+  { expect: given = {} }: Expected,
   evaluators: readonly UsableEvaluator[],
   { judge, call, context = evaluationContext() }: EvaluateWith = {},
 ): Promise<readonly Verdict[]> {
   const ready = evaluators.map((one) => readyEvaluator(one));
   for (const one of ready) refuseUnanswered(one, { judge, call });
   const ask = askOf(judge ?? {}, call);
+  const expect = readyExpectation(given);
   return await Promise.all(
     ready.map(async (configured) => {
       if (configured.kind === 'rule') return ruleVerdict(configured, trace, { expect, context });
@@ -59,7 +68,24 @@ export function ruleVerdict(
   trace: AgentTrace,
   { expect = {}, context = evaluationContext() }: Expected & Pick<EvaluateWith, 'context'>,
 ): Verdict {
-  return rule.evaluate(trace, expect, context);
+  return rule.evaluate(trace, readyExpectation(expect), context);
+}
+
+/** Reads messages in the form of the OpenAI API. Throws a TypeError that names what is wrong with them. */
+export function readyExpectation({ messages, byTurn, ...rest }: GivenExpectation): Expectation {
+  const expect: Expectation = byTurn === undefined ? rest : { ...rest, byTurn: byTurn.map(readyExpectation) };
+  if (messages === undefined) return expect;
+  if (Array.isArray(messages) && messages.every(isReady)) return { ...expect, messages };
+  const faults: Fault[] = [];
+  const read = readExpectedMessages(messages as unknown as JsonValue, [], faults);
+  const [fault] = faults;
+  if (fault === undefined) return { ...expect, messages: read.map((one, at) => messages.slice(at, at + 1).find(isReady) ?? one) };
+  const place = fault.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  throw new TypeError(`expect.messages${place} ${fault.problem}.`);
+}
+
+function isReady(message: ExpectedMessage | JsonObject | null): message is ExpectedMessage {
+  return Array.isArray(message?.['toolCalls']);
 }
 
 /** Throws when an evaluator needs a judge and there is none. */
@@ -73,7 +99,7 @@ export function refuseUnanswered(
 
 export interface ExpectedByTurn extends Expected {
   /** The expectation of each turn by its position; further turns have none. */
-  readonly byTurn?: readonly Expectation[];
+  readonly byTurn?: readonly GivenExpectation[];
 }
 
 export interface EvaluateTurnsWith extends EvaluateWith {

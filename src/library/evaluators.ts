@@ -148,7 +148,7 @@ export const trajectoryMatch = /* @__PURE__ */ factory(trajectoryMatchMember);
 export const trajectoryQuality = /* @__PURE__ */ factory(trajectoryQualityMember);
 
 export { factory };
-export { evaluate, type EvaluateWith, type Expected, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
+export { evaluate, type EvaluateWith, type Expected, type GivenExpectation, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
 export { evaluateTurns, type EvaluateTurnsWith, type ExpectedByTurn, type NamedTurnVerdicts } from './evaluate.ts';
 export type { EvaluatorSetting, Factory, Given } from './factory.ts';
 export { convergence, type ConvergenceOptions, type GroupOutcome, type GroupRun } from '../../evaluators/evidence/convergence.ts';

@@ -7,12 +7,12 @@ import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { unreachable } from '../model/ids.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { evaluate, ruleVerdict, type EvaluateWith, type UsableJudge } from './evaluate.ts';
+import { evaluate, type EvaluateWith, type GivenExpectation, readyExpectation, ruleVerdict, type UsableJudge } from './evaluate.ts';
 import { readyEvaluator } from './factory.ts';
 import { partText, type ExampleResult, type NamedVerdict, type Report } from './report.ts';
 
 export interface ToPassWith extends EvaluateWith {
-  readonly expect?: Expectation;
+  readonly expect?: GivenExpectation;
 }
 
 export interface NoFailuresWith {
@@ -55,10 +55,11 @@ function toPass(
   this: MatcherState,
   received: unknown,
   evaluator: ConfiguredEvaluator | AnyEvaluator,
-  { expect, ...run }: ToPassWith = {},
+  { expect: given, ...run }: ToPassWith = {},
 ): Matched | Promise<Matched> {
   const trace = agentTraceIn(received);
   const ready = readyEvaluator(evaluator);
+  const expect = given === undefined ? undefined : readyExpectation(given);
   if (expect !== undefined) refuseUnchecked(ready, expect);
   const expected = expect === undefined ? {} : { expect };
   const matched = (verdict: Verdict | undefined): Matched =>
