@@ -68,6 +68,8 @@ export interface Config {
   };
   readonly closing: {
     readonly settleMs: number;
+    /** Where spans come in batches. */
+    readonly batchedSettleMs: number;
     readonly quietMs: number;
     readonly abandonMs: number;
     readonly lateMs: number;

@@ -12,6 +12,7 @@ import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
 import { type ExpressionNames, parseRunExpression } from '../pipeline/evaluation/run-expression.ts';
+import { defaultClosing } from '../pipeline/gathering/close-policy.ts';
 import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import { dialectSettings } from './entries/dialect-entry.ts';
@@ -81,12 +82,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
       metricVersions: number(limits, 'metric_versions'),
       ...(member(limits, 'connections') === undefined ? {} : { connections: number(limits, 'connections') }),
     },
-    closing: {
-      settleMs: quantity('duration', closing, 'settle'),
-      quietMs: quantity('duration', closing, 'quiet'),
-      abandonMs: quantity('duration', closing, 'abandon'),
-      lateMs: quantity('duration', closing, 'late'),
-    },
+    closing: closingTimes(closing),
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
     evaluators: listAt(value, 'evaluators').map((entry, index) =>
@@ -417,6 +413,19 @@ function address(from: JsonObject, key: string): Address {
 
 function quantity(kind: QuantityKind, from: JsonObject, key: string): number {
   return quantityOf(kind, member(from, key)) ?? 0;
+}
+
+/** A default is no longer than `quiet`. */
+function closingTimes(closing: JsonObject): Config['closing'] {
+  const settleMs = quantityOf('duration', member(closing, 'settle'));
+  const quietMs = quantity('duration', closing, 'quiet');
+  return {
+    settleMs: settleMs ?? Math.min(defaultClosing.settleMs, quietMs),
+    batchedSettleMs: settleMs ?? Math.min(defaultClosing.batchedSettleMs, quietMs),
+    quietMs,
+    abandonMs: quantity('duration', closing, 'abandon'),
+    lateMs: quantity('duration', closing, 'late'),
+  };
 }
 
 function number(from: JsonObject, key: string): number {

@@ -109,7 +109,8 @@ export function processScoring(
   const flow = pipeline({
     collectors,
     plan: settings.plan,
-    closing: { ...defaultClosing, settleMs, quietMs: settings.quietMs },
+    // Spans come in the order in which they end, several at once by chance.
+    closing: { ...defaultClosing, settleMs, batchedSettleMs: settleMs, quietMs: settings.quietMs },
     context,
     clock,
     telemetry: noTelemetry,

@@ -5,7 +5,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { noTenant, type Tenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
 import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
-import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/gathering/close-policy.ts';
+import { type ClosingTimes, defaultClosing, defaultGroupLimits, type GroupLimits } from '../../src/pipeline/gathering/close-policy.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { slabCompaction } from '../../src/service/close-scheduler.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -31,10 +31,20 @@ export interface Gathered {
 const packsMax = 6;
 const tracesPerPack = 4;
 
-export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
+/** As a configuration with `settle` sets them. */
+const configured: ClosingTimes = { ...defaultClosing, batchedSettleMs: defaultClosing.settleMs };
+
+export function gathered(limits: Partial<GroupLimits> = {}, closing = configured): Gathered {
   const clock = manualClock(0);
   const telemetry = metricRegistry();
-  const gather = gathering({ collectors, clock, telemetry, limits: { ...defaultGroupLimits, ...limits }, compaction: slabCompaction() });
+  const gather = gathering({
+    collectors,
+    clock,
+    telemetry,
+    closing,
+    limits: { ...defaultGroupLimits, ...limits },
+    compaction: slabCompaction(),
+  });
   const lines: string[] = [];
   const runs: Run[] = [];
   // Spans from plain data take long to pack: what takes many steps is tried with the first of them.

@@ -27,7 +27,7 @@ test('config: with no file there are the default rules, no judge, the metrics pa
       tokens: [],
     },
     limits: { bodyBytes: 16 * 1024 ** 2, inflatedBytes: 64 * 1024 ** 2, memoryBytes: 512 * 1024 ** 2, spansPerTrace: 50_000 },
-    closing: { settleMs: 500, quietMs: 5000, abandonMs: 600_000, lateMs: 3_600_000 },
+    closing: { settleMs: 500, batchedSettleMs: 50, quietMs: 5000, abandonMs: 600_000, lateMs: 3_600_000 },
     judges: [],
     exporters: [{ to: 'metrics' }],
   });
@@ -50,8 +50,14 @@ const good: readonly {
   {
     name: 'durations and sizes',
     text: 'closing: { settle: 0.25s, quiet: 2s }\nlimits: { body_bytes: 1048576 }\n',
-    want: ({ closing, limits }) => [closing.settleMs, closing.quietMs, limits.bodyBytes],
-    is: [250, 2000, 1_048_576],
+    want: ({ closing, limits }) => [closing.settleMs, closing.batchedSettleMs, closing.quietMs, limits.bodyBytes],
+    is: [250, 250, 2000, 1_048_576],
+  },
+  {
+    name: 'a wait for complete runs that is left out is no longer than the wait for incomplete ones',
+    text: 'closing: { quiet: 40ms }\n',
+    want: ({ closing }) => [closing.settleMs, closing.batchedSettleMs],
+    is: [40, 40],
   },
   {
     name: 'free ports',

@@ -8,7 +8,12 @@ import { readyPatterns, replacementDefault } from '../../redaction/settings.ts';
 export const closing: Section = {
   key: 'closing',
   schema: settings('When a run closes and is scored.', {
-    settle: duration('500ms', '0ms', '1h', 'Wait after the last span of a complete run.'),
+    settle: duration(
+      undefined,
+      '0ms',
+      '1h',
+      'Wait after the last span of a complete run. Left out: 50 ms where a request brought several spans of the trace, and no log record belongs to it. Otherwise 500 ms, because requests with single spans overtake one another.',
+    ),
     quiet: duration('5s', '0ms', '1d', 'Wait after the last span of a run with its agent span but with missing parts. At least `settle`.'),
     abandon: duration('10m', '1s', '30d', 'Wait after the last span of a run without its agent span. At least `quiet`.'),
     late: duration('1h', '0ms', '30d', 'How long after its close late spans reopen a run.'),

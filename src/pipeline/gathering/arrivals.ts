@@ -103,6 +103,7 @@ export function arrivals(deps: ArrivalDeps): Arrivals {
     spans(tenant, spans, place = {}) {
       const nowMs = clock.nowMs();
       const group = grouped(tenant, nowMs);
+      let before: Trace | undefined;
       for (const span of spans) {
         if (span.attribute(wire.generated) === true) {
           telemetry.add('tracejury.spans.own', 1);
@@ -115,6 +116,8 @@ export function arrivals(deps: ArrivalDeps): Arrivals {
         else {
           const followsLinks = span.links.length > 0 && roles.facts(opened, span)?.followsLinks === true;
           const trace = followsLinks ? group.joinedByLinks(opened, span) : opened;
+          trace.isBatched ||= trace === before;
+          before = trace;
           hold(trace, span, nowMs, place);
           group.grew(trace, span.spanId, span.wireBytes);
         }

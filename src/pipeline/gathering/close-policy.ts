@@ -3,26 +3,47 @@ import type { Collector } from '../../../collectors/collector.ts';
 import type { Completeness, ToolDefinition } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Draft } from '../assembly/assemble.ts';
+import type { Trace } from './trace-table.ts';
 
 export interface ClosingTimes {
   readonly settleMs: number;
+  /** The same where an exporter sends batches of spans. Absent: `settleMs`. */
+  readonly batchedSettleMs?: number;
   readonly quietMs: number;
   readonly abandonMs: number;
   readonly lateMs: number;
 }
 
-export const defaultClosing: ClosingTimes = { settleMs: 500, quietMs: 5_000, abandonMs: 600_000, lateMs: 3_600_000 };
+export const defaultClosing = {
+  settleMs: 500,
+  batchedSettleMs: 50,
+  quietMs: 5_000,
+  abandonMs: 600_000,
+  lateMs: 3_600_000,
+} as const satisfies ClosingTimes;
 
 export function closesAt(
   draft: Draft,
-  traceLastMs: number,
+  trace: Arrival & Pick<Trace, 'lastMs'>,
   closing: ClosingTimes,
 ): { readonly atMs: number; readonly completeness: Completeness } {
-  if (!draft.rootArrived) return { atMs: traceLastMs + closing.abandonMs, completeness: 'abandoned' };
+  if (!draft.rootArrived) return { atMs: trace.lastMs + closing.abandonMs, completeness: 'abandoned' };
   if (draft.waitsFor.length > 0) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'partial' };
   // Its parent may still come and show that it works for another agent; one export interval is long enough to wait.
   if (draft.parentMissing) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'complete' };
-  return { atMs: draft.lastArrivedMs + closing.settleMs, completeness: 'complete' };
+  // Other traces may continue a fragment.
+  const settleMs = draft.fragment === undefined ? settleMsOf(trace, closing) : closing.settleMs;
+  return { atMs: draft.lastArrivedMs + settleMs, completeness: 'complete' };
+}
+
+type Arrival = Pick<Trace, 'isBatched' | 'records'>;
+
+/**
+ * An exporter that sends batches sends one after the other, in the order in which spans end. So once the agent's span has arrived, no span that
+ * ended before it is still under way. Requests with one span each overtake one another. Log records have an exporter of their own.
+ */
+export function settleMsOf({ isBatched, records }: Arrival, { settleMs, batchedSettleMs = settleMs }: ClosingTimes): number {
+  return isBatched && records.size === 0 ? batchedSettleMs : settleMs;
 }
 
 /** What a configuration says about runs that are still gathered. It may be exchanged while they are. */

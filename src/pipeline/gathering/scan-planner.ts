@@ -6,7 +6,7 @@
 import type { SpanId } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
 import type { Held } from '../assembly/assemble.ts';
-import type { ClosingTimes } from './close-policy.ts';
+import { settleMsOf, type ClosingTimes } from './close-policy.ts';
 import type { Reading } from '../assembly/span-facts.ts';
 import { byArrival } from './held-spans.ts';
 import type { Lasting } from './run-identity.ts';
@@ -65,9 +65,12 @@ export interface Pending {
 
 /** `times` tells those that hold now. */
 export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trace, span: Span) => boolean): ScanPlanner {
-  function scanAtMs(spans: number, { lastMs, waitsSinceMs = lastMs }: Pick<Part, 'lastMs' | 'waitsSinceMs'>): number {
-    const { settleMs, quietMs } = times();
-    return Math.min(lastMs + Math.max(settleMs, spans * scanMsPerSpan), waitsSinceMs + Math.max(quietMs, spans * busyMsPerSpan));
+  function scanAtMs(trace: Trace, spans: number, { lastMs, waitsSinceMs = lastMs }: Pick<Part, 'lastMs' | 'waitsSinceMs'> = trace): number {
+    const { quietMs } = times();
+    return Math.min(
+      lastMs + Math.max(settleMsOf(trace, times()), spans * scanMsPerSpan),
+      waitsSinceMs + Math.max(quietMs, spans * busyMsPerSpan),
+    );
   }
 
   /** `undefined` when the trace is scanned as a whole: it is small, or every span in it concerns its root agent. */
@@ -93,8 +96,8 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
       const part = parts.of(spanId) ?? (held === undefined ? undefined : parts.add(held.span, nowMs, canCarryRun(trace, held.span)));
       if (part !== undefined) touch(part, nowMs);
       // What arrived before the trace grew large is scanned once more.
-      if (known === undefined && trace.mayClose) trace.scanWholeAtMs = scanAtMs(trace.held.size, trace);
-      if (part?.carries === true) parts.set(part, scanAtMs(part.spans.length, part));
+      if (known === undefined && trace.mayClose) trace.scanWholeAtMs = scanAtMs(trace, trace.held.size);
+      if (part?.carries === true) parts.set(part, scanAtMs(trace, part.spans.length, part));
       return nextScanMs(trace, parts);
     },
     due(trace, nowMs) {
@@ -120,7 +123,8 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
       if (parts === undefined) return newsMs === undefined ? earliest(pending) : undividedScanMs(trace);
       for (const [part, own] of Map.groupBy(pending, ({ spanId }) => parts.of(spanId))) {
         if (part === undefined) continue;
-        const atMs = part.carries && newsMs !== undefined && part.lastMs >= newsMs ? scanAtMs(part.spans.length, part) : earliest(own);
+        const atMs =
+          part.carries && newsMs !== undefined && part.lastMs >= newsMs ? scanAtMs(trace, part.spans.length, part) : earliest(own);
         // What is abandoned unless more arrives is scanned with the whole: that time moves on with every span.
         if (atMs < trace.lastMs + times().abandonMs) parts.set(part, atMs);
       }
@@ -129,7 +133,7 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
   };
 
   function undividedScanMs(trace: Trace): number {
-    return trace.mayClose ? scanAtMs(trace.held.size, trace) : trace.lastMs + times().abandonMs;
+    return trace.mayClose ? scanAtMs(trace, trace.held.size) : trace.lastMs + times().abandonMs;
   }
 
   function nextScanMs(trace: Trace, parts: Parts): number {

@@ -150,9 +150,10 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
   function* settle(trace: Trace, { progress, isWhole, lasting, reading }: ScanResult): Steps<void> {
     const now = progress.newsMs ?? clock.nowMs();
     const times = settings().closing;
+    const arrival = { lastMs: progress.lastMs, isBatched: trace.isBatched, records: trace.records };
     const pending: Pending[] = [];
     yield* closing(to, trace, lasting, (draft) => {
-      const { atMs, completeness } = closesAt(draft, progress.lastMs, times);
+      const { atMs, completeness } = closesAt(draft, arrival, times);
       if (atMs <= now) return completeness;
       pending.push({ spanId: draft.span.spanId, atMs });
       return undefined;
@@ -223,7 +224,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
       for (const trace of traces.all()) {
         guarded(trace, () => {
           if (trace.done) memory.drop(trace);
-          else end(trace, (draft) => closesAt(draft, trace.lastMs, settings().closing).completeness, noRun);
+          else end(trace, (draft) => closesAt(draft, trace, settings().closing).completeness, noRun);
         });
       }
       return to.ready.splice(0);

@@ -42,6 +42,8 @@ export interface Trace {
   parts: Parts | undefined;
   /** When it must be looked at as a whole all the same. */
   scanWholeAtMs: number;
+  /** A request brought several of its spans, one behind the other: its exporter sends batches. */
+  isBatched: boolean;
   /** A root has come, or a span whose parent is in another process. */
   isRooted: boolean;
   /** Its root is an agent: whatever hangs on nothing yet works for that one. */
@@ -119,6 +121,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
         waitsSinceMs: undefined,
         parts: undefined,
         scanWholeAtMs: Infinity,
+        isBatched: false,
         isRooted: false,
         isOneAgents: false,
         mayClose: false,
@@ -161,6 +164,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
         whole.joined.push(key);
       }
       for (const position of part.positions) inOrder(whole.positions, position);
+      whole.isBatched &&= part.isBatched;
       whole.isRooted ||= part.isRooted;
       whole.mayClose ||= part.mayClose;
       whole.isOneAgents ||= part.isOneAgents;

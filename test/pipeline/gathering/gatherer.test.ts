@@ -1,5 +1,6 @@
 /** When runs close: by accounting, under a clock that stands still until it is moved. */
 import { describe, expect, test } from 'vitest';
+import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
 import { agentSpan, choiceRecord, modelSpan, modelSpanWithRecords, toolSpan } from '../../builders/gen-ai-spans.ts';
 import { gathered, type Gathered } from '../../builders/gathered.ts';
 import { remoteParent, span } from '../../builders/spans.ts';
@@ -260,7 +261,73 @@ const cases: readonly Case[] = [
   },
 ];
 
+/** With the times that hold where `settle` is left out. */
+const batches: readonly Case[] = [
+  {
+    name: 'a run whose spans come in one request closes after 50 ms',
+    script: (to) => {
+      to.spans(modelSpan({ id: 2, parent: 1 }), agentSpan({ id: 1 }));
+      to.pass(minute);
+    },
+    closed: ['50 ms: run 1, complete, revision 1'],
+  },
+  {
+    name: 'one request with several spans shows that the others are batches as well',
+    script: (to) => {
+      to.spans(modelSpan({ id: 2, parent: 1 }), toolSpan({ id: 3, parent: 1 }));
+      to.pass(second);
+      to.spans(agentSpan({ id: 1 }));
+      to.pass(minute);
+    },
+    closed: ['1050 ms: run 1, complete, revision 1'],
+  },
+  {
+    name: 'requests with one span each may overtake one another',
+    script: (to) => {
+      to.spans(modelSpan({ id: 2, parent: 1 }));
+      to.spans(agentSpan({ id: 1 }));
+      to.pass(200);
+      to.spans(toolSpan({ id: 3, parent: 1 }));
+      to.pass(minute);
+    },
+    closed: ['700 ms: run 1, complete, revision 1'],
+  },
+  {
+    name: 'one span of each of two traces in a request shows no batch of either',
+    script: (to) => {
+      to.spans(agentSpan({ id: 1 }), agentSpan({ id: 4, trace: 2 }));
+      to.pass(minute);
+    },
+    closed: ['500 ms: run 1, complete, revision 1', '500 ms: run 4, complete, revision 1'],
+  },
+  {
+    name: 'log records come from an exporter with times of its own',
+    script: (to) => {
+      to.records(choiceRecord({ span: 2, text: 'done' }));
+      to.spans(agentSpan({ id: 1 }), modelSpanWithRecords({ id: 2, parent: 1 }));
+      to.pass(minute);
+    },
+    closed: ['500 ms: run 1, complete, revision 1'],
+  },
+  {
+    name: 'what is missing is awaited for `quiet` also in batches',
+    script: (to) => {
+      to.spans(agentSpan({ id: 1 }), modelSpan({ id: 2, parent: 1, asks: [ask] }));
+      to.pass(minute);
+    },
+    closed: ['5000 ms: run 1, partial, revision 1'],
+  },
+];
+
 describe('group', () => {
+  for (const { name, script, closed } of batches) {
+    test(`group: ${name}`, () => {
+      const to = gathered({}, defaultClosing);
+      script(to);
+      expect(to.closed()).toEqual(closed);
+    });
+  }
+
   for (const { name, script, closed } of cases) {
     test(`group: ${name}`, () => {
       const to = gathered();
