@@ -426,7 +426,8 @@ const migrations: { readonly [name: string]: Migration } = {
     'alter table queue_items add column judged real',
     'alter table queue_items add column rate real',
     'alter table queue_items add column is_ahead integer not null default 0',
-    "create index queue_items_drawn on queue_items (queue, draw) where draw is not null and (state = 'open' or is_ahead = 1)",
+    'drop index queue_items_open_by_tenant',
+    "create index queue_items_open_by_tenant on queue_items (queue, tenant, draw) where state = 'open' or is_ahead = 1",
   ]),
 
   // Where unfinished replays stand.
