@@ -19,7 +19,7 @@ export interface Workload {
 }
 
 export const spansPerTrace = 12;
-const spansPerRequest = 99;
+const usualRequestSpans = 99;
 const turnsPerTrace = 5;
 const failedShare = 0.05;
 const prose = 'The traveller prefers a window seat, does not eat meat, and wants to arrive before noon; prices are checked twice. ';
@@ -30,11 +30,13 @@ export function workload({
   spans: wanted,
   whole = false,
   mark = '',
+  spansPerRequest = usualRequestSpans,
 }: {
   readonly seed: number;
   readonly spans: number;
   readonly whole?: boolean;
   readonly mark?: string;
+  readonly spansPerRequest?: number;
 }): Workload {
   const random = seeded(seed);
   const ids = idsFrom(random);

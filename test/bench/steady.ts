@@ -1,0 +1,123 @@
+/**
+ * `npm run bench -- steady`: CPU time of the service for each span when spans come at a steady rate, as on a usual day, by turns in memory and with
+ * journal, store and span events. Requests leave when their spans are due. CPU time is that of the whole process, all threads.
+ *
+ *   --rates LIST   spans a second (50,500,1500,3000)      --seconds N   of each rate (20)      --spans N   of one request (99)
+ *   --only memory|durable      --profile FILE   CPU profile of the main thread at the last rate
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { runnerArguments } from '../runner-arguments.ts';
+import { applicable } from './offline.ts';
+import { cpuByThread } from './profile/threads.ts';
+import { measured, type Measured } from './server.ts';
+import { byDefault, configured, inMemory, onDisk } from './service.ts';
+import { workload } from './workload.ts';
+
+const { values } = runnerArguments({
+  options: {
+    rates: { type: 'string', default: '50,500,1500,3000' },
+    seconds: { type: 'string', default: '20' },
+    spans: { type: 'string', default: '99' },
+    only: { type: 'string' },
+    profile: { type: 'string' },
+  },
+});
+const rates = values.rates.split(',').map(Number);
+const seconds = Number(values.seconds);
+const connections = 8;
+/** What a rate brought is scored, stored and sent before the next one. */
+const calmMs = 3_000;
+const againMs = 200;
+/** Requests that were not taken at once. */
+let putOff = 0;
+const warmUp = { rate: 3_000, seconds: 8 } as const;
+
+const folder = mkdtempSync(join(tmpdir(), 'tracejury-steady-'));
+const sink = await measured('floor.ts', [], { asStarted: true, lastLine: /^OTLP/m });
+const all = await applicable(workload({ seed: 7_000, spans: 360 }).bodies);
+const rows = [
+  { name: 'memory', title: 'in memory, evaluators on by default', names: byDefault, parts: inMemory },
+  { name: 'durable', title: 'journal, store, span events', names: all, parts: onDisk(join(folder, 'durable'), sink.otlpUrl) },
+].filter(({ name }) => values.only === undefined || values.only === name);
+try {
+  for (const { name, title, names, parts } of rows) await row(await configured(join(folder, `${name}.yaml`), names, parts), title);
+} finally {
+  await sink.stop();
+  rmSync(folder, { recursive: true });
+}
+
+async function row(server: Measured, title: string): Promise<void> {
+  try {
+    await steady(server, { ...warmUp, seed: 1 });
+    await pause(calmMs);
+    for (const [at, rate] of rates.entries()) {
+      const before = await server.usage();
+      const threads = cpuByThread(server.pid);
+      const work = async (): Promise<number> => {
+        const sent = await steady(server, { rate, seconds, seed: 10 + at });
+        await pause(calmMs);
+        return sent;
+      };
+      let spans = 0;
+      if (values.profile === undefined || at < rates.length - 1) spans = await work();
+      else {
+        const profile = await server.profiled(async () => void (spans = await work()));
+        writeFileSync(values.profile, JSON.stringify(profile));
+      }
+      const after = await server.usage();
+      const each = [...cpuByThread(server.pid)]
+        .map(([thread, micros]) => [thread, (micros - (threads.get(thread) ?? 0)) / spans] as const)
+        .filter(([, micros]) => micros >= 1)
+        .map(([thread, micros]) => `${thread} ${micros.toFixed(0)}`);
+      const micros = (after.cpuMicros - before.cpuMicros) / spans;
+      process.stdout.write(
+        `${title}, ${rate} spans/s: ${micros.toFixed(0)} µs a span (${each.join(', ')})${putOff === 0 ? '' : `, ${putOff} requests put off`}\n`,
+      );
+      putOff = 0;
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Resolves with the number of spans when all that was due is taken. */
+async function steady(
+  { otlpUrl }: Measured,
+  { rate, seconds: length, seed }: { readonly rate: number; readonly seconds: number; readonly seed: number },
+): Promise<number> {
+  const { bodies, spans } = workload({ seed, spans: rate * length, spansPerRequest: Number(values.spans) });
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const startMs = performance.now();
+  const underWay: Promise<void>[] = [];
+  for (const [at, body] of bodies.entries()) {
+    const waitMs = startMs + (at / bodies.length) * length * 1_000 - performance.now();
+    if (waitMs > 0) await pause(waitMs);
+    underWay.push(taken(agent, otlpUrl, body));
+  }
+  await Promise.all(underWay);
+  agent.destroy();
+  return spans;
+}
+
+async function taken(agent: Agent, url: string, body: Buffer): Promise<void> {
+  while ((await posted(agent, url, body)) !== 200) {
+    putOff++;
+    await pause(againMs);
+  }
+}
+
+function posted(agent: Agent, url: string, body: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/x-protobuf', 'content-length': body.length };
+    const sent = request(`${url}/v1/traces`, { method: 'POST', agent, headers }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode ?? 0));
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
