@@ -26,7 +26,7 @@ export interface ServerOptions {
 }
 
 /** Of the script `start` in package.json. */
-const startFlags = ['--max-semi-space-size=8'];
+const startFlags = ['--max-semi-space-size=8', '--initial-old-space-size=128'];
 
 const startWithinMs = 30_000;
 const stopWithinMs = 30_000;
