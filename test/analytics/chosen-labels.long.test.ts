@@ -9,7 +9,7 @@ for (const { name, simulated } of labelWorlds)
     const found = Object.entries(simulated({ worlds, seed: 2026 }));
     // Where hardly a world has a figure, it is one of the few with many labels of that kind.
     const told = found.filter(([, { notEstimable }]) => notEstimable < worlds / 2);
-    expect(told.length).toBeGreaterThan(2);
+    expect(told.length).toBeGreaterThan(1);
     const least = name.startsWith('scarce') ? 0.92 : 0.93;
     expect(told.filter(([, { coverage }]) => coverage < least || coverage > 0.99)).toEqual([]);
     expect(told.filter(([, { bias, width }]) => Math.abs(bias) > width / 16)).toEqual([]);

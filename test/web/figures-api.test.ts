@@ -21,7 +21,7 @@ beforeAll(async () => {
     )(response, request),
   );
   service = await running(
-    `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } }, { use: task_completion, name: never, judge: main, sample: { rate: 0 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: secret } }\n`,
+    `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } }, { use: task_completion, name: never, judge: main, sample: { rate: 0 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: secret } }\nqueues: [ { name: review, ask: [ { evaluator: done } ] } ]\n`,
   );
   for (let at = 0; at < 6; at++) {
     const bad = at >= 4;
@@ -194,5 +194,40 @@ test('figures: a judge whose verdicts nobody has labelled is there, and says why
       accuracy: none,
       kappa: none,
     },
+  ]);
+});
+
+test('figures: a queue draws judged runs, and answers about them are drawn labels', async () => {
+  const post = async (path: string, body: JsonObject): Promise<JsonObject> => {
+    const response = await fetch(`${service.console}/api/v1/queues/review${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: jsonText(body),
+    });
+    return (await response.json()) as JsonObject;
+  };
+  await eventually(async () => ((await get('/queues/review')) as unknown as JsonObject)['open'] === 6 || undefined, 'six drawn runs');
+  const probabilities: unknown[] = [];
+  for (let turn = 0; turn < 6; turn++) {
+    const { item } = (await post('/next', { person: 'dot' })) as { readonly item: JsonObject };
+    // Who answers does not see that the run is drawn.
+    expect(item).toMatchObject({ why: null, probability: null });
+    const answers = [{ name: 'done', value: 'fail' }];
+    await post('/answers', { person: 'dot', item: item['id'] ?? null, lease: (item['lease'] as JsonObject)['id'] ?? null, answers });
+    probabilities.push(((await get(`/queues/review/items/${String(item['id'])}`)) as unknown as JsonObject)['probability']);
+  }
+  expect(probabilities).toEqual([1, 1, 1, 1, 1, 1]);
+  expect((await get('/judges?evaluator=done')).judges).toMatchObject([
+    {
+      runs: 6,
+      missed: 4,
+      both_fail: 2,
+      drawn_labels: 6,
+      chosen_labels: { runs: 0, recall: null },
+      recall: { not_estimable: { reason: 'too_few_drawn_labels' } },
+    },
+  ]);
+  expect((await get('/rates')).rates).toMatchObject([
+    { labels: 6, drawn_labels: 6, corrected: false, uncorrected: { reason: 'too_few_drawn_labels' } },
   ]);
 });
