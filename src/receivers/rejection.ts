@@ -14,12 +14,19 @@ export interface RequestRejection {
   readonly todo?: string;
   /** Of the answer, over HTTP. */
   readonly headers: { readonly [name: string]: string };
-  /** When the same request may succeed. Absent: never. */
+  /** When the same request may succeed, to the millisecond over gRPC. Absent: never. */
   readonly retryAfterSeconds?: number;
 }
 
 /** How soon a client may try again when nothing better is known. */
 export const retryAfterSeconds = 1;
+/** The rate of admission is measured ten times a second. */
+const retryAfterSecondsMin = 0.1;
+
+/** HTTP knows whole seconds only. */
+export function wholeSeconds(seconds: number): number {
+  return Math.max(1, Math.ceil(seconds));
+}
 
 /** Maps an error to a rejection. A foreign error gives its status alone, as its text may hold anything. */
 export function rejectionOf(error: unknown): RequestRejection {
@@ -61,7 +68,7 @@ export function notOpen(refuse: keyof typeof admissionErrors, afterSeconds: numb
     kind: code.toLowerCase(),
     message: `${what} ${todo}`,
     headers: {},
-    retryAfterSeconds: Math.max(1, Math.ceil(afterSeconds)),
+    retryAfterSeconds: refuse === 'overloaded' ? Math.max(retryAfterSecondsMin, afterSeconds) : wholeSeconds(afterSeconds),
   };
 }
 
@@ -76,7 +83,7 @@ export function rejectionFor(error: unknown, { putOff }: Pick<Ingest, 'putOff'>)
   if (rejection.retryAfterSeconds === undefined || putOff === undefined) return rejection;
   return {
     ...rejection,
-    retryAfterSeconds: Math.max(1, Math.ceil(putOff(rejection.kind === 'journal_refused' ? 'journal' : 'in_flight'))),
+    retryAfterSeconds: wholeSeconds(putOff(rejection.kind === 'journal_refused' ? 'journal' : 'in_flight')),
   };
 }
 

@@ -234,7 +234,12 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
       const refusesAny = levels.level() === 'refuse';
       if (isModest ? !levels.refusesAll() : !refusesAny && pace.admits()) return 'open';
       const pressure = refusesAny ? (levels.cause() ?? 'closing') : paced;
-      return { refuse: pressure === 'journal' ? 'journal_full' : 'overloaded', retryAfterSeconds: refusedFor(pressure) };
+      const waitSeconds = refusedFor(pressure);
+      // Under a pace alone there is room again within moments.
+      return {
+        refuse: pressure === 'journal' ? 'journal_full' : 'overloaded',
+        retryAfterSeconds: refusesAny || isModest ? waitSeconds : Math.min(waitSeconds, pace.waitSeconds() + overdueMs / 1_000),
+      };
     },
     putOff: refusedFor,
     took: pace.took,

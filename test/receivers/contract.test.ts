@@ -191,6 +191,18 @@ describe.each(transports)('otlp over $name', ({ name: transport, open, send }) =
     await door.inFlight(0);
   });
 
+  test('a wait below a second is exact over gRPC, and a second over HTTP', async () => {
+    for (const [seconds, told] of [
+      [0.25, { http: 1, grpc: 0.25 }],
+      [1.5, { http: 2, grpc: 1.5 }],
+      [0.001, { http: 1, grpc: 0.1 }],
+    ] as const) {
+      door.admission = { refuse: 'overloaded', retryAfterSeconds: seconds };
+      expect((await send(door.port, { body: good, token })).retryAfterSeconds).toBe(told[transport]);
+    }
+    door.admission = 'open';
+  });
+
   test('a sender that takes little is let in while others are put off', async () => {
     const busy: Admission = { refuse: 'overloaded', retryAfterSeconds: 7 };
     door.admission = busy;

@@ -98,7 +98,8 @@ function retryAfter(bytes: Buffer, code: number): number | undefined {
   if (told['code'] !== code) throw new Error(`the details tell another code: ${String(told['code'])}`);
   const [detail] = told['details'] as readonly { readonly type_url: string; readonly value: Uint8Array }[];
   if (detail?.type_url !== 'type.googleapis.com/google.rpc.RetryInfo') throw new Error(`the details are no RetryInfo: ${detail?.type_url}`);
-  return (read('RetryInfo', detail.value)['retry_delay'] as { readonly seconds: number }).seconds;
+  const delay = read('RetryInfo', detail.value)['retry_delay'] as { readonly seconds: number; readonly nanos: number };
+  return delay.seconds + delay.nanos / 1e9;
 }
 
 export interface RawAnswer {

@@ -150,3 +150,20 @@ test('stress watch: a service at rest measures once a minute, and its long rest 
   await of.look({ overdueMs: 2_000 }, 60_000);
   expect(of.slept.slice(-2)).toEqual([100, 100]);
 });
+
+test('stress watch: under a pace alone each refused request has its place in the line, and waits as long as its backlog', async () => {
+  const of = watched();
+  for (let look = 0; look < 20; look++) {
+    for (let request = 0; request < 20; request++) if (of.watch.admission(false) === 'open') of.watch.took(100_000);
+    await of.look({ store: look < 19 ? 0 : 0.06 });
+  }
+  const waits = [];
+  for (let request = 0; request < 500; request++) {
+    const admission = of.watch.admission(false);
+    if (admission !== 'open') waits.push(admission.retryAfterSeconds);
+  }
+  expect(waits.slice(0, 5).every((seconds) => seconds < 0.5)).toBe(true);
+  expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+  expect(waits.at(-1)).toBe(1);
+  expect(waits.length).toBeGreaterThan(300);
+});

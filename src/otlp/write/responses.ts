@@ -43,11 +43,17 @@ export function statusResponse(encoding: OtlpEncoding, code: number, message: st
 /** A google.rpc.Status in protobuf with a RetryInfo: how OTLP over gRPC throttles. */
 export function retryStatus(code: number, message: string, retryAfterSeconds: number): Buffer {
   const out = protobufWriter();
+  const ms = Math.round(retryAfterSeconds * 1_000);
   out.varint(1, code);
   if (message !== '') out.text(2, message);
   out.message(3, () => {
     out.text(1, retryInfoType);
-    out.message(2, () => out.message(1, () => out.varint(1, retryAfterSeconds)));
+    out.message(2, () =>
+      out.message(1, () => {
+        out.varint(1, Math.floor(ms / 1_000));
+        if (ms % 1_000 > 0) out.varint(2, (ms % 1_000) * 1e6);
+      }),
+    );
   });
   return out.result();
 }

@@ -11,6 +11,8 @@ interface IntakePace {
   observe(now: { readonly openBytes: number; readonly isPressed: boolean }): void;
   /** False: another request is more than the pace bears. True counts as one that comes. */
   admits(): boolean;
+  /** Seconds until a request that was just refused fits in, behind those that were refused before it. */
+  waitSeconds(): number;
 }
 
 /** For how long what was done counts: a batch of the store and a collection of garbage lie within it. */
@@ -28,6 +30,8 @@ const burstShare = 0.25;
 /** Of the most that got done of late: a quiet moment is no measure, and nor is one in which little was let in. */
 const leastShare = 0.5;
 const bestHalfLifeMs = 30_000;
+/** Refused requests that have a place in the line; a flood would make it endless. */
+const lineSecondsMax = 2;
 /** Bytes a second that are let in however little got done: runs may stay open for long. */
 const leastRate = 256 * 1024;
 
@@ -43,6 +47,8 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
   /** Bytes a second; infinite: whatever comes. */
   let limit = Infinity;
   let room = 0;
+  /** Bytes of refused requests, which come again. */
+  let line = 0;
 
   /** Of less than what can be done nothing is learned. */
   function measure(openBytes: number, isPressed: boolean, ms: number): void {
@@ -76,14 +82,19 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
       seenMs = nowMs;
       measure(openBytes, isPressed, ms);
       bind(isPressed, ms, nowMs);
+      line = limit === Infinity ? 0 : Math.max(0, line - (limit * ms) / 1_000);
       room = limit === Infinity ? 0 : Math.min(limit * burstShare, room + (limit * ms) / 1_000);
     },
     admits() {
       if (limit === Infinity) return true;
-      if (room <= 0) return false;
+      if (room <= 0) {
+        line = Math.min(limit * lineSecondsMax, line + requestBytes);
+        return false;
+      }
       room -= requestBytes;
       return true;
     },
+    waitSeconds: () => (limit === Infinity ? 0 : (line - room) / limit),
   };
 }
 

@@ -12,7 +12,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { idleTimeout } from '../../http/idle-timeout.ts';
 import { grpcCode, statusResponse } from '../../otlp/write/responses.ts';
-import { isHttp2, type RequestRejection } from '../rejection.ts';
+import { isHttp2, wholeSeconds, type RequestRejection } from '../rejection.ts';
 import { tlsOptions, type Tls } from '../tls.ts';
 
 export interface HttpBounds {
@@ -72,7 +72,7 @@ export function answerUnparsed(socket: Socket, rejection: RequestRejection): voi
 /** An answer to what was not read. No content type is known, so the Status is JSON. */
 export function wholeAnswer({ status, message, retryAfterSeconds }: RequestRejection): string {
   const body = statusResponse('json', grpcCode(status), message).toString();
-  const retry = retryAfterSeconds === undefined ? [] : [`retry-after: ${retryAfterSeconds}`];
+  const retry = retryAfterSeconds === undefined ? [] : [`retry-after: ${wholeSeconds(retryAfterSeconds)}`];
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'content-type: application/json',

@@ -25,6 +25,7 @@ import {
   parserRejection,
   rejectionFor,
   rejectionOf,
+  wholeSeconds,
   type RequestRejection,
 } from '../rejection.ts';
 import { encodings, requestHandler, type AdmittedRequest, type RequestHandler, type RequestHead } from '../request-handler.ts';
@@ -184,7 +185,7 @@ function answersOf({ limits, hosts }: OtlpHttpOptions, handler: RequestHandler):
     reply.hijack();
     if (!request.raw.complete) answered.add(request.raw.socket);
     const close = handler.isStopping() ? { connection: 'close' } : {};
-    const retry = rejection?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(rejection.retryAfterSeconds) };
+    const retry = rejection?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(wholeSeconds(rejection.retryAfterSeconds)) };
     const headers = { ...rejection?.headers, ...retry, ...close, ...readableFor(hosts, request.headers.origin), 'content-type': mediaType };
     sendAnswer(request.raw, reply.raw, { status, headers, body }, rest);
   }

@@ -44,7 +44,7 @@ test('reads rejected data points, as number and as text', () => {
 });
 
 test('reads the delay of a RetryInfo, and none from other statuses', () => {
-  expect(retryDelayMs(retryStatus(14, 'later', 7))).toBe(7_000);
+  for (const ms of [7_000, 250, 1_001]) expect(retryDelayMs(retryStatus(14, 'later', ms / 1_000))).toBe(ms);
   expect(retryDelayMs(statusResponse('protobuf', 14, 'later'))).toBeUndefined();
   expect(retryDelayMs(Buffer.from([0x1a, 0x05, 0x0a]))).toBeUndefined();
 });
