@@ -14,7 +14,7 @@ import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { ApiDeps, OtlpAddresses } from './api/route.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import { accessControl, type AccessOptions } from './access.ts';
-import { type PeopleSettings, servePeople } from './people.ts';
+import type { PeopleSettings } from './people.ts';
 import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
 import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
 import { compiledWhenUsed } from './route-schemas.ts';
@@ -189,8 +189,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   });
   const { files, people } = options;
   if (people !== undefined)
-    app.after(() =>
-      servePeople(app, access, {
+    app.register(async () =>
+      (await import('./people.ts')).servePeople(app, access, {
         ...people,
         nowMs: options.nowMs,
         secret: options.secret,

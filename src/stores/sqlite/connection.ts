@@ -1,6 +1,7 @@
 /** SQLite in a thread of its own, as Kysely takes a database. */
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
+import { getCompileCacheDir } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dirname, extname } from 'node:path';
 import type { SQLInputValue } from 'node:sqlite';
@@ -235,7 +236,13 @@ async function sqliteThread(file: string, options: SqliteOptions): Promise<Sqlit
   function started(): Promise<Worker> {
     const data: ThreadData = { file };
     // As sources and as built files the two stand side by side.
-    const made = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), { workerData: data, name: 'tracejury-store' });
+    const cache = getCompileCacheDir();
+    const made = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
+      workerData: data,
+      name: 'tracejury-store',
+      // Node hands a thread this variable, and not a cache that the program turned on. The cache keeps each version in a folder below its own.
+      env: cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(cache) },
+    });
     options.onThread?.(made);
     made.on('message', (answer: Answer) => {
       asked.answered(answer);
