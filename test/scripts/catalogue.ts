@@ -78,6 +78,7 @@ export const catalogues = {
       steady: { about: 'CPU time of a span when spans come at a steady rate', command: 'node test/bench/steady.ts' },
       forward: { about: 'the cost of standing between agents and a Collector', command: 'node test/bench/forward/run.ts' },
       experiments: { about: 'the time of an experiment beside the agent', command: 'node test/bench/experiments/run.ts' },
+      start: { about: 'CPU time of a start: help, one run, a service that is ready', command: 'node test/bench/start.ts' },
       judges: { about: 'the time of judges when one of them is slow or dead', command: 'node test/bench/judges/run.ts latency' },
       replay: { about: 'a replay beside a service on the same file', command: 'node test/bench/replay/run.ts' },
       console: { about: 'the requests and the pages of the console over a store of many runs', command: 'node test/bench/console/run.ts' },
