@@ -96,7 +96,19 @@ function judgeTraceJson(run: StoredRun, { name, revision, details }: StoredVerdi
   return { trace_id: traceId, span_id: spanId };
 }
 
-function annotationJson({ id, toolCall, name, by, kind, label, score, passed, explanation, at }: IdentifiedAnnotation): JsonObject {
+function annotationJson({
+  id,
+  toolCall,
+  name,
+  by,
+  kind,
+  label,
+  score,
+  passed,
+  explanation,
+  at,
+  probability,
+}: IdentifiedAnnotation): JsonObject {
   return {
     id,
     tool_call: toolCall ?? null,
@@ -108,6 +120,7 @@ function annotationJson({ id, toolCall, name, by, kind, label, score, passed, ex
     passed: passed ?? null,
     explanation,
     at: timeOf(at),
+    probability: probability ?? null,
   };
 }
 

@@ -78,6 +78,7 @@ test('annotations: what is said of a run stands with it, and the newer word of o
     passed: false,
     explanation: 'The mail never came.',
     at: '2026-01-02T03:04:05.000000Z',
+    probability: null,
   });
   expect(results(await say([{ ...one, at: '2026-01-01' }]))).toEqual(['outdated']);
   expect(results(await say([{ ...one, at: '2026-01-03', passed: true, label: null, score: null }]))).toEqual(['attached']);
