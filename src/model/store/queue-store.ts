@@ -85,8 +85,7 @@ export interface DrawingItems extends Omit<AddingItems, 'items' | 'itemsMax' | '
 }
 
 /** drawn: it enters at random. not_drawn: its number is too high. known: the queue has drawn it before, or people have skipped it. */
-export const queueDrawOutcomes = ['drawn', 'not_drawn', 'known', 'not_stored'] as const;
-export type QueueDrawOutcome = (typeof queueDrawOutcomes)[number];
+export type QueueDrawOutcome = 'drawn' | 'not_drawn' | 'known' | 'not_stored';
 
 /** known: the queue has the run. full: the queue has its most open items. not_stored: the store has no such run. */
 export const queueAddOutcomes = ['added', 'reopened', 'known', 'full', 'not_stored'] as const;
