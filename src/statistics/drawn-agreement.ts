@@ -1,7 +1,7 @@
 /**
  * How a judge's verdicts stand to people's labels, over all traffic, from labelled runs that were drawn with known, unequal probabilities.
  * Each run counts 1 / p, so each figure is a ratio of two weighted totals (Särndal, Swensson and Wretman, Model Assisted Survey Sampling,
- * 1992, chapter 5). With equal probabilities the points are those of `confusionRates` and `cohenKappa`.
+ * 1992, chapter 5). With equal probabilities the points are the plain shares, and that of `cohenKappa`.
  */
 import { type Kappa, kappaLimits } from './cohen-kappa.ts';
 import { notEstimable, usualConfidence, type Estimate, type EstimateOptions, type NotEstimable } from './estimate.ts';

@@ -58,7 +58,7 @@ export function confusion(items: Iterable<LabelledVerdict>): Confusion {
   return counts;
 }
 
-/** Each with Wilson's interval; not estimable where there is nothing to divide by. */
+/** Not estimable where there is nothing to divide by. */
 export interface ConfusionRates {
   /** Of all items, those on which label and verdict are the same. */
   readonly accuracy: Estimate;
@@ -68,18 +68,4 @@ export interface ConfusionRates {
   readonly recall: Estimate;
   /** Of the negative labels, those with a negative verdict. */
   readonly specificity: Estimate;
-}
-
-/** The intervals take the items as drawn at random from those that the judge will meet. */
-export function confusionRates(
-  { truePositive, falsePositive, falseNegative, trueNegative }: Confusion,
-  options: EstimateOptions = {},
-): ConfusionRates {
-  const right = truePositive + trueNegative;
-  return {
-    accuracy: proportion({ hits: right, of: right + falsePositive + falseNegative }, options),
-    precision: proportion({ hits: truePositive, of: truePositive + falsePositive }, options),
-    recall: proportion({ hits: truePositive, of: truePositive + falseNegative }, options),
-    specificity: proportion({ hits: trueNegative, of: trueNegative + falsePositive }, options),
-  };
 }

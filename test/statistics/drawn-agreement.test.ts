@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { cohenKappa } from '../../src/statistics/cohen-kappa.ts';
 import { drawnAgreement, type DrawnLabel } from '../../src/statistics/drawn-agreement.ts';
-import { confusion, confusionRates } from '../../src/statistics/proportion.ts';
 
 function table(
   ...rows: readonly (readonly [label: boolean, verdict: boolean, probability: number, runs: number])[]
@@ -43,11 +42,12 @@ test('drawn agreement: with equal probabilities the points are the plain shares 
   for (const probability of [1, 0.01]) {
     const even = items.map((item) => ({ ...item, probability }));
     const { rates, kappa } = drawnAgreement(even);
-    const plainRates = confusionRates(confusion(even));
-    for (const name of Object.keys(rates) as (keyof typeof rates)[]) {
-      const own = plainRates[name];
-      expect(rates[name]).toMatchObject({ point: own.kind === 'estimated' ? expect.closeTo(own.point, 12) : null });
-    }
+    expect(rates).toMatchObject({
+      accuracy: { point: expect.closeTo(90 / 106, 12), n: 106 },
+      precision: { point: expect.closeTo(20 / 27, 12), n: 27 },
+      recall: { point: expect.closeTo(20 / 29, 12), n: 29 },
+      specificity: { point: expect.closeTo(70 / 77, 12), n: 77 },
+    });
     const plain = cohenKappa(even.map(({ label, verdict }) => ({ one: String(label), other: String(verdict) })));
     if (plain.kind !== 'estimated' || kappa.kind !== 'estimated') throw new Error('both are estimable');
     expect(kappa.point).toBeCloseTo(plain.point, 12);
@@ -75,4 +75,14 @@ test.each([
 ] as const)('drawn agreement: recall is not estimable from %s', (_name, some, reason) => {
   const { rates, kappa } = drawnAgreement(some);
   expect([rates.recall, kappa]).toMatchObject([{ reason }, { reason }]);
+});
+
+test('drawn agreement: where there is nothing to divide by, that rate alone is not estimable', () => {
+  const { rates } = drawnAgreement(table([false, false, 1, 12]));
+  expect([rates.accuracy.kind, rates.precision.kind, rates.recall.kind, rates.specificity.kind]).toEqual([
+    'estimated',
+    'not_estimable',
+    'not_estimable',
+    'estimated',
+  ]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { confusion, confusionRates, proportion } from '../../src/statistics/proportion.ts';
+import { confusion, proportion } from '../../src/statistics/proportion.ts';
 
 /** Newcombe, Statistics in Medicine 17 (1998), table I, method 3. */
 const printed = [
@@ -19,7 +19,7 @@ test('proportion: a share of nothing is not estimable', () => {
   expect(proportion({ hits: 0, of: 0 })).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
 });
 
-test('confusion: counts and rates by label and verdict', () => {
+test('confusion: counts by label and verdict', () => {
   const items = [
     ...Array.from({ length: 8 }, () => [true, true]),
     ...Array.from({ length: 2 }, () => [true, false]),
@@ -28,20 +28,4 @@ test('confusion: counts and rates by label and verdict', () => {
   ];
   const counts = confusion(items.map(([label = false, verdict = false]) => ({ label, verdict })));
   expect(counts).toEqual({ truePositive: 8, falseNegative: 2, falsePositive: 4, trueNegative: 6 });
-  expect(confusionRates(counts)).toMatchObject({
-    accuracy: { point: 0.7, n: 20 },
-    precision: { point: 8 / 12, n: 12 },
-    recall: { point: 0.8, n: 10 },
-    specificity: { point: 0.6, n: 10 },
-  });
-});
-
-test('confusion: where there is nothing to divide by, that rate alone is not estimable', () => {
-  const rates = confusionRates(confusion([{ label: false, verdict: false }]));
-  expect([rates.accuracy.kind, rates.precision.kind, rates.recall.kind, rates.specificity.kind]).toEqual([
-    'estimated',
-    'not_estimable',
-    'not_estimable',
-    'estimated',
-  ]);
 });
