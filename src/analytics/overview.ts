@@ -144,13 +144,17 @@ function rateOf(counts: EvaluatorRow['counts'] & { readonly agentRuns: number },
   );
 }
 
-/** Runs of the agent that the evaluator does not score are taken out by its share of skips; those that no budget reached are not known here. */
+/**
+ * Runs of the agent that the evaluator skips are taken out by their share. Where a condition leaves others out, and where no budget reached them, the
+ * agent has many more runs than the verdicts stand for, and these are taken instead.
+ */
 function scarcityOf(
   { pass, fail, raw, skipped, error, raisedRuns, usualRuns, agentRuns }: EvaluatorRow['counts'] & { readonly agentRuns: number },
   usual: number,
 ): NotEstimable | undefined {
-  const scored = (pass + fail) / (pass + fail + raw + skipped + error);
-  return tooFewUsual({ runs: agentRuns * scored, raisedWeight: raisedRuns, usual, usualWeight: usualRuns });
+  const scored = (agentRuns * (pass + fail)) / (pass + fail + raw + skipped + error);
+  const stoodFor = raisedRuns + usualRuns;
+  return tooFewUsual({ runs: scored > 2 * stoodFor ? stoodFor : scored, raisedWeight: raisedRuns, usual, usualWeight: usualRuns });
 }
 
 /** The largest shown drop first, then the largest share of failed runs, then the most runs. */

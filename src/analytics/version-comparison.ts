@@ -1,5 +1,5 @@
 /** Versions of an agent: what each did, and how two of them differ. */
-import type { VersionFigure, VersionFigureKind } from '../model/store/version-store.ts';
+import { runsOfSession, type VersionFigure, type VersionFigureKind } from '../model/store/version-store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import {
   type ComparedArms,
@@ -134,7 +134,7 @@ function sumsOf(figures: readonly VersionFigure[], name: string, measure: Measur
     );
 }
 
-/** How many verdicts of the evaluator the session of one of them has on average. */
+/** How many verdicts of the evaluator, or runs, the session of one of them has on average. */
 function designOf(figures: readonly VersionFigure[], name: string, { n }: SequenceSums): number {
   if (n === 0) return 1;
   return 1 + figures.reduce((sum, one) => sum + (one.kind === 'session' && one.name === name ? one.value : 0), 0) / n;
@@ -256,7 +256,5 @@ export function statusShare(figures: readonly VersionFigure[], status: string, c
   const n = runsOf(figures, 'run');
   const value = figures.reduce((sum, one) => sum + (one.kind === 'status' && one.name === status ? one.runs : 0), 0);
   const sums = { n, weight: n, value, share: n, shareValue: value };
-  // No evaluator has more verdicts in a session than the session has runs.
-  const evaluators = new Set(figures.flatMap((one) => (one.kind === 'session' ? [one.name] : [])));
-  return meanSequence(sums, { confidence, design: Math.max(1, ...[...evaluators].map((name) => designOf(figures, name, sums))) });
+  return meanSequence(sums, { confidence, design: designOf(figures, runsOfSession, sums) });
 }

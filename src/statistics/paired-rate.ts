@@ -171,7 +171,8 @@ export function pairedRates(data: PairedSumsData, { confidence = usualConfidence
   // The traffic is not known here, so the runs that were drawn are counted.
   if (sums.raised > 0 && n - sums.raised < usualRunsMin) {
     const scarce = notEstimable('too_few_usual_runs', `There are ${n - sums.raised}, and ${usualRunsMin} are needed.`);
-    return { ...counted, before: scarce, after: scarce, difference: scarce, p: 1 };
+    // Whether these runs became worse can be told of them alone.
+    return { ...counted, before: scarce, after: scarce, difference: scarce, p: mcNemar({ onlyFirst: worse, onlySecond: better }).exact };
   }
   if (before.kind === 'not_estimable') return { ...counted, difference: before, p: 1 };
   if (after.kind === 'not_estimable') return { ...counted, difference: after, p: 1 };

@@ -1,6 +1,17 @@
 /** The file that the package puts on the PATH, on Node versions that are too old and new enough. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -50,26 +61,51 @@ test.each(['24.0.0', '25.1.0', '100.0.0'])('Node %s: the program runs', async (v
   expect(await startedOn(version)).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' });
 });
 
-/** Starts the program with temporary files in a folder of the test, and gives that folder. */
-async function temporaryFilesOf(name: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const temporary = join(folder, name);
-  mkdirSync(temporary);
-  await promisify(execFile)(process.execPath, [launcher, '--version'], { env: { PATH: process.env['PATH'], TMPDIR: temporary, ...env } });
-  return temporary;
+/** Starts the program with a home of the test's own, and gives the folder of its cache. */
+async function cacheOf(name: string, { mode, ...env }: NodeJS.ProcessEnv & { readonly mode?: string } = {}): Promise<string> {
+  const home = join(folder, name);
+  const cache = join(home, '.cache', 'tracejury');
+  mkdirSync(mode === undefined ? home : cache, { recursive: true });
+  if (mode !== undefined) chmodSync(cache, Number.parseInt(mode, 8));
+  await promisify(execFile)(process.execPath, [launcher, '--version'], { env: { PATH: process.env['PATH'], HOME: home, ...env } });
+  return cache;
 }
 
-test('compiled code is kept below the folder for temporary files', async () => {
-  expect(readdirSync(await temporaryFilesOf('kept', {}))).toEqual(['node-compile-cache']);
+const kept = (cache: string): number => (existsSync(cache) ? readdirSync(cache).length : 0);
+
+test('compiled code is kept in a folder that only this user can write to', async () => {
+  const cache = await cacheOf('kept');
+  expect(kept(cache)).toBe(1);
+  expect((statSync(cache).mode & 0o077).toString(8)).toBe('0');
+});
+
+test.each(['777', '775'])('a folder with the rights %s, in which others could leave code, is not used', async (mode) => {
+  expect(kept(await cacheOf(`open-${mode}`, { mode }))).toBe(0);
+});
+
+test('a link in the place of the folder is not used', async () => {
+  const [home, elsewhere] = [join(folder, 'linked'), join(folder, 'of-another')];
+  mkdirSync(elsewhere);
+  mkdirSync(join(home, '.cache'), { recursive: true });
+  symlinkSync(elsewhere, join(home, '.cache', 'tracejury'));
+  await cacheOf('linked');
+  expect(kept(elsewhere)).toBe(0);
+});
+
+test('XDG_CACHE_HOME names the folder above it', async () => {
+  const caches = join(folder, 'caches');
+  expect(kept(await cacheOf('xdg', { XDG_CACHE_HOME: caches }))).toBe(0);
+  expect(kept(join(caches, 'tracejury'))).toBe(1);
 });
 
 test('NODE_COMPILE_CACHE names another folder for it', async () => {
   const named = join(folder, 'named');
-  expect(readdirSync(await temporaryFilesOf('elsewhere', { NODE_COMPILE_CACHE: named }))).toEqual([]);
-  expect(readdirSync(named)).toHaveLength(1);
+  expect(kept(await cacheOf('elsewhere', { NODE_COMPILE_CACHE: named }))).toBe(0);
+  expect(kept(named)).toBe(1);
 });
 
 test('NODE_DISABLE_COMPILE_CACHE=1 turns it off', async () => {
-  expect(readdirSync(await temporaryFilesOf('off', { NODE_DISABLE_COMPILE_CACHE: '1' }))).toEqual([]);
+  expect(kept(await cacheOf('off', { NODE_DISABLE_COMPILE_CACHE: '1' }))).toBe(0);
 });
 
 test('Node 12 can parse it', () => {

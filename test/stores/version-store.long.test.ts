@@ -352,6 +352,8 @@ test('versions: verdicts count by the least probability, runs by their session, 
   // 8 · 7, over several times of five minutes, and 2 · 1; then 3 · 2.
   const pairs = await store.versions.figures({ agent: 'a', version: '2', kinds: ['session'] });
   expect(pairs.map(({ name, runs, value }) => [name, runs, value])).toEqual([
+    // Runs, and verdicts of each evaluator.
+    ['', 16, 114],
     ['e', 13, 60],
     ['f', 3, 6],
   ]);

@@ -46,7 +46,8 @@ export interface AlertRule {
 export type AlertFinding =
   | { readonly kind: 'no_data'; readonly threshold: number; readonly runs: number; readonly explanation: string }
   | {
-      readonly kind: 'holds' | 'clear';
+      /** open: the point passes the threshold, and the interval does not. That begins no alert and ends none. */
+      readonly kind: 'holds' | 'open' | 'clear';
       readonly figure: number;
       readonly threshold: number;
       readonly runs: number;
@@ -173,11 +174,13 @@ function shareFinding(
   const [figure, runs] = share.kind === 'estimated' ? [share.point, share.n] : [undefined, 0];
   if (share.kind !== 'estimated' || runs < runsMin || estimate === 'point')
     return boundFinding({ figure, threshold, side, runs, runsMin, say, words: percent, over });
-  const { point, low, high } = share;
-  const holds = side === '<' ? high < threshold : low > threshold;
+  const { point, low, high, effectiveN } = share;
+  if (effectiveN < Math.min(runsMin, independentMin)) return { kind: 'no_data', threshold, runs, explanation: tooAlike(effectiveN, over) };
+  const passes = (value: number): boolean => (side === '<' ? value < threshold : value > threshold);
+  const holds = passes(side === '<' ? high : low);
   const relation = `${side === '<' ? 'below' : 'above'} ${percent(threshold)}`;
   return {
-    kind: holds ? 'holds' : 'clear',
+    kind: holds ? 'holds' : passes(point) ? 'open' : 'clear',
     figure: point,
     threshold,
     runs,
@@ -189,6 +192,11 @@ function tooFew(runs: number, runsMin: number, over: number): string {
   return `Runs of the last ${span(over)} with the figure: ${count(runs)} of at least ${count(runsMin)}.`;
 }
 
+/** Runs of one session are alike, and raised runs of a sample tell little of the others: many runs can be few independent ones. */
+function tooAlike(independent: number, over: number): string {
+  return `The runs of the last ${span(over)} tell as much as ${plain(independent)} independent ones, of at least ${independentMin}.`;
+}
+
 function burnFinding(
   rule: AlertRule,
   { evaluator, windows }: Extract<AlertCondition, { readonly kind: 'burn_rate' }>,
@@ -197,11 +205,20 @@ function burnFinding(
   const pairs = windows.map((burn, at) => burnOf(rule, { evaluator, burn }, [answers[2 * at] ?? [], answers[2 * at + 1] ?? []]));
   const [first] = pairs;
   if (first === undefined) throw new Error('a burn rate has no pair of times');
-  return pairs.find(({ kind }) => kind === 'holds') ?? pairs.find(({ kind }) => kind === 'clear') ?? first;
+  const of = (wanted: AlertFinding['kind']): AlertFinding | undefined => pairs.find(({ kind }) => kind === wanted);
+  return of('holds') ?? of('open') ?? of('clear') ?? first;
 }
 
-/** The short time only shows that it goes on, and one failed run among few is many times any budget. */
-const shortRunsMin = 5;
+/** Fewer independent runs have an interval of nearly everything. In the short time of a burn rate, one failed run among fewer is many times any budget. */
+const independentMin = 5;
+
+interface Burned {
+  readonly n: number;
+  readonly independent: number;
+  readonly rate: number | undefined;
+  /** The lower end of the interval. */
+  readonly least: number;
+}
 
 function burnOf(
   { objective = 1, runsMin, confidence, estimate }: AlertRule,
@@ -209,23 +226,24 @@ function burnOf(
   [long, short]: readonly [long: readonly VersionFigure[], short: readonly VersionFigure[]],
 ): AlertFinding {
   const { rate: threshold, longMs, shortMs } = burn;
-  /** `least`: the lower end of the interval. */
-  const burned = (figures: readonly VersionFigure[]): { readonly n: number; readonly rate?: number; readonly least?: number } => {
+  const burned = (figures: readonly VersionFigure[]): Burned => {
     const rate = rateOf(figures, evaluator, confidence);
-    if (rate.kind !== 'estimated') return { n: 0 };
-    const [point, least] = [rate.point, rate.high].map((share) => (1 - share) / (1 - objective));
-    return { n: rate.n, ...(point === undefined || least === undefined ? {} : { rate: point, least }) };
+    const times = (share: number): number => (1 - share) / (1 - objective);
+    return rate.kind === 'estimated'
+      ? { n: rate.n, independent: rate.effectiveN, rate: times(rate.point), least: times(rate.high) }
+      : { n: 0, independent: 0, rate: undefined, least: 0 };
   };
   const [whole, last] = [burned(long), burned(short)];
   const noData = (explanation: string): AlertFinding => ({ kind: 'no_data', threshold, runs: whole.n, explanation });
   if (whole.rate === undefined || whole.n < runsMin) return noData(tooFew(whole.n, runsMin, longMs));
   if (last.rate === undefined) return noData(`No run has a verdict of ${evaluator} in the last ${span(shortMs)}.`);
-  const lastMin = Math.min(runsMin, shortRunsMin);
-  if (last.n < lastMin) return noData(tooFew(last.n, lastMin, shortMs));
-  const isPassed = (estimate === 'point' ? whole.rate : (whole.least ?? 0)) > threshold;
-  const least = estimate === 'point' ? '' : ` (at least ${plain(whole.least ?? 0)} at ${percent(confidence)})`;
+  const leastRuns = Math.min(runsMin, independentMin);
+  if (last.n < leastRuns) return noData(tooFew(last.n, leastRuns, shortMs));
+  if (estimate === 'interval' && whole.independent < leastRuns) return noData(tooAlike(whole.independent, longMs));
+  const least = estimate === 'point' ? '' : ` (at least ${plain(whole.least)} at ${percent(confidence)})`;
+  const passes = (rate: number): boolean => rate > threshold && (last.rate ?? 0) > threshold;
   return {
-    kind: isPassed && last.rate > threshold ? 'holds' : 'clear',
+    kind: passes(estimate === 'point' ? whole.rate : whole.least) ? 'holds' : passes(whole.rate) ? 'open' : 'clear',
     figure: whole.rate,
     threshold,
     runs: whole.n,

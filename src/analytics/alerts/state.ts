@@ -47,7 +47,7 @@ interface Step {
   readonly to: readonly string[];
 }
 
-/** No data neither begins an alert nor ends one. */
+/** No data, and an interval that holds the threshold, neither begin an alert nor end one. */
 export function nextAlertState(before: AlertState | undefined, finding: AlertFinding, step: Step): AlertState {
   const { nowMs, forMs = 0, clearMs, repeatMs = Infinity, to, isSilenced = false, isAcknowledged = false } = step;
   const { firingMs, toldMs, untold = [] } = before ?? {};
@@ -76,6 +76,7 @@ export function nextAlertState(before: AlertState | undefined, finding: AlertFin
     return as('firing', { firingMs: nowMs, ...told('firing', nowMs) });
   }
   if (firingMs === undefined) return as('ok');
+  if (finding.kind === 'open') return as('firing', fires);
   const clearSinceMs = before?.clearMs ?? nowMs;
   if (nowMs - clearSinceMs < clearMs) return as('firing', { ...fires, clearMs: clearSinceMs });
   // Of an alert that fired and ended in a silence people hear nothing.

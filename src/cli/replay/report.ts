@@ -88,7 +88,10 @@ export function rateText(side: SideRate | undefined): string {
 export function differenceText({ paired, p, word }: EvaluatorResult): string {
   if (paired === undefined) return 'no run has both verdicts';
   const { difference, measure, n } = paired;
-  if (difference.kind === 'not_estimable') return `not estimable of ${runsText(n)}: ${difference.explanation}`;
+  if (difference.kind === 'not_estimable') {
+    const shown = word === 'worse' ? ` Of these runs ${paired.worse} became worse and ${paired.better} better: ${resultTexts.worse}.` : '';
+    return `not estimable of ${runsText(n)}: ${difference.explanation}${shown}`;
+  }
   const points = (value: number): string =>
     `${value < 0 ? '−' : '+'}${measure === 'pass_rate' ? Math.abs(value * 100).toFixed(1) : Math.abs(value).toFixed(3)}`;
   const unit = measure === 'pass_rate' ? ' points' : '';

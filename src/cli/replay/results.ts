@@ -73,10 +73,11 @@ function pairedOf({ sums }: EvaluatorTallyData): EvaluatorResult['paired'] {
   return measure === undefined ? undefined : { measure, ...pairedRates(sums[measure].paired) };
 }
 
-/** Both are needed: the test, and an interval without 0. */
+/** Both are needed: the test, and an interval without 0. Where there is no interval, the runs at hand can have become worse, and nothing else is claimed. */
 function wordOf(paired: EvaluatorResult['paired'], p: number): ResultWord {
   if (paired === undefined) return 'not_tested';
-  const { difference } = paired;
-  if (difference.kind === 'not_estimable' || p >= 1 - usualConfidence) return 'no_difference_shown';
+  const { difference, worse, better } = paired;
+  if (p >= 1 - usualConfidence) return 'no_difference_shown';
+  if (difference.kind === 'not_estimable') return worse > better ? 'worse' : 'no_difference_shown';
   return difference.high < 0 ? 'worse' : difference.low > 0 ? 'better' : 'no_difference_shown';
 }

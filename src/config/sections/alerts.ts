@@ -43,7 +43,7 @@ export const alertsSection: Section = {
           minimum: 0.5,
           maximum: 0.9999,
           'x-unit': 'share',
-          description: `Confidence of the interval of a share of runs, or of the difference of two versions, over all looks together; ${alertDefaults.confidence} when left out.`,
+          description: `Confidence of intervals; ${alertDefaults.confidence} when left out. That of a share of runs holds while its window fills, that of a difference of two versions at all looks.`,
         },
         estimate: {
           type: 'string',

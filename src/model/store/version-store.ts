@@ -66,9 +66,12 @@ export const versionFigureKinds = [
   'model',
   'prompt',
   'status',
-  // Verdicts in sessions, by evaluator: pairs of two in one session, each in both orders.
+  // Verdicts in sessions, by evaluator, and runs by `runsOfSession`: pairs of two in one session, each in both orders.
   'session',
 ] as const;
+/** No evaluator has this name. */
+export const runsOfSession = '';
+
 export type VersionFigureKind = (typeof versionFigureKinds)[number];
 
 export interface VersionQuery {

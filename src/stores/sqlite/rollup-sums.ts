@@ -23,6 +23,7 @@ import {
   sketchSum,
   type SketchSum,
 } from '../../statistics/sketch-sum.ts';
+import { runsOfSession } from '../../model/store/version-store.ts';
 import { sessionPairs, type SessionPairs } from './session-pairs.ts';
 import type { ArgumentFailure, ModelColumns, ToolCounts } from '../run-counts.ts';
 import { eachMark, type KnownMark } from './marks.ts';
@@ -176,7 +177,9 @@ function addRun(
   if (typeof session === 'string' && session !== '')
     pairs(
       { tenant: textOf(tenant), agent: textOf(name), session, marks: text, figures: figures as Uint8Array | null },
-      (evaluator, earlier) => add(sumsFor(agent, 'evaluator', evaluator), ofEvaluator.pairs, 2 * earlier),
+      (evaluator, earlier) => {
+        if (evaluator !== runsOfSession) add(sumsFor(agent, 'evaluator', evaluator), ofEvaluator.pairs, 2 * earlier);
+      },
     );
   if (figures === null) agent.plain.set(text, (agent.plain.get(text) ?? 0) + 1);
   else addVerdicts(agent, { marks: text, figures: figures as Uint8Array }, { runs: 1, known });

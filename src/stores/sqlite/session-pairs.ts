@@ -1,5 +1,6 @@
 /** Pairs of verdicts of one evaluator in one session, for sums that count such verdicts together. */
 import type { DatabaseSync } from 'node:sqlite';
+import { runsOfSession } from '../../model/store/version-store.ts';
 import { eachMark, type KnownMark } from './marks.ts';
 
 /** Runs of a session that are looked at, before the first one of a time. */
@@ -18,8 +19,8 @@ interface SessionRun {
 }
 
 /**
- * Called for each run of a time, in any order: tells for each of its verdicts how many the session had before from the same evaluator. Of m
- * verdicts these are m·(m − 1) / 2 together, so sums of several times add up.
+ * Called for each run of a time, in any order: tells for the run, and for each of its verdicts, how many the session had before, of runs or from the
+ * same evaluator. Of m verdicts these are m·(m − 1) / 2 together, so sums of several times add up.
  */
 export type SessionPairs = (run: SessionRun, visit: (evaluator: string, earlier: number) => void) => void;
 
@@ -33,13 +34,17 @@ export function sessionPairs(database: DatabaseSync, from: number, known: Readon
     of: Map<string, number>,
     run: Pick<SessionRun, 'marks' | 'figures'>,
     visit?: (name: string, earlier: number) => void,
-  ): void =>
-    eachMark(run, known, ({ name, word }) => {
-      if (word !== 'pass' && word !== 'fail' && word !== 'raw') return;
+  ): void => {
+    const one = (name: string): void => {
       const earlier = of.get(name) ?? 0;
       of.set(name, earlier + 1);
       visit?.(name, earlier);
+    };
+    one(runsOfSession);
+    eachMark(run, known, ({ name, word }) => {
+      if (word === 'pass' || word === 'fail' || word === 'raw') one(name);
     });
+  };
   return (run, visit) => {
     const { tenant, agent, version, session } = run;
     const key = JSON.stringify([tenant, agent, version ?? null, session]);

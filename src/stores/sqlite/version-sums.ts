@@ -4,7 +4,7 @@
  * version after the retention of runs. Sums by task become that one sum after two days: nobody asks for a task in a window of time.
  */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { RefreshOptions, VersionFigureKind } from '../../model/store/version-store.ts';
+import { type RefreshOptions, runsOfSession, type VersionFigureKind } from '../../model/store/version-store.ts';
 import { durationBin } from '../../statistics/duration-bins.ts';
 import { parsedMark } from '../run-record.ts';
 import { eachMark, markChar, marksByChar, type KnownMark } from './marks.ts';
@@ -244,7 +244,7 @@ function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<
     versions.pairs(
       { tenant: textOf(tenant), agent: textOf(agent), version: textOf(version), session, ...said },
       // Of m verdicts in a session these are m · (m − 1) together.
-      (name, earlier) => addOne(sumFor(of, 'session', '', nameOf(of, name)), startedAt, 2 * earlier),
+      (name, earlier) => addOne(sumFor(of, 'session', '', name === runsOfSession ? name : nameOf(of, name)), startedAt, 2 * earlier),
     );
   if (said.figures === null) addOne(plainFor(of, said.marks, ownTask), startedAt, 1);
   else

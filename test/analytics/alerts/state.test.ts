@@ -6,7 +6,7 @@ import { alertStateText, type AlertState, nextAlertState, parsedAlertState, unto
 const finding = (kind: AlertFinding['kind']): AlertFinding =>
   kind === 'no_data'
     ? { kind, threshold: 0.9, runs: 3, explanation: 'Too few.' }
-    : { kind, figure: kind === 'holds' ? 0.5 : 0.95, threshold: 0.9, runs: 100, explanation: 'So it is.' };
+    : { kind, figure: kind === 'clear' ? 0.95 : 0.5, threshold: 0.9, runs: 100, explanation: 'So it is.' };
 
 /** One look a minute; the alert is over after five minutes. */
 function after(
@@ -24,7 +24,7 @@ function after(
   return { state, told };
 }
 
-const [holds, clear, none] = ['holds', 'clear', 'no_data'] as const;
+const [holds, open, clear, none] = ['holds', 'open', 'clear', 'no_data'] as const;
 const cases = [
   { name: 'nothing is told while all is well', kinds: [clear, clear], state: 'ok', told: [] },
   { name: 'it is told once that it fires', kinds: [clear, holds, holds, holds], state: 'firing', told: ['firing at 1'] },
@@ -39,6 +39,13 @@ const cases = [
   {
     name: 'a figure that goes to and fro is one alert',
     kinds: [holds, clear, clear, holds, clear, clear, holds],
+    state: 'firing',
+    told: ['firing at 0'],
+  },
+  { name: 'a figure that may be chance begins nothing', kinds: [open, open, clear, open], state: 'ok', told: [] },
+  {
+    name: 'a figure that may be chance ends nothing',
+    kinds: [holds, open, open, open, open, open, open, open, clear, open],
     state: 'firing',
     told: ['firing at 0'],
   },

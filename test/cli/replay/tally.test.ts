@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { differenceText } from '../../../src/cli/replay/report.ts';
 import { replayResults } from '../../../src/cli/replay/results.ts';
 import type { After } from '../../../src/cli/replay/rescoring.ts';
 import { replayTally, type Before, type ReplayTallyData } from '../../../src/cli/replay/tally.ts';
@@ -115,6 +116,24 @@ test('replay results: a judged rate counts each run by the probability of its ch
   const [one] = replayResults(tallyOf(pairs)).evaluators;
   expect(one?.before?.rate).toMatchObject({ kind: 'estimated', point: expect.closeTo(300 / 330, 9) });
   expect(one?.paired?.difference).toMatchObject({ point: 0 });
+});
+
+test('replay results: runs that all became worse are worse, also where they tell no rate of the others', () => {
+  const tally = replayTally();
+  for (let at = 0; at < 44; at++) {
+    const raised = at < 40 ? { raisedBy: 50 } : { sampleProbability: 0.02 };
+    const probability = at < 40 ? 1 : 0.02;
+    tally.add({
+      key: { ...run({ spanId: spanId(at + 1) }), agent: undefined, sessionId: undefined },
+      before: new Map([['e', { verdict: verdict('pass', raised), probability }]]),
+      after: new Map([['e', said('fail', probability, raised)]]),
+    });
+  }
+  const { evaluators, isWorse } = replayResults(tally.data());
+  expect(isWorse).toBe(true);
+  expect(evaluators[0]).toMatchObject({ word: 'worse', paired: { difference: { kind: 'not_estimable' } } });
+  const [one] = evaluators;
+  if (one !== undefined) expect(differenceText(one)).toMatch(/Of these runs 44 became worse and 0 better: /);
 });
 
 test('replay results: several evaluators share the level, and a new one takes no part of it', () => {

@@ -222,6 +222,11 @@ test('overview: a rate of raised runs needs others that stand for the rest of th
     not_estimable: { reason: 'too_few_usual_runs', explanation: expect.stringContaining('After about ') },
   });
   expect(await told(1_000)).toMatchObject({ rate: expect.closeTo(0.9, 2), not_estimable: null });
+  // A condition leaves out most runs of the agent: its 20 raised and 150 other runs do not stand for these.
+  const [agent] = (await asked('/overview', await deps([...runs(200), ...repeated(2_000, () => item('a', 1, null))])))[
+    'agents'
+  ] as readonly JsonObject[];
+  expect((agent?.['evaluators'] as readonly JsonObject[])[0]).toMatchObject({ rate: null });
 });
 
 test('overview: a tenant alone, one agent, pages, and periods of other lengths', async () => {
