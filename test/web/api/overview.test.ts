@@ -212,8 +212,9 @@ test('overview: a rate of raised runs needs others that stand for the rest of th
     ...repeated((0.9 * all) / 50, () => item('a', 1, pass, { probability: 0.02, kind: 'judge' })),
     ...repeated(0.9 * all * 0.98, () => item('a', 1, null)),
   ];
-  const told = async (all: number): Promise<JsonObject> => {
-    const [agent] = (await asked('/overview', await deps(runs(all))))['agents'] as readonly JsonObject[];
+  const told = async (all: number, others = 0): Promise<JsonObject> => {
+    const items = [...runs(all), ...repeated(others, () => item('a', 1, null))];
+    const [agent] = (await asked('/overview', await deps(items)))['agents'] as readonly JsonObject[];
     return ((agent ?? {})['evaluators'] as readonly JsonObject[])[0] ?? {};
   };
   expect(await told(200)).toMatchObject({
@@ -223,10 +224,7 @@ test('overview: a rate of raised runs needs others that stand for the rest of th
   });
   expect(await told(1_000)).toMatchObject({ rate: expect.closeTo(0.9, 2), not_estimable: null });
   // A condition leaves out most runs of the agent: its 20 raised and 150 other runs do not stand for these.
-  const [agent] = (await asked('/overview', await deps([...runs(200), ...repeated(2_000, () => item('a', 1, null))])))[
-    'agents'
-  ] as readonly JsonObject[];
-  expect((agent?.['evaluators'] as readonly JsonObject[])[0]).toMatchObject({ rate: null });
+  expect(await told(200, 2_000)).toMatchObject({ rate: null });
 });
 
 test('overview: a tenant alone, one agent, pages, and periods of other lengths', async () => {
