@@ -70,7 +70,9 @@ const weightAt = 0;
 /**
  * Cohen's kappa of weighted shares; its variance is linearised over sessions, as that of a weighted rate. The interval is on Fisher's scale.
  */
-function drawnKappa(items: readonly DrawnLabel[], { confidence = usualConfidence }: EstimateOptions): Kappa | NotEstimable {
+function drawnKappa(given: readonly DrawnLabel[], { confidence = usualConfidence }: EstimateOptions): Kappa | NotEstimable {
+  // As in a share, a probability out of its range does not count.
+  const items = given.filter(({ probability }) => probability > 0 && probability <= 1);
   const rows = moments(4);
   for (const { label, verdict, probability, session } of items) {
     const weight = 1 / probability;

@@ -77,6 +77,14 @@ test.each([
   expect([rates.recall, kappa]).toMatchObject([{ reason }, { reason }]);
 });
 
+test('drawn agreement: a label with a probability out of its range counts for no figure', () => {
+  const broken = [0, -1, 2, Number.NaN].map((probability) => ({ label: true, verdict: false, probability }));
+  const { rates, kappa } = drawnAgreement([...items, ...broken]);
+  const wanted = drawnAgreement(items);
+  expect(kappa).toEqual(wanted.kappa);
+  expect(rates.accuracy).toMatchObject({ point: wanted.rates.accuracy.kind === 'estimated' ? wanted.rates.accuracy.point : 0 });
+});
+
 test('drawn agreement: where there is nothing to divide by, that rate alone is not estimable', () => {
   const { rates } = drawnAgreement(table([false, false, 1, 12]));
   expect([rates.accuracy.kind, rates.precision.kind, rates.recall.kind, rates.specificity.kind]).toEqual([
