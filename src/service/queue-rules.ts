@@ -42,6 +42,7 @@ export function queueFiller(options: QueueFillerOptions): RuleMatcher {
           : await store.queues.draw({
               ...entering,
               addedBy,
+              evaluator: draws,
               drawnMax: drawnMax(rule),
               items: runs.map((run) => ({ ...run, why: whyDrawn, draw: drawOf(run, judgedWith(run, draws)) })),
             });
@@ -60,9 +61,9 @@ function queueOfRule(rule: string): string {
   return rule.endsWith(drawingSuffix) ? rule.slice(0, -drawingSuffix.length) : rule;
 }
 
-/** Probability with which the scarcest of these evaluators judged the run, without samplers before the service: a sender claims those. */
-function judgedWith({ verdicts }: Pick<StoredRun, 'verdicts'>, names: readonly string[]): number {
-  const judged = verdicts.filter(({ name, verdict }) => names.includes(name) && (verdict === 'pass' || verdict === 'fail'));
+/** Probability with which the evaluator judged the run, without samplers before the service: a sender claims those. */
+function judgedWith({ verdicts }: Pick<StoredRun, 'verdicts'>, evaluator: string): number {
+  const judged = verdicts.filter(({ name, verdict }) => name === evaluator && (verdict === 'pass' || verdict === 'fail'));
   return Math.min(1, ...judged.map(({ sampleProbability, upstream = 1 }) => sampleProbability / upstream));
 }
 
@@ -70,28 +71,24 @@ interface QueuesAndEvaluators extends Pick<Config, 'queues'> {
   readonly evaluators: readonly { readonly configured: { readonly name: string; readonly kind: EvaluatorKind } }[];
 }
 
-/** What fills queues: their conditions, and for each that asks about a judge the draw from what it has judged. */
+/** What fills queues: their conditions, and for each that asks about a judge the draw from what the first of its judges has judged. */
 export function rulesOfQueues({ queues, evaluators }: QueuesAndEvaluators): readonly QueueRule[] {
   const sampled = new Set(evaluators.flatMap(({ configured: { name, kind } }) => (kind === 'rule' ? [] : [name])));
   return queues.flatMap((queue): readonly QueueRule[] => {
     const { name, when, random } = queue;
-    const draws = queue.ask.flatMap((question) => (sampled.has(question.name) ? [question.name] : []));
+    const draws = queue.ask.find((question) => sampled.has(question.name))?.name;
     return [
       ...(when === undefined ? [] : [{ ...queue, when }]),
-      ...(random === 0 || draws.length === 0
+      ...(random === 0 || draws === undefined
         ? []
         : [{ ...queue, name: `${name}${drawingSuffix}`, when: hasVerdict(draws), sample: 1, draws }]),
     ];
   });
 }
 
-function hasVerdict(names: readonly string[]): RunExpression {
-  return {
-    kind: 'or',
-    terms: names.flatMap((evaluator) =>
-      (['pass', 'fail'] as const).map((text) => ({ kind: 'text', place: { part: 'verdict', evaluator }, sign: '=', text }) as const),
-    ),
-  };
+function hasVerdict(evaluator: string): RunExpression {
+  const place = { part: 'verdict', evaluator } as const;
+  return { kind: 'or', terms: (['pass', 'fail'] as const).map((text) => ({ kind: 'text', place, sign: '=', text }) as const) };
 }
 
 /** The filler of a service: by the rules in force, behind the writer of runs. */

@@ -81,7 +81,12 @@ async function world(chance: Chance): Promise<World> {
     if (isFlagged) await store.queues.add({ ...entering, items: [{ ...own, why: '' }], itemsMax: 100, reopens: false });
     if (chance.share() >= probability) continue;
     judged.set(own.traceId, probability);
-    await store.queues.draw({ ...entering, drawnMax: room, items: [{ ...own, why: '', draw: drawOf(own, probability) }] });
+    await store.queues.draw({
+      ...entering,
+      evaluator: 'goal',
+      drawnMax: room,
+      items: [{ ...own, why: '', draw: drawOf(own, probability) }],
+    });
     // People work while runs come, and finish a part of what is drawn.
     if (at % 3 === 2) await label();
   }

@@ -249,12 +249,26 @@ test.each([
   expect(drawingRules(given)).toEqual([]);
 });
 
+test('queue rules: of several judges that it asks about a queue draws by the first', async () => {
+  const ask = (['tool_error', 'goal', 'tone'] as const).map((name) => ({ kind: 'evaluator', name }) as const);
+  const rules = drawingRules({ random: 0.3, ask });
+  const twice = run({ traceId: traceId(1) });
+  const { store, counted } = await filled(rules, [
+    scoredRun({ tone: scored(1) }, run({ traceId: traceId(2) }), { evaluatorKind: 'judge', sampleProbability: 0.5 }),
+    scoredRun({ goal: scored(1) }, twice, { evaluatorKind: 'judge', sampleProbability: 1 }),
+    { ...scoredRun({ tone: scored(1) }, twice, { evaluatorKind: 'judge', sampleProbability: 0.1 }), answered: true },
+  ]);
+  expect(rules.map(({ draws }) => draws)).toEqual(['goal']);
+  expect((await store.queues.items({ queue: 'refunds', limit: 10 })).items.map((one) => one.traceId)).toEqual([traceId(1)]);
+  expect(counted).toEqual({ drawn: 1 });
+});
+
 /** Of a queue without a condition. */
 function drawingRules(given: Partial<QueueRule>): readonly QueueRule[] {
   const { when: _when, ...queue } = rule('goal < 1', given);
   const configured = (name: string, kind: 'rule' | 'judge') => ({ configured: { name, kind } });
   return rulesOfQueues({
     queues: [{ ...queue, when: undefined }],
-    evaluators: [configured('goal', 'judge'), configured('tool_error', 'rule')],
+    evaluators: [configured('goal', 'judge'), configured('tone', 'judge'), configured('tool_error', 'rule')],
   });
 }

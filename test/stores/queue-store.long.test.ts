@@ -51,6 +51,7 @@ function drawing(runs: readonly (readonly [run: Run, number: number, judged?: nu
   return {
     ...rest,
     drawnMax: 4,
+    evaluator: 'goal',
     items: items.map((item, at) => ({ ...item, draw: { number: runs[at]?.[1] ?? 0, judged: runs[at]?.[2] ?? 1 } })),
     ...given,
   };
@@ -296,7 +297,7 @@ describe.each(members)('%s', (member) => {
   });
 
   test('queues: drawn runs have room of their own, and a thinning keeps those that come first with the probability that they now have', async () => {
-    const { queues } = await opened(member, 8);
+    const { queues } = await opened(member, 10);
     const numbers = [0.5, 0.1, 0.9, 0.3, 0.7, 0.2, 0.05, 0.4];
     const outcomes: unknown[] = [];
     for (const [at, number] of numbers.entries()) outcomes.push(...(await queues.draw(drawing([[nth(at), number]]))));
@@ -307,11 +308,20 @@ describe.each(members)('%s', (member) => {
       [nth(1).traceId, 0.2],
       [nth(6).traceId, 0.2],
     ]);
-    expect(await queues.draw(drawing([[nth(5), 0.2]]))).toEqual(['not_drawn']);
+    expect(await queues.draw(drawing([[nth(8), 0.2]]))).toEqual(['not_drawn']);
     // A run that was judged with 0.2 was drawn for sure.
-    expect(await queues.draw(drawing([[nth(3), 0.1, 0.2]]))).toEqual(['drawn']);
+    expect(await queues.draw(drawing([[nth(9), 0.1, 0.2]]))).toEqual(['drawn']);
     expect((await queues.items({ queue: 'refunds', limit: 10 })).items.at(-1)).toMatchObject({ probability: 1 });
     expect(await queues.draw(drawing([[nth(1), 0.1]]))).toEqual(['known']);
+    // Neither a run that was not drawn nor one that has left the queue has another chance, whatever the rate or its number is now.
+    expect(
+      await queues.draw(
+        drawing([
+          [nth(8), 0.01],
+          [nth(3), 0.01, 0.2],
+        ]),
+      ),
+    ).toEqual(['known', 'known']);
     expect(await queues.add(adding([nth(0), nth(2)], { itemsMax: 2 }))).toEqual(['added', 'added']);
   });
 
@@ -376,6 +386,63 @@ describe.each(members)('%s', (member) => {
       4 * second,
     );
     expect((await store.run(nth(1)))?.annotations).toMatchObject([{ name: 'goal', passed: false, probability: 1 }]);
+  });
+
+  test('queues: a drawn item that a person opens again is chosen', async () => {
+    const store = await opened(member, 1);
+    const { queues } = store;
+    await queues.draw(drawing([[nth(0), 0.2]], { dueAt: 2 * second }));
+    await queues.upkeep({ at: 3 * second, people: new Map(), limit: 10 });
+    expect(await queues.add(adding([nth(0)], { reopens: true }))).toEqual(['reopened']);
+    const item = await leasedItem(queues, 'ann', { now: 4 * second });
+    expect(item?.probability).toBeUndefined();
+    await queues.respond(saying('ann', item, { at: 5 * second, annotations: [annotationOf('ann', nth(0))] }));
+    const { annotations = [] } = (await store.run(nth(0))) ?? {};
+    expect(annotations.map(({ name, probability }) => [name, probability])).toEqual([['goal', undefined]]);
+    expect(await queues.draw(drawing([[nth(0), 0.2]]))).toEqual(['known']);
+  });
+
+  test('queues: only the label of the evaluator that the queue draws by, on the run itself, has the probability', async () => {
+    const store = await opened(member, 2);
+    const { queues } = store;
+    await queues.add(adding([nth(0)]));
+    const labels = (at: number): readonly Annotation[] => [annotationOf('ann', nth(at)), { ...annotationOf('ann', nth(at)), name: 'tone' }];
+    const given = { values: { goal: 'pass', tone: 'good' } };
+    await queues.respond(saying('ann', await leasedItem(queues, 'ann'), { ...given, annotations: labels(0) }));
+    await store.annotations.write([{ ...annotationOf('ann', nth(0)), toolCall: 'call_1' }], 3 * second);
+    await queues.draw(
+      drawing([
+        [nth(0), 0.2],
+        [nth(1), 0.4],
+      ]),
+    );
+    await queues.respond(saying('ann', await leasedItem(queues, 'ann'), { ...given, annotations: labels(1) }));
+    for (const at of [0, 1]) {
+      const { annotations = [] } = (await store.run(nth(at))) ?? {};
+      expect(annotations.filter(({ probability }) => probability !== undefined).map(({ name, toolCall }) => [name, toolCall])).toEqual([
+        ['goal', undefined],
+      ]);
+      expect(annotations).toHaveLength(at === 0 ? 3 : 2);
+    }
+  });
+
+  test('queues: the turns of one tenant do not move the share of another', async () => {
+    const store = await open(member);
+    const { queues } = store;
+    const tenants = [tenant('acme'), tenant('bolt')] as const;
+    const of = (at: number): Run => nth(at, { tenant: tenants[at % 2] ?? noTenant });
+    const numbers = Array.from({ length: 16 }, (_, at) => at);
+    await store.write(numbers.map((at) => scoredRun({}, of(at))));
+    await queues.add(adding(numbers.slice(0, 8).map((at) => of(at))));
+    for (const at of numbers.slice(8)) await queues.draw(drawing([[of(at), at / 20]], { drawnMax: 8 }));
+    const drawnTurns = new Map<string, number>();
+    for (let turn = 0; turn < 4; turn++)
+      for (const own of tenants) {
+        const item = await leasedItem(queues, `person of ${own}`, { tenant: own, random: 0.5 });
+        if (item?.probability !== undefined) drawnTurns.set(own, (drawnTurns.get(own) ?? 0) + 1);
+        await queues.respond(saying(`person of ${own}`, item));
+      }
+    expect([...drawnTurns]).toEqual(tenants.map((own) => [own, 2]));
   });
 
   test('queues: items go with their runs', async () => {

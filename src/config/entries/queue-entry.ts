@@ -17,8 +17,8 @@ export interface QueueConfig extends QueueSettings {
 /** A rule that fills a queue. */
 export interface QueueRule extends QueueSettings {
   readonly when: RunExpression;
-  /** Evaluators from whose judged runs it draws at random; absent: each run that matches enters. */
-  readonly draws?: readonly string[];
+  /** The evaluator from whose judged runs it draws at random; absent: each run that matches enters. */
+  readonly draws?: string;
 }
 
 /** Of a checked list. */

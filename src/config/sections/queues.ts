@@ -82,7 +82,7 @@ export const queues: Section = {
           default: 0.3,
           'x-unit': 'share',
           description:
-            'Share of the turns that gives a run drawn at random from those that a judge of a question has judged. Agreement and corrected rates rest on these ([the random share](../guides/queues.md#random-share)).',
+            'Share of the turns that gives a run drawn at random from those that the first judge among its questions has judged. Agreement and corrected rates rest on these ([the random share](../guides/queues.md#random-share)).',
         },
         lease: duration('15m', '10s', '24h', 'How long an item is kept for the person who opened it. After it another person may get it.'),
         blind: {

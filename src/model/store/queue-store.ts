@@ -80,11 +80,13 @@ export interface AddingItems {
 
 export interface DrawingItems extends Omit<AddingItems, 'items' | 'itemsMax' | 'reopens'> {
   readonly items: readonly (NewQueueItem & { readonly draw: QueueDraw })[];
+  /** The evaluator that judged the runs. Only labels with its name get the probability. */
+  readonly evaluator: string;
   /** Room for drawn items of one tenant that are open. */
   readonly drawnMax: number;
 }
 
-/** drawn: it enters at random. not_drawn: its number is too high. known: the queue has drawn it before, or people have skipped it. */
+/** drawn: it enters at random. not_drawn: its number is too high. known: the queue has decided on it before, or people have skipped it. */
 export type QueueDrawOutcome = 'drawn' | 'not_drawn' | 'known' | 'not_stored';
 
 /** known: the queue has the run. full: the queue has its most open items. not_stored: the store has no such run. */
@@ -217,7 +219,10 @@ export interface UpkeepCounts {
 export interface QueueStore {
   /** Resolves with the outcome of each item, in order. All or nothing. */
   add(items: AddingItems): Promise<readonly QueueAddOutcome[]>;
-  /** Draws runs at random, of one tenant. Beyond its room the queue lowers its rate, and keeps those below it. All or nothing. */
+  /**
+   * Draws runs at random, of one tenant. The first call decides on a run: a second chance would change its probability. Beyond its room the queue
+   * lowers its rate, and keeps those below it. All or nothing.
+   */
   draw(items: DrawingItems): Promise<readonly QueueDrawOutcome[]>;
   /** The free chosen items that entered first. */
   candidates(query: FreeItems & { readonly limit: number }): Promise<readonly QueueCandidate[]>;

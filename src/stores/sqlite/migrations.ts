@@ -430,6 +430,17 @@ const migrations: { readonly [name: string]: Migration } = {
     "create index queue_items_open_by_tenant on queue_items (queue, tenant, draw) where state = 'open' or is_ahead = 1",
   ]),
 
+  // A queue decides once on each run that it is offered. Drawn items without an evaluator have labels of chosen runs: it is not known which of them the draw holds for.
+  '039_draws_once': steps([
+    'alter table queue_items add column drawn_by text',
+    `create table queue_offers (
+       run_id integer not null references runs (id) on delete cascade, queue text not null, primary key (run_id, queue)) strict, without rowid`,
+    'insert into queue_offers select run_id, queue from queue_items where draw is not null',
+    `create table queue_turns (
+       queue text not null, tenant text not null, turns integer not null, primary key (queue, tenant)) strict, without rowid`,
+    'insert into queue_turns select queue, tenant, sum(answers + skips) from queue_items group by 1, 2',
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

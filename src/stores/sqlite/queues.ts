@@ -113,7 +113,7 @@ async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reope
       else
         await tx
           .updateTable('queue_items')
-          .set({ state: 'open', closed_us: null, skips: 0, ...entering })
+          .set({ state: 'open', closed_us: null, skips: 0, is_chosen: 1, ...notDrawn, ...entering })
           .where('id', '=', run.item)
           .execute();
       outcomes.push(run.item === null ? 'added' : 'reopened');
@@ -121,6 +121,9 @@ async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reope
   }
   return outcomes;
 }
+
+/** An item that a person or a rule chose, and that no draw holds for. */
+const notDrawn = { draw: null, judged: null, rate: null, drawn_by: null, is_ahead: 0 };
 
 /** A run with its item in the queue; `undefined`: the store has no such run. */
 function storedRun(tx: Tx, queue: string, { tenant, traceId, spanId }: RunKey) {
@@ -151,23 +154,21 @@ async function openOf(tx: Tx, queue: string, tenant: string): Promise<number> {
 }
 
 async function drawn(tx: Tx, drawing: DrawingItems): Promise<readonly QueueDrawOutcome[]> {
-  const { queue, items, addedBy, at, dueAt, drawnMax } = drawing;
+  const { queue, items, evaluator, addedBy, at, dueAt, drawnMax } = drawing;
   const outcomes: QueueDrawOutcome[] = [];
   const stock = new Map<string, readonly Stocked[]>();
   for (const { tenant, traceId, spanId, why, draw } of items) {
     const own = stock.get(tenant) ?? (await stockOf(tx, queue, tenant));
     stock.set(tenant, own);
     const rate = own.length < drawnLeast * drawnMax ? 1 : Math.min(...own.map((item) => item.rate ?? 1));
-    if (draw.number >= rate) {
-      outcomes.push('not_drawn');
-      continue;
-    }
     const run = await storedRun(tx, queue, { tenant, traceId, spanId });
+    const isFirst = run !== undefined && (await isFirstOffer(tx, queue, run.run));
     const isAhead = run?.state === 'done' || (run?.state === 'open' && ((run.answers ?? 0) > 0 || run.holder !== null));
     if (run === undefined) outcomes.push('not_stored');
-    else if (run.draw !== null || run.state === 'skipped') outcomes.push('known');
+    else if (!isFirst || run.state === 'skipped') outcomes.push('known');
+    else if (draw.number >= rate) outcomes.push('not_drawn');
     else {
-      const drawing = { draw: draw.number, judged: draw.judged, rate };
+      const drawing = { draw: draw.number, judged: draw.judged, rate, drawn_by: evaluator };
       const entering = { entered_us: at, due_us: dueAt ?? null };
       if (run.item === null)
         await tx
@@ -201,6 +202,16 @@ async function drawn(tx: Tx, drawing: DrawingItems): Promise<readonly QueueDrawO
     }
   }
   return outcomes;
+}
+
+/** Remembers the offer. A run comes again with each answer and revision, also after it has left the queue. */
+async function isFirstOffer(tx: Tx, queue: string, run: number): Promise<boolean> {
+  const { numInsertedOrUpdatedRows: rows } = await tx
+    .insertInto('queue_offers')
+    .values({ run_id: run, queue })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  return rows === 1n;
 }
 
 type Stocked = Pick<Row, 'id' | 'draw' | 'rate' | 'holder' | 'answers' | 'skips' | 'is_chosen' | 'is_ahead'>;
@@ -238,7 +249,7 @@ async function thinned(tx: Tx, stock: readonly Stocked[], drawnMax: number): Pro
     .execute();
   await tx
     .updateTable('queue_items')
-    .set({ draw: null, judged: null, rate: null, is_ahead: 0 })
+    .set(notDrawn)
     .where('id', 'in', oneOf(chosen.map(({ id }) => id)))
     .execute();
   return [...kept.map((item) => ({ ...item, rate: Math.min(rate, item.rate ?? 1) })), ...others.filter(isBound)];
@@ -272,7 +283,7 @@ async function candidatesOf(db: Db, query: FreeItems & { readonly limit: number 
 async function leased(tx: Tx, request: LeaseRequest): Promise<Leased | undefined> {
   const { person, now, until } = request;
   const held = await one(tx, sql`${isFree(request)} and i.holder = ${person} order by i.entered_us, i.id`);
-  const isDrawnFirst = held === undefined && isDrawnTurn(await turnsOf(tx, request.queue), request.random ?? 0);
+  const isDrawnFirst = held === undefined && isDrawnTurn(await turnsOf(tx, request), request.random ?? 0);
   const found =
     held ??
     (isDrawnFirst
@@ -312,7 +323,8 @@ async function firstDrawn(tx: Tx, request: LeaseRequest): Promise<Row | undefine
     tx,
   );
   for (const row of ahead.rows) {
-    await sql`update annotations set probability = ${probabilityOf(row) ?? null} where run_id = ${row.run_id} and exists (
+    await sql`update annotations set probability = ${probabilityOf(row) ?? null}
+      where run_id = ${row.run_id} and tool_call = '' and name = ${row.drawn_by} and exists (
       select 1 from queue_responses r, json_each(r.response) v
       where r.item_id = ${row.id} and r.kind = 'answer' and r.person = annotations.annotator and v.key = annotations.name)`.execute(tx);
     await tx.updateTable('queue_items').set({ is_ahead: 0 }).where('id', '=', row.id).execute();
@@ -320,11 +332,15 @@ async function firstDrawn(tx: Tx, request: LeaseRequest): Promise<Row | undefine
   return found;
 }
 
-/** Answers and skips of a queue so far. */
-async function turnsOf(tx: Tx, queue: string): Promise<number> {
-  const { rows } = await sql<{ readonly turns: number }>`
-    select coalesce(sum(answers + skips), 0) as turns from queue_items where queue = ${queue}`.execute(tx);
-  return rows[0]?.turns ?? 0;
+/** Answers and skips so far, of one tenant or of all. */
+async function turnsOf(tx: Tx, { queue, tenant }: FreeItems): Promise<number> {
+  const { turns } = await tx
+    .selectFrom('queue_turns')
+    .select(({ fn }) => fn.sum<number | null>('turns').as('turns'))
+    .where('queue', '=', queue)
+    .$if(tenant !== undefined, (query) => query.where('tenant', '=', tenant ?? ''))
+    .executeTakeFirstOrThrow();
+  return turns ?? 0;
 }
 
 function probabilityOf({ rate, judged }: Pick<Row, 'rate' | 'judged'>): number | undefined {
@@ -361,11 +377,18 @@ async function responseOf(tx: Tx, response: NewQueueResponse): Promise<ResponseO
   if (row.state !== 'open' || row.answers >= people) return { kind: 'refused', reason: 'closed' };
   if (row.fence !== lease || row.holder !== person) return { kind: 'refused', reason: 'lost' };
   const probability = row.is_ahead === 1 ? undefined : probabilityOf(row);
-  const labels = probability === undefined ? annotations : annotations.map((annotation) => ({ ...annotation, probability }));
+  const labels = annotations.map((annotation) =>
+    probability === undefined || annotation.name !== row.drawn_by ? annotation : { ...annotation, probability },
+  );
   if ((await writeAnnotations(tx, labels, at)).some((fate) => fate === 'too_many' || fate === 'full')) throw new NoRoom();
   await tx
     .insertInto('queue_responses')
     .values({ item_id: id, person, kind, at_us: at, fence: lease, response: jsonText(values), comment })
+    .execute();
+  await tx
+    .insertInto('queue_turns')
+    .values({ queue, tenant: row.tenant, turns: 1 })
+    .onConflict((conflict) => conflict.columns(['queue', 'tenant']).doUpdateSet({ turns: sql`queue_turns.turns + 1` }))
     .execute();
   const counts = { answers: row.answers + (kind === 'answer' ? 1 : 0), skips: row.skips + (kind === 'skip' ? 1 : 0) };
   const state: QueueItemState = counts.answers >= people ? 'done' : counts.skips >= people ? 'skipped' : 'open';

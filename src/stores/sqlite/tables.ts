@@ -40,6 +40,8 @@ export interface Tables {
   readonly replays: ReplaysTable;
   readonly queue_items: QueueItemsTable;
   readonly queue_responses: QueueResponsesTable;
+  readonly queue_offers: QueueOffersTable;
+  readonly queue_turns: QueueTurnsTable;
   readonly rule_matches: RuleMatchesTable;
 }
 
@@ -509,6 +511,19 @@ interface ReplaysTable {
 }
 
 /** Runs in annotation queues. */
+/** Runs whose draw is decided, whatever became of them. */
+interface QueueOffersTable {
+  readonly run_id: number;
+  readonly queue: string;
+}
+
+interface QueueTurnsTable {
+  readonly queue: string;
+  readonly tenant: string;
+  /** Answers and skips. */
+  readonly turns: number;
+}
+
 interface QueueItemsTable {
   readonly id: Generated<number>;
   readonly run_id: number;
@@ -542,6 +557,8 @@ interface QueueItemsTable {
   readonly judged: number | null;
   /** Runs with a number below it were drawn. */
   readonly rate: number | null;
+  /** The evaluator whose verdict was drawn; null: it was not drawn. */
+  readonly drawn_by: string | null;
   /** 1: people answered before it was drawn, and their labels count as drawn when the random order comes to it. */
   readonly is_ahead: Generated<number>;
 }
