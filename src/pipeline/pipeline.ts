@@ -173,6 +173,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
     references: gather.references,
     resume: judges.resume,
     takeStrays: gather.takeStrays,
+    mayHaveStrays: gather.mayHaveStrays,
     reopen(stored) {
       gather.reopen(stored);
       changed();

@@ -93,6 +93,7 @@ export function startLateSpanLookup({
     everyMs: () => Math.max(turnMsMin, Math.min(turnMsMax, closing().quietMs / 8)),
     sleep,
     rest,
+    hasWork: flow.mayHaveStrays,
     work: lookUpStrays,
     onFault,
     restsFirst: true,

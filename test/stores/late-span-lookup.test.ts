@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
+import { collectors } from '../../collectors/index.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
+import { defaultClosing } from '../../src/pipeline/gathering/close-policy.ts';
+import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import type { TraceName } from '../../src/pipeline/gathering/late-spans.ts';
+import { activityWatch } from '../../src/runtime/activity.ts';
 import { memoryStore } from '../builders/memory-store.ts';
 import { startLateSpanLookup, tracesPerTurn } from '../../src/stores/late-span-lookup.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { toolSpan } from '../builders/gen-ai-spans.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 import { run, scoredRun } from '../builders/scored-run.ts';
 import { traceId } from '../builders/spans.ts';
@@ -35,6 +40,7 @@ async function turned(strays: readonly TraceName[], store: Store) {
         left = [];
         return taken;
       },
+      mayHaveStrays: () => left.length > 0,
       reopen: () => undefined,
       dismiss: ({ tenant, traceId: id }) => void dismissed.push({ tenant, traceId: id }),
     },
@@ -114,3 +120,36 @@ test('reopener: strays of one tenant leave room for those of another one', async
   const { dismissed } = await turned([...names(tracesPerTurn + 100), { tenant: victim, traceId: traceId(7) }], store);
   expect(dismissed).toEqual([{ tenant: victim, traceId: traceId(7) }]);
 });
+
+for (const quietMs of [8_000, 10_000, 60_000]) {
+  test(`reopener: a stray is looked up half of its quiet time of ${quietMs} ms later, although nothing else comes, and a long rest follows`, async () => {
+    const [clock, sleep, telemetry, store] = [manualClock(0), manualSleep(), metricRegistry(), await memoryStore()];
+    const flow = gathering({ collectors, clock, telemetry, closing: { ...defaultClosing, quietMs } });
+    flow.addSpans(noTenant, [toolSpan({ id: 2, parent: 1 })]);
+    const askedMs: number[] = [];
+    const looking = startLateSpanLookup({
+      store: {
+        ...store,
+        async known(traces) {
+          askedMs.push(clock.nowMs());
+          return await store.known(traces);
+        },
+      },
+      flow,
+      telemetry,
+      clock,
+      sleep: sleep.sleep,
+      rest: activityWatch({ clock, sleep: sleep.sleep }).rest,
+      closing: () => ({ lateMs: 1_000, quietMs }),
+      wake: () => undefined,
+      onFault: (error) => expect.unreachable(String(error)),
+    });
+    while (askedMs.length === 0 && clock.nowMs() < 120_000) {
+      clock.advance(sleep.slept.at(-1) ?? 0);
+      await sleep.wakeAll();
+    }
+    for (let turn = 0; turn < 20; turn++) await settled();
+    expect([askedMs, sleep.slept.at(-1)]).toEqual([[quietMs / 2], 60_000]);
+    await looking.stop();
+  });
+}

@@ -33,6 +33,8 @@ export interface StoredTrace extends TraceName {
 export interface Reopening {
   /** Traces that opened so long ago, have no root and no closed run; each is told once. */
   takeStrays(): readonly TraceName[];
+  /** `true` while `takeStrays` may give a trace later, as some opened a short time ago. */
+  mayHaveStrays(): boolean;
   /** What is held of the trace came late: it is put behind what is stored, and makes a new revision of the runs that it changes. */
   reopen(stored: StoredTrace): void;
   /** What is held of the trace came late, for runs that cannot be scored again: it is counted and founds no new run. */
@@ -81,6 +83,7 @@ export function reopening({
       const strays = traces.takeOpened(openedUntilMs()).filter((trace) => trace.closed === undefined && !trace.isRooted);
       return strays.map(({ key, tenant }) => ({ tenant, traceId: traceIdOf(key) }));
     },
+    mayHaveStrays: traces.hasOpened,
     reopen(stored) {
       const trace = stray(stored);
       if (trace === undefined) return;

@@ -62,6 +62,8 @@ export interface TraceTable {
   find(tenant: Tenant, traceId: TraceId): Trace | undefined;
   /** Those that opened until then, oldest first; each is given once. */
   takeOpened(untilMs: number): readonly Trace[];
+  /** `true` while `takeOpened` has traces to give, now or later. */
+  hasOpened(): boolean;
   /** Takes a trace out. One that has closed runs is remembered, or one that is `over` for another reason, but not one that another gatherer has. */
   remove(trace: Trace, over?: 'over' | 'left'): void;
   /** Moves all of `part` into `whole`, and has what still comes for it go there. Gives how many spans found no room. */
@@ -142,6 +144,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       }
       return taken;
     },
+    hasOpened: () => opened.size > 0,
     remove(trace, over) {
       traces.delete(trace.key);
       opened.delete(trace);
