@@ -70,7 +70,7 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
       everyMs: () => Math.max(tendEveryMsLeast, tendEveryMs * (1 - own.fill())),
       sleep: parts.sleep,
       rest: options.rest,
-      hasWork: own.isWaiting,
+      hasWork: () => own.isWaiting() || from.isDiskFull(),
       async work() {
         await own.tend();
         await from.tryRoom();
