@@ -179,10 +179,6 @@ export function jobWorker({
     reported = new Set(now.keys());
   }
 
-  function wake(): void {
-    if (state === 'idle') working?.wake();
-  }
-
   async function work(): Promise<void> {
     await round();
     state = rows === 0 && admitted.length === 0 && taken.size === 0 ? 'idle' : 'busy';
@@ -196,10 +192,11 @@ export function jobWorker({
       }
       count('kept');
       admitted.push({ after: watermarks.delivered(), queueKey });
-      wake();
+      if (state === 'idle') working?.wake();
       return true;
     },
-    wake,
+    // A round that runs may have read the store before it got the job, so this ends the rest after it.
+    wake: () => working?.wake(),
     waiting: (questionsOf) =>
       queues.reduce((sum, { queueKey, waiting }) => sum + waiting * questionsOf(queueKey), 0) +
       admitted.reduce((sum, { queueKey }) => sum + questionsOf(queueKey), 0),

@@ -247,3 +247,41 @@ test('desk: what is let in wakes an idle worker at once, which then looks often 
   expect(to.sleep.slept).toEqual([1_000, 50, 1_000]);
   await to.own.stop();
 });
+
+test('desk: a job that is written while a round finds the last verdict written is taken at once, though the worker then rests long', async () => {
+  const { judgeJobs } = await memoryStore();
+  let release: (() => void) | undefined;
+  let isHeld = false;
+  const to = await bench({
+    rest: manualSleep().sleep,
+    store: {
+      ...judgeJobs,
+      async counts() {
+        const found = await to.store.judgeJobs.counts();
+        if (isHeld) await new Promise<void>((resolve) => (release = resolve));
+        return found;
+      },
+      take: (...given) => to.store.judgeJobs.take(...given),
+    },
+  });
+  const turns = async (): Promise<void> => {
+    for (let turn = 0; turn < 40; turn++) await settled();
+  };
+  await to.write(['a']);
+  to.own.start();
+  await turns();
+  to.ids.delivered = 1;
+  to.ids.stored = 1;
+  to.begun[0]?.done(true);
+  await to.store.judgeJobs.drop([1]);
+  isHeld = true;
+  await to.sleep.wakeAll();
+  await turns();
+  isHeld = false;
+  await to.write(['b']);
+  to.own.wake();
+  release?.();
+  await turns();
+  expect(to.names()).toEqual(['a', 'b']);
+  await to.own.stop();
+});
