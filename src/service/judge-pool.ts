@@ -9,7 +9,6 @@ import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Answer, Asking } from '../../evaluators/evaluator.ts';
 import type { JudgeInForce } from '../analytics/judge-agreement.ts';
 import type { Config, JudgeConfig } from '../config/config.ts';
-import type { Sleep } from '../model/clock.ts';
 import type { BatchingJudge } from '../judges/batch/batch-client.ts';
 import type { EvaluatorBudget } from '../judges/batch/batch-job.ts';
 import { batchPlaces } from '../judges/batch/batch-queue.ts';
@@ -109,14 +108,12 @@ interface JudgePoolOptions {
   readonly waiting?: (payer: Payer) => number;
   /** A further budget of every request, beside that of the judge. */
   readonly within?: (judge: JudgeConfig) => BudgetReservation;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
 }
 
 export function judgePool(
   configs: readonly JudgeConfig[],
   telemetry: Telemetry,
-  { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0, within, logger, rest }: JudgePoolOptions = {},
+  { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0, within, logger }: JudgePoolOptions = {},
 ): JudgePool {
   const context = evaluationContext();
   const outages = judgeOutages({ telemetry, clock, logger });
@@ -125,7 +122,7 @@ export function judgePool(
   const executor = judgeExecutor({ telemetry, sleep });
   const answers = answerCache({ telemetry, clock });
   const owner = randomBytes(12).toString('hex');
-  const costLedger = ledger({ store: memorySpend(), telemetry, clock, sleep, rest, owner, waiting, onFault });
+  const costLedger = ledger({ store: memorySpend(), telemetry, clock, sleep, owner, waiting, onFault });
   const ended = new AbortController();
   const retired = new Set<JudgeEntry>();
   let entries: ReadonlyMap<string, JudgeEntry> = new Map();

@@ -116,7 +116,6 @@ export function judges(parts: CoreParts): JudgePool {
   return judgePool(parts.config.judges, parts.telemetry, {
     onFault: faultLog(parts, 'the budgets or batches of judges could not be read or written'),
     waiting: (payer) => parts.judgeAdmission.waiting(payer),
-    rest: parts.activity.rest,
     logger: parts.logger,
   });
 }

@@ -51,8 +51,6 @@ export interface LedgerOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
   /** Identifies this process among those that share the store. */
   readonly owner: string;
   /** Number of chosen questions without an answer. Default: 0. */
@@ -120,7 +118,6 @@ export function ledger({
   telemetry,
   clock,
   sleep,
-  rest,
   owner,
   waiting = () => 0,
   onFault = () => undefined,
@@ -264,15 +261,13 @@ export function ledger({
     }
   }
 
-  /** This process has reservations, whose lease it renews, or unwritten spending. */
-  const holds = (): boolean => [...accounts.values()].some(({ open, held, spent }) => open > 0 || !isNothing(held) || spent.requests > 0);
-
   return {
     async open(next) {
       store = next;
       await tended();
       for (const [name, known] of await store.on(dayOf(clock.nowMs()))) accountNamed(name, known);
-      tending ??= periodicTask({ everyMs: tendEveryMs, sleep, rest, hasWork: holds, work: tended, onFault, restsFirst: true });
+      // At its pace also at rest: a reservation that begins a long rest would outlive its lease.
+      tending ??= periodicTask({ everyMs: tendEveryMs, sleep, work: tended, onFault, restsFirst: true });
     },
     reservation: (budget, lend = lendNothing) => ({
       async take(most, signal) {
