@@ -4,13 +4,15 @@
  */
 import type { Clock, Sleep } from '../model/clock.ts';
 
+export type LongRest = (ms: number, signal?: AbortSignal, longestMs?: number) => Promise<void>;
+
 export interface Activity {
   /** Called when work comes or is done. Ends the long rests; each work then rests for its usual time first. */
   noted(): void;
   /** `true` when nothing was noted for a while that is at least as long as this rest. */
   isQuiet(restMs: number): boolean;
-  /** As `sleep`, and up to a minute while it is quiet. */
-  readonly rest: Sleep;
+  /** As `sleep`, and up to `longestMs` while it is quiet. Default: a minute. */
+  readonly rest: LongRest;
 }
 
 /** Most runs close and are stored within it. */
@@ -33,11 +35,11 @@ export function activityWatch({ clock, sleep }: { readonly clock: Clock; readonl
       longRests = new AbortController();
     },
     isQuiet,
-    async rest(ms, signal) {
-      if (ms >= longRestMs || !isQuiet(ms)) return await sleep(ms, signal);
+    async rest(ms, signal, longestMs = longRestMs) {
+      if (ms >= longestMs || !isQuiet(ms)) return await sleep(ms, signal);
       const long = longRests.signal;
       resting++;
-      await sleep(longRestMs, signal === undefined ? long : AbortSignal.any([long, signal]));
+      await sleep(longestMs, signal === undefined ? long : AbortSignal.any([long, signal]));
       resting--;
       return long.aborted && signal?.aborted !== true ? await sleep(ms, signal) : undefined;
     },

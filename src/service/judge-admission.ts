@@ -10,6 +10,7 @@ import type { SessionSettings } from '../pipeline/evaluation/session-turns.ts';
 import type { Queued } from '../pipeline/judging.ts';
 import { ofQuorum, slotsOf } from '../pipeline/jury/jury-panel.ts';
 import type { Pipeline, PipelineOptions } from '../pipeline/pipeline.ts';
+import type { LongRest } from '../runtime/activity.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import { type JudgePool, judgesOfQueueKey, type Payer, questionsOf, queueKeyOf } from './judge-pool.ts';
 import { clock, sleep } from './node-runtime.ts';
@@ -17,11 +18,13 @@ import type { OverloadMonitor } from './overload.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** Functions give parts that are built later, and settings that change. */
-interface JudgeAdmissionOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'rest' | 'onFault'> {
+interface JudgeAdmissionOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'onFault'> {
   readonly judges: Pick<JudgePool, 'places' | 'moreMs'>;
   readonly config: () => Pick<Config, 'evaluators' | 'sessions' | 'store'>;
   readonly flow: () => Pick<Pipeline, 'resume'>;
   readonly overload: () => Pick<OverloadMonitor, 'keepsJudges' | 'isCalm'>;
+  /** Rests while there is no work. Default: `sleep`. */
+  readonly rest?: LongRest | undefined;
 }
 
 export interface JudgeAdmission {
@@ -134,7 +137,7 @@ interface SessionWatchOptions {
   readonly clock: Clock;
   readonly sleep: Sleep;
   /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
+  readonly rest?: LongRest | undefined;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -146,7 +149,7 @@ interface SessionWatch extends Pick<PeriodicTask, 'stop'> {
 }
 
 const pollEveryMs = 1_000;
-/** A session that waits is looked at this many times within `sessions.quiet`. */
+/** A session that waits is looked at this many times within `sessions.quiet`, also while nothing comes. */
 const looksWhileQuiet = 60;
 const pollEveryMsMax = 60_000;
 /** Each session has all its turns in memory on its way to the judge queue. */
@@ -164,7 +167,7 @@ export function sessionWatch({
   telemetry,
   clock,
   sleep,
-  rest,
+  rest = sleep,
   onFault,
 }: SessionWatchOptions): SessionWatch {
   const before = (ms: number): number => Math.floor((clock.nowMs() - ms) * 1_000);
@@ -200,10 +203,15 @@ export function sessionWatch({
     await judgeSessions.forget(before(counts.rows > rowsMax ? 0 : settings().keepMs), forgottenAtOnceMax);
   }
 
-  const hasWork = (): boolean => counts.waiting.length > 0;
-  const everyMs = (): number =>
-    hasWork() ? Math.min(pollEveryMsMax, Math.max(pollEveryMs, settings().quietMs / looksWhileQuiet)) : pollEveryMs;
-  const working = periodicTask({ everyMs, sleep, rest, hasWork, work: sweep, onFault });
+  const longestMs = (): number =>
+    counts.waiting.length === 0 ? pollEveryMsMax : Math.min(pollEveryMsMax, settings().quietMs / looksWhileQuiet);
+  // While turns come, each look also corrects the number of sessions.
+  const working = periodicTask({
+    everyMs: pollEveryMs,
+    sleep: (ms, signal) => rest(ms, signal, longestMs()),
+    work: sweep,
+    onFault,
+  });
   return {
     refused() {
       if (counts.held + begun < settings().rows) {

@@ -62,3 +62,11 @@ test('activity: a long rest ends by itself after a minute, and with its signal a
   await settled();
   expect([ended, sleep.slept, sleep.asleep()]).toEqual([2, [60_000, 60_000], 0]);
 });
+
+test('activity: a long rest takes no longer than its work allows', async () => {
+  const { clock, sleep, activity } = watched();
+  clock.advance(5_000);
+  for (const longestMs of [30_000, 500, undefined]) void activity.rest(1_000, undefined, longestMs);
+  expect(sleep.slept).toEqual([30_000, 1_000, 60_000]);
+  await sleep.wakeAll();
+});

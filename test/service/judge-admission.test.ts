@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import type { RipeSession } from '../../src/model/store/session-store.ts';
+import { activityWatch } from '../../src/runtime/activity.ts';
 import { sessionWatch } from '../../src/service/judge-admission.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
@@ -9,8 +10,15 @@ import { run } from '../builders/scored-run.ts';
 
 const startMs = 1_700_000_000_000;
 
-function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => boolean; readonly held?: number } = {}) {
+interface Watched {
+  readonly isCalm?: () => boolean;
+  readonly held?: number;
+  readonly quietMs?: number;
+}
+
+function watched({ isCalm = () => true, held = 0, quietMs = 60_000 }: Watched = {}) {
   const [clock, sleep, telemetry] = [manualClock(startMs), manualSleep(), metricRegistry()];
+  const activity = activityWatch({ clock, sleep: sleep.sleep });
   const queries: object[] = [];
   const faults: unknown[] = [];
   const state = { ripe: [] as RipeSession[], handedOn: [] as number[], forgotten: [] as number[], held, rows: 0, woken: 0, fails: false };
@@ -26,19 +34,24 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
           state.handedOn.push(id);
           return true;
         },
-        counts: async () => ({ held: state.held, rows: state.rows, waiting: [{ queueKey: 'main', sessions: state.ripe.length }] }),
+        counts: async () => ({
+          held: state.held,
+          rows: state.rows,
+          waiting: state.ripe.length === 0 ? [] : [{ queueKey: 'main', sessions: state.ripe.length }],
+        }),
         async forget(before) {
           state.forgotten.push(before);
           return 0;
         },
       },
     },
-    settings: () => ({ quietMs: 60_000, latestMs: 3_600_000, keepMs: 86_400_000, rows: 3 }),
+    settings: () => ({ quietMs, latestMs: 3_600_000, keepMs: 86_400_000, rows: 3 }),
     isCalm,
     onHandedOn: () => state.woken++,
     telemetry,
     clock,
     sleep: sleep.sleep,
+    rest: activity.rest,
     onFault: (error) => faults.push(error),
   });
   const count = (name: string, label: string): number =>
@@ -51,6 +64,9 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
       ) ?? 0;
   return {
     watch,
+    clock,
+    sleep,
+    activity,
     state,
     queries,
     faults,
@@ -130,5 +146,25 @@ test('session watch: beyond the bound of the configuration a session that begins
   to.state.held = 2;
   await to.look();
   expect([to.watch.refused(), to.watch.refused()]).toEqual([undefined, 'queue_full']);
+  await to.watch.stop();
+});
+
+test('session watch: while turns of known sessions come it counts once a second, and refuses none of them', async () => {
+  const to = watched({ isCalm: () => false, held: 2, quietMs: 1_800_000 });
+  to.state.ripe = [session(1), session(2)];
+  for (let second = 0; second < 10; second++) {
+    to.activity.noted();
+    await to.sleep.wakeOf(1_000);
+    for (let turns = 0; turns < 20; turns++) await settled();
+    expect([second, to.watch.refused()]).toEqual([second, undefined]);
+    to.clock.advance(1_000);
+  }
+  // Nothing comes: it looks sixty times within the quiet time, and once a minute when no session waits.
+  to.clock.advance(5_000);
+  await to.look();
+  expect(to.sleep.slept.at(-1)).toBe(30_000);
+  to.state.ripe = [];
+  await to.look();
+  expect(to.sleep.slept.at(-1)).toBe(60_000);
   await to.watch.stop();
 });
