@@ -199,11 +199,12 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
 
   function measure(): void {
     observe(mayRestLong ? 0 : Math.max(0, clock.nowMs() - measuredAtMs - measureEveryMs));
-    mayRestLong = !isPressed() && activity?.isQuiet(measureEveryMs) === true;
+    mayRestLong = !hasWork() && activity?.isQuiet(measureEveryMs) === true;
     measuredAtMs = clock.nowMs();
   }
 
-  const isPressed = (): boolean => levels.level() !== 'calm' || levels.pressing() !== undefined;
+  /** Limits are lifted by measuring. */
+  const hasWork = (): boolean => levels.level() !== 'calm' || levels.pressing() !== undefined || pace.isLimited();
 
   function observe(lateMs: number): void {
     const { overdueMs: overdue, openBytes, ...shares } = read();
@@ -252,7 +253,7 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
         everyMs: measureEveryMs,
         sleep,
         rest: activity?.rest,
-        hasWork: isPressed,
+        hasWork,
         work: measure,
         onFault: options.onFault,
         restsFirst: true,

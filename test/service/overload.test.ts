@@ -167,3 +167,26 @@ test('stress watch: under a pace alone each refused request has its place in the
   expect(waits.at(-1)).toBe(1);
   expect(waits.length).toBeGreaterThan(300);
 });
+
+test('stress watch: a burst leaves no limit behind: the service rests only when it takes again what comes', async () => {
+  const of = watched({ rests: true });
+  const sent = (requests: number): number => {
+    let taken = 0;
+    for (let request = 0; request < requests; request++) {
+      if (of.watch.admission(false) !== 'open') continue;
+      of.watch.took(200_000);
+      taken++;
+    }
+    return taken;
+  };
+  for (let look = 0; look < 40; look++) {
+    of.activity.noted();
+    sent(4);
+    await of.look({ overdueMs: look < 20 ? 0 : 1_900 });
+  }
+  expect(sent(40)).toBeLessThan(40);
+  for (let look = 0; look < 600 && of.slept.at(-1) !== 60_000; look++) await of.look({});
+  expect(of.slept.at(-1)).toBe(60_000);
+  of.activity.noted();
+  expect(sent(40)).toBe(40);
+});

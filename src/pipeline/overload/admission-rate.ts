@@ -11,6 +11,8 @@ interface IntakePace {
   observe(now: { readonly openBytes: number; readonly isPressed: boolean }): void;
   /** False: another request is more than the pace bears. True counts as one that comes. */
   admits(): boolean;
+  /** `true` while `admits` may refuse a request. */
+  isLimited(): boolean;
   /** Seconds until a request that was just refused fits in, behind those that were refused before it. */
   waitSeconds(): number;
 }
@@ -94,6 +96,7 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
       room -= requestBytes;
       return true;
     },
+    isLimited: () => limit !== Infinity,
     waitSeconds: () => (limit === Infinity ? 0 : (line - room) / limit),
   };
 }
