@@ -32,8 +32,8 @@ export interface ReplayWriter {
 /** Rows that may wait for one backend. The store drops the oldest rows beyond its own limit, and those may be of live runs. */
 const waitingMax = 10_000;
 const waitEveryMs = 1_000;
-/** With no row sent within this time, nobody sends them. */
-const stuckMs = 60_000;
+/** Longer than a service at rest needs to notice the rows: a minute until it looks, and ten seconds until it counts. */
+const stuckMs = 180_000;
 
 /** The replay cannot go on. What it has written stays, with its checkpoint. */
 export class ReplayStopped extends Error {}

@@ -73,10 +73,10 @@ test('replay writer: waits while too much waits for a backend', async () => {
   expect([waits(), clock.nowMs()]).toEqual([3, 3_000]);
 });
 
-test('replay writer: gives up when nobody sends for a minute, and has written nothing', async () => {
+test('replay writer: gives up when nobody sends for three minutes, and has written nothing', async () => {
   const { store, clock, flush } = await writing(17_000, false);
   await expect(flush()).rejects.toThrow(ReplayStopped);
-  expect([clock.nowMs() > 60_000, clock.nowMs() < 63_000]).toEqual([true, true]);
+  expect([clock.nowMs() > 180_000, clock.nowMs() < 183_000]).toEqual([true, true]);
   expect(await store.replays.checkpoint('r')).toBeUndefined();
   expect((await store.replays.page({ filter: {}, limit: 10 })).runs.map(({ revision }) => revision)).toEqual([1, 1]);
 });
