@@ -104,12 +104,13 @@ interface ConsoleParts
   /** The folder of a full disk, `undefined` when none is full. */
   readonly fullFolder: () => string | undefined;
   readonly snapshot: () => readonly MetricFamily[];
+  readonly onApiRequest: () => void;
 }
 
 export function consoleOf(
   config: Config,
   state: Readonly<ListenState>,
-  { connectionsMax, lease, telemetry, logger, fullFolder, snapshot, refresh, ...api }: ConsoleParts,
+  { connectionsMax, lease, telemetry, logger, fullFolder, snapshot, onApiRequest, refresh, ...api }: ConsoleParts,
 ): ReturnType<typeof consoleListener> {
   const {
     console: { host, port },
@@ -130,6 +131,7 @@ export function consoleOf(
     ...(refresh === undefined ? {} : { refresh }),
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
+    onApiRequest,
     onBusy: () => telemetry.add('tracejury.console.busy', 1),
     onSignInRefused: () => telemetry.add('tracejury.console.sign_ins.refused', 1),
     onStreams: (open) => telemetry.set('tracejury.console.streams', open),

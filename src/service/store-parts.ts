@@ -211,6 +211,8 @@ export function consoleServer(
     fullFolder: parts.status.fullFolder,
     status: parts.status,
     snapshot: () => snapshotOf(parts, shards),
+    // Answers take memory, which the overload control then measures at its usual pace.
+    onApiRequest: parts.activity.noted,
     ...(shards === undefined ? {} : { refresh: shards.refresh }),
   });
 }

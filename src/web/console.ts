@@ -49,6 +49,8 @@ export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' |
   readonly onStreams?: (open: number) => void;
   /** Called when the console answers 503 for want of room. */
   readonly onBusy?: () => void;
+  /** Called for each request to the API that is not refused. */
+  readonly onApiRequest?: () => void;
   /** Called for each sign-in that is refused. */
   readonly onSignInRefused?: () => void;
   /** Rejects with an error that has a `statusCode`. */
@@ -128,6 +130,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     if (isHealth(request.url)) return undefined;
     const denied = access.denied(request);
     if (denied === undefined) {
+      if (request.url.startsWith(apiPrefix)) options.onApiRequest?.();
       if (!access.holderOf(request).isStranger) options.connections?.admitted(request.raw.socket);
       return undefined;
     }

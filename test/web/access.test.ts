@@ -148,6 +148,25 @@ test('access: an expired session is none', async () => {
   expect((await call(`${url}/api/v1/runs`, { headers: { cookie } })).status).toBe(401);
 });
 
+test('access: a request to the API is reported unless it is refused; pages, health checks and figures are not', async () => {
+  let requests = 0;
+  const url = await listening({ onApiRequest: () => void requests++ });
+  const authorization = `Bearer ${tokens[0].value}`;
+  const seen = [];
+  for (const path of ['/healthz', '/readyz', '/metrics', '/plain', '/api/v1/runs']) {
+    await (await fetch(`${url}${path}`, { headers: { authorization } })).text();
+    seen.push([path, requests]);
+  }
+  expect(seen).toEqual([
+    ['/healthz', 0],
+    ['/readyz', 0],
+    ['/metrics', 0],
+    ['/plain', 0],
+    ['/api/v1/runs', 1],
+  ]);
+  expect([(await call(`${url}/api/v1/runs`)).status, requests]).toEqual([401, 1]);
+});
+
 test('access: tokens that may not read sign nobody in, and guesses are bounded', async () => {
   let refused = 0;
   const url = await listening({ onSignInRefused: () => void refused++ });
