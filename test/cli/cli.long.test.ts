@@ -88,7 +88,7 @@ test('cli: config print shows the effective configuration and no secret', async 
   expect([code, err]).toEqual([0, '']);
   expect(out).not.toContain('s3cret');
   expect(parse(out)).toMatchObject({
-    closing: { settle: '500ms' },
+    closing: { quiet: '5s' },
     judges: { main: { model: 'm', api_key: '***', concurrency: 8 } },
     listen: { tokens: [{ name: 'a', value: '***' }] },
   });
