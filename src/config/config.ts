@@ -68,7 +68,7 @@ export interface Config {
   };
   readonly closing: {
     readonly settleMs: number;
-    /** Where spans come in batches. */
+    /** For the first close of a trace that one request brought. */
     readonly batchedSettleMs: number;
     readonly quietMs: number;
     readonly abandonMs: number;

@@ -60,6 +60,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly others?: OtherGatherers;
   /** Receives the keys of traces of which nothing is open, or that have shown no run; before the verdicts of their runs, in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
+  /** A request has begun whose spans are not here yet. Absent: none ever has. */
+  readonly isReceiving?: () => boolean;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   readonly ask: Ask;

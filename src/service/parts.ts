@@ -183,6 +183,8 @@ export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOp
     compaction: slabCompaction(),
     ...(shard === undefined ? {} : { others: { ...shard.others, left: () => parts.journal.tendSoon() } }),
     bodies: parts.buffers,
+    // A shard knows only of the requests that are handed to it.
+    isReceiving: () => shard !== undefined || parts.leases.requests() > 0,
     settled: forward.settled,
     deliver: delivery(parts, onScored),
     upstreamMin: upstream.probabilityMin,

@@ -16,6 +16,8 @@ export interface Gathered {
   readonly records: (...records: readonly LogRecord[]) => void;
   /** Lets time pass; runs close at the moments that the gathering names. */
   readonly pass: (ms: number) => void;
+  /** Whether a request has begun whose spans are not here yet, from now on. */
+  readonly receive: (isReceiving: () => boolean) => void;
   readonly closeAll: () => void;
   readonly relieve: () => void;
   readonly isOldestActive: () => boolean;
@@ -37,6 +39,7 @@ const configured: ClosingTimes = { ...defaultClosing, batchedSettleMs: defaultCl
 export function gathered(limits: Partial<GroupLimits> = {}, closing = configured): Gathered {
   const clock = manualClock(0);
   const telemetry = metricRegistry();
+  let receiving = (): boolean => false;
   const gather = gathering({
     collectors,
     clock,
@@ -44,6 +47,7 @@ export function gathered(limits: Partial<GroupLimits> = {}, closing = configured
     closing,
     limits: { ...defaultGroupLimits, ...limits },
     compaction: slabCompaction(),
+    isReceiving: () => receiving(),
   });
   const lines: string[] = [];
   const runs: Run[] = [];
@@ -79,6 +83,7 @@ export function gathered(limits: Partial<GroupLimits> = {}, closing = configured
       clock.advance(end - clock.nowMs());
       pack();
     },
+    receive: (isReceiving) => void (receiving = isReceiving),
     closeAll: () => keep(gather.closeAll()),
     relieve: () => changed(gather.relieve),
     isOldestActive: gather.isOldestActive,

@@ -28,6 +28,8 @@ export interface Door {
   beforeAnswer?: Promise<void>;
   /** Thrown by the next delivery. */
   fault: Error | undefined;
+  /** Number of requests that are not answered yet. */
+  requests(): number;
   /** Resolves when the bytes in flight are as asked for. */
   inFlight(bytes: number): Promise<void>;
 }
@@ -65,22 +67,6 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
   const counts = new Map<string, number>();
   const waiting: { bytes: number; done: () => void }[] = [];
   const inFlightKey = 'tracejury.receiver.in_flight';
-  const door: Omit<Door, 'port' | 'receiver'> = {
-    clock,
-    counts,
-    spans: [],
-    records: [],
-    warnings: [],
-    bodies: [],
-    admission: 'open',
-    fault: undefined,
-    inFlight: (bytes) => new Promise((done) => (counts.get(inFlightKey) === bytes ? done() : waiting.push({ bytes, done }))),
-  };
-  const deliver = (): void => {
-    const { fault } = door;
-    door.fault = undefined;
-    if (fault !== undefined) throw fault;
-  };
   const add = (metric: string, value: number, labels: Labels = {}): void => {
     const key = [metric, ...Object.values(labels)].join(' ').trim();
     counts.set(key, (counts.get(key) ?? 0) + value);
@@ -93,11 +79,29 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
       for (const waiter of metric === inFlightKey ? waiting : []) if (waiter.bytes === value) waiter.done();
     },
   };
+  const leases = byteBudget({ bytesMax: limits.inFlightBytes, telemetry });
+  const door: Omit<Door, 'port' | 'receiver'> = {
+    clock,
+    counts,
+    spans: [],
+    records: [],
+    warnings: [],
+    bodies: [],
+    admission: 'open',
+    fault: undefined,
+    requests: leases.requests,
+    inFlight: (bytes) => new Promise((done) => (counts.get(inFlightKey) === bytes ? done() : waiting.push({ bytes, done }))),
+  };
+  const deliver = (): void => {
+    const { fault } = door;
+    door.fault = undefined;
+    if (fault !== undefined) throw fault;
+  };
   const receiver = receiverOf({
     host: '127.0.0.1',
     port: 0,
     limits,
-    lease: byteBudget({ bytesMax: limits.inFlightBytes, telemetry })({ keepFreeBytes: 0 }),
+    lease: leases({ keepFreeBytes: 0 }),
     buffers: bufferPool({ freeBytesMax: limits.inFlightBytes, poisons: true }),
     tokens: [],
     clock,

@@ -50,6 +50,7 @@ export function arrivals(deps: ArrivalDeps): Arrivals {
   const { clock, telemetry, limits, collectors, traces, memory, roles, joins, planner, references, arrived } = deps;
   /** Grows from span to span. */
   let ordinals = 0;
+  let requests = 0;
 
   /** Adds up what consecutive spans bring to one trace; `flush` weighs and queues the trace once for all of them. */
   function grouped(tenant: Tenant, nowMs: number) {
@@ -103,7 +104,7 @@ export function arrivals(deps: ArrivalDeps): Arrivals {
     spans(tenant, spans, place = {}) {
       const nowMs = clock.nowMs();
       const group = grouped(tenant, nowMs);
-      let before: Trace | undefined;
+      requests++;
       for (const span of spans) {
         if (span.attribute(wire.generated) === true) {
           telemetry.add('tracejury.spans.own', 1);
@@ -116,8 +117,10 @@ export function arrivals(deps: ArrivalDeps): Arrivals {
         else {
           const followsLinks = span.links.length > 0 && roles.facts(opened, span)?.followsLinks === true;
           const trace = followsLinks ? group.joinedByLinks(opened, span) : opened;
-          trace.isBatched ||= trace === before;
-          before = trace;
+          if (trace.lastRequest !== requests) {
+            trace.lastRequest = requests;
+            trace.requests++;
+          }
           hold(trace, span, nowMs, place);
           group.grew(trace, span.spanId, span.wireBytes);
         }

@@ -7,7 +7,7 @@ import type { Trace } from './trace-table.ts';
 
 export interface ClosingTimes {
   readonly settleMs: number;
-  /** The same where an exporter sends batches of spans. Absent: `settleMs`. */
+  /** The same for a trace that one request brought. Absent: `settleMs`. */
   readonly batchedSettleMs?: number;
   readonly quietMs: number;
   readonly abandonMs: number;
@@ -24,26 +24,29 @@ export const defaultClosing = {
 
 export function closesAt(
   draft: Draft,
-  trace: Arrival & Pick<Trace, 'lastMs'>,
+  { lastMs, settleMs }: { readonly lastMs: number; readonly settleMs: number },
   closing: ClosingTimes,
 ): { readonly atMs: number; readonly completeness: Completeness } {
-  if (!draft.rootArrived) return { atMs: trace.lastMs + closing.abandonMs, completeness: 'abandoned' };
+  if (!draft.rootArrived) return { atMs: lastMs + closing.abandonMs, completeness: 'abandoned' };
   if (draft.waitsFor.length > 0) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'partial' };
   // Its parent may still come and show that it works for another agent; one export interval is long enough to wait.
   if (draft.parentMissing) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'complete' };
   // Other traces may continue a fragment.
-  const settleMs = draft.fragment === undefined ? settleMsOf(trace, closing) : closing.settleMs;
-  return { atMs: draft.lastArrivedMs + settleMs, completeness: 'complete' };
+  const waitMs = draft.fragment === undefined ? settleMs : closing.settleMs;
+  return { atMs: draft.lastArrivedMs + waitMs, completeness: 'complete' };
 }
 
-type Arrival = Pick<Trace, 'isBatched' | 'records'>;
-
 /**
- * An exporter that sends batches sends one after the other, in the order in which spans end. So once the agent's span has arrived, no span that
- * ended before it is still under way. Requests with one span each overtake one another. Log records have an exporter of their own.
+ * The short wait holds for the first close of a trace that one request brought, with several spans. Two requests of one exporter may overtake one
+ * another: some SDKs flush their batches at the same time, a Collector sends with several consumers, and a retry comes later. A trace in one
+ * request gives no sign of a second one. Log records have an exporter of their own.
  */
-export function settleMsOf({ isBatched, records }: Arrival, { settleMs, batchedSettleMs = settleMs }: ClosingTimes): number {
-  return isBatched && records.size === 0 ? batchedSettleMs : settleMs;
+export function settleMsOf(
+  { requests, held, records, closed }: Pick<Trace, 'requests' | 'held' | 'records' | 'closed'>,
+  { settleMs, batchedSettleMs = settleMs }: ClosingTimes,
+): number {
+  const cameAtOnce = requests === 1 && held.size > 1 && records.size === 0 && closed === undefined;
+  return cameAtOnce ? batchedSettleMs : settleMs;
 }
 
 /** What a configuration says about runs that are still gathered. It may be exchanged while they are. */

@@ -63,6 +63,7 @@ export function gathering(options: GatheringOptions): Gathering {
     contentHash,
     bodies: options.bodies,
     beforeClose: options.beforeClose,
+    isReceiving: options.isReceiving ?? (() => false),
   });
   const arriving = arrivals({ ...shared, collectors, arrived: closer.arrived });
 
@@ -173,6 +174,8 @@ export interface GatheringOptions extends GatheringSettings {
   readonly others?: OtherGatherers;
   /** Work on a large run, a piece at a time, before it closes: once it has closed, its verdicts must come in the same turn. */
   readonly beforeClose?: (run: Run) => Steps<void>;
+  /** A request has begun whose spans are not here yet. Absent: none ever has. */
+  readonly isReceiving?: () => boolean;
   /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; the verdicts of their runs come in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
 }

@@ -2,7 +2,8 @@
  * Scans the traces that are due and closes their runs by accounting, not by silence alone.
  *
  * A run closes when its agent's span has arrived and
- *   - everything that its spans announce has arrived, `settle` after its last span: complete;
+ *   - everything that its spans announce has arrived, `settle` after its last span: complete. Of the two defaults the short one holds for the first
+ *     close of a trace that came in one request, while no other request is being received;
  *   - something is still missing, `quiet` after its last span: partial.
  * Without an agent's span (or a root that stands in) only `abandon` after the trace's last span closes it: abandoned.
  * When memory runs short the oldest trace closes at once: evicted.
@@ -17,7 +18,7 @@ import { assembling, type Draft } from '../assembly/assemble.ts';
 import { offeredTools, type SessionTools } from '../assembly/session-tool-definitions.ts';
 import type { Reading } from '../assembly/span-facts.ts';
 import { spansPerStep } from '../assembly/span-tree.ts';
-import { closesAt, type InForce } from './close-policy.ts';
+import { closesAt, settleMsOf, type InForce } from './close-policy.ts';
 import type { Eviction } from './eviction.ts';
 import type { Packing } from './held-spans.ts';
 import type { IdleTraces } from './idle-compaction.ts';
@@ -47,6 +48,8 @@ interface CloserDeps {
   /** Memory of the bodies that spans lie in; absent: it is never used again, and spans of closed traces are copied out of it. */
   readonly bodies?: { readonly usedBytes: () => number } | undefined;
   readonly beforeClose?: ((run: Run) => Steps<void>) | undefined;
+  /** A request has begun whose spans are not here yet. */
+  readonly isReceiving: () => boolean;
 }
 
 interface TraceCloser {
@@ -97,6 +100,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     bodies,
     contentHash,
     beforeClose,
+    isReceiving,
   } = deps;
   const queue = deadlines<Trace>();
   const to = { ready: [] as Run[], telemetry, beforeClose, contentHash, versionKey: () => settings().versionKey };
@@ -126,10 +130,20 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     return withLastingKeys(offered, trace.closed);
   }
 
+  /** A request that is being received may bring more of the trace. */
+  function settleMsNow(trace: Trace): number {
+    const { closing: times } = settings();
+    return isReceiving() ? times.settleMs : settleMsOf(trace, times);
+  }
+
   /** What runs are in a trace, joined to the traces that hold their other parts. */
   function* scan(trace: Trace, progress: ScanProgress): Steps<void> {
     if (trace.done) return memory.drop(trace);
     if (joins.leaves(trace)) return leave(trace);
+    const { closing: times } = settings();
+    const settledMs = trace.lastMs + times.settleMs;
+    // A scan now would close nothing.
+    if (isReceiving() && settleMsOf(trace, times) < times.settleMs && clock.nowMs() < settledMs) return queue.set(trace, settledMs);
     const at = planner.due(trace, clock.nowMs());
     const reading = roles.reading(trace);
     // A record that comes before it is over must find what was read.
@@ -150,7 +164,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
   function* settle(trace: Trace, { progress, isWhole, lasting, reading }: ScanResult): Steps<void> {
     const now = progress.newsMs ?? clock.nowMs();
     const times = settings().closing;
-    const arrival = { lastMs: progress.lastMs, isBatched: trace.isBatched, records: trace.records };
+    const arrival = { lastMs: progress.lastMs, settleMs: settleMsNow(trace) };
     const pending: Pending[] = [];
     yield* closing(to, trace, lasting, (draft) => {
       const { atMs, completeness } = closesAt(draft, arrival, times);
@@ -224,7 +238,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
       for (const trace of traces.all()) {
         guarded(trace, () => {
           if (trace.done) memory.drop(trace);
-          else end(trace, (draft) => closesAt(draft, trace, settings().closing).completeness, noRun);
+          else end(trace, (draft) => closesAt(draft, { lastMs: trace.lastMs, settleMs: 0 }, settings().closing).completeness, noRun);
         });
       }
       return to.ready.splice(0);

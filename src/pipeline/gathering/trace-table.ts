@@ -42,8 +42,10 @@ export interface Trace {
   parts: Parts | undefined;
   /** When it must be looked at as a whole all the same. */
   scanWholeAtMs: number;
-  /** A request brought several of its spans, one behind the other: its exporter sends batches. */
-  isBatched: boolean;
+  /** Number of requests that brought its spans. */
+  requests: number;
+  /** The last of them, by the count of the gatherer. */
+  lastRequest: number;
   /** A root has come, or a span whose parent is in another process. */
   isRooted: boolean;
   /** Its root is an agent: whatever hangs on nothing yet works for that one. */
@@ -123,7 +125,8 @@ export function traceTable(tombstonesMax: number): TraceTable {
         waitsSinceMs: undefined,
         parts: undefined,
         scanWholeAtMs: Infinity,
-        isBatched: false,
+        requests: 0,
+        lastRequest: 0,
         isRooted: false,
         isOneAgents: false,
         mayClose: false,
@@ -167,7 +170,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
         whole.joined.push(key);
       }
       for (const position of part.positions) inOrder(whole.positions, position);
-      whole.isBatched &&= part.isBatched;
+      whole.requests += part.requests;
       whole.isRooted ||= part.isRooted;
       whole.mayClose ||= part.mayClose;
       whole.isOneAgents ||= part.isOneAgents;

@@ -272,14 +272,67 @@ const batches: readonly Case[] = [
     closed: ['50 ms: run 1, complete, revision 1'],
   },
   {
-    name: 'one request with several spans shows that the others are batches as well',
+    name: 'after several spans in one request, a span in another one shows that requests may overtake one another',
     script: (to) => {
       to.spans(modelSpan({ id: 2, parent: 1 }), toolSpan({ id: 3, parent: 1 }));
       to.pass(second);
       to.spans(agentSpan({ id: 1 }));
       to.pass(minute);
     },
-    closed: ['1050 ms: run 1, complete, revision 1'],
+    closed: ['1500 ms: run 1, complete, revision 1'],
+  },
+  {
+    name: 'a second request within 50 ms makes the run wait for a third',
+    script: (to) => {
+      to.spans(toolSpan({ id: 5, parent: 1 }), agentSpan({ id: 1 }));
+      to.pass(40);
+      to.spans(modelSpan({ id: 2, parent: 1 }), toolSpan({ id: 3, parent: 1 }));
+      to.pass(minute);
+    },
+    closed: ['540 ms: run 1, complete, revision 1'],
+  },
+  {
+    name: 'a batch that the last one overtook by 120 ms makes a revision, when nothing announced it',
+    script: (to) => {
+      to.spans(toolSpan({ id: 5, parent: 1 }), agentSpan({ id: 1 }));
+      to.pass(120);
+      to.spans(modelSpan({ id: 2, parent: 1 }), toolSpan({ id: 3, parent: 1 }));
+      to.pass(minute);
+    },
+    closed: ['50 ms: run 1, complete, revision 1', '620 ms: run 1, complete, revision 2'],
+  },
+  {
+    name: 'a batch that the last one overtook is waited for while its request is being received',
+    script: (to) => {
+      to.spans(toolSpan({ id: 5, parent: 1 }), agentSpan({ id: 1 }));
+      to.receive(() => true);
+      to.pass(120);
+      to.spans(modelSpan({ id: 2, parent: 1 }), toolSpan({ id: 3, parent: 1 }));
+      to.receive(() => false);
+      to.pass(minute);
+    },
+    closed: ['620 ms: run 1, complete, revision 1'],
+  },
+  {
+    name: 'a request that is being received delays a run to 500 ms at most',
+    script: (to) => {
+      to.receive(() => true);
+      to.spans(modelSpan({ id: 2, parent: 1 }), agentSpan({ id: 1 }));
+      to.pass(minute);
+    },
+    closed: ['500 ms: run 1, complete, revision 1'],
+  },
+  {
+    name: 'late spans that come one by one make one revision',
+    script: (to) => {
+      to.spans(modelSpan({ id: 2, parent: 1 }), agentSpan({ id: 1 }));
+      for (const id of [10, 11, 12]) {
+        to.pass(100);
+        to.spans(toolSpan({ id, parent: 1 }));
+      }
+      to.pass(minute);
+    },
+    closed: ['50 ms: run 1, complete, revision 1', '800 ms: run 1, complete, revision 2'],
   },
   {
     name: 'requests with one span each may overtake one another',
