@@ -57,7 +57,7 @@ export function passedOf(
 /** Whether people pass a run. */
 export interface RunLabel {
   readonly passed: boolean;
-  /** With which a queue drew the run at random from those that have a verdict. `undefined`: a person or a rule chose it. */
+  /** With which people come to the run in a queue's random order of those that have a verdict. `undefined`: a person or a rule chose it. */
   readonly probability: number | undefined;
 }
 

@@ -33,6 +33,8 @@ interface World {
   /** Σ 1 / (probability of the verdict and of the draw) of labelled drawn runs, and of those that are flagged. */
   readonly weight: number;
   readonly flaggedWeight: number;
+  /** That of the first third of the traffic. */
+  readonly earlyWeight: number;
   readonly drawn: number;
   /** Flagged ones among all labelled runs. */
   readonly labelledFlagged: number;
@@ -65,6 +67,7 @@ async function world(chance: Chance): Promise<World> {
   });
   const entering = { queue: 'refunds', at: 0, dueAt: undefined, addedBy: 'rule refunds' };
   const flags = new Set<string>();
+  const early = new Set<string>();
   const judged = new Map<string, number>();
   const label = async (): Promise<void> => {
     const item = (await queues.next('refunds', { person: 'ann' }))?.found?.item;
@@ -76,6 +79,7 @@ async function world(chance: Chance): Promise<World> {
     const own = run({ traceId: anyTraceId(chance) });
     const isFlagged = chance.share() < 0.2;
     if (isFlagged) flags.add(own.traceId);
+    if (at < runs / 3) early.add(own.traceId);
     const probability = isFlagged ? 1 : 0.5;
     await store.write([scoredRun({ goal: scored(1) }, own, { evaluatorKind: 'judge', sampleProbability: probability })]);
     if (isFlagged) await store.queues.add({ ...entering, items: [{ ...own, why: '' }], itemsMax: 100, reopens: false });
@@ -93,19 +97,22 @@ async function world(chance: Chance): Promise<World> {
   for (let more = 0; more < answers - runs / 3; more++) await label();
   const labelled = await store.annotations.onRuns({ from: 0, to: Number.MAX_SAFE_INTEGER, kinds: ['human'], limit: 1_000 });
   const drawn = labelled.flatMap(({ traceId: id, annotation: { probability } }) =>
-    probability === undefined ? [] : [{ isFlagged: flags.has(id), weight: 1 / probability / (judged.get(id) ?? 1) }],
+    probability === undefined
+      ? []
+      : [{ isFlagged: flags.has(id), isEarly: early.has(id), weight: 1 / probability / (judged.get(id) ?? 1) }],
   );
   await store.stop();
   return {
     flagged: flags.size / runs,
     weight: drawn.reduce((sum, { weight }) => sum + weight, 0),
     flaggedWeight: drawn.filter(({ isFlagged }) => isFlagged).reduce((sum, { weight }) => sum + weight, 0),
+    earlyWeight: drawn.filter(({ isEarly }) => isEarly).reduce((sum, { weight }) => sum + weight, 0),
     drawn: drawn.length,
     labelledFlagged: labelled.filter(({ traceId: id }) => flags.has(id)).length / labelled.length,
   };
 }
 
-test('queues: weighted labels of drawn runs have the share of flagged runs that the traffic has', async () => {
+test('queues: weighted labels of drawn runs have the shares of flagged and of early runs that the traffic has', async () => {
   const chance = seeded(2026);
   const found: World[] = [];
   for (let at = 0; at < worlds; at++) found.push(await world(chance));
@@ -118,4 +125,9 @@ test('queues: weighted labels of drawn runs have the share of flagged runs that 
   expect(sum(({ drawn }) => drawn) / worlds).toBeGreaterThan(5);
   expect(Math.abs(share - truth)).toBeLessThan(3 * error);
   expect(error).toBeLessThan(0.03);
+  // While the rate falls, people take the lowest numbers alone: the cut-off counts that.
+  const earlyShare = sum(({ earlyWeight }) => earlyWeight) / sum(({ weight }) => weight);
+  const earlyError = Math.sqrt(sum(({ earlyWeight, weight }) => (earlyWeight - weight / 3) ** 2)) / sum(({ weight }) => weight);
+  expect(Math.abs(earlyShare - 1 / 3)).toBeLessThan(3 * earlyError);
+  expect(earlyError).toBeLessThan(0.03);
 }, 300_000);

@@ -348,9 +348,9 @@ describe.each(members)('%s', (member) => {
     }
     expect(given).toEqual([
       [nth(1).traceId, undefined],
-      [nth(4).traceId, 1],
+      [nth(4).traceId, 0.4],
       [nth(2).traceId, undefined],
-      [nth(0).traceId, 1],
+      [nth(0).traceId, 0.6],
       [nth(3).traceId, 1],
     ]);
   });
@@ -377,15 +377,44 @@ describe.each(members)('%s', (member) => {
       Object.fromEntries(((await store.run(nth(at)))?.annotations ?? []).map(({ name, probability }) => [name, probability]));
     const next = async (): Promise<QueueItem | undefined> => await leasedItem(queues, 'ann', { random: 1 });
     const first = await next();
-    expect([first?.traceId, await probabilities(0)]).toEqual([nth(1).traceId, { goal: undefined, tone: undefined }]);
+    // The first that waits lies behind the early one. What the queue did not ask stays chosen.
+    expect([first?.traceId, await probabilities(0)]).toEqual([nth(1).traceId, { goal: 0.6, tone: undefined }]);
     await queues.respond(saying('ann', first, { annotations: [annotationOf('ann', nth(1))] }));
-    // The one after it lies behind the early one. What the queue did not ask stays chosen.
     expect([(await next())?.traceId, await probabilities(0)]).toEqual([nth(2).traceId, { goal: 1, tone: undefined }]);
     await store.annotations.write(
       [{ ...annotationOf('ann', nth(1)), spanId: undefined, tenant: undefined, passed: false, at: 4 * second }],
       4 * second,
     );
     expect((await store.run(nth(1)))?.annotations).toMatchObject([{ name: 'goal', passed: false, probability: 1 }]);
+  });
+
+  test('queues: the probability of a label is the cut-off up to which people have come since its run entered', async () => {
+    const store = await opened(member, 8);
+    const { queues } = store;
+    const label = async (): Promise<void> => {
+      const item = await leasedItem(queues, 'ann', { random: 1 });
+      if (item !== undefined) await queues.respond(saying('ann', item, { annotations: [annotationOf('ann', item)] }));
+    };
+    const probabilities = async (): Promise<unknown> => {
+      const stored = await Promise.all(Array.from({ length: 8 }, (_, at) => store.run(nth(at))));
+      return stored.map((own) => own?.annotations[0]?.probability);
+    };
+    const draw = async (...runs: readonly (readonly [at: number, number: number, judged?: number])[]): Promise<void> => {
+      await queues.draw(drawing(runs.map(([at, number, judged = 1]) => [nth(at), number, judged])));
+    };
+    await draw([0, 0.3], [1, 0.7]);
+    await label();
+    expect((await probabilities()) as unknown[]).toEqual([0.7, ...Array.from({ length: 7 })]);
+    // The run that comes later has a lower cut-off, and takes nothing from the first.
+    await draw([2, 0.1, 0.2], [3, 0.4]);
+    await label();
+    expect(await probabilities()).toEqual([0.7, undefined, 1, ...Array.from({ length: 5 })]);
+    await label();
+    expect(await probabilities()).toEqual([0.7, undefined, 1, 0.7, ...Array.from({ length: 4 })]);
+    // Five wait where there is room for four: the rate falls to 0.6, and no later turn raises the cut-off of what came before beyond it.
+    await draw([4, 0.5], [5, 0.55], [6, 0.6], [7, 0.65]);
+    for (let turn = 0; turn < 3; turn++) await label();
+    expect(await probabilities()).toEqual([0.7, undefined, 1, 0.7, 0.6, 0.6, undefined, undefined]);
   });
 
   test('queues: a drawn item that a person opens again is chosen', async () => {

@@ -49,7 +49,7 @@ export interface QueueItem extends RunKey {
   /** The rule or the person that added it. */
   readonly addedBy: string;
   readonly enteredAt: Micros;
-  /** With which the queue drew the run at random from those that have a verdict. `undefined`: a person or a rule chose it. */
+  /** With which the queue drew the run at random from those that have a verdict; a label has that of its place in the order. `undefined`: a person or a rule chose it. */
   readonly probability: number | undefined;
   /** `undefined`: it never expires. */
   readonly dueAt: Micros | undefined;

@@ -441,6 +441,12 @@ const migrations: { readonly [name: string]: Migration } = {
     'insert into queue_turns select queue, tenant, sum(answers + skips) from queue_items group by 1, 2',
   ]),
 
+  // How far people have come in the random order.
+  '040_draw_cutoff': steps([
+    'alter table queue_items add column cutoff real not null default 0',
+    'create index queue_items_unsettled on queue_items (queue, cutoff) where cutoff < rate',
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

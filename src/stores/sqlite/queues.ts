@@ -123,7 +123,7 @@ async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reope
 }
 
 /** An item that a person or a rule chose, and that no draw holds for. */
-const notDrawn = { draw: null, judged: null, rate: null, drawn_by: null, is_ahead: 0 };
+const notDrawn = { draw: null, judged: null, rate: null, cutoff: 0, drawn_by: null, is_ahead: 0 };
 
 /** A run with its item in the queue; `undefined`: the store has no such run. */
 function storedRun(tx: Tx, queue: string, { tenant, traceId, spanId }: RunKey) {
@@ -198,7 +198,7 @@ async function drawn(tx: Tx, drawing: DrawingItems): Promise<readonly QueueDrawO
           .where('id', '=', run.item)
           .execute();
       outcomes.push('drawn');
-      stock.set(tenant, await thinned(tx, await stockOf(tx, queue, tenant), drawnMax));
+      stock.set(tenant, await thinned(tx, { queue, tenant, stock: await stockOf(tx, queue, tenant), drawnMax }));
     }
   }
   return outcomes;
@@ -229,8 +229,16 @@ function stockOf(tx: Tx, queue: string, tenant: string): Promise<readonly Stocke
     .execute();
 }
 
-/** Beyond the room, lowers the rate to the number of the first item that has to go. An item that a person holds or has answered stays. */
-async function thinned(tx: Tx, stock: readonly Stocked[], drawnMax: number): Promise<readonly Stocked[]> {
+/** Beyond the room, lowers the rate to the number of the first item that has to go, also that of items which are done. An item that a person holds or has answered stays. */
+async function thinned(
+  tx: Tx,
+  {
+    queue,
+    tenant,
+    stock,
+    drawnMax,
+  }: { readonly queue: string; readonly tenant: string; readonly stock: readonly Stocked[]; readonly drawnMax: number },
+): Promise<readonly Stocked[]> {
   if (stock.length <= drawnMax) return stock;
   const rate = stock[Math.floor(drawnKept * drawnMax)]?.draw ?? 1;
   const isBound = ({ holder, answers, skips, is_ahead: isAhead }: Stocked): boolean =>
@@ -240,7 +248,9 @@ async function thinned(tx: Tx, stock: readonly Stocked[], drawnMax: number): Pro
   await tx
     .updateTable('queue_items')
     .set({ rate })
-    .where('id', 'in', oneOf(kept.filter((item) => (item.rate ?? 1) > rate).map(({ id }) => id)))
+    .where('queue', '=', queue)
+    .where('tenant', '=', tenant)
+    .where('rate', '>', rate)
     .execute();
   const [chosen, alone] = [left.filter((item) => item.is_chosen === 1), left.filter((item) => item.is_chosen === 0)];
   await tx
@@ -252,7 +262,7 @@ async function thinned(tx: Tx, stock: readonly Stocked[], drawnMax: number): Pro
     .set(notDrawn)
     .where('id', 'in', oneOf(chosen.map(({ id }) => id)))
     .execute();
-  return [...kept.map((item) => ({ ...item, rate: Math.min(rate, item.rate ?? 1) })), ...others.filter(isBound)];
+  return [...kept, ...others.filter(isBound)].map((item) => ({ ...item, rate: Math.min(rate, item.rate ?? 1) }));
 }
 
 /** Of the items named `i`. */
@@ -312,24 +322,32 @@ async function firstChosen(tx: Tx, request: LeaseRequest): Promise<Row | undefin
   return undefined;
 }
 
-/** Place of a drawn item in the random order: 0..1, evenly spread whatever its probability. So the same part of all kinds of items is done. */
-const place = sql<number>`i.draw / min(i.judged, i.rate)`;
-
-/** Labels of runs that people answered before they were drawn count from when the order has come to them, as those of other drawn runs do. */
+/** The first in the random order. */
 async function firstDrawn(tx: Tx, request: LeaseRequest): Promise<Row | undefined> {
-  const found = await one(tx, sql`${isFree(request)} and i.draw is not null order by ${place}, i.id`);
-  const ahead = await sql<Row>`select i.* from queue_items i where i.queue = ${request.queue} ${ofTenant(request.tenant)}
-    and i.is_ahead = 1 and i.draw is not null and ${place} <= ${found === undefined ? 1 : (found.draw ?? 0) / Math.min(found.judged ?? 1, found.rate ?? 1)}`.execute(
-    tx,
-  );
-  for (const row of ahead.rows) {
-    await sql`update annotations set probability = ${probabilityOf(row) ?? null}
-      where run_id = ${row.run_id} and tool_call = '' and name = ${row.drawn_by} and exists (
-      select 1 from queue_responses r, json_each(r.response) v
-      where r.item_id = ${row.id} and r.kind = 'answer' and r.person = annotations.annotator and v.key = annotations.name)`.execute(tx);
-    await tx.updateTable('queue_items').set({ is_ahead: 0 }).where('id', '=', row.id).execute();
-  }
+  const found = await one(tx, sql`${isFree(request)} and i.draw is not null order by i.draw, i.id`);
+  await raiseCutoffs(tx, request, found?.id ?? 0);
   return found;
+}
+
+/**
+ * When an item is handed out, all runs with a number below the first one that waits have been, as in a bottom-k sample. So the label of such a
+ * run has the probability that its number is below this cut-off, whether people answered it before or after, or even before its draw.
+ */
+async function raiseCutoffs(tx: Tx, { queue, tenant, now }: FreeItems, handedOut: number): Promise<void> {
+  const { rows: waiting } = await sql<{ readonly first: number | null }>`select min(i.draw) as first from queue_items i
+    where i.queue = ${queue} ${ofTenant(tenant)} and i.state = 'open' and i.draw is not null and i.id <> ${handedOut} and i.is_ahead = 0
+      and i.holder is null and i.answers = 0 and i.skips = 0 and (i.due_us is null or i.due_us > ${now})`.execute(tx);
+  const reached = waiting[0]?.first ?? 1;
+  const { rows: raised } = await sql<Pick<Row, 'id'>>`update queue_items as i set cutoff = min(${reached}, i.rate),
+      is_ahead = case when i.draw < min(${reached}, i.rate) then 0 else i.is_ahead end
+    where i.queue = ${queue} ${ofTenant(tenant)} and i.cutoff < i.rate and i.cutoff < ${reached} returning id`.execute(tx);
+  await sql`update annotations set probability = l.probability from (
+      select a.id, min(1.0, i.cutoff / i.judged) as probability from queue_items i
+        join queue_responses r on r.item_id = i.id and r.kind = 'answer'
+        join annotations a on a.run_id = i.run_id and a.annotator = r.person and a.name = i.drawn_by and a.tool_call = ''
+      where i.id in (${oneOf(raised.map(({ id }) => id))}) and i.draw < i.cutoff
+        and exists (select 1 from json_each(r.response) v where v.key = i.drawn_by)) as l
+    where annotations.id = l.id`.execute(tx);
 }
 
 /** Answers and skips so far, of one tenant or of all. */
@@ -376,7 +394,10 @@ async function responseOf(tx: Tx, response: NewQueueResponse): Promise<ResponseO
   if (before !== undefined) return before.fence === lease ? await takenOf(tx, row, true) : { kind: 'refused', reason: 'responded' };
   if (row.state !== 'open' || row.answers >= people) return { kind: 'refused', reason: 'closed' };
   if (row.fence !== lease || row.holder !== person) return { kind: 'refused', reason: 'lost' };
-  const probability = row.is_ahead === 1 ? undefined : probabilityOf(row);
+  const probability =
+    row.draw === null || row.judged === null || row.draw >= row.cutoff
+      ? undefined
+      : drawProbability({ rate: row.cutoff, judged: row.judged });
   const labels = annotations.map((annotation) =>
     probability === undefined || annotation.name !== row.drawn_by ? annotation : { ...annotation, probability },
   );

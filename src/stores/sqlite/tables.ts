@@ -557,6 +557,8 @@ interface QueueItemsTable {
   readonly judged: number | null;
   /** Runs with a number below it were drawn. */
   readonly rate: number | null;
+  /** All drawn runs with a lower number were handed out since it entered; at most `rate`. Its label counts when its own number is below. */
+  readonly cutoff: Generated<number>;
   /** The evaluator whose verdict was drawn; null: it was not drawn. */
   readonly drawn_by: string | null;
   /** 1: people answered before it was drawn, and their labels count as drawn when the random order comes to it. */
