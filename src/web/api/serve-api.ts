@@ -325,7 +325,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
     passed: orNull('boolean'),
     explanation: text,
     at: time,
-    probability: orNull('number', 'With which a queue drew the run at random from the judged ones; null: it was chosen.'),
+    probability: orNull('number', 'With which the random order of a queue came to the run, of the judged ones; null: it was chosen.'),
   }),
   AnnotationResult: object({
     id: orNull('string', 'For a DELETE request; null: it is not stored.'),
