@@ -22,6 +22,7 @@ export interface World {
 
 const root = join(import.meta.dirname, '../..');
 const evaluator = 'courtesy';
+const queue = 'courtesy-labels';
 
 export async function world(): Promise<World> {
   const folder = serviceFolder();
@@ -55,6 +56,7 @@ evaluators:
   - final_response_present
   - { use: custom_judge, name: ${evaluator}, judge: main, options: { template: "Is {{final_response}} polite?", labels: { polite: 1, rude: 0 } }, sample: { rate: 0.8 }, drift: { dataset: fixed.jsonl, every: 10m } }
 prices: { gpt-4o-mini: ${price}, claude-sonnet-4: ${price}, claude-haiku-4: ${price}, gpt-5-mini: ${price} }
+queues: [ { name: ${queue}, ask: [ { evaluator: ${evaluator} } ], people: 1, random: 1 } ]
 groups: { task_key: input }
 export: [ { to: span_events, endpoint: "${backend}" } ]
 `;
@@ -93,11 +95,6 @@ async function demonstration({ otlp, console: page }: ServiceProcess, seed: numb
   if (code !== 0) throw new Error(`the demonstration ended with ${code ?? 'a signal'}`);
 }
 
-interface ToldRun {
-  readonly trace_id: string;
-  readonly span_id: string;
-}
-
 /** A run of one task, and a call of a tool that comes when the run has long been scored. */
 export async function runWithLateSpan(service: ServiceProcess, trace: number): Promise<void> {
   const agent = agentSpan({ id: 1, trace, start: 0, end: 9, agent: 'late-agent', input: 'Where is it?', output: 'There.' });
@@ -110,14 +107,23 @@ export async function runWithLateSpan(service: ServiceProcess, trace: number): P
   await service.send([call(3)]);
 }
 
-/** People's words on some of the runs that the judge saw. Gives how many. */
-export async function annotate({ console: page, runs }: ServiceProcess, most: number): Promise<number> {
-  let said = 0;
-  for (const { trace_id, span_id } of (await runs()) as unknown as readonly ToldRun[]) {
-    if (said === most) break;
-    const body = JSON.stringify({ annotations: [{ trace_id, span_id, name: evaluator, by: 'ann', kind: 'human', passed: said % 4 > 0 }] });
-    const answer = await fetch(`${page}/api/v1/annotations`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    if (answer.ok) said++;
+interface Leased {
+  readonly item: { readonly id: number; readonly lease: { readonly id: string } } | null;
+}
+
+/** A person's answers about runs that the queue draws from those that the judge sees. */
+export async function annotate({ console: page }: ServiceProcess, runs: number): Promise<void> {
+  const posted = async (path: string, body: object): Promise<unknown> => {
+    const answer = await fetch(`${page}/api/v1/queues/${queue}/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ person: 'ann', ...body }),
+    });
+    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+    return await answer.json();
+  };
+  for (let said = 0; said < runs; said++) {
+    const { id, lease } = await eventually(async () => ((await posted('next', {})) as Leased).item ?? undefined, 'a drawn run');
+    await posted('answers', { item: id, lease: lease.id, answers: [{ name: evaluator, value: said % 4 > 0 ? 'pass' : 'fail' }] });
   }
-  return said;
 }
