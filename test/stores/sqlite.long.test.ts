@@ -247,7 +247,7 @@ async function told(store: SqliteStore): Promise<unknown> {
     page: { ...page, rows: page.rows.map(({ version: _version, model: _model, prompt: _prompt, ...row }) => row) },
     failedRuns: toldPage(await store.runs({ limit: 10, verdict: 'fail' })),
     annotated: (await store.annotations.onRuns({ ...period, kinds: ['human'], limit: 10 })).map(
-      ({ agentVersion: _version, ...row }) => row,
+      ({ agentVersion: _version, sessionId: _session, ...row }) => row,
     ),
     exports: await store.exports.list({ limit: 10 }),
     jobs: await store.judgeJobs.counts(),
