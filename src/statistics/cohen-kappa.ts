@@ -31,19 +31,7 @@ export function cohenKappa(pairs: Iterable<LabelPair>, { confidence = usualConfi
   if (expected >= 1) return notEstimable('no_variation');
   const point = (agreement - expected) / (1 - expected);
   const variance = kappaVariance(table, point);
-  const { low, high } = kappaLimits(table, { point, variance, confidence });
-  return {
-    kind: 'estimated',
-    point,
-    low,
-    high,
-    standardError: Math.sqrt(variance),
-    n: table.n,
-    effectiveN: table.n,
-    confidence,
-    agreement,
-    expected,
-  };
+  return kappaEstimate({ n: table.n, agreement, expected }, { point, variance, confidence });
 }
 
 interface Table {
@@ -92,11 +80,39 @@ function kappaVariance({ n, cells, ones, others, expected }: Table, kappa: numbe
   return Math.max(0, (sum(terms) - (kappa - expected * apart) ** 2) / (n * (1 - expected) ** 2));
 }
 
-/** The interval of an agreement beyond chance, from its variance where that is known. */
-export function kappaLimits(
-  { n, agreement, expected }: { readonly n: number; readonly agreement: number; readonly expected: number },
-  { point, variance, confidence }: { readonly point: number; readonly variance: number; readonly confidence: number },
-): Limits {
+interface AgreedItems {
+  readonly n: number;
+  /** Number of independent items with the same information. Absent: `n`. */
+  readonly effectiveN?: number;
+  readonly agreement: number;
+  readonly expected: number;
+}
+
+interface KappaSpread {
+  readonly point: number;
+  readonly variance: number;
+  readonly confidence: number;
+}
+
+/** An agreement beyond chance with its interval, from its variance where that is known. */
+export function kappaEstimate({ n, effectiveN = n, agreement, expected }: AgreedItems, spread: KappaSpread): Kappa {
+  const { point, variance, confidence } = spread;
+  const { low, high } = kappaLimits({ n: effectiveN, agreement, expected }, spread);
+  return {
+    kind: 'estimated',
+    point,
+    low,
+    high,
+    standardError: Math.sqrt(variance),
+    n,
+    effectiveN,
+    confidence,
+    agreement,
+    expected,
+  };
+}
+
+function kappaLimits({ n, agreement, expected }: AgreedItems, { point, variance, confidence }: KappaSpread): Limits {
   // Rounding leaves about this much where the formula gives 0.
   if (variance < 1e-14 || Math.abs(point) >= 1) {
     const { low, high } = wilson({ hits: agreement * n, of: n }, confidence);

@@ -3,7 +3,7 @@
  * Each run counts 1 / p, so each figure is a ratio of two weighted totals (Särndal, Swensson and Wretman, Model Assisted Survey Sampling,
  * 1992, chapter 5). With equal probabilities the points are the plain shares, and that of `cohenKappa`.
  */
-import { type Kappa, kappaLimits } from './cohen-kappa.ts';
+import { type Kappa, kappaEstimate } from './cohen-kappa.ts';
 import { notEstimable, usualConfidence, type Estimate, type EstimateOptions, type NotEstimable } from './estimate.ts';
 import { moments, totalVariance, unitCount, unitSquares } from './moments.ts';
 import type { ConfusionRates, LabelledVerdict } from './proportion.ts';
@@ -101,17 +101,5 @@ function drawnKappa(given: readonly DrawnLabel[], { confidence = usualConfidence
   const mean = slopes.reduce((sum, slope, at) => sum + slope * ([agreement, labels, verdicts][at] ?? 0), 0);
   const variance = Math.max(0, totalVariance(data, { factors: [-mean, ...slopes].map((factor) => factor / weight), weightAt }));
   const effectiveN = (weight * weight) / unitSquares(data, weightAt);
-  const { low, high } = kappaLimits({ n: effectiveN, agreement, expected }, { point, variance, confidence });
-  return {
-    kind: 'estimated',
-    point,
-    low,
-    high,
-    standardError: Math.sqrt(variance),
-    n: items.length,
-    effectiveN,
-    confidence,
-    agreement,
-    expected,
-  };
+  return kappaEstimate({ n: items.length, effectiveN, agreement, expected }, { point, variance, confidence });
 }

@@ -7,7 +7,7 @@
  * “Handbook of Inter-Rater Reliability” (2014), chapter 5, which linearises the ratio and does not assume that people label at random. The
  * interval is that of `cohenKappa`.
  */
-import { type Kappa, kappaLimits } from './cohen-kappa.ts';
+import { type Kappa, kappaEstimate } from './cohen-kappa.ts';
 import { notEstimable, usualConfidence, type EstimateOptions, type NotEstimable } from './estimate.ts';
 
 export interface FleissKappa extends Kappa {
@@ -29,18 +29,8 @@ export function fleissKappa(
   const agreement = sum(counted.map((item) => item.agreement)) / n;
   const point = (agreement - expected) / (1 - expected);
   const variance = varianceOf(counted, { shares, expected, point });
-  const { low, high } = kappaLimits({ n, agreement, expected }, { point, variance, confidence });
   return {
-    kind: 'estimated',
-    point,
-    low,
-    high,
-    standardError: Math.sqrt(variance),
-    n,
-    effectiveN: n,
-    confidence,
-    agreement,
-    expected,
+    ...kappaEstimate({ n, agreement, expected }, { point, variance, confidence }),
     labels: sum(counted.map(({ labels }) => labels)),
   };
 }
