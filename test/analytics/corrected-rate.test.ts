@@ -4,8 +4,7 @@ import { trafficRate, labelsMin, type RateInput, type RunLabel, runKeyText } fro
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
 import { sampledBy } from '../../src/model/verdict.ts';
-import { spanId } from '../builders/agent-trace.ts';
-import { traceId } from '../builders/spans.ts';
+import { verdictRow } from '../builders/verdict-row.ts';
 
 interface Some {
   readonly count: number;
@@ -32,21 +31,14 @@ function input(
   const rows = some.flatMap(
     ({ count, word = 'pass', probability = 1, score, passed = 0, failed = 0, drawn, session, raisedBy, upstream }) =>
       Array.from({ length: count }, (_, at): VerdictRow => {
-        const row: VerdictRow = {
-          tenant: noTenant,
-          traceId: traceId(++runs),
-          spanId: spanId(1),
-          agent: 'a',
-          version: undefined,
-          model: undefined,
-          prompt: undefined,
+        const row = verdictRow(++runs, {
           sessionId: session,
           word,
           score,
           label: word,
           sampleProbability: probability,
           ...sampledBy({ raisedBy, upstream }),
-        };
+        });
         if (at < passed + failed) labels.set(runKeyText(row), { passed: at < passed, probability: drawn });
         return row;
       }),

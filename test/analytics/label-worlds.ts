@@ -1,14 +1,12 @@
 /** Queues that prefer flagged runs: what people's labels say of a judge, and of the traffic, where the truth is known. */
 import { labelledRuns, trafficRate, type TrafficRate } from '../../src/analytics/corrected-rate.ts';
 import { agreementOf, type JudgeAgreement } from '../../src/analytics/judge-agreement.ts';
-import { noTenant } from '../../src/model/ids.ts';
 import type { AnnotatedRun } from '../../src/model/store/annotation-store.ts';
 import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
 import { sampledBy } from '../../src/model/verdict.ts';
 import { notEstimable, type Estimate, type NotEstimable } from '../../src/statistics/estimate.ts';
-import { spanId } from '../builders/agent-trace.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
-import { traceId } from '../builders/spans.ts';
+import { verdictRow } from '../builders/verdict-row.ts';
 import { type Simulated, tally } from '../statistics/world.ts';
 
 interface Traffic {
@@ -70,21 +68,13 @@ export function drawnDay({ runs, rate, raises = false, chosen, drawn, labelled =
     const says = chance.share() < (fails ? recall : 1 - specificity);
     const probability = raises && isFlagged ? 1 : rate;
     if (chance.share() >= probability) continue;
-    const row: VerdictRow = {
-      tenant: noTenant,
-      traceId: traceId(at + 1),
-      spanId: spanId(1),
-      agent: 'a',
-      version: undefined,
-      model: undefined,
-      prompt: undefined,
+    const row = verdictRow(at + 1, {
       sessionId: session === 1 ? undefined : `s${Math.floor(at / session)}`,
       word: says ? 'fail' : 'pass',
-      score: undefined,
       label: says ? 'fail' : 'pass',
       sampleProbability: probability,
       ...sampledBy({ raisedBy: raises && isFlagged ? 1 / rate : undefined }),
-    };
+    });
     rows.push(row);
     truth.push({ row, fails, isFlagged, draw: chance.share() * probability });
   }

@@ -1,10 +1,8 @@
 /** Traffic whose true rate is known, by designs that services have: small samples, raised runs, sessions. */
 import { trafficRate } from '../../src/analytics/corrected-rate.ts';
-import { noTenant } from '../../src/model/ids.ts';
 import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
-import { spanId } from '../builders/agent-trace.ts';
 import type { Chance } from '../builders/seeded.ts';
-import { traceId } from '../builders/spans.ts';
+import { verdictRow } from '../builders/verdict-row.ts';
 
 export interface Design {
   readonly runs: number;
@@ -39,21 +37,15 @@ function drawn(
     const own = session > 1 && chance.share() < 0.5 ? shared : chance.share();
     const isFlagged = chance.share() < flagged;
     if (chance.share() >= (isFlagged ? 1 : rate)) continue;
-    rows.push({
-      tenant: noTenant,
-      traceId: traceId(at + 1),
-      spanId: spanId(1),
-      agent: 'a',
-      version: undefined,
-      model: undefined,
-      prompt: undefined,
-      sessionId: session === 1 ? undefined : `s${Math.floor(at / session)}`,
-      word: own < (isFlagged ? ofFlagged : ofOthers) ? 'pass' : 'fail',
-      score: undefined,
-      label: '',
-      sampleProbability: isFlagged ? 1 : rate,
-      ...(isFlagged ? { raisedBy: 1 / rate } : {}),
-    });
+    rows.push(
+      verdictRow(at + 1, {
+        sessionId: session === 1 ? undefined : `s${Math.floor(at / session)}`,
+        word: own < (isFlagged ? ofFlagged : ofOthers) ? 'pass' : 'fail',
+        label: '',
+        sampleProbability: isFlagged ? 1 : rate,
+        ...(isFlagged ? { raisedBy: 1 / rate } : {}),
+      }),
+    );
   }
   const left = runs - rows.length;
   const decided = (decision: string, count: number) => ({ agent: 'a', decision, runs: count, chosen: 0, weight: 0, unchosen: count });
