@@ -1,7 +1,7 @@
 /** Rates over all traffic, from verdicts on a sample and a few labels. */
 import { expect, test } from 'vitest';
 import { trafficRate, labelsMin, type RateInput, type RunLabel, runKeyText } from '../../src/analytics/corrected-rate.ts';
-import { noTenant, tenant } from '../../src/model/ids.ts';
+import { tenant } from '../../src/model/ids.ts';
 import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
 import { sampledBy } from '../../src/model/verdict.ts';
 import { verdictRow } from '../builders/verdict-row.ts';
