@@ -6,12 +6,13 @@
  *   --rest SECONDS   of each rest (30)      --spans N   of the burst (24000)      --runs N   runs that come one by one (20)      --profile FILE   CPU profile of the second rest
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, request } from 'node:http';
+import { Agent, createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readCounts } from '../../src/cli/demo/summary.ts';
 import { runnerArguments } from '../runner-arguments.ts';
+import { posted } from './load.ts';
 import type { Measured } from './server.ts';
 import { byDefault, configured, onDisk } from './service.ts';
 import { spansPerTrace, workload } from './workload.ts';
@@ -31,11 +32,6 @@ const lookEveryMs = 50;
 const workedOffWithinMs = 60_000;
 const scoredWithinMs = 10_000;
 const noSpansSinkUrl = 'http://127.0.0.1:1';
-
-interface Answer {
-  readonly status: number;
-  readonly retryAfterMs: number;
-}
 
 /** Tells when the next request comes. */
 interface Sink {
@@ -120,22 +116,6 @@ async function scored({ consoleUrl = '' }: Measured): Promise<number> {
   const read = await readCounts(consoleUrl);
   if (read.kind === 'unreadable') throw new Error(read.why);
   return read.counts.runs;
-}
-
-function posted(agent: Agent, url: string, body: Buffer): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/x-protobuf', 'content-length': body.length };
-    const sent = request(`${url}/v1/traces`, { method: 'POST', agent, headers }, (response) => {
-      response.resume();
-      response.once('end', () => {
-        const [status, retryAfter] = [response.statusCode ?? 0, Number(response.headers['retry-after'] ?? 1)];
-        if ([200, 429, 503].includes(status)) resolve({ status, retryAfterMs: retryAfter * 1_000 });
-        else reject(new Error(`answered ${status}`));
-      });
-    });
-    sent.once('error', reject);
-    sent.end(body);
-  });
 }
 
 /** From the answer to a run's last span until the backend has its score. */

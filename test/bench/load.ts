@@ -18,16 +18,29 @@ export async function sendLoad({ url, bodies, encoding }: Load): Promise<number>
   const startMs = performance.now();
   let next = 0;
   const worker = async (): Promise<void> => {
-    for (let body = bodies[next++]; body !== undefined; body = bodies[next++])
-      while (!(await isTaken(agent, url, body, encoding))) await pause(againMs);
+    for (let body = bodies[next++]; body !== undefined; body = bodies[next++]) await taken(agent, url, body, encoding);
   };
   await Promise.all(Array.from({ length: connections }, worker));
   agent.destroy();
   return performance.now() - startMs;
 }
 
-/** False: not now. */
-function isTaken(agent: Agent, url: string, body: Buffer, encoding: Load['encoding']): Promise<boolean> {
+/** Sends the body until it is taken. Resolves with the number of times that it was put off. */
+export async function taken(agent: Agent, url: string, body: Buffer, encoding?: Load['encoding']): Promise<number> {
+  for (let putOff = 0; ; putOff++) {
+    if ((await posted(agent, url, body, encoding)).status === 200) return putOff;
+    await pause(againMs);
+  }
+}
+
+export interface Answer {
+  /** 200, 429 or 503; others are faults. */
+  readonly status: number;
+  /** As the server asks; a second when it does not. */
+  readonly retryAfterMs: number;
+}
+
+export function posted(agent: Agent, url: string, body: Buffer, encoding: Load['encoding'] = 'identity'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = {
       'content-type': 'application/x-protobuf',
@@ -36,11 +49,11 @@ function isTaken(agent: Agent, url: string, body: Buffer, encoding: Load['encodi
     };
     const sent = request(`${url}/v1/traces`, { method: 'POST', agent, headers }, (response) => {
       response.resume();
-      response.once('end', () =>
-        [200, 429, 503].includes(response.statusCode ?? 0)
-          ? resolve(response.statusCode === 200)
-          : reject(new Error(`answered ${response.statusCode}`)),
-      );
+      response.once('end', () => {
+        const [status, retryAfter] = [response.statusCode ?? 0, Number(response.headers['retry-after'] ?? 1)];
+        if ([200, 429, 503].includes(status)) resolve({ status, retryAfterMs: retryAfter * 1_000 });
+        else reject(new Error(`answered ${status}`));
+      });
     });
     sent.once('error', reject);
     sent.end(body);

@@ -6,11 +6,12 @@
  *   --only memory|durable      --profile FILE   CPU profile of the main thread at the last rate
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runnerArguments } from '../runner-arguments.ts';
+import { taken } from './load.ts';
 import { applicable } from './offline.ts';
 import { cpuByThread } from './profile/threads.ts';
 import { measured, type Measured } from './server.ts';
@@ -31,9 +32,6 @@ const seconds = Number(values.seconds);
 const connections = 8;
 /** What a rate brought is scored, stored and sent before the next one. */
 const calmMs = 3_000;
-const againMs = 200;
-/** Requests that were not taken at once. */
-let putOff = 0;
 const warmUp = { rate: 3_000, seconds: 8 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-steady-'));
@@ -57,17 +55,18 @@ async function row(server: Measured, title: string): Promise<void> {
     for (const [at, rate] of rates.entries()) {
       const before = await server.usage();
       const threads = cpuByThread(server.pid);
-      const work = async (): Promise<number> => {
+      const work = async (): Promise<Sent> => {
         const sent = await steady(server, { rate, seconds, seed: 10 + at });
         await pause(calmMs);
         return sent;
       };
-      let spans = 0;
-      if (values.profile === undefined || at < rates.length - 1) spans = await work();
+      let counts: Sent = { spans: 0, putOff: 0 };
+      if (values.profile === undefined || at < rates.length - 1) counts = await work();
       else {
-        const profile = await server.profiled(async () => void (spans = await work()));
+        const profile = await server.profiled(async () => void (counts = await work()));
         writeFileSync(values.profile, JSON.stringify(profile));
       }
+      const { spans, putOff } = counts;
       const after = await server.usage();
       const each = [...cpuByThread(server.pid)]
         .map(([thread, micros]) => [thread, (micros - (threads.get(thread) ?? 0)) / spans] as const)
@@ -77,47 +76,33 @@ async function row(server: Measured, title: string): Promise<void> {
       process.stdout.write(
         `${title}, ${rate} spans/s: ${micros.toFixed(0)} µs a span (${each.join(', ')})${putOff === 0 ? '' : `, ${putOff} requests put off`}\n`,
       );
-      putOff = 0;
     }
   } finally {
     await server.stop();
   }
 }
 
-/** Resolves with the number of spans when all that was due is taken. */
+interface Sent {
+  readonly spans: number;
+  /** Requests that were not taken at once. */
+  readonly putOff: number;
+}
+
+/** Resolves when all that was due is taken. */
 async function steady(
   { otlpUrl }: Measured,
   { rate, seconds: length, seed }: { readonly rate: number; readonly seconds: number; readonly seed: number },
-): Promise<number> {
+): Promise<Sent> {
   const { bodies, spans } = workload({ seed, spans: rate * length, spansPerRequest: Number(values.spans) });
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const startMs = performance.now();
-  const underWay: Promise<void>[] = [];
+  const underWay: Promise<number>[] = [];
   for (const [at, body] of bodies.entries()) {
     const waitMs = startMs + (at / bodies.length) * length * 1_000 - performance.now();
     if (waitMs > 0) await pause(waitMs);
     underWay.push(taken(agent, otlpUrl, body));
   }
-  await Promise.all(underWay);
+  const putOff = (await Promise.all(underWay)).reduce((sum, times) => sum + times, 0);
   agent.destroy();
-  return spans;
-}
-
-async function taken(agent: Agent, url: string, body: Buffer): Promise<void> {
-  while ((await posted(agent, url, body)) !== 200) {
-    putOff++;
-    await pause(againMs);
-  }
-}
-
-function posted(agent: Agent, url: string, body: Buffer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/x-protobuf', 'content-length': body.length };
-    const sent = request(`${url}/v1/traces`, { method: 'POST', agent, headers }, (response) => {
-      response.resume();
-      response.once('end', () => resolve(response.statusCode ?? 0));
-    });
-    sent.once('error', reject);
-    sent.end(body);
-  });
+  return { spans, putOff };
 }

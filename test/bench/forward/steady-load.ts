@@ -1,6 +1,7 @@
 /** Sends at a rate, whatever comes back; what is put off is sent again. */
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { taken } from '../load.ts';
 import { templateSpans } from '../overload/bed.ts';
 import { freshBodies } from '../overload/fresh-bodies.ts';
 
@@ -25,18 +26,10 @@ export interface SteadyLoadOptions {
 }
 
 const connections = 8;
-const againMs = 200;
 
 export function steadyLoad({ url, sender, sent }: SteadyLoadOptions): SteadyLoad {
   const bodies = freshBodies({ seed: 5, spans: templateSpans, sender });
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-
-  async function taken(body: Buffer): Promise<number> {
-    for (let putOff = 0; ; putOff++) {
-      if ((await posted(agent, url, body)) === 200) return putOff;
-      await pause(againMs);
-    }
-  }
 
   return {
     async run(seconds, spansPerSecond) {
@@ -47,7 +40,7 @@ export function steadyLoad({ url, sender, sent }: SteadyLoadOptions): SteadyLoad
         while (spans < ((performance.now() - startMs) / 1_000) * spansPerSecond) {
           const next = bodies.next();
           sent(next.body);
-          underWay.push(taken(next.body));
+          underWay.push(taken(agent, url, next.body));
           spans += next.spans;
         }
         await pause(5);
@@ -56,19 +49,4 @@ export function steadyLoad({ url, sender, sent }: SteadyLoadOptions): SteadyLoad
       return { spans, putOff };
     },
   };
-}
-
-function posted(agent: Agent, url: string, body: Buffer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const out = request(
-      `${url}/v1/traces`,
-      { method: 'POST', agent, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } },
-      (response) => {
-        response.resume();
-        response.once('end', () => resolve(response.statusCode ?? 0));
-      },
-    );
-    out.once('error', reject);
-    out.end(body);
-  });
 }
