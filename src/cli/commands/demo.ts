@@ -20,7 +20,7 @@ import {
 } from '../demo/summary.ts';
 import { simulatedDay } from '../demo/day.ts';
 import { demoDefaults, spansOfDay } from '../demo/day-spans.ts';
-import { evaluability, replayed } from '../inspect/inspection.ts';
+import { evaluability, recordedRuns } from '../inspect/inspection.ts';
 import { columns } from '../run.ts';
 
 const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', ...demoDefaults } as const;
@@ -121,7 +121,7 @@ const sleep: Sleep = async (ms, signal) => {
 /** Computes the runs and verdicts of a service with the default configuration. */
 function foreseen(spans: readonly Span[], env: Environment): { readonly runs: number; readonly failed: FailedRun | undefined } {
   const { config } = loadConfig({ file: 'defaults', text: '', env, evaluators });
-  const { runs } = replayed({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, config);
+  const runs = recordedRuns({ spans, records: [] }, config);
   const catalogue = { plan: config.evaluators, context: evaluationContext() };
   for (const run of runs) {
     const found = evaluability(run, catalogue).filter(({ on }) => on);

@@ -5,7 +5,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import { type CommandProgram, type CommandInput, type ExitCode, UsageError, textOption, reportFormat } from '../command.ts';
 import { configOption, formatOption, tenantOption } from '../common-options.ts';
 import { readInputs } from '../eval/inputs.ts';
-import { replayed } from '../inspect/inspection.ts';
+import { recordedRuns } from '../inspect/inspection.ts';
 import { readBodies } from '../inspect/recording.ts';
 import { verdictOfStored } from '../stored-verdict.ts';
 import type { Config, EvaluatorConfig, ExporterConfig } from '../../config/config.ts';
@@ -251,7 +251,7 @@ async function storedRuns(store: Store, place: StoredPlace, config: Config): Pro
   const { tenant, traceId, spanId } = place;
   const [kept, [known]] = await Promise.all([keptSpans(await store.spans(tenant, traceId)), store.known([{ tenant, traceId }])]);
   if (kept === undefined) return undefined;
-  const { runs } = replayed({ ...kept, recordsWithoutTrace: 0, rejections: [] }, config);
+  const runs = recordedRuns(kept, config);
   const revisions = new Map(known?.runs.map((one) => [one.spanId, one.revision]));
   const wanted = runs
     .filter((run) => run.traceId === traceId && (spanId === undefined || run.spanId === spanId))

@@ -4,7 +4,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { pino } from 'pino';
 import { type CommandProgram, type CommandInput, UsageError, codeOf } from '../command.ts';
-import { replayed } from '../inspect/inspection.ts';
+import { recordedRuns } from '../inspect/inspection.ts';
 import { agentEnvironment, otlpReceivers } from '../record/otlp-receivers.ts';
 import { processGuard } from '../record/process-guard.ts';
 import { defaultByteLimits, readBodies, readRecorded } from '../inspect/recording.ts';
@@ -82,7 +82,7 @@ async function summary(file: string, { spans, records, rejected, isCut }: Record
       `⚠ No span arrived${records === 0 ? '' : `, only ${records} log records`}. The command needs an OpenTelemetry SDK whose exporter reads OTEL_EXPORTER_OTLP_ENDPOINT, or --port with the port that it sends to.`,
       ...lost,
     ];
-  const { runs } = replayed(readRecorded(await readBodies([file], process.stdin)), { closing: defaultClosing });
+  const runs = recordedRuns(readRecorded(await readBodies([file], process.stdin)), { closing: defaultClosing });
   const found = runs.length === 0 ? '⚠ no agent run among them' : runs.length === 1 ? '1 agent run' : `${runs.length} agent runs`;
   const next = runs.length === 0 ? `${program} inspect ${file} shows their content` : `${program} eval ${file} scores them`;
   return [`${file}: ${spans} spans${records === 0 ? '' : ` and ${records} log records`}, ${found}; ${next}.`, ...lost];

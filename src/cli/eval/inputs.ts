@@ -1,7 +1,7 @@
 /** Reads the runs of input files: from spans by the gathering of the service, from agent traces, or from messages. */
 import { type Locate, locatorOf } from './dataset.ts';
 import type { EvalItem } from './scoring.ts';
-import { type Reading, replayed } from '../inspect/inspection.ts';
+import { type Reading, recordedRuns } from '../inspect/inspection.ts';
 import { otlpOf } from '../inspect/exported-forms.ts';
 import { type Body, readRecorded, type Recorded } from '../inspect/recording.ts';
 import { pathText } from '../../config/diagnostic.ts';
@@ -36,7 +36,7 @@ export function readInputs(
   }
   const recorded = readRecorded(recordedBodies);
   const named = exampleIds(recorded.spans);
-  const { runs } = replayed(recorded, reading);
+  const runs = recordedRuns(recorded, reading);
   const tasks = taskKeys(taskKey, keyOptions);
   tasks.spans(noTenant, recorded.spans);
   return {
@@ -130,7 +130,8 @@ const otlpKeyBytes = 1_000;
 
 /** The text of a body with runs or labels in JSON; `undefined` when it holds spans or is not JSON. */
 export function givenText(bytes: Buffer): string | undefined {
-  if (OTLP_KEY.test(bytes.toString('utf8', 0, otlpKeyBytes))) return undefined;
+  const head = bytes.toString('utf8', 0, otlpKeyBytes);
+  if (OTLP_KEY.test(head) || !/^\uFEFF?\s*(?:[[{]|$)/.test(head)) return undefined;
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   return /^\s*[[{]/.test(text) ? text : undefined;
 }

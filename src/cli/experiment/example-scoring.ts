@@ -5,7 +5,7 @@ import type { RunnableExample } from './dataset.ts';
 import type { CollectedSpans } from './span-collector.ts';
 import { covered, unverified } from '../eval/expectations.ts';
 import { type EvalItem, matched, scored } from '../eval/scoring.ts';
-import { replayed } from '../inspect/inspection.ts';
+import { recordedRuns } from '../inspect/inspection.ts';
 import type { Config } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
@@ -51,7 +51,7 @@ export function exampleScoring({ config, members, context, clock, ask, redaction
   const errorOf = (error: ResultError | undefined): Pick<Scored, 'error'> =>
     error === undefined ? {} : { error: { ...error, message: text(error.message) } };
   return {
-    runsOf: ({ spans, records }) => replayed({ spans, records, recordsWithoutTrace: 0, rejections: [] }, config).runs,
+    runsOf: (recorded) => recordedRuns(recorded, config),
     async result(example, { end, collected, runs, whatToCheck, strays }) {
       const run = mainRun(runs);
       const input = inputExcerpt(example.inputValue, text);

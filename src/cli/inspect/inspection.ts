@@ -19,7 +19,7 @@ import { regatheredRuns } from '../../pipeline/gathering/regathered-runs.ts';
 import { type Attempt, attemptOf, type Share, sharesOf } from '../../pipeline/reporting/evaluability.ts';
 import { type Lack, lackOf, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 
 export interface InspectedRun {
   readonly run: Run;
@@ -86,13 +86,22 @@ const scopesMax = 10;
 
 export function replayed(recorded: Recorded, reading: Reading): Replayed {
   const telemetry = metricRegistry();
-  const last = gatheredRuns(recorded, reading, telemetry);
-  const places = new Map(recorded.spans.map(({ traceId, spanId }, place) => [`${traceId}/${spanId}`, place]));
   return {
-    runs: [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0)),
+    runs: recordedRuns(recorded, reading, telemetry),
     leftOut: leftOut(telemetry),
     ...recognition(recorded, [...(reading.dialects ?? []).map(configuredCollector), ...collectors]),
   };
+}
+
+/** The last revision of each run, by start time, then by the order of spans. */
+export function recordedRuns(
+  recorded: Pick<Recorded, 'spans' | 'records'>,
+  reading: Reading,
+  telemetry: Telemetry = noTelemetry,
+): readonly Run[] {
+  const last = gatheredRuns(recorded, reading, telemetry);
+  const places = new Map(recorded.spans.map(({ traceId, spanId }, place) => [`${traceId}/${spanId}`, place]));
+  return [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0));
 }
 
 /** The last revision of each run, by `trace/span`. */

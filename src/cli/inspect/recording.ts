@@ -9,7 +9,9 @@ import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonValue } from '
 import type { LogRecord, Span } from '../../model/span.ts';
 import { defaultOtlpLimits } from '../../otlp/read/limits.ts';
 import { otlpOf } from './exported-forms.ts';
-import { readLogs, type ReadLogs, readTraces, type ReadTraces, type Rejection } from '../../otlp/read/read.ts';
+import { type KeyShapes, keyShapes } from '../../otlp/read/key-shapes.ts';
+import { type OtlpEncoding, logsInSteps, type ReadLogs, type ReadTraces, type Rejection, tracesInSteps } from '../../otlp/read/read.ts';
+import { runSteps } from '../../runtime/cooperative.ts';
 
 export interface Body {
   /** The path, or `standard input`. */
@@ -112,6 +114,8 @@ interface Collected {
   readonly records: LogRecord[];
   recordsWithoutTrace: number;
   readonly rejections: (Rejection & { readonly where: string })[];
+  /** Attribute keys repeat from body to body. */
+  readonly shapes: KeyShapes;
 }
 
 type Signal = 'traces' | 'logs' | 'metrics';
@@ -121,7 +125,7 @@ const linesMax = 5_000_000;
 
 /** Reads protobuf, one JSON request, or one JSON request a line. Throws INPUT_UNREADABLE with the file, and the line of JSON lines. */
 export function readRecorded(bodies: readonly Body[]): Recorded {
-  const into: Collected = { spans: [], records: [], recordsWithoutTrace: 0, rejections: [] };
+  const into: Collected = { spans: [], records: [], recordsWithoutTrace: 0, rejections: [], shapes: keyShapes() };
   for (const body of bodies) readBody(body, into);
   return into;
 }
@@ -218,12 +222,12 @@ function jsonIn(bytes: Buffer): object | undefined {
 
 /** Requests of traces and logs have the same outer form: chooses the one that gives items. `false` when neither does. */
 function readProtobuf(name: string, bytes: Buffer, into: Collected): boolean {
-  const asTraces = tried(() => readTraces(bytes, 'protobuf', limits));
+  const asTraces = tried(() => tracesIn(bytes, 'protobuf', into));
   if (asTraces !== undefined && asTraces.spans.length > 0) {
     keepTraces(name, asTraces, into);
     return true;
   }
-  const asLogs = tried(() => readLogs(bytes, 'protobuf', limits));
+  const asLogs = tried(() => logsIn(bytes, 'protobuf', into));
   if (asLogs !== undefined && asLogs.records.length + asLogs.ignored > 0) keepLogs(name, asLogs, into);
   else if (asTraces !== undefined) keepTraces(name, asTraces, into);
   return asTraces !== undefined || asLogs !== undefined;
@@ -251,10 +255,18 @@ const limits = {
   bytesPerSpan: 2_000_000_000,
 };
 
+function tracesIn(bytes: Buffer, encoding: OtlpEncoding, { shapes }: Collected): ReadTraces {
+  return runSteps(tracesInSteps(bytes, encoding, limits, shapes));
+}
+
+function logsIn(bytes: Buffer, encoding: OtlpEncoding, { shapes }: Collected): ReadLogs {
+  return runSteps(logsInSteps(bytes, encoding, limits, shapes));
+}
+
 function take(where: string, signal: 'traces' | 'logs', bytes: Buffer, into: Collected): void {
   try {
-    if (signal === 'traces') keepTraces(where, readTraces(bytes, 'json', limits), into);
-    else keepLogs(where, readLogs(bytes, 'json', limits), into);
+    if (signal === 'traces') keepTraces(where, tracesIn(bytes, 'json', into), into);
+    else keepLogs(where, logsIn(bytes, 'json', into), into);
   } catch (error) {
     throw error instanceof JuryError ? unreadable(where, error.why) : error;
   }

@@ -11,7 +11,7 @@ import { givenSessions, storedSessions } from './session-reader.ts';
 import { replayTally, type ReplayTally, type ReplayTallyData } from './tally.ts';
 import { ReplayStopped, replayWriter } from './writing.ts';
 import { type CommandInput, UsageError } from '../command.ts';
-import { replayed } from '../inspect/inspection.ts';
+import { recordedRuns } from '../inspect/inspection.ts';
 import { readBodies, readRecorded } from '../inspect/recording.ts';
 import { costForecast, daysMax, openedStore } from '../judge/forecast.ts';
 import { progressBar } from '../terminal.ts';
@@ -127,7 +127,7 @@ async function overFiles(options: ReplayWith): Promise<ReplayReport> {
     throw new UsageError('--where: evaluator and verdict are of the side before, which files lack. Name a configuration with --against.');
   const recorded = readRecorded(await readBodies(files, process.stdin));
   for (const { where, reason, count } of recorded.rejections) input.complain(`${where}: ${count} left out (${reason})`);
-  const runs = replayed(recorded, config).runs.toReversed();
+  const runs = recordedRuns(recorded, config).toReversed();
   const parts = await partsOf(options, undefined, settings.nowMs);
   const tally = replayTally({ examplesMax: settings.examplesMax });
   const bar = progressBar(process.stderr, Math.min(runs.length, settings.limit), { nowMs: clock.nowMs, before: 0 });
