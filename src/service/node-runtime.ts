@@ -6,9 +6,9 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { JournalAddress } from '../journals/index.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import { garbageCollector } from '../stores/garbage.ts';
 import type { Memory } from './memory-guard.ts';
 
 /** Read once: the property is as slow as `performance.now()`. */
@@ -31,9 +31,7 @@ const pressingBytes = 80 * 1024 * 1024;
 const growthPercentOften = 40;
 
 export function machineMemory(): Memory {
-  // The flag takes effect in every context that is made after it is set.
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
+  const collect = garbageCollector();
   let isOften = true;
   let residentBytes = 0;
   return {

@@ -26,7 +26,8 @@ export interface ServerOptions {
 }
 
 /** Of the script `start` in package.json. */
-const startFlags = ['--max-semi-space-size=8', '--initial-old-space-size=128'];
+const startFlags = ['--max-semi-space-size=4', '--initial-old-space-size=128'];
+const startEnvironment = { MALLOC_ARENA_MAX: '1' };
 
 const startWithinMs = 30_000;
 const stopWithinMs = 30_000;
@@ -36,6 +37,7 @@ export async function measured(file: string, args: readonly string[], options: S
   const child = fork(join(import.meta.dirname, file), [...args], {
     execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...(asStarted ? startFlags : [])],
     silent: true,
+    env: { ...process.env, ...(asStarted ? startEnvironment : {}) },
   });
   child.stderr?.pipe(process.stderr);
   const said = await firstLines(child, lastLine);

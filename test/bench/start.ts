@@ -35,7 +35,7 @@ const starts: { readonly [name: string]: () => Promise<Cost> } = {
   'node -e 0': () => ended(['-e', '0']),
   '--help': () => ended([program, '--help']),
   'eval of one run': () => ended([program, 'eval', run]),
-  ready: () => ready(['--max-semi-space-size=8', program, 'serve', '-c', config]),
+  ready: () => ready(['--max-semi-space-size=4', program, 'serve', '-c', config]),
 };
 
 const costs = new Map<string, Cost[]>();

@@ -8,7 +8,7 @@ export interface NewClient {
   readonly port: MessagePort;
 }
 
-interface Client {
+export interface Client {
   /** Never rejects, as the database does not. */
   ask(ask: Ask): Promise<Answer>;
   /** Ends its transaction; its questions that wait are never answered. */
