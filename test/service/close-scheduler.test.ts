@@ -45,6 +45,31 @@ for (const { name, least, most, ...load } of cases) {
   });
 }
 
+test('ticker: runs that end close to one another close in one tick', async () => {
+  const clock = manualClock();
+  const dueMs = [10, 20].map((afterMs) => clock.nowMs() + afterMs);
+  dueMs.unshift(clock.nowMs());
+  const closed: number[] = [];
+  const flow = {
+    advance() {
+      const due = dueMs.findIndex((one) => one > clock.nowMs());
+      closed.push(dueMs.splice(0, due === -1 ? dueMs.length : due).length);
+    },
+    nextDueMs: () => dueMs[0],
+  };
+  const ticker = closeSchedulerOf({ flow, clock, onFault: () => undefined });
+  ticker.wake();
+  await turn();
+  clock.advance(15);
+  ticker.wake();
+  await turn();
+  expect(closed).toEqual([1]);
+  clock.advance(15);
+  await eventually(() => (closed.length > 1 ? true : undefined), 'the second tick');
+  ticker.stop();
+  expect(closed).toEqual([1, 2]);
+});
+
 test('ticker: a trace that cannot be closed is told, and the others go on', async () => {
   const clock = manualClock();
   const faults: unknown[] = [];
