@@ -53,6 +53,22 @@ export async function headAt({ file, generation, base }: FrameSource, offset: nu
   return head?.position === positionAt(base, offset) ? head : undefined;
 }
 
+/** Bytes read at one time for single frames: a read wakes another thread, and frames are mostly asked for beside their neighbours. */
+const nearBytes = 256 * 1024;
+
+/** Reads single frames that end at or before `to`. Resolves with the payload; `undefined` when no sound frame begins at the offset. */
+export function framesNear({ file, generation, base }: FrameSource, to: number): (offset: number) => Promise<Buffer | undefined> {
+  const view = windowOn(file, to, nearBytes);
+  return async (offset) => {
+    if (offset + frameHeadBytes > to) return undefined;
+    const head = readFrameHead(await view(offset, frameHeadBytes), generation);
+    if (head?.position !== positionAt(base, offset) || offset + frameBytes(head.payloadBytes) > to) return undefined;
+    const payload = await view(offset + frameHeadBytes, head.payloadBytes);
+    // A copy, so that a small record does not keep the bytes of its neighbours.
+    return crc32(payload) === head.payloadCrc ? Buffer.from(payload) : undefined;
+  };
+}
+
 /** Something of this generation stands between the offsets, sound or not. */
 export async function hasTraces(source: FrameSource, from: number, to: number): Promise<boolean> {
   return (await nextHead(source, windowOn(source.file, to), from, to)) < to;
@@ -71,18 +87,18 @@ async function nextHead({ generation }: FrameSource, view: View, from: number, t
   return to;
 }
 
-/** Bytes at an offset. The view is valid until the next one is taken. */
+/** Bytes at an offset. */
 type View = (offset: number, bytes: number) => Promise<Buffer>;
 
-function windowOn(file: LayerFile, to: number): View {
-  let buffer = Buffer.alloc(0);
-  let start = 0;
+function windowOn(file: LayerFile, to: number, bytesAtOnce = windowBytes): View {
+  let window = { start: 0, buffer: Buffer.alloc(0) };
   return async (offset, bytes) => {
-    if (offset < start || offset + bytes > start + buffer.length) {
-      buffer = Buffer.allocUnsafe(Math.max(bytes, Math.min(windowBytes, to - offset)));
-      start = offset;
-      await readPages(file, buffer, offset);
+    let from = window;
+    if (offset < from.start || offset + bytes > from.start + from.buffer.length) {
+      from = { start: offset, buffer: Buffer.allocUnsafe(Math.max(bytes, Math.min(bytesAtOnce, to - offset))) };
+      await readPages(file, from.buffer, offset);
+      window = from;
     }
-    return buffer.subarray(offset - start, offset - start + bytes);
+    return from.buffer.subarray(offset - from.start, offset - from.start + bytes);
   };
 }

@@ -1,10 +1,7 @@
 /** Records from the log while it is written to and recycled. */
-import { crc32 } from 'node:zlib';
 import type { JournalMetrics } from '../journal-metrics.ts';
 import type { JournalEntry, JournalRecord, Position } from '../journal.ts';
-import { frameBytes, frameHeadBytes } from './frame.ts';
-import { frames, headAt } from './frame-scanner.ts';
-import { readPages } from './read-pages.ts';
+import { frames, framesNear, headAt } from './frame-scanner.ts';
 import { readRecord } from './record-bytes.ts';
 import { dataFrom, offsetOf, positionAt } from './segment-header.ts';
 import type { Segment, Segments } from './segments.ts';
@@ -16,6 +13,10 @@ interface Reader {
 }
 
 export function readerOf(log: Segments, metrics: JournalMetrics): Reader {
+  let near:
+    | { readonly segment: Segment; readonly end: number; readonly payloadAt: (offset: number) => Promise<Buffer | undefined> }
+    | undefined;
+
   async function* read(from: Position, to: Position): AsyncGenerator<JournalEntry> {
     for (let next = from; next < to;) {
       const segment = log.holding(next);
@@ -54,11 +55,12 @@ export function readerOf(log: Segments, metrics: JournalMetrics): Reader {
       const segment = log.holding(position);
       if (segment === undefined || position < positionAt(segment.base, dataFrom)) return undefined;
       const offset = offsetOf(segment.base, position);
-      const head = await headAt(segment, offset);
-      if (head === undefined || offset + frameBytes(head.payloadBytes) > segment.end) return undefined;
-      const payload = Buffer.allocUnsafe(head.payloadBytes);
-      await readPages(segment.file, payload, offset + frameHeadBytes);
-      return crc32(payload) === head.payloadCrc ? readRecord(payload) : undefined;
+      if (near?.segment !== segment || offset >= near.end) {
+        const { end } = segment;
+        near = { segment, end, payloadAt: framesNear(segment, end) };
+      }
+      const payload = await near.payloadAt(offset);
+      return payload === undefined ? undefined : readRecord(payload);
     },
   };
 }
