@@ -3,6 +3,7 @@
  * journal, store and span events. Requests leave when their spans are due. CPU time is that of the whole process, all threads.
  *
  *   --rates LIST   spans a second (50,500,1500,3000)      --seconds N   of each rate (20)      --spans N   of one request (99)
+ *   --warm-up N    seconds at 3,000 spans/s before it (8); V8 compiles the hot code in the first minutes
  *   --only memory|durable      --profile FILE   CPU profile of the main thread at the last rate
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,6 +24,7 @@ const { values } = runnerArguments({
     rates: { type: 'string', default: '50,500,1500,3000' },
     seconds: { type: 'string', default: '20' },
     spans: { type: 'string', default: '99' },
+    'warm-up': { type: 'string', default: '8' },
     only: { type: 'string' },
     profile: { type: 'string' },
   },
@@ -32,7 +34,7 @@ const seconds = Number(values.seconds);
 const connections = 8;
 /** What a rate brought is scored, stored and sent before the next one. */
 const calmMs = 3_000;
-const warmUp = { rate: 3_000, seconds: 8 } as const;
+const warmUp = { rate: 3_000, seconds: Number(values['warm-up']) };
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-steady-'));
 const sink = await measured('floor.ts', [], { asStarted: true, lastLine: /^OTLP/m });
