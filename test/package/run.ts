@@ -38,6 +38,8 @@ const folder = mkdtempSync(join(tmpdir(), 'tracejury-package-'));
 const project = join(folder, 'project');
 const notCopied: ReadonlySet<string> = new Set(['.git', 'node_modules', 'dist', 'coverage', 'tracejury-data']);
 const majorLeast = 24;
+/** Each file that a start reads costs CPU time and memory. */
+const codeFilesMax = 200;
 const startWithinMs = 30_000;
 const lookEveryMs = 100;
 let passed = 0;
@@ -63,6 +65,8 @@ async function everything(): Promise<void> {
       paths.includes(path),
     ),
   );
+  const code = paths.filter((path) => /^dist\/(src|collectors|evaluators)\/.*\.c?js$/.test(path));
+  probe(`it bundles its code: at most ${codeFilesMax} files`, code.length <= codeFilesMax, { code: code.length, out: '', err: '' });
   probe('it holds no source and no Node', !paths.some((path) => /^(src|test|node|node_modules)\//.test(path)));
 
   mkdirSync(project);
