@@ -1,5 +1,5 @@
 /** The console listener: health, metrics, the API, the built console and a plain page with the addresses. */
-import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer, type ServerOptions } from 'node:http';
+import type { IncomingMessage, RequestListener, Server as HttpServer, ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -8,6 +8,7 @@ import { type SecureContextOptions, Server, type TlsOptions } from 'node:tls';
 import { fastifyCookie } from '@fastify/cookie';
 import { fastify, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { idleTimeout } from '../http/idle-timeout.ts';
+import { createServer } from '../http/node-http.ts';
 import { holdsFinite, type JsonValue } from '../model/json.ts';
 import { isDiskFull } from '../model/errors.ts';
 import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';

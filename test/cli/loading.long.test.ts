@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
 const top = join(import.meta.dirname, '../..');
@@ -44,4 +45,13 @@ test('loading: eval by the default rules loads no package', async () => {
   expect(
     files.filter((file) => /^(node_modules|src\/(judges\/client|service\/judge-pool|stores\/sqlite|journals\/disk))/.test(file)),
   ).toEqual([]);
+});
+
+test("loading: the service does not load Node's own client of HTTP", async () => {
+  const service = JSON.stringify(pathToFileURL(join(top, 'src/cli/commands/serve.ts')).href);
+  const source = `await import(${service}); process.stdout.write(JSON.stringify(process.moduleLoadList))`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', source]);
+  const loaded = JSON.parse(stdout) as readonly string[];
+  expect(loaded).toContain('NativeModule http');
+  expect(loaded.filter((name) => name.includes('undici'))).toEqual([]);
 });

@@ -1,16 +1,9 @@
 /** The server of OTLP over HTTP: limits of time and headers, and answers to clients that do not speak HTTP. */
-import {
-  createServer,
-  STATUS_CODES,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
+import type { RequestListener, Server, ServerOptions, IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { idleTimeout } from '../../http/idle-timeout.ts';
+import { createServer, STATUS_CODES } from '../../http/node-http.ts';
 import { grpcCode, statusResponse } from '../../otlp/write/responses.ts';
 import { isHttp2, wholeSeconds, type RequestRejection } from '../rejection.ts';
 import { tlsOptions, type Tls } from '../tls.ts';
