@@ -51,7 +51,7 @@ function watched({ rests = false }: { readonly rests?: boolean } = {}) {
 test('stress watch: judges are shed first, then content, then requests are refused', async () => {
   const of = watched();
   const seen = [];
-  for (const overdueMs of [400, 600, 1_100, 2_000]) {
+  for (const overdueMs of [800, 1_100, 1_600, 2_000]) {
     await of.look({ overdueMs });
     seen.push([of.watch.keepsJudges(), of.watch.keepsContent(), of.watch.admission(false) === 'open']);
   }
@@ -63,6 +63,18 @@ test('stress watch: judges are shed first, then content, then requests are refus
   ]);
   expect(of.counted('tracejury.stress.shed').sort()).toEqual(['content closing 2', 'judge closing 3']);
   expect(of.counted('tracejury.stress.refused')).toEqual(['closing 1']);
+});
+
+test('stress watch: a burst that the service works off within two fifths of the closing lag is taken whole and loses nothing', async () => {
+  const of = watched();
+  for (const overdueMs of [0, 400, 790, 400]) {
+    await of.look({ overdueMs, openBytes: 60_000_000, open_traces: 0.5, store: 0.19 });
+    for (let request = 0; request < 1_000; request++) {
+      expect(of.watch.admission(false)).toBe('open');
+      of.watch.took(300_000);
+    }
+    expect([of.watch.keepsJudges(), of.watch.keepsContent(), of.watch.isCalm()]).toEqual([true, true, true]);
+  }
 });
 
 test('stress watch: the longer the backlog, the longer clients are told to stay away, up to the bound', async () => {
@@ -105,7 +117,7 @@ test('stress watch: while something presses no more is taken than gets done, of 
     modest += of.watch.admission(true) === 'open' ? 1 : 0;
     // A tenth of what is offered gets done.
     openBytes = Math.max(0, openBytes - (perRequest * perLook) / 10);
-    await of.look({ openBytes, store: openBytes > 5_000_000 ? 0.06 : 0.01 });
+    await of.look({ openBytes, store: openBytes > 5_000_000 ? 0.21 : 0.01 });
   }
   expect(taken / 300).toBeGreaterThan(perLook / 10 - 2);
   expect(taken / 300).toBeLessThan(perLook / 10 + 3);
@@ -155,7 +167,7 @@ test('stress watch: under a pace alone each refused request has its place in the
   const of = watched();
   for (let look = 0; look < 20; look++) {
     for (let request = 0; request < 20; request++) if (of.watch.admission(false) === 'open') of.watch.took(100_000);
-    await of.look({ store: look < 19 ? 0 : 0.06 });
+    await of.look({ store: look < 19 ? 0 : 0.21 });
   }
   const waits = [];
   for (let request = 0; request < 500; request++) {
