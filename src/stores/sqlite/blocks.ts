@@ -24,23 +24,23 @@ export interface BlockRow {
   readonly body: Uint8Array;
 }
 
-/** `insert` gives the id of the row. The place of each text, in their order. */
-export function writeBlocks(texts: readonly string[], insert: (row: BlockRow) => number): readonly TextPlace[] {
+/** `insert` resolves with the id of the row. The place of each text, in their order. */
+export async function writeBlocks(texts: readonly string[], insert: (row: BlockRow) => Promise<number>): Promise<readonly TextPlace[]> {
   const places: TextPlace[] = [];
   let scratch: Buffer | undefined;
   let open: { readonly at: number; readonly length: number }[] = [];
   let used = 0;
-  const close = (): void => {
+  const close = async (): Promise<void> => {
     if (scratch === undefined || open.length === 0) return;
-    const block = insert({ live: open.length, body: compressed(scratch.subarray(0, used)) });
+    const block = await insert({ live: open.length, body: compressed(scratch.subarray(0, used)) });
     places.push(...open.map((place) => ({ block, ...place })));
     open = [];
     used = 0;
   };
   for (const text of texts) {
-    if (used >= blockBytes || used + text.length * bytesPerChar > scratchBytes) close();
+    if (used >= blockBytes || used + text.length * bytesPerChar > scratchBytes) await close();
     if (text.length * bytesPerChar > scratchBytes) {
-      places.push({ block: insert({ live: 1, body: compressed(Buffer.from(text)) }), at: 0, length: null });
+      places.push({ block: await insert({ live: 1, body: compressed(Buffer.from(text)) }), at: 0, length: null });
       continue;
     }
     scratch ??= Buffer.allocUnsafeSlow(Math.min(scratchBytes, texts.reduce((sum, { length }) => sum + length, 0) * bytesPerChar));
@@ -48,7 +48,7 @@ export function writeBlocks(texts: readonly string[], insert: (row: BlockRow) =>
     open.push({ at: used, length });
     used += length;
   }
-  close();
+  await close();
   return places;
 }
 

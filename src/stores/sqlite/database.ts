@@ -7,9 +7,10 @@ import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
 import type { Tables } from './tables.ts';
 import { blockReader } from './blocks.ts';
 import { recentRuns, type Recent } from './recent-runs.ts';
-import { rows, type Rows } from './rows.ts';
+import { rows } from './rows.ts';
 import { indexed } from './run-texts.ts';
 import { scanned, type Scan, type Scanned } from './scan.ts';
+import type { SqlRow, SqlValue, Statements } from './statements.ts';
 import { writePieces } from './spans.ts';
 import { refreshed } from './version-sums.ts';
 import { writeBatch } from './write.ts';
@@ -119,6 +120,29 @@ function prepared(database: DatabaseSync, sql: string): Statement {
   return { prepared: statement, reads: statement.columns().length > 0 };
 }
 
+/** Rows of one page: enough that waiting for each page costs nothing beside reading its rows. */
+const rowsPerPage = 500;
+
+function statementsOf(database: DatabaseSync, statement: (sql: string) => Statement): Statements {
+  return {
+    all: async (text, values = []) => statement(text).prepared.all(...values) as readonly SqlRow[],
+    first: async (text, values = []) => statement(text).prepared.get(...values) as SqlRow | undefined,
+    run: async (text, values = []) => Number(statement(text).prepared.run(...values).changes),
+    async *lists(text, values = []) {
+      // A statement of its own: the kept one gives objects, and others may use it before the last page.
+      const own = database.prepare(text);
+      own.setReturnArrays(true);
+      let page: (readonly SqlValue[])[] = [];
+      for (const row of own.iterate(...values) as Iterable<unknown> as Iterable<readonly SqlValue[]>) {
+        if (page.push(row) < rowsPerPage) continue;
+        yield page;
+        page = [];
+      }
+      if (page.length > 0) yield page;
+    },
+  };
+}
+
 /** As Kysely takes a statement. */
 function adapted({ prepared: statement, reads }: Statement): SqliteStatement {
   return {
@@ -142,10 +166,9 @@ export function database(file: string, image?: Uint8Array): Database {
   const db = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => connection.close() } }),
   });
+  const on = statementsOf(connection, statement);
+  const to = rows(on);
   const recent = recentRuns();
-  let to: Rows | undefined;
-  /** Made when the tables are there. */
-  const preparedRows = (): Rows => (to ??= rows((text) => connection.prepare(text)));
   /** Each question waits for the one before it. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -168,7 +191,7 @@ export function database(file: string, image?: Uint8Array): Database {
   /** A transaction whose runs are the ones that were written last. */
   async function inWrite<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
     const result = await inTransaction(work);
-    recent.add(preparedRows().touched());
+    recent.add(to.touched());
     return result;
   }
 
@@ -182,29 +205,29 @@ export function database(file: string, image?: Uint8Array): Database {
       }
       case 'write':
         try {
-          return { kind: 'written', exports: await inWrite((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
+          return { kind: 'written', exports: await inWrite((tx) => writeBatch(tx, to, ask.batch)) };
         } catch (error) {
-          to?.forget();
+          to.forget();
           throw error;
         }
       case 'revise':
         try {
-          return { kind: 'revised', fates: await inWrite((tx) => writeRevisions(tx, preparedRows(), ask.batch)) };
+          return { kind: 'revised', fates: await inWrite((tx) => writeRevisions(tx, to, ask.batch)) };
         } catch (error) {
-          to?.forget();
+          to.forget();
           throw error;
         }
       case 'scan':
-        return { kind: 'scanned', rows: scanned(connection, ask.scan) };
+        return { kind: 'scanned', rows: await scanned(on, ask.scan) };
       case 'refresh':
-        return { kind: 'refreshed', more: await inTransaction(async () => refreshed(connection, ask.options)) };
+        return { kind: 'refreshed', more: await inTransaction(async () => refreshed(on, ask.options)) };
       case 'recent':
         return { kind: 'recent', recent: recent.since(ask.after) };
       case 'index':
-        return { kind: 'indexed', texts: await inTransaction(async () => indexed(connection, ask.options)) };
+        return { kind: 'indexed', texts: await inTransaction(async () => indexed(on, ask.options)) };
       case 'pieces': {
         const { pieces } = ask;
-        await inTransaction(async () => writePieces(preparedRows(), pieces));
+        await inTransaction(async () => writePieces(to, pieces));
         return done;
       }
       case 'exec':

@@ -5,6 +5,7 @@
 import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
 import { sampledBy, type SampledBy } from '../../model/verdict.ts';
 import { parsedMark, withoutLabel, type Mark } from '../run-record.ts';
+import type { Statements } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -27,6 +28,13 @@ export function markChar(code: number): string {
 
 /** One that is there or has room; else that without its label, which is always added. */
 export const addMark = `insert into verdict_marks (mark) select ? where (select count(*) from verdict_marks) < ${marksMax} on conflict (mark) do nothing`;
+
+export async function knownMarks(on: Statements): Promise<readonly KnownMark[]> {
+  return (await on.all('select code, mark from verdict_marks')).map(({ code, mark }) => ({
+    ...parsedMark(String(mark)),
+    char: markChar(Number(code)),
+  }));
+}
 
 export async function readMarks(db: Db): Promise<readonly KnownMark[]> {
   const rows = await db.selectFrom('verdict_marks').selectAll().orderBy('code').execute();

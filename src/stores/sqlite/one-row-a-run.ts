@@ -7,7 +7,7 @@ import type { EvaluatorKind, Decision, VerdictWord } from '../../model/verdict.t
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
 import type { ToolCounts } from '../run-counts.ts';
 import { encodedEntries, type RunEntry } from '../run-record.ts';
-import { writeBlocks, type BlockRow, type TextPlace } from './blocks.ts';
+import { writeBlocks, type TextPlace } from './blocks.ts';
 import { markChars } from './marks.ts';
 import { listedColumns, oneOf } from './rows.ts';
 import { blockOf, saidColumns } from './run-entries.ts';
@@ -163,16 +163,13 @@ async function moveSome(db: Kysely<Tables & Before>, rows: readonly OldRun[], ma
 }
 
 async function placesOf(db: Kysely<Tables & Before>, texts: readonly (string | undefined)[]): Promise<readonly (TextPlace | undefined)[]> {
-  const blocks: BlockRow[] = [];
   const given = texts.filter((text) => text !== undefined);
-  const places = writeBlocks(given, (row) => blocks.push(row) - 1);
-  const ids: number[] = [];
-  for (const block of blocks) ids.push((await db.insertInto('blocks').values(block).returning('id').executeTakeFirstOrThrow()).id);
+  const places = await writeBlocks(
+    given,
+    async (row) => (await db.insertInto('blocks').values(row).returning('id').executeTakeFirstOrThrow()).id,
+  );
   let next = 0;
-  return texts.map((text) => {
-    const place = text === undefined ? undefined : places[next++];
-    return place === undefined ? undefined : { ...place, block: ids[place.block] ?? 0 };
-  });
+  return texts.map((text) => (text === undefined ? undefined : places[next++]));
 }
 
 async function entriesBefore(db: Kysely<Tables & Before>, ids: readonly number[]): Promise<ReadonlyMap<number, Map<string, RunEntry>>> {

@@ -228,7 +228,7 @@ export async function writeExports(tx: Tx, to: Rows, exports: readonly RunExport
   }
   await giveWay(tx, newest);
   const ids = new Map<string, number>();
-  for (const [key, one] of newest) if (one.already !== 'sent') ids.set(key, to.exported(newRow(one)));
+  for (const [key, one] of newest) if (one.already !== 'sent') ids.set(key, await to.exported(newRow(one)));
   return exports.map((one) => (!hasRun(one) ? 'gone' : newest.get(keyText(one)) === one ? ids.get(keyText(one)) : undefined));
 }
 

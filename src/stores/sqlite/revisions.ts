@@ -35,14 +35,14 @@ export async function writeRevisions(tx: Tx, to: Rows, { revisions, checkpoint }
     all.set(keyText(key), entries);
     rows.push({ runId: idOf(key), revision, changes: verdictChanges(stored.get(idOf(key)) ?? [], entries.values()) });
     const { startedAt } = known.get(keyText(key)) ?? {};
-    if (startedAt !== undefined) to.changed(startedAt);
+    if (startedAt !== undefined) await to.changed(startedAt);
     await tx.updateTable('runs').set({ revision }).where('id', '=', idOf(key)).execute();
     await endJobs(
       tx,
       changed.map(({ name }) => ({ runId: idOf(key), name, revision })),
     );
   }
-  saveEntries(to, all, known);
+  await saveEntries(to, all, known);
   await writeRunRevisions(tx, rows);
   const exports = written.flatMap(({ key, exports: own }) => own.map((one) => ({ ...one, runId: idOf(key) })));
   if (exports.length > 0) await writeExports(tx, to, exports);

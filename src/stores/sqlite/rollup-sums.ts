@@ -2,7 +2,6 @@
  * Sums of runs over time, made in the thread that has the file. A refresh reads the runs of a time again and replaces its sums, so a later verdict or
  * revision counts once. The steps of an hour make the hour, and the hours of a day make the day.
  */
-import type { DatabaseSync } from 'node:sqlite';
 import {
   fineRollupMicros,
   otherRollup,
@@ -27,6 +26,7 @@ import { runsOfSession } from '../../model/store/version-store.ts';
 import { sessionPairs, type SessionPairs } from './session-pairs.ts';
 import type { ArgumentFailure, ModelColumns, ToolCounts } from '../run-counts.ts';
 import { eachMark, type KnownMark } from './marks.ts';
+import type { Statements } from './statements.ts';
 
 const [fineMicros, hourMicros, dayMicros] = rollupSteps;
 
@@ -128,22 +128,22 @@ interface Times {
   readonly to: number;
 }
 
-function agentsOfRuns(database: DatabaseSync, { from, to }: Times, known: ReadonlyMap<string, KnownMark>): Iterable<Agent> {
+async function agentsOfRuns(on: Statements, { from, to }: Times, known: ReadonlyMap<string, KnownMark>): Promise<Iterable<Agent>> {
   const agents = noAgents();
-  const pairs = sessionPairs(database, from, known);
-  const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
-  statement.setReturnArrays(true);
-  for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>) addRun(agents, row, { known, pairs });
+  const pairs = sessionPairs(on, from, known);
+  const runs = on.lists(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`, [from, to]);
+  for await (const rows of runs) for (const row of rows) await addRun(agents, row, { known, pairs });
   for (const agent of agents.all.values())
     for (const [marks, runs] of agent.plain) addVerdicts(agent, { marks, figures: null }, { runs, known });
   return agents.all.values();
 }
 
+/** A promise where earlier runs of the session are looked up. */
 function addRun(
   agents: Agents,
   row: readonly unknown[],
   { known, pairs }: { readonly known: ReadonlyMap<string, KnownMark>; readonly pairs: SessionPairs },
-): void {
+): Promise<void> | undefined {
   const [tenant, name, started, ended, input, output, cost, status, marks, figures, tools, models, failures, session] = row;
   const agent = agentOf(agents, textOf(tenant), textOf(name));
   const run = sumsFor(agent, 'run', '');
@@ -174,15 +174,18 @@ function addRun(
     for (const [tool, path, keyword, calls] of JSON.parse(failures) as readonly ArgumentFailure[])
       addKey(sumsFor(agent, 'tool', tool), JSON.stringify([path, keyword]), calls);
   const text = String(marks);
-  if (typeof session === 'string' && session !== '')
-    pairs(
-      { tenant: textOf(tenant), agent: textOf(name), session, marks: text, figures: figures as Uint8Array | null },
-      (evaluator, earlier) => {
-        if (evaluator !== runsOfSession) add(sumsFor(agent, 'evaluator', evaluator), ofEvaluator.pairs, 2 * earlier);
-      },
-    );
+  const isInSession = typeof session === 'string' && session !== '';
+  const looked = isInSession
+    ? pairs(
+        { tenant: textOf(tenant), agent: textOf(name), session, marks: text, figures: figures as Uint8Array | null },
+        (evaluator, earlier) => {
+          if (evaluator !== runsOfSession) add(sumsFor(agent, 'evaluator', evaluator), ofEvaluator.pairs, 2 * earlier);
+        },
+      )
+    : undefined;
   if (figures === null) agent.plain.set(text, (agent.plain.get(text) ?? 0) + 1);
   else addVerdicts(agent, { marks: text, figures: figures as Uint8Array }, { runs: 1, known });
+  return looked;
 }
 
 function addTool(agent: Agent, run: Sums, [name, calls, errors, notExecuted, timed, took, sketch]: ToolCounts): void {
@@ -271,81 +274,85 @@ interface RollUpOptions {
 }
 
 /** Sums one step of five minutes again, or notes its hour when the hour has no steps any more. */
-export function rollUpStep(
-  database: DatabaseSync,
+export async function rollUpStep(
+  on: Statements,
   at: number,
   { now, marks }: { readonly now: number; readonly marks: ReadonlyMap<string, KnownMark> },
-): void {
+): Promise<void> {
   const hour = startOf(at, hourMicros);
-  if (hour < startOf(now - fineRollupMicros, hourMicros)) return noteHour(database, hour);
-  write(database, { width: fineMicros, at }, agentsOfRuns(database, { from: at, to: at + fineMicros }, marks));
-  join(database, { from: fineMicros, to: hourMicros, at: hour });
-  joinDay(database, hour);
+  if (hour < startOf(now - fineRollupMicros, hourMicros)) return await noteHour(on, hour);
+  await write(on, { width: fineMicros, at }, await agentsOfRuns(on, { from: at, to: at + fineMicros }, marks));
+  await join(on, { from: fineMicros, to: hourMicros, at: hour });
+  await joinDay(on, hour);
 }
 
-function noteHour(database: DatabaseSync, hour: number): void {
-  database.prepare('insert into rollup_changes (at_us) values (?) on conflict (at_us) do nothing').run(hour);
+async function noteHour(on: Statements, hour: number): Promise<void> {
+  await on.run('insert into rollup_changes (at_us) values (?) on conflict (at_us) do nothing', [hour]);
 }
 
 /** One step of what is left when all changed times are summed. `true`: there may be more. */
-export function rollUpRest(
-  database: DatabaseSync,
+export async function rollUpRest(
+  on: Statements,
   { now, keepFrom }: RollUpOptions,
-  { marks, isGone }: { readonly marks: () => ReadonlyMap<string, KnownMark>; readonly isGone: (hour: number) => boolean },
-): boolean {
-  const hour = database.prepare('select max(at_us) as at from rollup_changes').get()?.['at'];
+  { marks, isGone }: { readonly marks: () => Promise<ReadonlyMap<string, KnownMark>>; readonly isGone: (hour: number) => Promise<boolean> },
+): Promise<boolean> {
+  const hour = (await on.first('select max(at_us) as at from rollup_changes'))?.['at'];
   if (typeof hour === 'number') {
-    database.prepare('delete from rollup_changes where at_us = ?').run(hour);
+    await on.run('delete from rollup_changes where at_us = ?', [hour]);
     // Some of its runs are gone, so its sums stay as they are.
-    if (isGone(hour)) return true;
-    database.prepare('delete from rollups where width_us = ? and at_us >= ? and at_us < ?').run(fineMicros, hour, hour + hourMicros);
-    write(database, { width: hourMicros, at: hour }, agentsOfRuns(database, { from: hour, to: hour + hourMicros }, marks()));
-    joinDay(database, hour);
+    if (await isGone(hour)) return true;
+    await on.run('delete from rollups where width_us = ? and at_us >= ? and at_us < ?', [fineMicros, hour, hour + hourMicros]);
+    await write(on, { width: hourMicros, at: hour }, await agentsOfRuns(on, { from: hour, to: hour + hourMicros }, await marks()));
+    await joinDay(on, hour);
     return true;
   }
-  const until = daysUntil(database);
+  const until = await daysUntil(on);
   const today = startOf(now, dayMicros);
-  const next = database.prepare('select min(at_us) as at from rollups where width_us = ? and at_us >= ?').get(hourMicros, until)?.['at'];
+  const next = (await on.first('select min(at_us) as at from rollups where width_us = ? and at_us >= ?', [hourMicros, until]))?.['at'];
   if (typeof next === 'number' && startOf(next, dayMicros) < today) {
     const day = startOf(next, dayMicros);
-    join(database, { from: hourMicros, to: dayMicros, at: day });
-    database.prepare('update rollup_days set until_us = ?').run(day + dayMicros);
+    await join(on, { from: hourMicros, to: dayMicros, at: day });
+    await on.run('update rollup_days set until_us = ?', [day + dayMicros]);
     return true;
   }
-  if (until < today) database.prepare('update rollup_days set until_us = ?').run(today);
-  drop(database, fineMicros, startOf(now - fineRollupMicros, hourMicros));
-  drop(database, hourMicros, startOf(Math.min(keepFrom, today), hourMicros));
-  drop(database, dayMicros, Math.min(keepFrom, now - daysKeptMicros));
+  if (until < today) await on.run('update rollup_days set until_us = ?', [today]);
+  await drop(on, fineMicros, startOf(now - fineRollupMicros, hourMicros));
+  await drop(on, hourMicros, startOf(Math.min(keepFrom, today), hourMicros));
+  await drop(on, dayMicros, Math.min(keepFrom, now - daysKeptMicros));
   return false;
 }
 
-export function isRollupLeft(database: DatabaseSync): boolean {
-  return database.prepare('select 1 from rollup_changes limit 1').get() !== undefined;
+export async function isRollupLeft(on: Statements): Promise<boolean> {
+  return (await on.first('select 1 from rollup_changes limit 1')) !== undefined;
 }
 
-function drop(database: DatabaseSync, width: number, before: number): void {
-  database.prepare('delete from rollups where width_us = ? and at_us < ?').run(width, before);
+async function drop(on: Statements, width: number, before: number): Promise<void> {
+  await on.run('delete from rollups where width_us = ? and at_us < ?', [width, before]);
 }
 
-function daysUntil(database: DatabaseSync): number {
-  return Number(database.prepare('select until_us as until from rollup_days').get()?.['until'] ?? 0);
+async function daysUntil(on: Statements): Promise<number> {
+  return Number((await on.first('select until_us as until from rollup_days'))?.['until'] ?? 0);
 }
 
 /** A day that is made already follows its hours. */
-function joinDay(database: DatabaseSync, hour: number): void {
-  if (hour < daysUntil(database)) join(database, { from: hourMicros, to: dayMicros, at: startOf(hour, dayMicros) });
+async function joinDay(on: Statements, hour: number): Promise<void> {
+  if (hour < (await daysUntil(on))) await join(on, { from: hourMicros, to: dayMicros, at: startOf(hour, dayMicros) });
 }
 
 /** Makes one wider step of the narrower ones. */
-function join(database: DatabaseSync, { from, to, at }: { readonly from: number; readonly to: number; readonly at: number }): void {
+async function join(on: Statements, { from, to, at }: { readonly from: number; readonly to: number; readonly at: number }): Promise<void> {
   const agents = noAgents();
-  const statement = database.prepare('select kind, tenant, agent, name, body from rollups where width_us = ? and at_us >= ? and at_us < ?');
-  statement.setReturnArrays(true);
-  for (const row of statement.iterate(from, at, at + to) as Iterable<unknown> as Iterable<readonly string[]>) {
-    const [kind = '', tenant = '', agent = '', name = '', body = ''] = row;
-    addBody(sumsFor(agentOf(agents, tenant, agent), kind as RollupKind, name), body);
-  }
-  write(database, { width: to, at }, agents.all.values());
+  const pages = on.lists('select kind, tenant, agent, name, body from rollups where width_us = ? and at_us >= ? and at_us < ?', [
+    from,
+    at,
+    at + to,
+  ]);
+  for await (const rows of pages)
+    for (const row of rows as readonly (readonly string[])[]) {
+      const [kind = '', tenant = '', agent = '', name = '', body = ''] = row;
+      addBody(sumsFor(agentOf(agents, tenant, agent), kind as RollupKind, name), body);
+    }
+  await write(on, { width: to, at }, agents.all.values());
 }
 
 type Body = readonly [counts: readonly number[], sketches: readonly EncodedSketch[], keyed: readonly (readonly [string, number])[]];
@@ -361,11 +368,16 @@ function bodyOf({ counts, sketches, keyed }: Sums): string {
   return JSON.stringify([counts, sketches.map(encodedSketch), [...keyed]] satisfies Body);
 }
 
-function write(database: DatabaseSync, { width, at }: { readonly width: number; readonly at: number }, agents: Iterable<Agent>): void {
-  database.prepare('delete from rollups where width_us = ? and at_us = ?').run(width, at);
-  const statement = database.prepare('insert into rollups (kind, width_us, at_us, tenant, agent, name, body) values (?, ?, ?, ?, ?, ?, ?)');
+async function write(
+  on: Statements,
+  { width, at }: { readonly width: number; readonly at: number },
+  agents: Iterable<Agent>,
+): Promise<void> {
+  await on.run('delete from rollups where width_us = ? and at_us = ?', [width, at]);
+  const insert = 'insert into rollups (kind, width_us, at_us, tenant, agent, name, body) values (?, ?, ?, ?, ?, ?, ?)';
   for (const { tenant, agent, kinds: own } of agents)
-    for (const kind of kinds) for (const [name, sums] of own[kind]) statement.run(kind, width, at, tenant, agent, name, bodyOf(sums));
+    for (const kind of kinds)
+      for (const [name, sums] of own[kind]) await on.run(insert, [kind, width, at, tenant, agent, name, bodyOf(sums)]);
 }
 
 // Answers.
@@ -408,18 +420,15 @@ function finePieces({ from, to }: Times, fineFrom: number): readonly Piece[] {
   ].filter((piece) => piece.to > piece.from);
 }
 
-export function rollups<Kind extends RollupKind>(database: DatabaseSync, kind: Kind, query: RollupQuery): Rollups<Kind> {
+export async function rollups<Kind extends RollupKind>(on: Statements, kind: Kind, query: RollupQuery): Promise<Rollups<Kind>> {
   const { agent, tenant, name, byAgent = false, byName = false, stepMicros } = query;
-  const pieces = piecesOf(query, daysUntil(database));
+  const pieces = piecesOf(query, await daysUntil(on));
   const conditions = [
     ['agent = ?', agent],
     ['tenant = ?', tenant],
     ['name = ?', name],
   ].filter((one): one is [string, string] => one[1] !== undefined);
-  const statement = database.prepare(
-    `select tenant, agent, name, at_us, body from rollups where ${['kind = ?', 'width_us = ?', 'at_us >= ?', 'at_us < ?', ...conditions.map(([sql]) => sql)].join(' and ')}`,
-  );
-  statement.setReturnArrays(true);
+  const text = `select tenant, agent, name, at_us, body from rollups where ${['kind = ?', 'width_us = ?', 'at_us >= ?', 'at_us < ?', ...conditions.map(([sql]) => sql)].join(' and ')}`;
   interface Group {
     readonly agent: string;
     readonly name: string;
@@ -427,34 +436,35 @@ export function rollups<Kind extends RollupKind>(database: DatabaseSync, kind: K
     readonly sums: Sums;
   }
   /** `ofTenantMax`: groups that one tenant begins. */
-  const grouped = (ofTenantMax: number): { readonly groups: Map<string, Group>; readonly begun: ReadonlyMap<string, number> } => {
+  const grouped = async (
+    ofTenantMax: number,
+  ): Promise<{ readonly groups: Map<string, Group>; readonly begun: ReadonlyMap<string, number> }> => {
     const groups = new Map<string, Group>();
     const begun = new Map<string, number>();
     for (const { width, from, to } of pieces)
-      for (const row of statement.iterate(kind, width, from, to, ...conditions.map(([, value]) => value)) as Iterable<unknown> as Iterable<
-        readonly unknown[]
-      >) {
-        const [ofTenant, ofAgent, ofName, at, body] = row;
-        const wanted = {
-          agent: byAgent ? textOf(ofAgent) : '',
-          name: byName ? textOf(ofName) : '',
-          at: stepMicros === undefined ? 0 : startOf(Number(at), stepMicros),
-        };
-        const key = JSON.stringify(Object.values(wanted));
-        const own = begun.get(textOf(ofTenant)) ?? 0;
-        const isNew = !groups.has(key);
-        const hasRoom = !isNew || (groups.size < rowsMax && own < ofTenantMax);
-        const place = hasRoom ? wanted : { agent: otherRollup, name: otherRollup, at: 0 };
-        if (isNew) begun.set(textOf(ofTenant), own + Number(hasRoom));
-        const group = groups.get(hasRoom ? key : otherRollup) ?? { ...place, sums: noSums(kind) };
-        groups.set(hasRoom ? key : otherRollup, group);
-        addBody(group.sums, textOf(body));
-      }
+      for await (const rows of on.lists(text, [kind, width, from, to, ...conditions.map(([, value]) => value)]))
+        for (const row of rows) {
+          const [ofTenant, ofAgent, ofName, at, body] = row;
+          const wanted = {
+            agent: byAgent ? textOf(ofAgent) : '',
+            name: byName ? textOf(ofName) : '',
+            at: stepMicros === undefined ? 0 : startOf(Number(at), stepMicros),
+          };
+          const key = JSON.stringify(Object.values(wanted));
+          const own = begun.get(textOf(ofTenant)) ?? 0;
+          const isNew = !groups.has(key);
+          const hasRoom = !isNew || (groups.size < rowsMax && own < ofTenantMax);
+          const place = hasRoom ? wanted : { agent: otherRollup, name: otherRollup, at: 0 };
+          if (isNew) begun.set(textOf(ofTenant), own + Number(hasRoom));
+          const group = groups.get(hasRoom ? key : otherRollup) ?? { ...place, sums: noSums(kind) };
+          groups.set(hasRoom ? key : otherRollup, group);
+          addBody(group.sums, textOf(body));
+        }
     return { groups, begun };
   };
-  const first = grouped(rowsMax);
+  const first = await grouped(rowsMax);
   const isCrowded = first.groups.has(otherRollup) && first.begun.size > 1;
-  const { groups } = isCrowded ? grouped(Math.floor(rowsMax / first.begun.size)) : first;
+  const { groups } = isCrowded ? await grouped(Math.floor(rowsMax / first.begun.size)) : first;
   return {
     rows: [...groups.values()]
       .toSorted((one, other) => byText(one.agent, other.agent) || byText(one.name, other.name) || one.at - other.at)

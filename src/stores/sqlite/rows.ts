@@ -1,14 +1,14 @@
 /**
- * Statements that write one row each, put together and prepared once. One statement for many rows is another text for every number of them, and reading it
- * takes SQLite longer than writing the rows.
+ * Statements that write one row each. One statement for many rows is another text for every number of them, and reading it takes SQLite longer than
+ * writing the rows.
  */
 import { type Insertable, sql, type RawBuilder } from 'kysely';
-import type { StatementSync, SQLInputValue } from 'node:sqlite';
 import { piecesPerTraceMax } from '../../model/store/store.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import { withoutLabel } from '../run-record.ts';
 import type { BlockRow } from './blocks.ts';
 import { addMark, linesOf, markChar } from './marks.ts';
+import type { SqlValue, Statements } from './statements.ts';
 import type { Tables } from './tables.ts';
 import { noteChange } from './version-sums.ts';
 import { fineTime } from './version-totals.ts';
@@ -23,26 +23,26 @@ export type JoinedTraceRow = Insertable<Tables['joined_traces']>;
 export type SaidColumns = Pick<Insertable<Tables['runs']>, (typeof saidColumns)[number]>;
 
 export interface Rows {
-  /** Gives its id. */
-  run(row: RunRow): number;
+  /** Resolves with its id. */
+  run(row: RunRow): Promise<number>;
   /** A newer revision; what was said of it stays. */
-  revision(id: number, row: RunRow): void;
-  said(id: number, columns: SaidColumns): void;
-  /** Gives its id. */
-  block(row: BlockRow): number;
+  revision(id: number, row: RunRow): Promise<void>;
+  said(id: number, columns: SaidColumns): Promise<void>;
+  /** Resolves with its id. */
+  block(row: BlockRow): Promise<number>;
   /** The characters of these marks, a line each. */
-  marks(lines: string): string;
+  marks(lines: string): Promise<string>;
   /** Ids of runs that were written since the last call, also of a later verdict alone. */
   touched(): readonly number[];
   /** What was written may be gone: marks are looked up again. */
   forget(): void;
-  /** Gives its id. */
-  exported(row: OutboxRow): number;
+  /** Resolves with its id. */
+  exported(row: OutboxRow): Promise<number>;
   /** A trace has so many pieces at most, and none of them twice: else nothing is written. */
-  piece(row: PieceRow): void;
-  joinedTrace(row: JoinedTraceRow): void;
+  piece(row: PieceRow): Promise<void>;
+  joinedTrace(row: JoinedTraceRow): Promise<void>;
   /** Runs that started at this time have changed. */
-  changed(startedAt: number): void;
+  changed(startedAt: number): Promise<void>;
 }
 
 /** The columns of a run that lists read. */
@@ -84,50 +84,42 @@ const exportColumns = ['run_id', 'exporter', 'part', 'revision', 'state', 'attem
 /** Texts of marks that are kept. */
 const knownMarksMax = 2_000;
 
-/** The tables must be there. */
-export function rows(prepare: (sql: string) => StatementSync): Rows {
-  const run = prepare(insert('runs', runColumns));
-  const revision = prepare(update(revisionColumns));
-  const said = prepare(update(saidColumns));
-  const block = prepare(insert('blocks', blockColumns));
-  const mark = prepare('select code from verdict_marks where mark = ?');
-  const newMark = prepare(addMark);
-  const newMarkInAnyCase = prepare('insert into verdict_marks (mark) values (?) on conflict (mark) do nothing');
-  const exported = prepare(insert('exports', exportColumns));
-  const piece = prepare(
-    `insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`,
-  );
-  const joinedTrace = prepare(`${insert('joined_traces', joinedTraceColumns)} ${takeOver(joinedTraceColumns, ['trace_id', 'tenant'])}`);
-  const change = prepare(noteChange);
+export function rows(on: Statements): Rows {
   /** Of whole texts: what is said of runs is mostly one of a few. */
   const known = new Map<string, string>();
   let touched = new Set<number>();
-  const codeOf = (text: string): number | undefined => {
-    const code = mark.get(text)?.['code'];
+
+  async function codeOf(mark: string): Promise<number | undefined> {
+    const code = (await on.first('select code from verdict_marks where mark = ?', [mark]))?.['code'];
     return code === undefined ? undefined : Number(code);
-  };
-  const charOf = (text: string): string => {
-    let code = codeOf(text);
+  }
+
+  async function charOf(mark: string): Promise<string> {
+    let code = await codeOf(mark);
     if (code === undefined) {
-      newMark.run(text);
-      code = codeOf(text);
+      await on.run(addMark, [mark]);
+      code = await codeOf(mark);
     }
     if (code !== undefined) return markChar(code);
-    newMarkInAnyCase.run(withoutLabel(text));
-    return markChar(codeOf(withoutLabel(text)) ?? Number.NaN);
-  };
+    const bare = withoutLabel(mark);
+    await on.run('insert into verdict_marks (mark) values (?) on conflict (mark) do nothing', [bare]);
+    return markChar((await codeOf(bare)) ?? Number.NaN);
+  }
+
+  const added = async (text: string, of: readonly SqlValue[]): Promise<number> => Number((await on.first(text, of))?.['id']);
+
   return {
-    run(row) {
-      const id = Number(run.run(...values(runColumns, row)).lastInsertRowid);
+    async run(row) {
+      const id = await added(insertRun, values(runColumns, row));
       touched.add(id);
       return id;
     },
-    revision(id, row) {
-      revision.run(...values(revisionColumns, row), id);
+    async revision(id, row) {
+      await on.run(updateRevision, [...values(revisionColumns, row), id]);
       touched.add(id);
     },
-    said(id, columns) {
-      said.run(...values(saidColumns, columns), id);
+    async said(id, columns) {
+      await on.run(updateSaid, [...values(saidColumns, columns), id]);
       touched.add(id);
     },
     touched() {
@@ -135,9 +127,13 @@ export function rows(prepare: (sql: string) => StatementSync): Rows {
       touched = new Set();
       return ids;
     },
-    block: (row) => Number(block.run(...values(blockColumns, row)).lastInsertRowid),
-    marks(lines) {
-      const chars = known.get(lines) ?? linesOf(lines).map(charOf).join('');
+    block: (row) => added(insertBlock, values(blockColumns, row)),
+    async marks(lines) {
+      let chars = known.get(lines);
+      if (chars === undefined) {
+        chars = '';
+        for (const line of linesOf(lines)) chars += await charOf(line);
+      }
       known.set(lines, chars);
       trimOldest(known, knownMarksMax);
       return chars;
@@ -146,12 +142,21 @@ export function rows(prepare: (sql: string) => StatementSync): Rows {
       known.clear();
       touched.clear();
     },
-    exported: (row) => Number(exported.run(...values(exportColumns, row)).lastInsertRowid),
-    piece: (row) => void piece.run(...values(pieceColumns, row), row.trace_id, row.tenant),
-    changed: (startedAt) => void change.run(fineTime(startedAt)),
-    joinedTrace: (row) => void joinedTrace.run(...values(joinedTraceColumns, row)),
+    exported: (row) => added(insertExport, values(exportColumns, row)),
+    piece: async (row) => void (await on.run(insertPiece, [...values(pieceColumns, row), row.trace_id, row.tenant])),
+    changed: async (startedAt) => void (await on.run(noteChange, [fineTime(startedAt)])),
+    joinedTrace: async (row) => void (await on.run(putJoinedTrace, values(joinedTraceColumns, row))),
   };
 }
+
+const withId = 'returning id';
+const insertRun = `${insert('runs', runColumns)} ${withId}`;
+const insertBlock = `${insert('blocks', blockColumns)} ${withId}`;
+const insertExport = `${insert('exports', exportColumns)} ${withId}`;
+const updateRevision = update(revisionColumns);
+const updateSaid = update(saidColumns);
+const insertPiece = `insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`;
+const putJoinedTrace = `${insert('joined_traces', joinedTraceColumns)} ${takeOver(joinedTraceColumns, ['trace_id', 'tenant'])}`;
 
 function insert<Table extends keyof Tables>(table: Table, columns: readonly (string & keyof Insertable<Tables[Table]>)[]): string {
   return `insert into ${table} (${columns.join(', ')}) values (${places(columns)})`;
@@ -170,8 +175,8 @@ function update(columns: readonly (keyof RunRow)[]): string {
   return `update runs set ${columns.map((column) => `${column} = ?`).join(', ')} where id = ?`;
 }
 
-function values<Column extends string>(columns: readonly Column[], row: { readonly [column in Column]?: unknown }): SQLInputValue[] {
-  return columns.map((column) => (row[column] ?? null) as SQLInputValue);
+function values<Column extends string>(columns: readonly Column[], row: { readonly [column in Column]?: unknown }): SqlValue[] {
+  return columns.map((column) => (row[column] ?? null) as SqlValue);
 }
 
 /** Rows of one statement: SQLite takes 32,766 values in one, and a row has 28 at most. */

@@ -2,11 +2,11 @@
  * The index of the words of stored texts: input and final answer of runs with content. It is filled behind the writes, in steps, from what is
  * stored, so it holds nothing that redaction has removed. Triggers remove the words with their content and with their run.
  */
-import type { DatabaseSync } from 'node:sqlite';
 import { isJsonObject, jsonText, member, type JsonValue } from '../../model/json.ts';
 import { matchesTerms, searchTerms, wordsOf } from '../../model/search-words.ts';
 import type { IndexedTexts, IndexOptions } from '../../model/store/store.ts';
 import { excerptOf, readContent } from '../blob-codec.ts';
+import type { Statements } from './statements.ts';
 
 /** Rows without content that one step passes over. */
 const rowsPerStep = 1_000;
@@ -39,64 +39,60 @@ export function textQuery(text: string): string | undefined {
 }
 
 /** One step, within a transaction: changed runs, then new ones, then those of before the index, newest first. */
-export function indexed(database: DatabaseSync, options: IndexOptions): IndexedTexts {
-  const step = indexStep(database, options);
-  const state = database.prepare('select newest_id, oldest_id from run_texts_state').get() ?? {};
-  const [newest, oldest] = [Number(state['newest_id']), Number(state['oldest_id'])];
-  const changed = database.prepare('select run_id from run_texts_waiting limit ?').all(options.runsMax);
+export async function indexed(on: Statements, options: IndexOptions): Promise<IndexedTexts> {
+  const step = indexStep(on, options);
+  const state = await on.first('select newest_id, oldest_id from run_texts_state');
+  const [newest, oldest] = [Number(state?.['newest_id']), Number(state?.['oldest_id'])];
+  const changed = await on.all('select run_id from run_texts_waiting limit ?', [options.runsMax]);
   for (const { run_id: id } of changed) {
     if (step.isFull()) return { runs: step.runs(), more: true };
-    step.index(Number(id));
-    database.prepare('delete from run_texts_waiting where run_id = ?').run(Number(id));
+    await step.index(Number(id));
+    await on.run('delete from run_texts_waiting where run_id = ?', [Number(id)]);
   }
-  const [upTo, isAtEnd] = step.along('id > ? order by id', newest);
-  const [downTo, isAtBegin] = isAtEnd ? step.along('id < ? order by id desc', oldest) : [oldest, false];
-  if (upTo !== newest || downTo !== oldest) database.prepare('update run_texts_state set newest_id = ?, oldest_id = ?').run(upTo, downTo);
+  const [upTo, isAtEnd] = await step.along('id > ? order by id', newest);
+  const [downTo, isAtBegin] = isAtEnd ? await step.along('id < ? order by id desc', oldest) : [oldest, false];
+  if (upTo !== newest || downTo !== oldest) await on.run('update run_texts_state set newest_id = ?, oldest_id = ?', [upTo, downTo]);
   return { runs: step.runs(), more: !isAtBegin || changed.length === options.runsMax };
 }
 
 interface IndexStep {
   readonly runs: () => number;
   readonly isFull: () => boolean;
-  readonly index: (id: number) => void;
+  readonly index: (id: number) => Promise<void>;
   /** Resolves with the last run, and whether the runs ended. */
-  readonly along: (which: string, from: number) => readonly [last: number, isEnd: boolean];
+  readonly along: (which: string, from: number) => Promise<readonly [last: number, isEnd: boolean]>;
 }
 
-function indexStep(database: DatabaseSync, { runsMax, charsMax }: IndexOptions): IndexStep {
-  const content = database.prepare(
-    `select r.excerpt is null as bare, block_text(c.body, r.content_at, r.content_length) as content
-     from runs r join blocks c on c.id = r.content_block where r.id = ? and r.part_of is null`,
-  );
-  const add = database.prepare('insert or replace into run_texts (rowid, words) values (?, ?)');
-  const excerpt = database.prepare('update runs set excerpt = ? where id = ?');
+function indexStep(on: Statements, { runsMax, charsMax }: IndexOptions): IndexStep {
+  const content = `select r.excerpt is null as bare, block_text(c.body, r.content_at, r.content_length) as content
+     from runs r join blocks c on c.id = r.content_block where r.id = ? and r.part_of is null`;
   let runs = 0;
   let chars = 0;
   const isFull = (): boolean => runs >= runsMax || chars >= contentCharsPerStep;
 
-  function index(id: number): void {
-    const row = content.get(id);
+  async function index(id: number): Promise<void> {
+    const row = await on.first(content, [id]);
     const text = row?.['content'];
     if (typeof text !== 'string') return;
     runs++;
     chars += text.length;
     const { input, answer } = textsOf(text);
     const words = wordsOf(`${input.slice(0, charsMax)}\n${answer.slice(0, charsMax)}`);
-    if (words.length > 0) add.run(id, words.join(' '));
+    if (words.length > 0) await on.run('insert or replace into run_texts (rowid, words) values (?, ?)', [id, words.join(' ')]);
     // Files of an earlier release have none.
-    if (row?.['bare'] === 1) excerpt.run(excerptOf(input) ?? null, id);
+    if (row?.['bare'] === 1) await on.run('update runs set excerpt = ? where id = ?', [excerptOf(input) ?? null, id]);
   }
 
   return {
     runs: () => runs,
     isFull,
     index,
-    along(which, from) {
+    async along(which, from) {
       let last = from;
-      const rows = database.prepare(`select id, content_block from runs where ${which} limit ${rowsPerStep}`).all(from);
+      const rows = await on.all(`select id, content_block from runs where ${which} limit ${rowsPerStep}`, [from]);
       for (const { id, content_block: block } of rows) {
         if (isFull()) return [last, false];
-        if (block !== null) index(Number(id));
+        if (block !== null) await index(Number(id));
         last = Number(id);
       }
       return [last, rows.length < rowsPerStep];
@@ -113,17 +109,18 @@ export interface TextsQuery {
 const charsReadMax = 100_000;
 
 /** Which of these runs have the words in their stored texts, whether they are in the index or not. */
-export function runsWithWords(database: DatabaseSync, { ids, text }: TextsQuery): readonly number[] {
+export async function runsWithWords(on: Statements, { ids, text }: TextsQuery): Promise<readonly number[]> {
   const terms = searchTerms(text);
-  const content = database.prepare(
-    'select block_text(c.body, r.content_at, r.content_length) as content from runs r join blocks c on c.id = r.content_block where r.id = ?',
-  );
-  return ids.filter((id) => {
-    const found = content.get(id)?.['content'];
-    if (typeof found !== 'string') return false;
-    const { input, answer } = textsOf(found);
-    return matchesTerms(wordsOf(`${input.slice(0, charsReadMax)}\n${answer.slice(0, charsReadMax)}`), terms);
-  });
+  const content =
+    'select block_text(c.body, r.content_at, r.content_length) as content from runs r join blocks c on c.id = r.content_block where r.id = ?';
+  const found: number[] = [];
+  for (const id of ids) {
+    const stored = (await on.first(content, [id]))?.['content'];
+    if (typeof stored !== 'string') continue;
+    const { input, answer } = textsOf(stored);
+    if (matchesTerms(wordsOf(`${input.slice(0, charsReadMax)}\n${answer.slice(0, charsReadMax)}`), terms)) found.push(id);
+  }
+  return found;
 }
 
 function textsOf(content: string): { readonly input: string; readonly answer: string } {

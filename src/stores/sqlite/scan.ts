@@ -1,5 +1,4 @@
 /** Figures over the marks of many runs, counted in the thread that has the file: runs are read along their start, and only sums leave the thread. */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { otherSplit, splitValuesMax, type RunPeriod, type DecidedRuns } from '../../model/store/verdict-rows.ts';
 import type { ArgumentFailures, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import type { RollupKind, RollupQuery, Rollups } from '../../model/store/rollup-store.ts';
@@ -11,10 +10,10 @@ import type { SessionRow, WorstTurns } from '../../model/store/session-list.ts';
 import { runsWithWords, type TextsQuery } from './run-texts.ts';
 import { sessionSums, type SessionsQuery } from './session-sums.ts';
 import { sessionWorstTurns, type WorstTurnsQuery } from './worst-turns.ts';
-import { parsedMark } from '../run-record.ts';
 import { addEncoded, addValue, encodedSketch, sketchOfSum, sketchSum, type SketchSum } from '../../statistics/sketch-sum.ts';
 import type { ArgumentFailure, ToolCounts } from '../run-counts.ts';
-import { eachMark, globOf, markChar, markedOf, marksByChar, type KnownMark } from './marks.ts';
+import { eachMark, globOf, knownMarks, markedOf, marksByChar, type KnownMark } from './marks.ts';
+import type { SqlValue, Statements } from './statements.ts';
 
 export type Scan =
   | { readonly of: 'summary'; readonly query: SummaryQuery }
@@ -41,42 +40,35 @@ export interface Scanned {
   readonly texts: readonly number[];
 }
 
-export function scanned(database: DatabaseSync, scan: Scan): Scanned[Scan['of']] {
+export async function scanned(on: Statements, scan: Scan): Promise<Scanned[Scan['of']]> {
   switch (scan.of) {
     case 'summary':
-      return summary(database, scan.query);
+      return await summary(on, scan.query);
     case 'tools':
-      return tools(database, scan.query);
+      return await tools(on, scan.query);
     case 'rollups':
-      return rollups(database, scan.query.kind, scan.query);
+      return await rollups(on, scan.query.kind, scan.query);
     case 'decided':
-      return decided(database, scan.query);
+      return await decided(on, scan.query);
     case 'versions':
-      return versionFigures(database, scan.query);
+      return await versionFigures(on, scan.query);
     case 'texts':
-      return runsWithWords(database, scan.query);
+      return await runsWithWords(on, scan.query);
     case 'sessions':
-      return sessionSums(database, scan.query, knownMarks(database));
+      return await sessionSums(on, scan.query, await knownMarks(on));
     case 'worst-turns':
-      return sessionWorstTurns(database, scan.query, knownMarks(database));
+      return await sessionWorstTurns(on, scan.query, await knownMarks(on));
   }
 }
 
-function knownMarks(database: DatabaseSync): readonly KnownMark[] {
-  return database
-    .prepare('select code, mark from verdict_marks')
-    .all()
-    .map(({ code, mark }) => ({ ...parsedMark(String(mark)), char: markChar(Number(code)) }));
-}
-
 /** Rows as lists, with the agent where `columns` say so. */
-function* runsOf(
-  database: DatabaseSync,
+function runsOf(
+  on: Statements,
   columns: string,
   { from, to, agent, tenant, version, model, prompt }: RunPeriod,
-  more: { readonly condition: string; readonly value?: SQLInputValue },
-): Generator<readonly unknown[]> {
-  const conditions: readonly (readonly [condition: string, value: SQLInputValue | undefined])[] = [
+  more: { readonly condition: string; readonly value?: SqlValue },
+): AsyncIterable<readonly (readonly SqlValue[])[]> {
+  const conditions: readonly (readonly [condition: string, value: SqlValue | undefined])[] = [
     ['started_us >= ?', from],
     ['started_us < ?', to],
     ['agent = ?', agent],
@@ -86,12 +78,10 @@ function* runsOf(
     ['prompt = ?', prompt],
   ];
   const named = conditions.filter(([, value]) => value !== undefined);
-  const statement = database.prepare(
-    `select ${columns} from runs where ${[...named.map(([condition]) => condition), more.condition].join(' and ')}`,
-  );
-  statement.setReturnArrays(true);
-  const values = [...named.map(([, value]) => value as SQLInputValue), ...(more.value === undefined ? [] : [more.value])];
-  yield* statement.iterate(...values) as Iterable<unknown> as Iterable<readonly unknown[]>;
+  return on.lists(`select ${columns} from runs where ${[...named.map(([condition]) => condition), more.condition].join(' and ')}`, [
+    ...named.map(([, value]) => value as SqlValue),
+    ...(more.value === undefined ? [] : [more.value]),
+  ]);
 }
 
 /** Values of a split that are told apart while runs are counted. Spans name them, so there may be any number. */
@@ -144,8 +134,8 @@ const noMean = (): Mean => ({ sum: 0, error: 0, count: 0 });
 
 const meanOf = ({ sum, error, count }: Mean): number | undefined => (count === 0 ? undefined : (sum + error) / count);
 
-function summary(database: DatabaseSync, { evaluator, bucketMicros, by, ...period }: SummaryQuery): readonly SummaryRow[] {
-  const all = knownMarks(database);
+async function summary(on: Statements, { evaluator, bucketMicros, by, ...period }: SummaryQuery): Promise<readonly SummaryRow[]> {
+  const all = await knownMarks(on);
   const byChar = marksByChar(all);
   const wanted = all.filter(({ name, word }) => word !== null && (evaluator === undefined || name === evaluator));
   if (wanted.length === 0) return [];
@@ -153,24 +143,25 @@ function summary(database: DatabaseSync, { evaluator, bucketMicros, by, ...perio
   const counts = new Map<string | undefined, number>();
   /** By value of the split, bucket and mark: of one evaluator and word there may be several marks. */
   const splits = new Map<string | undefined, Map<number, Map<KnownMark, Group>>>();
-  for (const [startedAt, marks, figures, value] of runsOf(database, `started_us, marks, figures, ${by ?? 'null'}`, period, {
+  for await (const rows of runsOf(on, `started_us, marks, figures, ${by ?? 'null'}`, period, {
     condition: 'marks glob ?',
     value: globOf(wanted),
-  })) {
-    const of = valueOf(value);
-    counts.set(of, (counts.get(of) ?? 0) + 1);
-    const at = Number(startedAt) - (Number(startedAt) % bucketMicros);
-    const buckets = splits.get(of) ?? new Map<number, Map<KnownMark, Group>>();
-    splits.set(of, buckets);
-    const bucket = buckets.get(at) ?? new Map<KnownMark, Group>();
-    buckets.set(at, bucket);
-    eachMark({ marks: String(marks), figures: figures as Uint8Array | null }, byChar, (mark, score) => {
-      let group = bucket.get(mark);
-      if (group === undefined) bucket.set(mark, (group = { mean: noMean(), count: 0 }));
-      group.count++;
-      if (score !== undefined) addTo(group.mean, score);
-    });
-  }
+  }))
+    for (const [startedAt, marks, figures, value] of rows) {
+      const of = valueOf(value);
+      counts.set(of, (counts.get(of) ?? 0) + 1);
+      const at = Number(startedAt) - (Number(startedAt) % bucketMicros);
+      const buckets = splits.get(of) ?? new Map<number, Map<KnownMark, Group>>();
+      splits.set(of, buckets);
+      const bucket = buckets.get(at) ?? new Map<KnownMark, Group>();
+      buckets.set(at, bucket);
+      eachMark({ marks: String(marks), figures: figures as Uint8Array | null }, byChar, (mark, score) => {
+        let group = bucket.get(mark);
+        if (group === undefined) bucket.set(mark, (group = { mean: noMean(), count: 0 }));
+        group.count++;
+        if (score !== undefined) addTo(group.mean, score);
+      });
+    }
   const nameOf = mostOf(counts);
   const kept = new Map<string | undefined, Map<number, Map<KnownMark, Group>>>();
   for (const [value, buckets] of splits) joinBuckets(kept, nameOf(value), buckets);
@@ -243,46 +234,47 @@ function addFailure({ failures }: ToolGroup, { path, keyword, calls }: ArgumentF
   failures.set(key, { path, keyword, calls: calls + (known?.calls ?? 0) });
 }
 
-function tools(database: DatabaseSync, { by, ...period }: ToolQuery): readonly ToolRow[] {
+async function tools(on: Statements, { by, ...period }: ToolQuery): Promise<readonly ToolRow[]> {
   const valueOf = splitValues();
   const counts = new Map<string | undefined, number>();
   const groups = new Map<string, ToolGroup>();
-  for (const [agent, text, failures, value] of runsOf(database, `agent, tools, failures, ${by ?? 'null'}`, period, {
+  for await (const rows of runsOf(on, `agent, tools, failures, ${by ?? 'null'}`, period, {
     condition: 'tools is not null',
-  })) {
-    const of = valueOf(value);
-    counts.set(of, (counts.get(of) ?? 0) + 1);
-    const groupOf = (name: string): ToolGroup => {
-      const key = JSON.stringify([agent, of, name]);
-      const group = groups.get(key) ?? {
-        agent: agent === null ? undefined : String(agent),
-        of,
-        name,
-        calls: 0,
-        errors: 0,
-        notExecuted: 0,
-        took: noMean(),
-        timed: 0,
-        times: sketchSum(),
-        failures: new Map(),
+  }))
+    for (const [agent, text, failures, value] of rows) {
+      const of = valueOf(value);
+      counts.set(of, (counts.get(of) ?? 0) + 1);
+      const groupOf = (name: string): ToolGroup => {
+        const key = JSON.stringify([agent, of, name]);
+        const group = groups.get(key) ?? {
+          agent: agent === null ? undefined : String(agent),
+          of,
+          name,
+          calls: 0,
+          errors: 0,
+          notExecuted: 0,
+          took: noMean(),
+          timed: 0,
+          times: sketchSum(),
+          failures: new Map(),
+        };
+        groups.set(key, group);
+        return group;
       };
-      groups.set(key, group);
-      return group;
-    };
-    for (const [name, calls, errors, notExecuted, timed, took, sketch] of JSON.parse(String(text)) as readonly ToolCounts[]) {
-      const group = groupOf(name);
-      group.calls += calls;
-      group.errors += errors;
-      group.notExecuted += notExecuted;
-      group.timed += timed;
-      addTo(group.took, took);
-      if (sketch !== undefined) addEncoded(group.times, sketch);
-      else if (timed === 1) addValue(group.times, took);
+      for (const [name, calls, errors, notExecuted, timed, took, sketch] of JSON.parse(String(text)) as readonly ToolCounts[]) {
+        const group = groupOf(name);
+        group.calls += calls;
+        group.errors += errors;
+        group.notExecuted += notExecuted;
+        group.timed += timed;
+        addTo(group.took, took);
+        if (sketch !== undefined) addEncoded(group.times, sketch);
+        else if (timed === 1) addValue(group.times, took);
+      }
+      if (typeof failures === 'string')
+        for (const [tool, path, keyword, calls] of JSON.parse(failures) as readonly ArgumentFailure[])
+          addFailure(groupOf(tool), { path, keyword, calls });
     }
-    if (typeof failures === 'string')
-      for (const [tool, path, keyword, calls] of JSON.parse(failures) as readonly ArgumentFailure[])
-        addFailure(groupOf(tool), { path, keyword, calls });
-  }
   return keptTools(groups.values(), mostOf(counts)).map(({ took, timed, times, failures, ...row }) => ({
     ...row,
     tookMicros: meanOf({ ...took, count: timed }),
@@ -312,37 +304,38 @@ function keptTools(groups: Iterable<ToolGroup>, nameOf: (value: string | undefin
   return [...kept.values()];
 }
 
-function decided(
-  database: DatabaseSync,
+async function decided(
+  on: Statements,
   { name, weightMax, ...period }: Extract<Scan, { of: 'decided' }>['query'],
-): readonly DecidedRuns[] {
-  const all = knownMarks(database);
+): Promise<readonly DecidedRuns[]> {
+  const all = await knownMarks(on);
   const byChar = marksByChar(all);
   const wanted = all.filter((mark) => mark.name === name && mark.decision !== null);
   if (wanted.length === 0) return [];
   const groups = new Map<string, { -readonly [member in keyof DecidedRuns]: DecidedRuns[member] }>();
-  for (const [agent, marks, figures] of runsOf(database, 'agent, marks, figures', period, {
+  for await (const rows of runsOf(on, 'agent, marks, figures', period, {
     condition: 'marks glob ?',
     value: globOf(wanted),
-  })) {
-    const marked = markedOf({ marks: String(marks), figures: figures as Uint8Array | null }, byChar, name);
-    const decision: Decision | null | undefined = marked?.mark.decision;
-    if (marked === undefined || decision === null || decision === undefined) continue;
-    const key = JSON.stringify([agent, decision]);
-    const group = groups.get(key) ?? {
-      agent: agent === null ? undefined : String(agent),
-      decision,
-      runs: 0,
-      chosen: 0,
-      weight: 0,
-      unchosen: 0,
-    };
-    group.runs++;
-    if (marked.mark.word === null && marked.probability !== undefined) {
-      group.chosen++;
-      group.weight += Math.min(1 / marked.probability, weightMax);
-    } else if (marked.mark.word === null) group.unchosen++;
-    groups.set(key, group);
-  }
+  }))
+    for (const [agent, marks, figures] of rows) {
+      const marked = markedOf({ marks: String(marks), figures: figures as Uint8Array | null }, byChar, name);
+      const decision: Decision | null | undefined = marked?.mark.decision;
+      if (marked === undefined || decision === null || decision === undefined) continue;
+      const key = JSON.stringify([agent, decision]);
+      const group = groups.get(key) ?? {
+        agent: agent === null ? undefined : String(agent),
+        decision,
+        runs: 0,
+        chosen: 0,
+        weight: 0,
+        unchosen: 0,
+      };
+      group.runs++;
+      if (marked.mark.word === null && marked.probability !== undefined) {
+        group.chosen++;
+        group.weight += Math.min(1 / marked.probability, weightMax);
+      } else if (marked.mark.word === null) group.unchosen++;
+      groups.set(key, group);
+    }
   return [...groups.values()];
 }

@@ -1,7 +1,7 @@
 /** Pairs of verdicts of one evaluator in one session, for sums that count such verdicts together. */
-import type { DatabaseSync } from 'node:sqlite';
 import { runsOfSession } from '../../model/store/version-store.ts';
 import { eachMark, type KnownMark } from './marks.ts';
+import type { Statements } from './statements.ts';
 
 /** Runs of a session that are looked at, before the first one of a time. */
 const earlierRunsMax = 200;
@@ -20,15 +20,14 @@ interface SessionRun {
 
 /**
  * Called for each run of a time, in any order: tells for the run, and for each of its verdicts, how many the session had before, of runs or from the
- * same evaluator. Of m verdicts these are m·(m − 1) / 2 together, so sums of several times add up.
+ * same evaluator. Of m verdicts these are m·(m − 1) / 2 together, so sums of several times add up. The first run of a session gives a promise, as
+ * its earlier runs are read; the next call waits for it.
  */
-export type SessionPairs = (run: SessionRun, visit: (evaluator: string, earlier: number) => void) => void;
+export type SessionPairs = (run: SessionRun, visit: (evaluator: string, earlier: number) => void) => Promise<void> | undefined;
 
-export function sessionPairs(database: DatabaseSync, from: number, known: ReadonlyMap<string, KnownMark>): SessionPairs {
-  const statement = database.prepare(
-    `select marks, figures, version from runs where session_id = ? and started_us >= ? and started_us < ?
-       and +tenant = ? and ifnull(agent, '') = ? and part_of is null order by started_us desc limit ${earlierRunsMax}`,
-  );
+export function sessionPairs(on: Statements, from: number, known: ReadonlyMap<string, KnownMark>): SessionPairs {
+  const earlierRuns = `select marks, figures, version from runs where session_id = ? and started_us >= ? and started_us < ?
+       and +tenant = ? and ifnull(agent, '') = ? and part_of is null order by started_us desc limit ${earlierRunsMax}`;
   const bySession = new Map<string, Map<string, number>>();
   const count = (
     of: Map<string, number>,
@@ -45,16 +44,22 @@ export function sessionPairs(database: DatabaseSync, from: number, known: Readon
       if (word === 'pass' || word === 'fail' || word === 'raw') one(name);
     });
   };
+  async function begin(key: string, run: SessionRun, visit: (evaluator: string, earlier: number) => void): Promise<void> {
+    const { tenant, agent, version, session } = run;
+    const counted = new Map<string, number>();
+    bySession.set(key, counted);
+    for (const row of await on.all(earlierRuns, [session, from - lookBackMicros, from, tenant, agent]))
+      if (version === undefined || (row['version'] ?? '') === version)
+        count(counted, { marks: String(row['marks']), figures: row['figures'] as Uint8Array | null });
+    count(counted, run, visit);
+  }
+
   return (run, visit) => {
     const { tenant, agent, version, session } = run;
     const key = JSON.stringify([tenant, agent, version ?? null, session]);
-    let counted = bySession.get(key);
-    if (counted === undefined) {
-      bySession.set(key, (counted = new Map<string, number>()));
-      for (const row of statement.all(session, from - lookBackMicros, from, tenant, agent))
-        if (version === undefined || (row['version'] ?? '') === version)
-          count(counted, { marks: String(row['marks']), figures: row['figures'] as Uint8Array | null });
-    }
+    const counted = bySession.get(key);
+    if (counted === undefined) return begin(key, run, visit);
     count(counted, run, visit);
+    return undefined;
   };
 }

@@ -1,8 +1,8 @@
 /** Figures of sessions, summed over their runs in the thread that has the file. */
-import type { DatabaseSync } from 'node:sqlite';
 import type { Tenant } from '../../model/ids.ts';
 import { sessionAgentsMax, sessionRunsMax, type SessionRow } from '../../model/store/session-list.ts';
 import { eachMark, marksByChar, type KnownMark } from './marks.ts';
+import type { Statements } from './statements.ts';
 
 export interface SessionsQuery {
   readonly sessions: readonly { readonly tenant: string; readonly id: string }[];
@@ -15,16 +15,19 @@ const runsOfSession = `select started_us, ended_us, agent, input_tokens, output_
   where session_id = ? and +tenant = ? and part_of is null order by started_us desc, id desc limit ${sessionRunsMax + 1}`;
 
 /** Of the first sessions, in their order: of one at least, and of all unless they have very many runs. */
-export function sessionSums(database: DatabaseSync, { sessions }: SessionsQuery, marks: readonly KnownMark[]): readonly SessionRow[] {
-  const statement = database.prepare(runsOfSession);
-  statement.setReturnArrays(true);
+export async function sessionSums(
+  on: Statements,
+  { sessions }: SessionsQuery,
+  marks: readonly KnownMark[],
+): Promise<readonly SessionRow[]> {
   const byChar = marksByChar(marks);
   const sums: SessionRow[] = [];
   let runs = 0;
   for (const { tenant, id } of sessions) {
     if (runs >= runsMax) break;
     const sum = newSum();
-    for (const row of statement.iterate(id, tenant) as Iterable<unknown> as Iterable<SummedRow>) addRun(sum, row, byChar);
+    for await (const rows of on.lists(runsOfSession, [id, tenant]))
+      for (const row of rows as readonly unknown[] as readonly SummedRow[]) addRun(sum, row, byChar);
     runs += sum.turns;
     sums.push(rowOf(sum, { tenant: tenant as Tenant, id }));
   }

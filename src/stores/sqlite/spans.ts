@@ -13,9 +13,9 @@ type Db = Kysely<Tables>;
 const knownRunsMax = 100_000;
 
 /** In the transaction that is open. */
-export function writePieces(to: Rows, pieces: readonly NewSpanPiece[]): void {
+export async function writePieces(to: Rows, pieces: readonly NewSpanPiece[]): Promise<void> {
   for (const { tenant, traceId, joined, digest, startedAt, storedAt, spans, isWhole, isRedacted, body, isPlain } of pieces) {
-    to.piece({
+    await to.piece({
       tenant,
       trace_id: traceId,
       digest,
@@ -26,7 +26,7 @@ export function writePieces(to: Rows, pieces: readonly NewSpanPiece[]): void {
       is_redacted: isRedacted ? 1 : 0,
       body: isPlain === true ? compressed(body) : body,
     });
-    for (const part of joined) to.joinedTrace({ tenant, trace_id: part, whole_id: traceId });
+    for (const part of joined) await to.joinedTrace({ tenant, trace_id: part, whole_id: traceId });
   }
 }
 

@@ -3,12 +3,11 @@
  * and replaces its sums, so a later verdict or revision is counted once. Times are five minutes wide, hours after two days, and one sum for each
  * version after the retention of runs. Sums by task become that one sum after two days: nobody asks for a task in a window of time.
  */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { type RefreshOptions, runsOfSession, type VersionFigureKind } from '../../model/store/version-store.ts';
 import { durationBin } from '../../statistics/duration-bins.ts';
-import { parsedMark } from '../run-record.ts';
-import { eachMark, markChar, marksByChar, type KnownMark } from './marks.ts';
+import { eachMark, knownMarks, marksByChar, type KnownMark } from './marks.ts';
 import { sessionPairs, type SessionPairs } from './session-pairs.ts';
+import type { SqlValue, Statements } from './statements.ts';
 import { isRollupLeft, rollUpRest, rollUpStep } from './rollup-sums.ts';
 import {
   aboutToFold,
@@ -41,54 +40,57 @@ function hourOf(time: number): number {
 export const noteChange = 'insert into version_changes (at_us) values (?) on conflict (at_us) do nothing';
 
 /** One step, within a transaction: at most one time is summed again. `true`: more are left. */
-export function refreshed(database: DatabaseSync, { now, keepFrom, endedOnly = false, changedFrom }: RefreshOptions): boolean {
+export async function refreshed(on: Statements, { now, keepFrom, endedOnly = false, changedFrom }: RefreshOptions): Promise<boolean> {
   const before = endedOnly ? fineTime(now) : Number.MAX_SAFE_INTEGER;
   const from = changedFrom === undefined ? 0 : fineTime(changedFrom);
-  const nextChange = (): unknown =>
-    database.prepare('select max(at_us) as at from version_changes where at_us >= ? and at_us < ?').get(from, before)?.['at'];
-  const next = nextChange();
+  const nextChange = async (): Promise<unknown> =>
+    (await on.first('select max(at_us) as at from version_changes where at_us >= ? and at_us < ?', [from, before]))?.['at'];
+  const next = await nextChange();
   if (typeof next === 'number') {
-    sumAgain(database, next, { now, keepFrom });
-    if (typeof nextChange() === 'number') return true;
+    await sumAgain(on, next, { now, keepFrom });
+    if (typeof (await nextChange()) === 'number') return true;
     return (
       changedFrom === undefined &&
-      (isRollupLeft(database) || foldBefore(database, { now, keepFrom }) !== undefined || isTotalLeft(database, { now, keepFrom }))
+      ((await isRollupLeft(on)) || (await foldBefore(on, { now, keepFrom })) !== undefined || (await isTotalLeft(on, { now, keepFrom })))
     );
   }
   if (changedFrom !== undefined) return false;
   const rest = {
-    marks: () => marksByChar(knownMarks(database)),
-    isGone: (hour: number) => isPruned(database, hour),
+    marks: async () => marksByChar(await knownMarks(on)),
+    isGone: (hour: number) => isPruned(on, hour),
   };
-  if (rollUpRest(database, { now, keepFrom }, rest)) return true;
-  if (folded(database, { now, keepFrom }) || totalsStep(database, { now, keepFrom })) return true;
-  dropIdle(database, hourOf(keepFrom));
+  if (await rollUpRest(on, { now, keepFrom }, rest)) return true;
+  if ((await folded(on, { now, keepFrom })) || (await totalsStep(on, { now, keepFrom }))) return true;
+  await dropIdle(on, hourOf(keepFrom));
   return false;
 }
 
 /** Some of the runs from this time on are gone. */
-function isPruned(database: DatabaseSync, from: number): boolean {
-  const until = database.prepare('select until_us as until from version_pruned').get()?.['until'];
+async function isPruned(on: Statements, from: number): Promise<boolean> {
+  const until = (await on.first('select until_us as until from version_pruned'))?.['until'];
   return typeof until === 'number' && from <= until;
 }
 
-function sumAgain(database: DatabaseSync, at: number, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): void {
+async function sumAgain(on: Statements, at: number, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): Promise<void> {
   const isFine = hourOf(at) >= hourOf(now - fineForMicros);
   const width = isFine ? fineWidthMicros : hourMicros;
   const from = at - (at % width);
-  database.prepare('delete from version_changes where at_us >= ? and at_us < ?').run(from, from + width);
+  await on.run('delete from version_changes where at_us >= ? and at_us < ?', [from, from + width]);
   // It is part of the one sum of its versions already.
   if (from < hourOf(keepFrom)) return;
   // Some of its runs are gone, so the sums stay as they are.
-  if (isPruned(database, from)) return;
-  database
-    .prepare('delete from version_figures where width_us in (?, ?) and at_us >= ? and at_us < ?')
-    .run(fineWidthMicros, hourMicros, from, from + width);
+  if (await isPruned(on, from)) return;
+  await on.run('delete from version_figures where width_us in (?, ?) and at_us >= ? and at_us < ?', [
+    fineWidthMicros,
+    hourMicros,
+    from,
+    from + width,
+  ]);
   // Sums by task of older times are in the one sum already.
-  const marks = marksByChar(knownMarks(database));
-  write(database, { at: from, width, byTask: isFine }, sumsOf(database, { from, to: from + width }, marks));
-  totalsChanged(database, { from, to: from + width });
-  rollUpStep(database, from, { now, marks });
+  const marks = marksByChar(await knownMarks(on));
+  await write(on, { at: from, width, byTask: isFine }, await sumsOf(on, { from, to: from + width }, marks));
+  await totalsChanged(on, { from, to: from + width });
+  await rollUpStep(on, from, { now, marks });
 }
 
 interface Fold {
@@ -97,28 +99,28 @@ interface Fold {
 }
 
 /** The oldest hour that is to be made wider. */
-function foldBefore(database: DatabaseSync, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): Fold | undefined {
+async function foldBefore(on: Statements, { now, keepFrom }: Pick<RefreshOptions, 'now' | 'keepFrom'>): Promise<Fold | undefined> {
   const due = [
     { of: fineWidthMicros, before: hourOf(now - fineForMicros) },
     { of: hourMicros, before: hourOf(keepFrom) },
   ];
   for (const { of, before } of due) {
-    const first = database.prepare('select min(at_us) as at from version_figures where width_us = ? and at_us < ?').get(of, before)?.['at'];
+    const first = (await on.first('select min(at_us) as at from version_figures where width_us = ? and at_us < ?', [of, before]))?.['at'];
     if (typeof first === 'number') return { of, before: hourOf(first) + hourMicros };
   }
   return undefined;
 }
 
 /** Makes the sums of one hour wider that are old enough. `false`: there are none. */
-function folded(database: DatabaseSync, options: Pick<RefreshOptions, 'now' | 'keepFrom'>): boolean {
-  const fold = foldBefore(database, options);
+async function folded(on: Statements, options: Pick<RefreshOptions, 'now' | 'keepFrom'>): Promise<boolean> {
+  const fold = await foldBefore(on, options);
   if (fold === undefined) return false;
   const { of, before } = fold;
-  aboutToFold(database, before, { hours: of === hourMicros });
-  if (of === hourMicros) widen(database, { from: hourMicros, to: wholeWidthMicros, before });
+  await aboutToFold(on, before, { hours: of === hourMicros });
+  if (of === hourMicros) await widen(on, { from: hourMicros, to: wholeWidthMicros, before });
   else {
-    widen(database, { from: fineWidthMicros, to: wholeWidthMicros, before, tasks: true });
-    widen(database, { from: fineWidthMicros, to: hourMicros, before });
+    await widen(on, { from: fineWidthMicros, to: wholeWidthMicros, before, tasks: true });
+    await widen(on, { from: fineWidthMicros, to: hourMicros, before });
   }
   return true;
 }
@@ -132,20 +134,19 @@ interface Widening {
 }
 
 /** Sums of one width become sums of a larger one. */
-function widen(database: DatabaseSync, { from, to, before, tasks = false }: Widening): void {
+async function widen(on: Statements, { from, to, before, tasks = false }: Widening): Promise<void> {
   const which = `width_us = ? and at_us < ?${tasks ? " and task <> ''" : ''}`;
   const time = to === wholeWidthMicros ? '0' : `at_us / ${to} * ${to}`;
-  database
-    .prepare(
-      `insert into version_figures (tenant, agent, version, task, kind, name, at_us, width_us, runs, weight, value, share, share_value, first_us, last_us)
+  await on.run(
+    `insert into version_figures (tenant, agent, version, task, kind, name, at_us, width_us, runs, weight, value, share, share_value, first_us, last_us)
        select tenant, agent, version, task, kind, name, ${time}, ?, sum(runs), sum(weight), sum(value), sum(share), sum(share_value), min(first_us), max(last_us)
        from version_figures where ${which} group by 1, 2, 3, 4, 5, 6, 7
        on conflict (kind, name, task, agent, tenant, version, width_us, at_us) do update set
          runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, share = share + excluded.share, share_value = share_value + excluded.share_value,
          first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)`,
-    )
-    .run(to, from, before);
-  database.prepare(`delete from version_figures where ${which}`).run(from, before);
+    [to, from, before],
+  );
+  await on.run(`delete from version_figures where ${which}`, [from, before]);
 }
 
 interface Sums {
@@ -181,20 +182,19 @@ interface Versions {
 const columns =
   'tenant, agent, version, model, prompt, task, started_us, ended_us, input_tokens, output_tokens, cost_usd, status, marks, figures, session_id';
 
-function sumsOf(
-  database: DatabaseSync,
+async function sumsOf(
+  on: Statements,
   { from, to }: { readonly from: number; readonly to: number },
   marks: ReadonlyMap<string, KnownMark>,
-): Iterable<Version> {
+): Promise<Iterable<Version>> {
   const versions: Versions = {
     all: new Map(),
     ofTenant: new Map(),
-    tasks: largestTasks(database, { from, to }),
-    pairs: sessionPairs(database, from, marks),
+    tasks: await largestTasks(on, { from, to }),
+    pairs: sessionPairs(on, from, marks),
   };
-  const statement = database.prepare(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`);
-  statement.setReturnArrays(true);
-  for (const row of statement.iterate(from, to) as Iterable<unknown> as Iterable<readonly unknown[]>) addRun(versions, row, marks);
+  const runs = on.lists(`select ${columns} from runs where started_us >= ? and started_us < ? and part_of is null`, [from, to]);
+  for await (const rows of runs) for (const row of rows) await addRun(versions, row, marks);
   for (const version of versions.all.values())
     for (const [text, byTask] of version.plain)
       for (const [task, runs] of byTask) addVerdicts(version, { marks: text, figures: null }, task, { runs, known: marks });
@@ -202,27 +202,28 @@ function sumsOf(
 }
 
 /** Runs of one time have few tasks, or one of their own each: of those only some are kept. */
-function largestTasks(
-  database: DatabaseSync,
+async function largestTasks(
+  on: Statements,
   { from, to }: { readonly from: number; readonly to: number },
-): ReadonlyMap<string, ReadonlySet<string>> {
-  const rows = database
-    .prepare(
-      `select tenant, agent, version, task from runs where started_us >= ? and started_us < ? and part_of is null and task is not null and task <> ''
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const pages = on.lists(
+    `select tenant, agent, version, task from runs where started_us >= ? and started_us < ? and part_of is null and task is not null and task <> ''
        group by 1, 2, 3, 4 order by count(*) desc, task`,
-    )
-    .iterate(from, to);
+    [from, to],
+  );
   const found = new Map<string, Set<string>>();
-  for (const { tenant, agent, version, task } of rows) {
-    const key = JSON.stringify([textOf(tenant), textOf(agent), textOf(version)]);
-    const tasks = found.get(key) ?? new Set<string>();
-    found.set(key, tasks);
-    if (tasks.size < tasksMax) tasks.add(textOf(task));
-  }
+  for await (const rows of pages)
+    for (const [tenant, agent, version, task] of rows) {
+      const key = JSON.stringify([textOf(tenant), textOf(agent), textOf(version)]);
+      const tasks = found.get(key) ?? new Set<string>();
+      found.set(key, tasks);
+      if (tasks.size < tasksMax) tasks.add(textOf(task));
+    }
   return found;
 }
 
-function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): void {
+/** A promise where earlier runs of the session are looked up. */
+function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<string, KnownMark>): Promise<void> | undefined {
   const [tenant, agent, version, model, prompt, task, started, ended, input, output, cost, status, marks, figures, session] = row;
   const of = versionOf(versions, [textOf(tenant), textOf(agent), textOf(version)]);
   const startedAt = Number(started);
@@ -240,18 +241,21 @@ function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<
   if (typeof prompt === 'string') addOne(sumFor(of, 'prompt', '', nameOf(of, prompt)), startedAt, 1);
   const ownTask = taskOf(of, textOf(task));
   const said = { marks: String(marks), figures: figures as Uint8Array | null };
-  if (typeof session === 'string' && session !== '')
-    versions.pairs(
-      { tenant: textOf(tenant), agent: textOf(agent), version: textOf(version), session, ...said },
-      // Of m verdicts in a session these are m · (m − 1) together.
-      (name, earlier) => addOne(sumFor(of, 'session', '', name === runsOfSession ? name : nameOf(of, name)), startedAt, 2 * earlier),
-    );
+  const isInSession = typeof session === 'string' && session !== '';
+  const looked = isInSession
+    ? versions.pairs(
+        { tenant: textOf(tenant), agent: textOf(agent), version: textOf(version), session, ...said },
+        // Of m verdicts in a session these are m · (m − 1) together.
+        (name, earlier) => addOne(sumFor(of, 'session', '', name === runsOfSession ? name : nameOf(of, name)), startedAt, 2 * earlier),
+      )
+    : undefined;
   if (said.figures === null) addOne(plainFor(of, said.marks, ownTask), startedAt, 1);
   else
     addVerdicts(of, said, ownTask, {
       runs: { runs: 1, weight: 1, value: 1, share: 1, shareValue: 1, firstAt: startedAt, lastAt: startedAt },
       known,
     });
+  return looked;
 }
 
 /** Verdicts of a release that did not note a raise count in the mean, and for nothing in its interval. */
@@ -365,20 +369,18 @@ function join(sums: Sums, other: Sums): void {
   sums.lastAt = Math.max(sums.lastAt, other.lastAt);
 }
 
-function write(
-  database: DatabaseSync,
+async function write(
+  on: Statements,
   { at, width, byTask: isByTask }: { readonly at: number; readonly width: number; readonly byTask: boolean },
   versions: Iterable<Version>,
-): void {
-  const statement = database.prepare(
-    `insert into version_figures (tenant, agent, version, kind, name, task, at_us, width_us, runs, weight, value, share, share_value, first_us, last_us)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+): Promise<void> {
+  const insert = `insert into version_figures (tenant, agent, version, kind, name, task, at_us, width_us, runs, weight, value, share, share_value, first_us, last_us)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   for (const version of versions)
     for (const [kind, byTask] of version.sums)
       for (const [task, byName] of byTask)
         for (const [name, { runs, weight, value, share, shareValue, firstAt, lastAt }] of isByTask || task === '' ? byName : []) {
-          const row: readonly SQLInputValue[] = [
+          const row: readonly SqlValue[] = [
             ...version.key,
             kind,
             name,
@@ -393,17 +395,10 @@ function write(
             firstAt,
             lastAt,
           ];
-          statement.run(...row);
+          await on.run(insert, row);
         }
 }
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function knownMarks(database: DatabaseSync): readonly KnownMark[] {
-  return database
-    .prepare('select code, mark from verdict_marks')
-    .all()
-    .map(({ code, mark }) => ({ ...parsedMark(String(mark)), char: markChar(Number(code)) }));
 }

@@ -3,8 +3,8 @@
  * began before a time. Both follow from `version_figures` and may be dropped at any time. A change of an older time drops the total, and the next
  * steps build it again out of days. A question in between reads what there is and the narrower sums behind it.
  */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { type VersionFigure, type VersionFigureKind, versionFiguresMax, type VersionQuery } from '../../model/store/version-store.ts';
+import type { SqlValue, Statements } from './statements.ts';
 import type { VersionFiguresTable } from './tables.ts';
 
 export const fineWidthMicros = 5 * 60_000_000;
@@ -41,62 +41,62 @@ export function fineTime(at: number): number {
 }
 
 /** 0: there is no total. */
-function totalUntil(database: DatabaseSync): number {
-  return Number(database.prepare('select until_us as until from version_total_until').get()?.['until'] ?? 0);
+async function totalUntil(on: Statements): Promise<number> {
+  return Number((await on.first('select until_us as until from version_total_until'))?.['until'] ?? 0);
 }
 
-function setUntil(database: DatabaseSync, until: number): void {
-  database.prepare('update version_total_until set until_us = ?').run(until);
+async function setUntil(on: Statements, until: number): Promise<void> {
+  await on.run('update version_total_until set until_us = ?', [until]);
 }
 
 /** The first sum in a window of time from this one on. */
-function firstFrom(database: DatabaseSync, from: number): number | undefined {
-  const firsts = windowWidths.flatMap((width) => {
-    const at = database.prepare('select min(at_us) as at from version_figures where width_us = ? and at_us >= ?').get(width, from)?.['at'];
-    return typeof at === 'number' ? [at] : [];
-  });
+async function firstFrom(on: Statements, from: number): Promise<number | undefined> {
+  const firsts: number[] = [];
+  for (const width of windowWidths) {
+    const at = (await on.first('select min(at_us) as at from version_figures where width_us = ? and at_us >= ?', [width, from]))?.['at'];
+    if (typeof at === 'number') firsts.push(at);
+  }
   return firsts.length === 0 ? undefined : Math.min(...firsts);
 }
 
 /** Runs that began within this time were summed again. */
-export function totalsChanged(database: DatabaseSync, { from, to }: { readonly from: number; readonly to: number }): void {
-  for (let day = startOf(from, dayMicros); day < to; day += dayMicros) dropDay(database, day);
-  if (from < totalUntil(database)) dropTotal(database);
+export async function totalsChanged(on: Statements, { from, to }: { readonly from: number; readonly to: number }): Promise<void> {
+  for (let day = startOf(from, dayMicros); day < to; day += dayMicros) await dropDay(on, day);
+  if (from < (await totalUntil(on))) await dropTotal(on);
 }
 
-function dropDay(database: DatabaseSync, day: number): void {
-  if (database.prepare('delete from version_days_made where at_us = ?').run(day).changes === 0) return;
-  database.prepare('delete from version_days where at_us = ?').run(day);
+async function dropDay(on: Statements, day: number): Promise<void> {
+  if ((await on.run('delete from version_days_made where at_us = ?', [day])) === 0) return;
+  await on.run('delete from version_days where at_us = ?', [day]);
 }
 
-function dropTotal(database: DatabaseSync): void {
-  database.exec('delete from version_totals');
-  setUntil(database, 0);
+async function dropTotal(on: Statements): Promise<void> {
+  await on.run('delete from version_totals');
+  await setUntil(on, 0);
 }
 
 /** Sums before this time, or those by task, are about to become part of the sum of all older runs. The total has them already, or is dropped. */
-export function aboutToFold(database: DatabaseSync, before: number, { hours }: { readonly hours: boolean }): void {
-  const until = totalUntil(database);
-  if (until > 0 && until < before) dropTotal(database);
+export async function aboutToFold(on: Statements, before: number, { hours }: { readonly hours: boolean }): Promise<void> {
+  const until = await totalUntil(on);
+  if (until > 0 && until < before) await dropTotal(on);
   if (!hours) return;
-  database.prepare('delete from version_days where at_us < ?').run(before);
-  database.prepare('delete from version_days_made where at_us < ?').run(before);
+  await on.run('delete from version_days where at_us < ?', [before]);
+  await on.run('delete from version_days_made where at_us < ?', [before]);
 }
 
 /** Versions without a run since this time go from the sum of all older runs. */
-export function dropIdle(database: DatabaseSync, before: number): void {
-  const until = totalUntil(database);
+export async function dropIdle(on: Statements, before: number): Promise<void> {
+  const until = await totalUntil(on);
   if (until < before) return;
   const old = "select agent, tenant, version from version_totals where kind = 'run' and task = '' and last_us < ?";
-  if (database.prepare(`${old} limit 1`).get(before) === undefined) return;
+  if ((await on.first(`${old} limit 1`, [before])) === undefined) return;
   const late = `select agent, tenant, version from version_figures where ${inWindow} and at_us >= ?`;
-  const rows = database.prepare(`${old} except ${late}`).all(before, until);
-  const statements = [
-    database.prepare(`delete from version_figures where width_us = ${wholeWidthMicros} and agent = ? and tenant = ? and version = ?`),
-    database.prepare('delete from version_totals where agent = ? and tenant = ? and version = ?'),
-  ];
-  for (const { agent = null, tenant = null, version = null } of rows)
-    for (const statement of statements) statement.run(agent, tenant, version);
+  const rows = await on.all(`${old} except ${late}`, [before, until]);
+  for (const { agent = null, tenant = null, version = null } of rows) {
+    const one = [agent, tenant, version];
+    await on.run(`delete from version_figures where width_us = ${wholeWidthMicros} and agent = ? and tenant = ? and version = ?`, one);
+    await on.run('delete from version_totals where agent = ? and tenant = ? and version = ?', one);
+  }
 }
 
 interface TotalOptions {
@@ -110,75 +110,71 @@ function targetOf({ now, keepFrom }: TotalOptions): number {
 }
 
 /** The total is to begin, or to grow. */
-export function isTotalLeft(database: DatabaseSync, options: TotalOptions): boolean {
-  const [until, target] = [totalUntil(database), targetOf(options)];
-  return until < target && (firstFrom(database, until) ?? target) < target;
+export async function isTotalLeft(on: Statements, options: TotalOptions): Promise<boolean> {
+  const [until, target] = [await totalUntil(on), targetOf(options)];
+  return until < target && ((await firstFrom(on, until)) ?? target) < target;
 }
 
 /** One step towards a total of all that is older than a few hours: at most a day is added. `true`: it took a step. */
-export function totalsStep(database: DatabaseSync, options: TotalOptions): boolean {
-  const [until, target] = [totalUntil(database), targetOf(options)];
+export async function totalsStep(on: Statements, options: TotalOptions): Promise<boolean> {
+  const [until, target] = [await totalUntil(on), targetOf(options)];
   const dayTarget = startOf(options.now - dayAgeMicros, dayMicros);
-  if (until === 0) return beginTotal(database, target);
-  const first = until < target ? firstFrom(database, until) : undefined;
+  if (until === 0) return await beginTotal(on, target);
+  const first = until < target ? await firstFrom(on, until) : undefined;
   if (first === undefined || first >= target) {
-    if (until < target) setUntil(database, target);
-    return madeLastDay(database, dayTarget - dayMicros);
+    if (until < target) await setUntil(on, target);
+    return await madeLastDay(on, dayTarget - dayMicros);
   }
   const day = startOf(first, dayMicros);
   if (day >= until && day < dayTarget) {
-    makeDay(database, day);
-    database
-      .prepare(
-        `insert into version_totals (${columns}) select agent, tenant, version, '', kind, name, runs, weight, value, share, share_value, first_us, last_us
+    await makeDay(on, day);
+    await on.run(
+      `insert into version_totals (${columns}) select agent, tenant, version, '', kind, name, runs, weight, value, share, share_value, first_us, last_us
          from version_days where at_us = ? ${added}`,
-      )
-      .run(day);
-    setUntil(database, day + dayMicros);
+      [day],
+    );
+    await setUntil(on, day + dayMicros);
   } else {
     const hour = startOf(first, hourMicros);
-    database
-      .prepare(
-        `insert into version_totals (${columns}) select ${key}, ${sums} from version_figures
+    await on.run(
+      `insert into version_totals (${columns}) select ${key}, ${sums} from version_figures
          where ${inWindow} and at_us >= ? and at_us < ? group by ${key} ${added}`,
-      )
-      .run(hour, hour + hourMicros);
-    setUntil(database, hour + hourMicros);
+      [hour, hour + hourMicros],
+    );
+    await setUntil(on, hour + hourMicros);
   }
   return true;
 }
 
 /** It begins with the sum of all runs that are older than the others. */
-function beginTotal(database: DatabaseSync, target: number): boolean {
-  const first = firstFrom(database, 0);
-  const hasWhole = database.prepare('select 1 from version_figures where width_us = ? limit 1').get(wholeWidthMicros) !== undefined;
+async function beginTotal(on: Statements, target: number): Promise<boolean> {
+  const first = await firstFrom(on, 0);
+  const hasWhole = (await on.first('select 1 from version_figures where width_us = ? limit 1', [wholeWidthMicros])) !== undefined;
   if ((first === undefined || first >= target) && !hasWhole) return false;
-  database
-    .prepare(`insert into version_totals (${columns}) select ${columns} from version_figures where width_us = ? and at_us = 0`)
-    .run(wholeWidthMicros);
-  setUntil(database, Math.max(1, Math.min(target, startOf(first ?? target, dayMicros))));
+  await on.run(`insert into version_totals (${columns}) select ${columns} from version_figures where width_us = ? and at_us = 0`, [
+    wholeWidthMicros,
+  ]);
+  await setUntil(on, Math.max(1, Math.min(target, startOf(first ?? target, dayMicros))));
   return true;
 }
 
 /** The total passed over it hour by hour. It is there for the next total. */
-function madeLastDay(database: DatabaseSync, day: number): boolean {
-  if (database.prepare('select 1 from version_days_made where at_us = ?').get(day) !== undefined) return false;
-  const first = firstFrom(database, day);
+async function madeLastDay(on: Statements, day: number): Promise<boolean> {
+  if ((await on.first('select 1 from version_days_made where at_us = ?', [day])) !== undefined) return false;
+  const first = await firstFrom(on, day);
   if (first === undefined || first >= day + dayMicros) return false;
-  return makeDay(database, day);
+  return await makeDay(on, day);
 }
 
 /** `false`: it is there already. */
-function makeDay(database: DatabaseSync, day: number): boolean {
-  if (database.prepare('insert into version_days_made (at_us) values (?) on conflict (at_us) do nothing').run(day).changes === 0)
-    return false;
-  database
-    .prepare(
-      `insert into version_days (at_us, agent, tenant, version, kind, name, runs, weight, value, share, share_value, first_us, last_us)
+async function makeDay(on: Statements, day: number): Promise<boolean> {
+  if ((await on.run('insert into version_days_made (at_us) values (?) on conflict (at_us) do nothing', [day])) === 0) return false;
+  await on.run(
+    `insert into version_days (at_us, agent, tenant, version, kind, name, runs, weight, value, share, share_value, first_us, last_us)
        select ?, agent, tenant, version, kind, name, ${sums} from version_figures
        where ${inWindow} and at_us >= ? and at_us < ? and task = '' group by agent, tenant, version, kind, name`,
-    )
-    .run(day, day, day + dayMicros);
+    [day, day, day + dayMicros],
+  );
   return true;
 }
 
@@ -190,9 +186,9 @@ interface Stretch {
 }
 
 /** Days one behind the other that are made, from this time on. */
-function madeStretches(database: DatabaseSync, until: number): readonly Stretch[] {
+async function madeStretches(on: Statements, until: number): Promise<readonly Stretch[]> {
   const stretches: { from: number; to: number }[] = [];
-  for (const { at } of database.prepare('select at_us as at from version_days_made where at_us >= ? order by at_us').all(until)) {
+  for (const { at } of await on.all('select at_us as at from version_days_made where at_us >= ? order by at_us', [until])) {
     const [day, last] = [Number(at), stretches.at(-1)];
     if (last?.to === day) last.to += dayMicros;
     else if (stretches.length === stretchesMax) break;
@@ -214,15 +210,15 @@ interface Source {
 }
 
 /** Where the sums of a question lie: each run is in one of them. */
-function sourcesOf(database: DatabaseSync, from: number | undefined): readonly Source[] {
+async function sourcesOf(on: Statements, from: number | undefined): Promise<readonly Source[]> {
   const windows = ({ from: begin, to }: Stretch): Source => ({
     table: 'version_figures',
     where: `${inWindow} and at_us >= ? and at_us < ?`,
     values: [begin, to],
   });
   if (from !== undefined) return [windows({ from: fineTime(from), to: Number.MAX_SAFE_INTEGER })];
-  const until = totalUntil(database);
-  const days = madeStretches(database, until);
+  const until = await totalUntil(on);
+  const days = await madeStretches(on, until);
   return [
     until > 0
       ? { table: 'version_totals', where: 'true', values: [] }
@@ -236,7 +232,7 @@ function sourcesOf(database: DatabaseSync, from: number | undefined): readonly S
 function rankedAgents(
   sources: readonly Source[],
   { tenant, topAgents }: { readonly tenant: string | undefined; readonly topAgents: number },
-): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
+): { readonly sql: string; readonly values: readonly SqlValue[] } {
   const ofTenant = tenant === undefined ? '' : ' and tenant = ?';
   const runs = sources.map(({ table, where }) => `select tenant, agent, runs from ${table} where ${where} and +kind = 'run'${ofTenant}`);
   return {
@@ -250,7 +246,7 @@ function rankedAgents(
 /** A row of an answer. */
 type FigureRow = Omit<VersionFiguresTable, 'tenant' | 'at_us' | 'width_us'>;
 
-export function versionFigures(database: DatabaseSync, query: VersionQuery): readonly VersionFigure[] {
+export async function versionFigures(on: Statements, query: VersionQuery): Promise<readonly VersionFigure[]> {
   const { agent, version, tenant, from, kinds, name, byTask = false, allVersions = false, topAgents } = query;
   const filters = Object.entries({ agent, version, tenant, name }).filter((one): one is [string, string] => one[1] !== undefined);
   const conditions = [
@@ -258,7 +254,7 @@ export function versionFigures(database: DatabaseSync, query: VersionQuery): rea
     `+kind in (${kinds.map(() => '?').join(', ')})`,
     ...filters.map(([column]) => `${column} = ?`),
   ];
-  const values: readonly SQLInputValue[] = [...kinds, ...filters.map(([, value]) => value)];
+  const values: readonly SqlValue[] = [...kinds, ...filters.map(([, value]) => value)];
   const ofVersion = allVersions ? "'' as version" : 'version';
   const selectFrom = ({ table, where }: Source): string => {
     // Days have no sums by task.
@@ -266,15 +262,14 @@ export function versionFigures(database: DatabaseSync, query: VersionQuery): rea
     const wanted = [where, ...conditions, ...(byTask || !hasTasks ? [] : ["task = ''"])].join(' and ');
     return `select agent, ${ofVersion}, ${hasTasks ? 'task' : "'' as task"}, kind, name, runs, weight, value, share, share_value, first_us, last_us from ${table} where ${wanted}`;
   };
-  const sources = sourcesOf(database, from);
+  const sources = await sourcesOf(on, from);
   const ranked = topAgents === undefined || agent !== undefined ? undefined : rankedAgents(sources, { tenant, topAgents });
-  const rows = database
-    .prepare(
-      `${ranked === undefined ? '' : `with ranked as (${ranked.sql}) `}select agent, version, task, kind, name, ${sums} from (${sources.map(selectFrom).join(' union all ')})
+  const rows = (await on.all(
+    `${ranked === undefined ? '' : `with ranked as (${ranked.sql}) `}select agent, version, task, kind, name, ${sums} from (${sources.map(selectFrom).join(' union all ')})
        ${ranked === undefined ? '' : 'join ranked using (agent)'}
        group by agent, version, task, kind, name order by ${ranked === undefined ? '' : 'min(place), '}agent, kind, name, version, task limit ${versionFiguresMax}`,
-    )
-    .all(...(ranked?.values ?? []), ...sources.flatMap((one) => [...one.values, ...values])) as unknown as readonly FigureRow[];
+    [...(ranked?.values ?? []), ...sources.flatMap((one) => [...one.values, ...values])],
+  )) as unknown as readonly FigureRow[];
   return rows.map((row) => ({
     agent: row.agent,
     version: row.version,

@@ -1,5 +1,4 @@
 /** The worst turns of a session, found in the thread that has the file: only they leave it. */
-import type { DatabaseSync } from 'node:sqlite';
 import { worstTurns } from '../../analytics/worst-turns.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { sessionRunsMax, type WorstTurns } from '../../model/store/session-list.ts';
@@ -7,6 +6,7 @@ import type { VerdictWord } from '../../model/verdict.ts';
 import { parsedEntries } from '../run-record.ts';
 import { blockText } from './blocks.ts';
 import { eachMark, marksByChar, type KnownMark } from './marks.ts';
+import type { Statements } from './statements.ts';
 
 export interface WorstTurnsQuery {
   readonly tenant: Tenant;
@@ -32,13 +32,12 @@ interface Scored {
   readonly verdict: VerdictWord;
 }
 
-export function sessionWorstTurns(database: DatabaseSync, { tenant, id }: WorstTurnsQuery, marks: readonly KnownMark[]): WorstTurns {
-  const statement = database.prepare(turnsOfSession);
-  statement.setReturnArrays(true);
+export async function sessionWorstTurns(on: Statements, { tenant, id }: WorstTurnsQuery, marks: readonly KnownMark[]): Promise<WorstTurns> {
   const byChar = marksByChar(marks);
-  const newest = statement.all(id, tenant) as unknown as readonly TurnRow[];
+  const newest: TurnRow[] = [];
+  for await (const rows of on.lists(turnsOfSession, [id, tenant])) newest.push(...(rows as readonly unknown[] as readonly TurnRow[]));
   const turns = newest.slice(0, sessionRunsMax).toReversed();
-  const ofSession = sessionVerdicts(database, turns);
+  const ofSession = await sessionVerdicts(on, turns);
   const scores = turns.map((row) => scoresOf(row, byChar, ofSession.get(row)));
   return {
     turns: turns.length,
@@ -74,12 +73,11 @@ function scoresOf(
 const sessionMember = '"session"';
 
 /** Names of verdicts on the whole session, which are stored with one of its turns. No mark tells of them, and few texts hold the word. */
-function sessionVerdicts(database: DatabaseSync, turns: readonly TurnRow[]): ReadonlyMap<TurnRow, ReadonlySet<string>> {
-  const body = database.prepare('select body from blocks where id = ?');
+async function sessionVerdicts(on: Statements, turns: readonly TurnRow[]): Promise<ReadonlyMap<TurnRow, ReadonlySet<string>>> {
   const found = new Map<TurnRow, ReadonlySet<string>>();
   for (const [block, rows] of Map.groupBy(turns, ([, , , , of]) => of)) {
     if (block === null) continue;
-    const texts = blockText(body.get(block)?.['body'] as Uint8Array);
+    const texts = blockText((await on.first('select body from blocks where id = ?', [block]))?.['body'] as Uint8Array);
     for (const row of rows) {
       const [, , , , , at, length] = row;
       const text = length === null ? texts : texts.subarray(at ?? 0, (at ?? 0) + length);

@@ -47,9 +47,9 @@ async function writeItems(
 ): Promise<void> {
   const before = new Map([...newest.keys()].map((key) => [key, known.get(key)]));
   const said = Map.groupBy(items, ({ run }) => keyText(run));
-  noteChanges(to, newest, before);
+  await noteChanges(to, newest, before);
   const isPlain = (key: string): boolean => before.get(key) === undefined && saysAll(said.get(key) ?? []);
-  writeRuns(to, newest, known, isPlain);
+  await writeRuns(to, newest, known, isPlain);
   const others = items.filter(({ run }) => !isPlain(keyText(run)));
   if (others.length > 0) await writeSaid(tx, to, { others, newest, before, known });
   for (const { run, matches = [] } of items) await writeMatches(tx, idOf(known, run), matches);
@@ -58,9 +58,13 @@ async function writeItems(
 }
 
 /** The times in which sums by version are not right any more: that of each run, and the one it had before. */
-function noteChanges(to: Rows, newest: ReadonlyMap<string, BatchItem>, before: ReadonlyMap<string, Known | undefined>): void {
+async function noteChanges(
+  to: Rows,
+  newest: ReadonlyMap<string, BatchItem>,
+  before: ReadonlyMap<string, Known | undefined>,
+): Promise<void> {
   const starts = [...newest].flatMap(([key, { run }]) => [run.columns.started_us, before.get(key)?.startedAt ?? run.columns.started_us]);
-  for (const time of new Set(starts.map(fineTime))) to.changed(time);
+  for (const time of new Set(starts.map(fineTime))) await to.changed(time);
 }
 
 /** One item, of a run that nobody is asked about and that is no part of another one: what it says is written as it is. */
@@ -110,10 +114,15 @@ export async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<
 }
 
 /** Rows of new runs and of new revisions; of plain runs with all that is said of them. */
-function writeRuns(to: Rows, newest: ReadonlyMap<string, BatchItem>, known: Map<string, Known>, isPlain: (key: string) => boolean): void {
+async function writeRuns(
+  to: Rows,
+  newest: ReadonlyMap<string, BatchItem>,
+  known: Map<string, Known>,
+  isPlain: (key: string) => boolean,
+): Promise<void> {
   const fresh = [...newest].filter(([key, { run }]) => run.revision > (known.get(key)?.revision ?? 0));
-  const contents = placesOf(to, fresh, ({ run }) => run.content.content);
-  const verdicts = placesOf(to, fresh, ({ record }, key) => (isPlain(key) && record.marks !== '' ? record.verdicts : undefined));
+  const contents = await placesOf(to, fresh, ({ run }) => run.content.content);
+  const verdicts = await placesOf(to, fresh, ({ record }, key) => (isPlain(key) && record.marks !== '' ? record.verdicts : undefined));
   for (const [key, { run, record }] of fresh) {
     const { columns, content } = run;
     const [before, place] = [known.get(key), contents.get(key)];
@@ -126,9 +135,9 @@ function writeRuns(to: Rows, newest: ReadonlyMap<string, BatchItem>, known: Map<
       content_length: place?.length ?? null,
       excerpt: content.excerpt ?? null,
     };
-    const said = isPlain(key) ? saidColumns({ ...record, marks: to.marks(record.marks) }, verdicts.get(key)) : nothingSaid;
-    const id = before?.id ?? to.run({ ...row, ...said });
-    if (before !== undefined) to.revision(id, { ...row, ...said });
+    const said = isPlain(key) ? saidColumns({ ...record, marks: await to.marks(record.marks) }, verdicts.get(key)) : nothingSaid;
+    const id = before?.id ?? (await to.run({ ...row, ...said }));
+    if (before !== undefined) await to.revision(id, { ...row, ...said });
     known.set(key, { id, startedAt: columns.started_us, revision: before?.revision ?? 0, isPart: columns.part_of !== null });
   }
 }
@@ -136,16 +145,16 @@ function writeRuns(to: Rows, newest: ReadonlyMap<string, BatchItem>, known: Map<
 const nothingSaid = saidColumns({ marks: '', figures: [], failures: null }, undefined);
 
 /** By the keys of their runs. */
-function placesOf(
+async function placesOf(
   to: Rows,
   items: readonly (readonly [string, BatchItem])[],
   textOf: (item: BatchItem, key: string) => string | undefined,
-): ReadonlyMap<string, TextPlace> {
+): Promise<ReadonlyMap<string, TextPlace>> {
   const texts = items.flatMap(([key, item]) => {
     const text = textOf(item, key);
     return text === undefined ? [] : [{ key, text }];
   });
-  const places = writeBlocks(
+  const places = await writeBlocks(
     texts.map(({ text }) => text),
     to.block,
   );
@@ -193,7 +202,7 @@ async function writeSaid(tx: Tx, to: Rows, { others, newest, before, known }: Sa
   for (const { run, what } of await writeChosen(tx, { pairs: chosenPairs(items, keyText), idOf: id, decided }))
     if (what.kind === 'decision') decide(run, [what.decision]);
   for (const { run, decisions } of await writeTurns(tx, others, id)) decide(run, decisions);
-  saveEntries(to, entries, known);
+  await saveEntries(to, entries, known);
   await writeRunRevisions(
     tx,
     keys.flatMap((key) => {
@@ -219,18 +228,22 @@ function saidBy({ record }: BatchItem): { readonly verdicts: readonly RunEntry[]
 }
 
 /** Of a run that turned out to be part of another one nothing is said: that is said of the other one now. */
-export function saveEntries(to: Rows, all: ReadonlyMap<string, ReadonlyMap<string, RunEntry>>, known: ReadonlyMap<string, Known>): void {
+export async function saveEntries(
+  to: Rows,
+  all: ReadonlyMap<string, ReadonlyMap<string, RunEntry>>,
+  known: ReadonlyMap<string, Known>,
+): Promise<void> {
   const encoded = [...all].flatMap(([key, entries]) => {
     const run = known.get(key);
     return run === undefined ? [] : [{ id: run.id, ...encodedEntries(run.isPart ? [] : [...entries.values()]) }];
   });
   const said = encoded.filter(({ marks }) => marks !== '');
-  const places = writeBlocks(
+  const places = await writeBlocks(
     said.map(({ verdicts }) => verdicts),
     to.block,
   );
   const placeOf = new Map(said.map(({ id }, at) => [id, places[at]]));
-  for (const { id, ...one } of encoded) to.said(id, saidColumns({ ...one, marks: to.marks(one.marks) }, placeOf.get(id)));
+  for (const { id, ...one } of encoded) await to.said(id, saidColumns({ ...one, marks: await to.marks(one.marks) }, placeOf.get(id)));
 }
 
 /** Nobody is asked about a run that turned out to be part of another one. */
