@@ -105,13 +105,16 @@ function opened(file: string, image: Uint8Array | undefined): DatabaseSync {
 /** Statements are prepared once for each text. */
 function statements(database: DatabaseSync): (sql: string) => Statement {
   const known = new Map<string, Statement>();
+  let last: { readonly sql: string; readonly statement: Statement } | undefined;
   return (sql) => {
-    const found = known.get(sql) ?? prepared(database, sql);
+    if (last?.sql === sql) return last.statement;
+    const statement = known.get(sql) ?? prepared(database, sql);
     // The one that was used last goes to the end; the first is the one that was used longest ago.
     known.delete(sql);
-    known.set(sql, found);
+    known.set(sql, statement);
     trimOldest(known, statementsMax);
-    return found;
+    last = { sql, statement };
+    return statement;
   };
 }
 
@@ -127,6 +130,7 @@ function statementsOf(database: DatabaseSync, statement: (sql: string) => Statem
   return {
     all: async (text, values = []) => statement(text).prepared.all(...values) as readonly SqlRow[],
     first: async (text, values = []) => statement(text).prepared.get(...values) as SqlRow | undefined,
+    add: async (text, values) => Number(statement(text).prepared.run(...values).lastInsertRowid),
     run: async (text, values = []) => Number(statement(text).prepared.run(...values).changes),
     async *lists(text, values = []) {
       // A statement of its own: the kept one gives objects, and others may use it before the last page.

@@ -106,11 +106,9 @@ export function rows(on: Statements): Rows {
     return markChar((await codeOf(bare)) ?? Number.NaN);
   }
 
-  const added = async (text: string, of: readonly SqlValue[]): Promise<number> => Number((await on.first(text, of))?.['id']);
-
   return {
     async run(row) {
-      const id = await added(insertRun, values(runColumns, row));
+      const id = await on.add(insertRun, values(runColumns, row));
       touched.add(id);
       return id;
     },
@@ -127,7 +125,7 @@ export function rows(on: Statements): Rows {
       touched = new Set();
       return ids;
     },
-    block: (row) => added(insertBlock, values(blockColumns, row)),
+    block: (row) => on.add(insertBlock, values(blockColumns, row)),
     async marks(lines) {
       let chars = known.get(lines);
       if (chars === undefined) {
@@ -142,17 +140,16 @@ export function rows(on: Statements): Rows {
       known.clear();
       touched.clear();
     },
-    exported: (row) => added(insertExport, values(exportColumns, row)),
+    exported: (row) => on.add(insertExport, values(exportColumns, row)),
     piece: async (row) => void (await on.run(insertPiece, [...values(pieceColumns, row), row.trace_id, row.tenant])),
     changed: async (startedAt) => void (await on.run(noteChange, [fineTime(startedAt)])),
     joinedTrace: async (row) => void (await on.run(putJoinedTrace, values(joinedTraceColumns, row))),
   };
 }
 
-const withId = 'returning id';
-const insertRun = `${insert('runs', runColumns)} ${withId}`;
-const insertBlock = `${insert('blocks', blockColumns)} ${withId}`;
-const insertExport = `${insert('exports', exportColumns)} ${withId}`;
+const insertRun = insert('runs', runColumns);
+const insertBlock = insert('blocks', blockColumns);
+const insertExport = insert('exports', exportColumns);
 const updateRevision = update(revisionColumns);
 const updateSaid = update(saidColumns);
 const insertPiece = `insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`;

@@ -9,6 +9,8 @@ export interface Statements {
   all(text: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   /** The first row; `undefined` when there is none. */
   first(text: string, values?: readonly SqlValue[]): Promise<SqlRow | undefined>;
+  /** Adds one row; resolves with its id. */
+  add(text: string, values: readonly SqlValue[]): Promise<number>;
   /** Resolves with the number of changed rows. */
   run(text: string, values?: readonly SqlValue[]): Promise<number>;
   /** Rows as lists of their columns, some hundred at a time. No other statement changes the rows meanwhile. */
