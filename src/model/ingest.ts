@@ -31,6 +31,31 @@ export interface Received {
   readonly isWhole?: boolean;
 }
 
+/** How the admission of a request ended. */
+export type HoldEnd<Taken> = { readonly kind: 'taken'; readonly taken: Taken } | { readonly kind: 'refused' } | { readonly kind: 'gone' };
+
+export interface HoldRequest<Taken> {
+  /** Requests of one lane are taken in the order of their arrival. */
+  readonly lane: string;
+  readonly sender: string;
+  /** Takes the request; `undefined` while there is no room. */
+  readonly take: () => Taken | undefined;
+  /** `false`: there will be no room within a moment. */
+  readonly isWorthWaiting: () => boolean;
+  /** The client needs its answer within this time. */
+  readonly waitMsMax?: number;
+  /** Calls `left` when the client goes away. */
+  readonly whenGone: (left: () => void) => void;
+}
+
+/** A bounded waiting room for requests without room. */
+export interface HeldRequests {
+  /** Takes the request at once, or holds it until there is room or its time is over. */
+  enter<Taken>(request: HoldRequest<Taken>): HoldEnd<Taken> | Promise<HoldEnd<Taken>>;
+  /** Refuses all that are held. */
+  stop(): void;
+}
+
 /** The service as receivers see it. */
 export interface Ingest {
   /** Resolves once the spans are accepted and durable. A rejection is answered to the sender, and nothing is accepted. */
@@ -40,6 +65,10 @@ export interface Ingest {
   readonly takesAllLogs?: () => boolean;
   /** Called before a body is read. `isModest`: the sender uses little of the capacity. */
   readonly admission: (isModest: boolean) => Admission;
+  /** What `admission` would answer now, without counting a request. `soon`: it refuses for a reason that may pass within a second. */
+  readonly outlook?: (isModest: boolean) => 'open' | 'soon' | 'later';
+  /** Holds requests while the outlook is `soon`. Absent: they are refused at once. */
+  readonly held?: HeldRequests;
   /** True: other senders use so much more that this one is exempt from load shedding. */
   readonly isModest?: (sender: string) => boolean;
   /** Called with the bytes read from a sender. */

@@ -39,6 +39,8 @@ export interface RequestHead {
   readonly bodyBytes: number;
   /** What the request holds beside its body. */
   readonly overheadBytes: number;
+  /** Milliseconds until the client gives up, where it says so. */
+  readonly deadlineMs?: number;
 }
 
 export interface AdmittedRequest {
@@ -54,8 +56,11 @@ export interface AdmittedRequest {
 }
 
 export interface RequestHandler {
-  /** Decides by what is known before the body is read. */
-  admit(head: RequestHead): AdmittedRequest | RequestRejection;
+  /**
+   * Decides by what is known before the body is read. Without room, the request may wait a moment. Rejects with `aborted` when the client goes
+   * away meanwhile; `whenGone` calls `left` then.
+   */
+  admit(head: RequestHead, whenGone: (left: () => void) => void): Promise<AdmittedRequest | RequestRejection>;
   /** Counts bytes of a body as they were sent. */
   received(signal: OtlpSignal, bytes: number): void;
   /** Memory of the bodies. */
@@ -74,6 +79,13 @@ export interface RequestHandler {
   isStopping(): boolean;
 }
 
+interface CheckedHead {
+  readonly request: Omit<AdmittedRequest, 'lease'>;
+  readonly sender: string;
+  readonly isModest: boolean;
+  readonly bytes: number;
+}
+
 export const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
   ['application/x-protobuf', 'protobuf'],
   ['application/protobuf', 'protobuf'],
@@ -85,6 +97,58 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
   const tenantOf = tenantByToken(options.tokens);
   const warn = rejectionLog(options);
   let stopping = false;
+
+  /** What needs no room is decided first. */
+  function checkedHead({
+    host,
+    origin,
+    route,
+    authorization,
+    address,
+    mediaType,
+    bodyBytes,
+    overheadBytes,
+    ...head
+  }: RequestHead): CheckedHead | RequestRejection {
+    if (host !== undefined && hosts?.allowsHost(host) === false) return foreignHost(host);
+    if (origin !== undefined && hosts?.allowsOrigin(origin, host) === false) return foreignOrigin(origin);
+    if (typeof route === 'object') return route;
+    const tenant = tenantOf(authorization);
+    if (tenant === undefined) return unauthenticated;
+    const encoding = encodings.get(mediaType);
+    if (encoding === undefined) return rejectionOf(new JuryError('OTLP_MEDIA_TYPE', ''));
+    const coding = contentEncoding(head.contentEncoding);
+    if (coding === undefined) return rejectionOf(new JuryError('OTLP_ENCODING', ''));
+    if (bodyBytes > limits.bodyBytes)
+      return rejectionOf(new JuryError('OTLP_TOO_LARGE', `It has ${bodyBytes} bytes, the limit is ${limits.bodyBytes}.`));
+    const sender = senderOf(tenant, address);
+    const isModest = ingest.isModest?.(sender) ?? false;
+    const request = { signal: route, mediaType, encoding, contentEncoding: coding, tenant, sender, bodyBytes };
+    return { request, sender, isModest, bytes: bodyBytes + overheadBytes };
+  }
+
+  /** `undefined`: there is no room, and nothing was counted. */
+  function taken({ request, isModest, bytes }: CheckedHead): AdmittedRequest | undefined {
+    const own = lease(isModest);
+    if (ingest.outlook?.(isModest) === 'open' && own.take(bytes) && ingest.admission(isModest) === 'open')
+      return { ...request, lease: own };
+    own.release();
+    return undefined;
+  }
+
+  /** Runs wait for requests that have begun before they close, and so for those that are held. */
+  async function underWay<End>(entered: Promise<End>): Promise<End> {
+    const begun = lease(true);
+    begun.take(0);
+    return await entered.finally(begun.release);
+  }
+
+  function decided({ request, isModest, bytes }: CheckedHead): AdmittedRequest | RequestRejection {
+    const admission = stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission(isModest);
+    if (admission !== 'open') return notOpen(admission.refuse, admission.retryAfterSeconds);
+    const own = lease(isModest);
+    return own.take(bytes) ? { ...request, lease: own } : noRoom(ingest);
+  }
 
   async function accepted(
     { signal, encoding, tenant, sender, mediaType: contentType, contentEncoding: coding }: AdmittedRequest,
@@ -111,25 +175,23 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
   }
 
   return {
-    admit({ host, origin, route, authorization, address, mediaType, bodyBytes, overheadBytes, ...head }) {
-      if (host !== undefined && hosts?.allowsHost(host) === false) return foreignHost(host);
-      if (origin !== undefined && hosts?.allowsOrigin(origin, host) === false) return foreignOrigin(origin);
-      if (typeof route === 'object') return route;
-      const tenant = tenantOf(authorization);
-      if (tenant === undefined) return unauthenticated;
-      const sender = senderOf(tenant, address);
-      const isModest = ingest.isModest?.(sender) ?? false;
-      const admission = stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission(isModest);
-      if (admission !== 'open') return notOpen(admission.refuse, admission.retryAfterSeconds);
-      const encoding = encodings.get(mediaType);
-      if (encoding === undefined) return rejectionOf(new JuryError('OTLP_MEDIA_TYPE', ''));
-      const coding = contentEncoding(head.contentEncoding);
-      if (coding === undefined) return rejectionOf(new JuryError('OTLP_ENCODING', ''));
-      if (bodyBytes > limits.bodyBytes)
-        return rejectionOf(new JuryError('OTLP_TOO_LARGE', `It has ${bodyBytes} bytes, the limit is ${limits.bodyBytes}.`));
-      const own = lease(isModest);
-      if (!own.take(bodyBytes + overheadBytes)) return noRoom(ingest);
-      return { signal: route, mediaType, encoding, contentEncoding: coding, tenant, sender, lease: own, bodyBytes };
+    async admit(head, whenGone) {
+      const checked = checkedHead(head);
+      if ('kind' in checked) return checked;
+      const { isModest, sender } = checked;
+      const enter = stopping ? undefined : ingest.held?.enter;
+      if (enter === undefined) return decided(checked);
+      const entered = enter({
+        lane: isModest ? 'modest' : transport,
+        sender,
+        take: () => taken(checked),
+        isWorthWaiting: () => ingest.outlook?.(isModest) !== 'later',
+        ...(head.deadlineMs === undefined ? {} : { waitMsMax: head.deadlineMs / 2 }),
+        whenGone,
+      });
+      const end = entered instanceof Promise ? await underWay(entered) : entered;
+      if (end.kind === 'gone') throw aborted;
+      return end.kind === 'taken' ? end.taken : decided(checked);
     },
     received: (signal, bytes) =>
       telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': transport, 'tracejury.signal': signal }),
@@ -154,6 +216,7 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
     warn,
     stop() {
       stopping = true;
+      ingest.held?.stop();
     },
     isStopping: () => stopping,
   };

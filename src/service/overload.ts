@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Admission, Ingest } from '../model/ingest.ts';
 import { intakePace, retryAfter } from '../pipeline/overload/admission-rate.ts';
+import { heldRequests, type HoldingRequests } from '../pipeline/overload/held-requests.ts';
 import { fairShare, type FairShare } from '../pipeline/overload/fair-share.ts';
 import {
   loadShedding,
@@ -28,6 +29,10 @@ export const journalShare = 3 / 16;
 export const inFlightShare = 1 / 8;
 /** Reserved for gRPC: its exporters in JavaScript do not retry after a refusal, those of HTTP do. */
 export const grpcReserveShare = 1 / 32;
+/** Requests that are held until there is room. */
+const heldShare = 1 / 64;
+/** Of a held request the system and Node have read this much at most. */
+const heldRequestBytes = 64 * 1024;
 /** The process needs this much under any configuration: code, young objects, a few large requests. */
 const residentBytesLeast = 320 * 1024 * 1024;
 /** When spans and bodies take less than this share, shedding load frees nothing: the memory pressure then stays at `smallShare`. */
@@ -63,6 +68,7 @@ export interface Overload extends OverloadMonitor {
   /** The share of each sender. */
   readonly shares: FairShare;
   readonly spareBytesMax: () => number;
+  readonly held: HoldingRequests;
 }
 
 export function overload(options: OverloadOptions): Overload {
@@ -94,8 +100,10 @@ export function overload(options: OverloadOptions): Overload {
     return share < pressureThresholds.open_traces.refuse || flow.isOldestActive() ? share : pressureThresholds.open_traces.shedContent;
   }
 
+  const held = heldRequests({ ...options, requestsMax: Math.floor((limits.memoryBytes * heldShare) / heldRequestBytes) });
   const watch = overloadMonitor({
     ...options,
+    held,
     closingLagMs: limits.closingLagMs,
     retryAfterMaxSeconds: limits.retryAfterMs / 1_000,
     read() {
@@ -116,6 +124,7 @@ export function overload(options: OverloadOptions): Overload {
   const shares = fairShare({ clock });
   return {
     ...watch,
+    held,
     shares: {
       ...shares,
       took(sender, bytes) {
@@ -159,10 +168,11 @@ interface OverloadMonitorOptions {
   readonly closingLagMs: number;
   readonly retryAfterMaxSeconds: number;
   readonly read: () => Readings;
+  readonly held?: Pick<HoldingRequests, 'letIn' | 'isHolding'>;
   readonly onFault: (error: unknown) => void;
 }
 
-export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'putOff'>> {
+export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'putOff' | 'outlook'>> {
   /** Records an accepted request of this size. */
   readonly took: (bytes: number) => void;
   /** `false` when a run goes without judges; counts the loss. */
@@ -174,6 +184,11 @@ export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'pu
   start(): void;
   /** May be called twice, and without `start`. */
   stop(): Promise<void>;
+}
+
+/** A full journal waits for the store, and a target that takes nothing for its operator. Held requests would take of the memory that is scarce. */
+function isLasting(pressure: PressureName | undefined): boolean {
+  return pressure === 'journal' || pressure === 'forward' || pressure === 'memory';
 }
 
 const measureEveryMs = 100;
@@ -204,7 +219,8 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
   }
 
   /** Limits are lifted by measuring. */
-  const hasWork = (): boolean => levels.level() !== 'calm' || levels.pressing() !== undefined || pace.isLimited();
+  const hasWork = (): boolean =>
+    levels.level() !== 'calm' || levels.pressing() !== undefined || pace.isLimited() || options.held?.isHolding() === true;
 
   function observe(lateMs: number): void {
     const { overdueMs: overdue, openBytes, ...shares } = read();
@@ -216,6 +232,7 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
     pace.observe({ openBytes, isPressed: pressing !== undefined });
     if (levels.level() !== 'refuse') refusingSinceMs = undefined;
     else refusingSinceMs ??= clock.nowMs();
+    options.held?.letIn();
   }
 
   function refusedFor(pressure: PressureName): number {
@@ -241,6 +258,11 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
         refuse: pressure === 'journal' ? 'journal_full' : 'overloaded',
         retryAfterSeconds: refusesAny || isModest ? waitSeconds : Math.min(waitSeconds, pace.waitSeconds() + overdueMs / 1_000),
       };
+    },
+    outlook(isModest) {
+      const refusesAny = levels.level() === 'refuse';
+      if (isModest ? !levels.refusesAll() : !refusesAny && pace.hasRoom()) return 'open';
+      return isLasting(refusesAny ? levels.cause() : paced) ? 'later' : 'soon';
     },
     putOff: refusedFor,
     took: pace.took,

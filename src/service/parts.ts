@@ -351,6 +351,11 @@ export function ingest(parts: CoreParts): Ingest {
     },
     ...control.shares,
     putOff: control.putOff,
+    held: control.held,
+    outlook(isModest) {
+      activity.noted();
+      return state.stopping ? 'later' : control.outlook(isModest);
+    },
     admission(isModest) {
       activity.noted();
       return state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : control.admission(isModest);

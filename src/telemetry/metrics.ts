@@ -239,6 +239,12 @@ export const metrics = {
     meaning: 'Body bytes received, before inflating.',
   },
   'tracejury.receiver.in_flight': { ...gauge('By'), meaning: 'Bytes of requests without an answer.' },
+  'tracejury.receiver.held': { ...gauge('{request}'), meaning: 'Requests that wait for room before their bodies are read.' },
+  'tracejury.receiver.holds': {
+    ...counter('{request}', 'tracejury.outcome'),
+    meaning:
+      'Requests that found no room at once, by how their wait ended: admitted, refused, gone with their client, or stopped. Without a wait: no_place.',
+  },
   'tracejury.stress.level': {
     ...gauge('{level}'),
     merge: 'max',

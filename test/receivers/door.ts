@@ -6,7 +6,7 @@ import { byteBudget } from '../../src/receivers/byte-budget.ts';
 import { otlpGrpcReceiver, type OtlpGrpcOptions } from '../../src/receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/http/otlp-http.ts';
 import type { Receiver } from '../../src/receivers/receiver.ts';
-import type { Admission, Received } from '../../src/model/ingest.ts';
+import type { Admission, HeldRequests, Received } from '../../src/model/ingest.ts';
 import { bufferPool } from '../../src/runtime/buffer-pool.ts';
 import type { Labels, Telemetry } from '../../src/telemetry/telemetry.ts';
 
@@ -38,6 +38,8 @@ export const testLimits = { bodyBytes: 256 * 1024, inflatedBytes: 1024 * 1024, i
 
 export interface DoorOptions extends Partial<Pick<OtlpHttpOptions & OtlpGrpcOptions, 'port' | 'tokens' | 'tls' | 'bounds'>> {
   readonly limits?: typeof testLimits;
+  /** Holds requests while `admission` refuses. */
+  readonly held?: HeldRequests;
 }
 
 export async function openDoor(options: DoorOptions = {}): Promise<Door> {
@@ -62,7 +64,7 @@ async function opened(options: DoorOptions, receiverOf: ReceiverOf): Promise<Doo
   return Object.assign(door, { port: Number(address.slice(address.lastIndexOf(':') + 1)) });
 }
 
-function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: ReceiverOf): Omit<Door, 'port'> {
+function unopened({ limits = testLimits, held, ...options }: DoorOptions, receiverOf: ReceiverOf): Omit<Door, 'port'> {
   const clock = manualClock();
   const counts = new Map<string, number>();
   const waiting: { bytes: number; done: () => void }[] = [];
@@ -121,12 +123,18 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
       },
       admission: (isModest) => (isModest ? 'open' : door.admission),
       isModest: (sender) => door.modest?.(sender) ?? false,
+      ...(held === undefined ? {} : { held, outlook: (isModest: boolean) => outlook(isModest ? 'open' : door.admission) }),
     },
     telemetry,
     logger: { warn: (fields) => door.warnings.push(fields) },
     ...options,
   });
   return Object.assign(door, { receiver });
+}
+
+function outlook(admission: Admission): 'open' | 'soon' | 'later' {
+  if (admission === 'open') return 'open';
+  return admission.refuse === 'overloaded' ? 'soon' : 'later';
 }
 
 export interface RawAnswer {

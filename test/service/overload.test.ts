@@ -1,6 +1,7 @@
 /** What the watch lets through: it looks regularly, refuses with a time that grows, and counts all that is given up. */
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
+import { heldRequests } from '../../src/pipeline/overload/held-requests.ts';
 import { overloadMonitor, type Readings } from '../../src/service/overload.ts';
 import { activityWatch } from '../../src/runtime/activity.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -18,7 +19,10 @@ function watched({ rests = false }: { readonly rests?: boolean } = {}) {
   const activity = activityWatch({ clock, sleep: sleeper.sleep });
   const telemetry = metricRegistry();
   let readings = atRest;
+  const holding = manualSleep();
+  const held = heldRequests({ sleep: holding.sleep, telemetry, requestsMax: 100 });
   const watch = overloadMonitor({
+    held,
     clock,
     sleep: sleeper.sleep,
     ...(rests ? { activity } : {}),
@@ -33,6 +37,7 @@ function watched({ rests = false }: { readonly rests?: boolean } = {}) {
   stops.push(watch.stop);
   return {
     watch,
+    held,
     activity,
     slept: sleeper.slept,
     /** Looks once; `lateMs`: the event loop was that late. */
@@ -124,6 +129,47 @@ test('stress watch: while something presses no more is taken than gets done, of 
   expect(modest).toBe(300);
   expect(of.counted('tracejury.stress.refused')).toEqual([`store ${300 * perLook - taken}`]);
   expect(of.watch.isCalm()).toBe(true);
+});
+
+test('stress watch: held requests are taken as the rate allows, without a place in the line, and while they wait the service measures', async () => {
+  const of = watched({ rests: true });
+  const press = { overdueMs: 900, openBytes: 10_000_000 };
+  for (let look = 0; look < 10; look++) await of.look(press);
+  for (let request = 0; request < 50; request++) if (of.watch.admission(false) === 'open') of.watch.took(100_000);
+  const refused = of.counted('tracejury.stress.refused');
+  let taken = 0;
+  for (let request = 0; request < 4; request++)
+    void of.held.enter({
+      lane: 'http',
+      sender: 'one',
+      whenGone: () => undefined,
+      isWorthWaiting: () => of.watch.outlook(false) === 'soon',
+      take: () => (of.watch.outlook(false) === 'open' && of.watch.admission(false) === 'open' ? ++taken : undefined),
+    });
+  expect(taken).toBe(0);
+  const seen: number[] = [];
+  for (let look = 0; look < 100 && of.held.isHolding(); look++) {
+    await of.look(press);
+    seen.push(taken);
+    expect(of.slept.at(-1)).toBe(100);
+  }
+  expect([seen[0], taken]).toEqual([0, 4]);
+  expect(seen.length).toBeGreaterThan(4);
+  expect(of.counted('tracejury.stress.refused')).toEqual(refused);
+});
+
+test.each([
+  { name: 'a full journal', readings: { journal: 1 }, want: ['later', 'later'] },
+  { name: 'a target that takes nothing', readings: { forward: 1 }, want: ['later', 'later'] },
+  { name: 'late closing', readings: { overdueMs: 2_000 }, want: ['soon', 'open'] },
+  { name: 'full memory', readings: { memory: 1.1 }, want: ['later', 'later'] },
+  { name: 'memory that slows intake', readings: { memory: 1 }, want: ['open', 'open'] },
+  { name: 'nothing', readings: {}, want: ['open', 'open'] },
+] as const)('stress watch: the outlook under $name, also of a sender that sends little', async ({ readings, want }) => {
+  const of = watched();
+  await of.look(readings);
+  expect([of.watch.outlook(false), of.watch.outlook(true)]).toEqual(want);
+  expect(of.counted('tracejury.stress.refused')).toEqual([]);
 });
 
 test('stress watch: a full journal is told by its own name', async () => {

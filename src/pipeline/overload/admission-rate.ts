@@ -11,6 +11,8 @@ interface IntakePace {
   observe(now: { readonly openBytes: number; readonly isPressed: boolean }): void;
   /** False: another request is more than the pace bears. True counts as one that comes. */
   admits(): boolean;
+  /** What `admits` would return, without counting a request. */
+  hasRoom(): boolean;
   /** `true` while `admits` may refuse a request. */
   isLimited(): boolean;
   /** Seconds until a request that was just refused fits in, behind those that were refused before it. */
@@ -96,6 +98,7 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
       room -= requestBytes;
       return true;
     },
+    hasRoom: () => limit === Infinity || room > 0,
     isLimited: () => limit !== Infinity,
     waitSeconds: () => (limit === Infinity ? 0 : (line - room) / limit),
   };

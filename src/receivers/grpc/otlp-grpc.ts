@@ -88,7 +88,7 @@ async function call(
   try {
     const peer = stream.session?.socket;
     const head = headOf(headers, peer?.remoteAddress);
-    const request = 'kind' in head ? head : handler.admit(head);
+    const request = 'kind' in head ? head : await handler.admit(head, (left) => stream.once('close', left));
     if ('kind' in request) return refuse(request);
     if (peer !== undefined) connections.admitted(peer);
     stream.once('close', () => request.lease.release());
@@ -128,7 +128,25 @@ function headOf(headers: IncomingHttpHeaders, address: string | undefined): Requ
     contentEncoding: text(headers['grpc-encoding']),
     bodyBytes: 0,
     overheadBytes: callBytes,
+    ...deadline(headers['grpc-timeout']),
   };
+}
+
+/** Milliseconds of each unit of `grpc-timeout`. */
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['H', 3_600_000],
+  ['M', 60_000],
+  ['S', 1_000],
+  ['m', 1],
+  ['u', 1e-3],
+  ['n', 1e-6],
+]);
+const TIMEOUT = /^(\d{1,8})([HMSmun])$/;
+
+function deadline(timeout: IncomingHttpHeaders[string]): Pick<RequestHead, 'deadlineMs'> {
+  const [, count, unit = ''] = TIMEOUT.exec(text(timeout) ?? '') ?? [];
+  const ms = unitMs.get(unit);
+  return ms === undefined ? {} : { deadlineMs: Number(count) * ms };
 }
 
 /** Somebody is there to be answered. A stream that the client took back is closed before it is destroyed. */

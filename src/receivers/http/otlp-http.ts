@@ -104,7 +104,7 @@ function routes(app: FastifyInstance, handler: RequestHandler, answers: Answers,
   app.addHook('onRequest', async (request, reply) => {
     if (request.method === 'OPTIONS' && options.hosts?.namesOrigin(request.headers.origin) === true && signals.has(pathOf(request)))
       return answerPreflight(request, reply, options.hosts);
-    const own = handler.admit(headOf(request));
+    const own = await handler.admit(headOf(request), (left) => reply.raw.once('close', left));
     if ('kind' in own) return answers.refuse(request, reply, own);
     connections.admitted(request.raw.socket);
     admitted.set(request, own);
