@@ -36,15 +36,16 @@ import {
   withoutVerdicts,
 } from '../eval/report.ts';
 import { readInputs } from '../eval/inputs.ts';
-import { type EvalOutcome, matched, redactedNames, sampledItems, scored, taskResults } from '../eval/scoring.ts';
+import { type EvalOutcome, matcherOf, redactedNames, sampledItems, scored, taskResults } from '../eval/scoring.ts';
+import { begun } from '../eval/rule-scoring.ts';
 import { htmlReport } from '../eval/html.ts';
 import { junitXml } from '../eval/junit.ts';
 import { markdownText } from '../eval/markdown.ts';
 import { progressBar } from '../terminal.ts';
 import { reportJson } from '../eval/report-json.ts';
-import { covered, refuseFaultyExpectations, unverified } from '../eval/expectations.ts';
+import { covered, coverageReader, refuseFaultyExpectations, unverified } from '../eval/expectations.ts';
 import { faultBlocks } from '../input-faults.ts';
-import { readBodies } from '../inspect/recording.ts';
+import { openInputs } from '../inspect/recording.ts';
 import { oneLine } from '../../model/one-line.ts';
 
 const inputsMax = 1_000;
@@ -137,19 +138,38 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const judges = config.judges.map(({ name }) => name);
   const own = { members, shared, plan: config.evaluators, judges };
   const examples = await namedDataset(settings.dataset, own, { address: config.store.address, complain });
-  const { items, rejections } = readInputs(
-    await readBodies(positionals, process.stdin),
-    config,
-    config.groups.taskKey,
-    redaction === undefined ? {} : { redacted: redaction.text },
-  );
+  const matcher = matcherOf(examples);
+  const coverage = coverageReader({ plan: config.evaluators, members, judges });
+  const scoring = {
+    plan: config.evaluators,
+    context: evaluationContext(),
+    clock: { nowMs: () => performance.now() },
+    timeoutMs: settings.timeoutMs,
+    failFast: settings.failFast,
+    redaction,
+    comparing: config.groups,
+  };
+  const { items, rejections } = readInputs(await openInputs(positionals, process.stdin), {
+    reading: config,
+    taskKey: config.groups.taskKey,
+    keyOptions: redaction === undefined ? {} : { redacted: redaction.text },
+    take: (item) =>
+      begun(item, {
+        ...scoring,
+        matcher,
+        coverage,
+        keepsTexts: settings.format === htmlReport,
+        ask: undefined,
+        onDone: () => undefined,
+      }),
+  });
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   if (items.length === 0) {
     complain(`No agent run was found. ${program} inspect ${positionals.length === 1 ? positionals[0] : 'FILE'} shows the spans.`);
     return 2;
   }
   refuseFaultyExpectations(items);
-  const { items: withExamples, missing } = matched(items, examples);
+  const { items: withExamples, missing } = matcher.matched(items);
   const {
     items: planned,
     switchedOn,
@@ -159,6 +179,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
     withExamples,
     examples.filter(({ id }) => missing.includes(id)),
     { plan: config.evaluators, members, judges },
+    coverage,
   );
   const plans: readonly (readonly PlannedEvaluator[])[] = [
     config.evaluators,
@@ -178,17 +199,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
   const pool = wholePlan.every(({ configured }) => configured.kind === 'rule')
     ? undefined
     : await openPool(config.judges, (judge, code) => connectionCodes.set(judge, code));
-  const clock = { nowMs: () => performance.now() };
-  const results = await scored(chosen, {
-    plan: config.evaluators,
-    context: evaluationContext(),
-    clock,
-    ask: pool?.ask,
-    timeoutMs: settings.timeoutMs,
-    failFast: settings.failFast,
-    redaction,
-    onDone: bar.show,
-  });
+  const results = await scored(chosen, { ...scoring, ask: pool?.ask, onDone: bar.show });
   bar.end();
   await pool?.executor.stop(stopMs);
   await pool?.stop();
@@ -210,7 +221,7 @@ async function evaluated({ positionals, env, program, say, complain }: CommandIn
     outcome,
     tallies,
     gates: held,
-    tasks: taskResults(outcome.results, config.groups),
+    tasks: taskResults(outcome.results),
     passed,
     switchedOn,
     unverified: open,

@@ -6,7 +6,7 @@ import { type CommandProgram, type CommandInput, type ExitCode, UsageError, text
 import { configOption, formatOption, tenantOption } from '../common-options.ts';
 import { readInputs } from '../eval/inputs.ts';
 import { recordedRuns } from '../inspect/inspection.ts';
-import { readBodies } from '../inspect/recording.ts';
+import { openInputs } from '../inspect/recording.ts';
 import { verdictOfStored } from '../stored-verdict.ts';
 import type { Config, EvaluatorConfig, ExporterConfig } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
@@ -103,7 +103,7 @@ async function itemsOf(input: CommandInput, config: Config): Promise<ScoredRuns 
 }
 
 async function recorded({ positionals, complain }: CommandInput, config: Config): Promise<ScoredRuns | undefined> {
-  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey);
+  const { items, rejections } = readInputs(await openInputs(positionals, process.stdin), { reading: config, take: (item) => item });
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   const runs = items.filter(({ ordered }) => !ordered).map((item) => item.run);
   if (runs.length < items.length) complain(`Omitted agent traces, for scores need spans: ${items.length - runs.length}.`);

@@ -3,7 +3,7 @@ import type { ConfiguredEvaluator } from '../../../evaluators/configuration/conf
 import { coverageOf } from '../../../evaluators/configuration/coverage.ts';
 import type { AnyEvaluator, ExpectedPart, Fault } from '../../../evaluators/evaluator.ts';
 import { expectationNames, readExpectation, refinedPart, statedParts } from '../../../evaluators/expectation/expectation.ts';
-import type { FileExample, EvalItem, EvalResult, MatchedItem } from './scoring.ts';
+import type { Coverage, EvalItem, EvalResult, FileExample, MatchedItem } from './scoring.ts';
 import { InputFaults } from '../input-faults.ts';
 import { type ConfigFault, pathText } from '../../config/diagnostic.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
@@ -35,65 +35,92 @@ interface CoverageSettings {
   readonly judges: readonly string[];
 }
 
-/** Examples without a run count as well: no evaluator checks their expectations either. */
-export function covered(
-  items: readonly MatchedItem[],
-  examplesWithoutRun: readonly FileExample[],
-  { plan, members, judges }: CoverageSettings,
-): CoveredItems {
-  const [judge] = judges;
+export interface CoverageReader {
+  ofItem(item: MatchedItem): Coverage;
+  /** An example without a run counts as well: no evaluator checks its expectation either. */
+  ofExample(example: FileExample): Coverage;
+}
+
+export function coverageReader({ plan, members, judges: [judge] }: CoverageSettings): CoverageReader {
   const made = new Map<string, ConfiguredEvaluator>();
-  const on = new Map<string, { readonly evaluator: string; readonly parts: Set<ExpectedPart>; readonly judge: string | undefined }>();
-  const unchecked = new Map<string, ConfigFault>();
-  const notCompared = new Map<ExpectedPart, number>();
-  const undecided = new Map<ExpectedPart, number>();
-  const planFor = (
+  const read = (
     expected: Expectation,
     base: readonly PlannedEvaluator[],
     looking: readonly PlannedEvaluator[],
     place: (part: ExpectedPart) => Omit<ConfigFault, 'problem' | 'todo'>,
-  ): readonly PlannedEvaluator[] => {
-    const found = coverageOf(
+  ): Coverage => {
+    const { switchedOn, unchecked, notCompared, undecided } = coverageOf(
       expected,
       looking.map(({ configured }) => configured),
       { table: members, canAsk: judge !== undefined, made },
     );
-    for (const { part, use } of found.unchecked) {
-      const at = place(part);
-      unchecked.set(`${at.file}\n${at.key}`, {
-        ...at,
+    const judgeOf = ({ kind }: ConfiguredEvaluator): string | undefined => (kind === 'judge' ? judge : undefined);
+    const added = switchedOn.map(({ configured }): PlannedEvaluator => {
+      const asked = judgeOf(configured);
+      return { configured, ...(asked === undefined ? {} : { judge: asked }), sampleRate: 1 };
+    });
+    return {
+      plan: added.length === 0 ? base : [...base, ...added],
+      switchedOn: switchedOn.map(({ part, configured }) => ({
+        name: configured.name,
+        evaluator: configured.evaluator.id,
+        judge: judgeOf(configured),
+        part,
+      })),
+      unchecked: unchecked.map(({ part, use }) => ({
+        ...place(part),
         problem: 'has no evaluator that checks it',
         todo: `Add ${use.join(' or ')} to evaluators and a judge to judges, or leave the expectation out.`,
-      });
-    }
-    for (const part of found.notCompared) notCompared.set(part, (notCompared.get(part) ?? 0) + 1);
-    for (const part of found.undecided) undecided.set(part, (undecided.get(part) ?? 0) + 1);
-    const added = found.switchedOn.map(({ part, configured }): PlannedEvaluator => {
-      const asks = configured.kind === 'judge' && judge !== undefined ? { judge } : {};
-      const known = on.get(configured.name) ?? { evaluator: configured.evaluator.id, parts: new Set(), judge: asks.judge };
-      on.set(configured.name, known);
-      known.parts.add(part);
-      return { configured, ...asks, sampleRate: 1 };
-    });
-    return added.length === 0 ? base : [...base, ...added];
+      })),
+      notCompared,
+      undecided,
+    };
   };
-  const planned = items.map((item) => {
-    const base = item.example?.plan ?? plan;
-    if (item.run.partOf !== undefined) return { ...item, plan: base };
-    return {
-      ...item,
-      plan: planFor(
+  return {
+    ofItem(item) {
+      const base = item.example?.plan ?? plan;
+      if (item.run.partOf !== undefined) return { plan: base, switchedOn: [], unchecked: [], notCompared: [], undecided: [] };
+      return read(
         expectedOf(item.run),
         base,
         base.filter(({ when }) => when?.(item.run) !== false),
         (part) => placeOf(item, part),
-      ),
-    };
+      );
+    },
+    ofExample(example) {
+      const base = example.plan ?? plan;
+      return read(example.expect === undefined ? {} : readExpectation(example.expect).expectation, base, base, example.placeOf);
+    },
+  };
+}
+
+/** `items`: those without a coverage get theirs. */
+export function covered(
+  items: readonly MatchedItem[],
+  examplesWithoutRun: readonly FileExample[],
+  settings: CoverageSettings,
+  reader: CoverageReader = coverageReader(settings),
+): CoveredItems {
+  const on = new Map<string, { readonly evaluator: string; readonly parts: Set<ExpectedPart>; readonly judge: string | undefined }>();
+  const unchecked = new Map<string, ConfigFault>();
+  const notCompared = new Map<ExpectedPart, number>();
+  const undecided = new Map<ExpectedPart, number>();
+  const count = (found: Coverage): void => {
+    for (const fault of found.unchecked) unchecked.set(`${fault.file}\n${fault.key}`, fault);
+    for (const part of found.notCompared) notCompared.set(part, (notCompared.get(part) ?? 0) + 1);
+    for (const part of found.undecided) undecided.set(part, (undecided.get(part) ?? 0) + 1);
+    for (const { name, evaluator, judge, part } of found.switchedOn) {
+      const known = on.get(name) ?? { evaluator, parts: new Set(), judge };
+      on.set(name, known);
+      known.parts.add(part);
+    }
+  };
+  const planned = items.map((item) => {
+    const coverage = item.coverage ?? reader.ofItem(item);
+    count(coverage);
+    return { ...item, plan: coverage.plan };
   });
-  for (const example of examplesWithoutRun) {
-    const base = example.plan ?? plan;
-    planFor(example.expect === undefined ? {} : readExpectation(example.expect).expectation, base, base, example.placeOf);
-  }
+  for (const example of examplesWithoutRun) count(reader.ofExample(example));
   return {
     items: planned,
     switchedOn: [...on].map(([name, { parts, ...rest }]) => ({ name, ...rest, parts: [...parts] })),
@@ -142,10 +169,7 @@ function ownPlace(
 
 /** Throws InputFaults for unreadable expectations in runs: no evaluator would check them. */
 export function refuseFaultyExpectations(items: readonly EvalItem[]): void {
-  const faults = items.flatMap((item) => {
-    const { expected } = item.run;
-    return expected === undefined ? [] : readExpectation(expected).faults.map((fault) => located(item, fault, expected));
-  });
+  const faults = items.flatMap((item) => item.faults ?? expectationFaults(item));
   if (faults.length > 0)
     throw new InputFaults(
       faults[0]?.file ?? '',
@@ -155,6 +179,11 @@ export function refuseFaultyExpectations(items: readonly EvalItem[]): void {
 }
 
 const faultsMax = 200;
+
+export function expectationFaults(item: EvalItem): readonly ConfigFault[] {
+  const { expected } = item.run;
+  return expected === undefined ? [] : readExpectation(expected).faults.map((fault) => located(item, fault, expected));
+}
 
 function located(item: EvalItem, fault: ReturnType<typeof readExpectation>['faults'][number], expected: JsonValue): ConfigFault {
   const { at, problem, todo } = wordedFault(fault, expected);

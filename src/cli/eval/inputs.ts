@@ -1,9 +1,10 @@
 /** Reads the runs of input files: from spans by the gathering of the service, from agent traces, or from messages. */
 import { type Locate, locatorOf } from './dataset.ts';
 import type { EvalItem } from './scoring.ts';
-import { type Reading, recordedRuns } from '../inspect/inspection.ts';
+import { byStart, type Reading, type RunPlace } from '../inspect/inspection.ts';
 import { otlpOf } from '../inspect/exported-forms.ts';
-import { type Body, readRecorded, type Recorded } from '../inspect/recording.ts';
+import type { Input, Recorded } from '../inspect/recording.ts';
+import { streamedRuns } from '../inspect/streamed-runs.ts';
 import { pathText } from '../../config/diagnostic.ts';
 import { type GivenTrace, givenTraces, runOfTrace } from '../../library/given-traces.ts';
 import type { Run } from '../../model/agent-trace.ts';
@@ -14,37 +15,49 @@ import { isJsonObject, type JsonValue, parseJson } from '../../model/json.ts';
 import { type Span, textAttribute } from '../../model/span.ts';
 import { defaultTaskKey, type TaskKeyOptions, taskKeys, type TaskKeys, type TaskPath } from '../../pipeline/reporting/task-keys.ts';
 
-interface ReadInputs {
-  readonly items: readonly EvalItem[];
+interface ReadInputs<Taken> {
+  readonly items: readonly Taken[];
   /** Rejected spans. */
   readonly rejections: Recorded['rejections'];
 }
 
+interface ReadOptions<Taken> {
+  readonly reading: Reading;
+  readonly taskKey?: TaskPath;
+  readonly keyOptions?: TaskKeyOptions;
+  readonly pieceBytes?: number;
+  /** What is kept of an item. Called as soon as its trace is whole. */
+  readonly take: (item: EvalItem) => Taken;
+}
+
 /** Gives runs from spans by start time, then runs from agent traces and messages in their order. Throws INPUT_UNREADABLE. */
-export function readInputs(
-  bodies: readonly Body[],
-  reading: Reading,
-  taskKey: TaskPath = defaultTaskKey,
-  keyOptions: TaskKeyOptions = {},
-): ReadInputs {
-  const recordedBodies: Body[] = [];
+export function readInputs<Taken>(
+  inputs: readonly Input[],
+  { reading, taskKey = defaultTaskKey, keyOptions = {}, take, ...cut }: ReadOptions<Taken>,
+): ReadInputs<Taken> {
+  const ofSpans: Input[] = [];
   const given: (GivenTrace & { readonly document: Document })[] = [];
-  for (const body of bodies) {
-    const documents = givenDocuments(body);
-    if (documents === undefined) recordedBodies.push(body);
+  for (const input of inputs) {
+    const documents = givenDocuments(input);
+    if (documents === undefined) ofSpans.push(input);
     else for (const document of documents) given.push(...givenTraces(document.where, document.value).map((one) => ({ ...one, document })));
   }
-  const recorded = readRecorded(recordedBodies);
-  const named = exampleIds(recorded.spans);
-  const runs = recordedRuns(recorded, reading);
   const tasks = taskKeys(taskKey, keyOptions);
-  tasks.spans(noTenant, recorded.spans);
+  const recorded: (RunPlace & { readonly taken: Taken })[] = [];
+  const stream = streamedRuns(ofSpans, { reading, ...cut });
+  for (const { runs, spans, placeOf } of stream.batches) {
+    const named = exampleIds(spans);
+    tasks.spans(noTenant, spans);
+    for (const run of runs)
+      recorded.push({
+        startUnixNano: run.startUnixNano,
+        place: placeOf(run),
+        taken: take(withTask(recordedItem(run, named), tasks)),
+      });
+  }
   return {
-    items: [
-      ...runs.map((run) => withTask(recordedItem(run, named), tasks)),
-      ...given.map((one, at) => withTask(givenItem(one, at), tasks)),
-    ],
-    rejections: recorded.rejections,
+    items: [...recorded.sort(byStart).map(({ taken }) => taken), ...given.map((one, at) => take(withTask(givenItem(one, at), tasks)))],
+    rejections: stream.rejections,
   };
 }
 
@@ -63,8 +76,11 @@ interface Document {
 }
 
 /** The JSON documents of a body: one, or one a line. `undefined` when the body holds spans or is not JSON. */
-function givenDocuments({ name, bytes }: Body): readonly Document[] | undefined {
-  const text = givenText(bytes);
+function givenDocuments(input: Input): readonly Document[] | undefined {
+  const bytes = input.open();
+  const text = mayHoldRuns(bytes.read(0, otlpKeyBytes)) ? givenText(bytes.read(0, bytes.size)) : undefined;
+  bytes.close();
+  const { name } = input;
   if (text === undefined) return undefined;
   const whole = parseJson(text);
   if (whole !== undefined)
@@ -130,10 +146,14 @@ const otlpKeyBytes = 1_000;
 
 /** The text of a body with runs or labels in JSON; `undefined` when it holds spans or is not JSON. */
 export function givenText(bytes: Buffer): string | undefined {
-  const head = bytes.toString('utf8', 0, otlpKeyBytes);
-  if (OTLP_KEY.test(head) || !/^\uFEFF?\s*(?:[[{]|$)/.test(head)) return undefined;
+  if (!mayHoldRuns(bytes)) return undefined;
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   return /^\s*[[{]/.test(text) ? text : undefined;
+}
+
+function mayHoldRuns(bytes: Buffer): boolean {
+  const head = bytes.toString('utf8', 0, otlpKeyBytes);
+  return !OTLP_KEY.test(head) && /^\uFEFF?\s*(?:[[{]|$)/.test(head);
 }
 
 /** Whether it holds spans, as a request or as other programs write them. */

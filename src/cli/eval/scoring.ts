@@ -2,7 +2,7 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { readDefinitions, unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
 import type { EvaluationContext, ExpectedPart } from '../../../evaluators/evaluator.ts';
-import { convergence } from '../../../evaluators/evidence/convergence.ts';
+import { convergence, type GroupRun } from '../../../evaluators/evidence/convergence.ts';
 import type { ConfigFault, Path } from '../../config/diagnostic.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { Run } from '../../model/agent-trace.ts';
@@ -21,6 +21,21 @@ import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 /** A key in a file. */
 type KeyPlace = Omit<ConfigFault, 'problem' | 'todo'>;
 
+/** The evaluators of a run, and how far they check its expectation. */
+export interface Coverage {
+  readonly plan: readonly PlannedEvaluator[];
+  readonly switchedOn: readonly {
+    readonly name: string;
+    readonly evaluator: string;
+    /** `undefined` for an evaluator without a judge. */
+    readonly judge: string | undefined;
+    readonly part: ExpectedPart;
+  }[];
+  readonly unchecked: readonly ConfigFault[];
+  readonly notCompared: readonly ExpectedPart[];
+  readonly undecided: readonly ExpectedPart[];
+}
+
 export interface EvalItem {
   readonly run: Run;
   /** Its name in reports. */
@@ -33,6 +48,10 @@ export interface EvalItem {
   readonly ordered: boolean;
   /** The place of an expectation in the file of the run; absent for spans. */
   readonly origin?: (path: Path, at: 'key' | 'value') => KeyPlace;
+  /** Faults of the expectation of the run; absent: nobody has looked. */
+  readonly faults?: readonly ConfigFault[];
+  /** Rules have scored the run, which is left without its content. */
+  readonly begun?: { readonly example: FileExample | undefined; readonly coverage: Coverage; readonly result: EvalResult };
 }
 
 /** One line of a dataset. */
@@ -56,6 +75,7 @@ export interface MatchedItem extends EvalItem {
   readonly example: FileExample | undefined;
   /** The evaluators of this run. Default: those of its example, or of the configuration. */
   readonly plan?: readonly PlannedEvaluator[];
+  readonly coverage?: Coverage;
 }
 
 export interface EvalResult {
@@ -65,6 +85,8 @@ export interface EvalResult {
   readonly tookMs?: ReadonlyMap<string, number>;
   /** Session of the run; absent when it is redacted, because redacted sessions cannot be distinguished. */
   readonly session?: string | undefined;
+  /** The run beside others of its task; absent when it cannot be compared. */
+  readonly compared?: GroupRun | undefined;
 }
 
 export interface EvalOutcome {
@@ -93,7 +115,7 @@ export function redactedNames(outcome: EvalOutcome, redaction: Redaction | undef
   return { ...outcome, results: outcome.results.map(result), missing: outcome.missing.map(text) };
 }
 
-interface ScoringOptions {
+export interface ScoringOptions {
   readonly plan: readonly PlannedEvaluator[];
   readonly context: EvaluationContext;
   readonly clock: Clock;
@@ -104,6 +126,8 @@ interface ScoringOptions {
   readonly failFast: boolean;
   /** Applies to judges and reports. */
   readonly redaction?: Redaction | undefined;
+  /** Absent: runs of a task are not compared. */
+  readonly comparing?: Comparing;
   readonly onDone: (done: number) => void;
 }
 
@@ -117,7 +141,7 @@ export async function scored(items: readonly MatchedItem[], options: ScoringOpti
   let failed = false;
   const worker = async (): Promise<void> => {
     for (const item of queue) {
-      const result = await resultOn(item, options);
+      const result = item.begun?.result ?? (await resultOn(item, options));
       const { verdicts } = result;
       results.set(item, result);
       options.onDone(results.size);
@@ -131,7 +155,18 @@ export async function scored(items: readonly MatchedItem[], options: ScoringOpti
 
 /** Verdicts have the order of the plan. Offline the judges get every run; --sample draws a sample. */
 async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<EvalResult> {
-  const { context, clock } = options;
+  const { toJudge, finished } = ruledOn(item, options);
+  return finished(await Promise.all(toJudge.map((ask) => ask())));
+}
+
+interface Ruled {
+  /** The questions to judges. */
+  readonly toJudge: readonly (() => Promise<NamedVerdict>)[];
+  readonly finished: (judged: readonly NamedVerdict[]) => EvalResult;
+}
+
+export function ruledOn(item: MatchedItem, options: ScoringOptions): Ruled {
+  const { context, clock, comparing } = options;
   const plan = (item.plan ?? item.example?.plan ?? options.plan).map((planned) => ({ ...planned, sampleRate: 1 }));
   const tookMs = new Map<string, number>();
   const telemetry: Telemetry = {
@@ -142,21 +177,33 @@ async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<Eva
   };
   const { evaluations, toJudge } = evaluateRun(item.run, plan, { context, clock, telemetry, sessionsAsRuns: true });
   const { run, work, verdict } = redactedRun(item.run, options.redaction);
-  const judged = await Promise.all(
-    toJudge.map(async (one) => {
+  return {
+    toJudge: toJudge.map((one) => async () => {
       const { name, evaluator } = one.configured;
       const startMs = clock.nowMs();
       const given = await asked(run, work(one), options);
       tookMs.set(name, clock.nowMs() - startMs);
       return { name, evaluator: evaluator.id, verdict: given };
     }),
-  );
-  const found = new Map([...evaluations.map(named), ...judged].map((one) => [one.name, one]));
-  const verdicts = plan
-    .flatMap(({ configured }) => found.get(configured.name) ?? [])
-    .map((one) => ({ ...one, verdict: verdict(one.verdict) }));
-  const { sessionId } = run.trace;
-  return { item: { ...item, run }, verdicts, tookMs, session: sessionId === item.run.trace.sessionId ? sessionId : undefined };
+    finished(judged) {
+      const found = new Map([...evaluations.map(named), ...judged].map((one) => [one.name, one]));
+      const verdicts = plan
+        .flatMap(({ configured }) => found.get(configured.name) ?? [])
+        .map((one) => ({ ...one, verdict: verdict(one.verdict) }));
+      const { sessionId } = run.trace;
+      const compared =
+        comparing === undefined
+          ? undefined
+          : comparedRun(run, comparing, (wanted) => verdicts.find(({ name }) => name === wanted)?.verdict);
+      return {
+        item: { ...item, run },
+        verdicts,
+        tookMs,
+        session: sessionId === item.run.trace.sessionId ? sessionId : undefined,
+        compared: compared?.kind === 'compared' ? compared.run : undefined,
+      };
+    },
+  };
 }
 
 function named({ key, evaluator, verdict }: Evaluation): NamedVerdict {
@@ -190,16 +237,44 @@ interface Matching {
   readonly missing: readonly string[];
 }
 
+export interface Matcher {
+  /** The example of a run that has the same one beside any other runs; `undefined` when other runs decide. */
+  atOnce(item: EvalItem): { readonly example: FileExample | undefined } | undefined;
+  matched(items: readonly EvalItem[]): Matching;
+}
+
+export function matched(items: readonly EvalItem[], examples: readonly FileExample[]): Matching {
+  return matcherOf(examples).matched(items);
+}
+
 /**
  * Matches runs with examples: by the id that the run names, then by the input, then, for agent traces and messages, by their order. Several
  * runs may match one example. A sub-agent matches only by id.
  */
-export function matched(items: readonly EvalItem[], examples: readonly FileExample[]): Matching {
+export function matcherOf(examples: readonly FileExample[]): Matcher {
   const byId = new Map(examples.map((example) => [example.id, example]));
   const byInput = Map.groupBy(
     examples.filter(({ input }) => input !== undefined),
     ({ input }) => plain(input ?? ''),
   );
+  /** Examples with the input of a run that names none. */
+  const alike = ({ exampleId, run }: EvalItem): readonly FileExample[] =>
+    exampleId !== undefined || run.parent !== undefined || run.trace.input === undefined ? [] : (byInput.get(plain(run.trace.input)) ?? []);
+  return {
+    atOnce(item) {
+      const [first, ...others] = alike(item);
+      if (item.exampleId !== undefined) return { example: byId.get(item.exampleId) };
+      return others.length > 0 || (item.ordered && first === undefined && examples.length > 0) ? undefined : { example: first };
+    },
+    matched: (items) => matchedAmong(items, examples, { byId, alike }),
+  };
+}
+
+function matchedAmong(
+  items: readonly EvalItem[],
+  examples: readonly FileExample[],
+  { byId, alike }: { readonly byId: ReadonlyMap<string, FileExample>; readonly alike: (item: EvalItem) => readonly FileExample[] },
+): Matching {
   const taken = new Set<FileExample>();
   const found = new Map<EvalItem, FileExample>();
   const take = (item: EvalItem, example: FileExample | undefined): void => {
@@ -207,12 +282,11 @@ export function matched(items: readonly EvalItem[], examples: readonly FileExamp
     found.set(item, example);
     taken.add(example);
   };
-  for (const item of items) if (item.exampleId !== undefined) take(item, byId.get(item.exampleId));
+  for (const item of items) take(item, item.begun?.example ?? (item.exampleId === undefined ? undefined : byId.get(item.exampleId)));
   for (const item of items) {
-    const input = item.run.trace.input;
-    if (found.has(item) || item.exampleId !== undefined || item.run.parent !== undefined || input === undefined) continue;
+    if (found.has(item)) continue;
     // Among examples with the same input, each gets a run before one gets a second.
-    const same = byInput.get(plain(input)) ?? [];
+    const same = alike(item);
     take(item, same.find((example) => !taken.has(example)) ?? same[0]);
   }
   const left = examples.filter((example) => !taken.has(example)).values();
@@ -229,7 +303,9 @@ function plain(input: string): string {
 }
 
 /** The expectation of the dataset overrides that of the run; its tools add missing definitions. */
-function withExample(item: EvalItem, example: FileExample | undefined): MatchedItem {
+export function withExample(item: EvalItem, example: FileExample | undefined): MatchedItem {
+  const { begun: scoredBefore } = item;
+  if (scoredBefore !== undefined) return { ...item, label: scoredBefore.result.item.label, example, coverage: scoredBefore.coverage };
   if (example === undefined) return { ...item, example };
   const { run } = item;
   const own = isJsonObject(run.expected) ? run.expected : {};
@@ -280,11 +356,10 @@ export interface TaskResult {
 }
 
 /** In the order of first runs. Omits runs that name no task or cannot be compared. */
-export function taskResults(results: readonly EvalResult[], comparing: Comparing): readonly TaskResult[] {
-  const compared = results.flatMap(({ item, verdicts }) => {
+export function taskResults(results: readonly EvalResult[]): readonly TaskResult[] {
+  const compared = results.flatMap(({ item, compared: run }) => {
     const task = item.example?.id ?? item.task;
-    const found = comparedRun(item.run, comparing, (wanted) => verdicts.find(({ name }) => name === wanted)?.verdict);
-    return task === undefined || found.kind === 'left_out' ? [] : [{ task, agent: item.run.trace.agent ?? '', run: found.run }];
+    return task === undefined || run === undefined ? [] : [{ task, agent: item.run.trace.agent ?? '', run }];
   });
   return [...Map.groupBy(compared, ({ task, agent }) => JSON.stringify([task, agent])).values()].flatMap((group) => {
     const [first] = group;

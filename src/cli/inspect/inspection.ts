@@ -101,7 +101,10 @@ export function recordedRuns(
 ): readonly Run[] {
   const last = gatheredRuns(recorded, reading, telemetry);
   const places = new Map(recorded.spans.map(({ traceId, spanId }, place) => [`${traceId}/${spanId}`, place]));
-  return [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0));
+  return [...last.values()]
+    .map((run) => ({ run, startUnixNano: run.startUnixNano, place: places.get(placeKey(run)) ?? 0 }))
+    .sort(byStart)
+    .map(({ run }) => run);
 }
 
 /** The last revision of each run, by `trace/span`. */
@@ -113,9 +116,20 @@ export function gatheredRuns(
   return regatheredRuns(recorded, { ...reading, collectors, dialects: dialects.map(configuredCollector), telemetry });
 }
 
+/** The key of the span of a run. */
+export function placeKey({ traceId, spanTraceId = traceId, spanId }: Pick<Run, 'traceId' | 'spanTraceId' | 'spanId'>): string {
+  return `${spanTraceId}/${spanId}`;
+}
+
+export interface RunPlace {
+  readonly startUnixNano: bigint;
+  /** The place of its span among all spans. */
+  readonly place: number;
+}
+
 /** Equal starts keep the order of their spans. */
-function byStart(placeOf: (run: Run) => number): (a: Run, b: Run) => number {
-  return (a, b) => (a.startUnixNano === b.startUnixNano ? placeOf(a) - placeOf(b) : a.startUnixNano < b.startUnixNano ? -1 : 1);
+export function byStart(a: RunPlace, b: RunPlace): number {
+  return a.startUnixNano === b.startUnixNano ? a.place - b.place : a.startUnixNano < b.startUnixNano ? -1 : 1;
 }
 
 function recognition({ spans, records }: Recorded, all: readonly Collector[]): Pick<Replayed, 'spansByDialect' | 'unrecognised'> {

@@ -9,6 +9,7 @@ import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonValue } from '
 import type { LogRecord, Span } from '../../model/span.ts';
 import { defaultOtlpLimits } from '../../otlp/read/limits.ts';
 import { otlpOf } from './exported-forms.ts';
+import { type Bytes, fileBytes, type Piece } from './pieces.ts';
 import { type KeyShapes, keyShapes } from '../../otlp/read/key-shapes.ts';
 import { type OtlpEncoding, logsInSteps, type ReadLogs, type ReadTraces, type Rejection, tracesInSteps } from '../../otlp/read/read.ts';
 import { runSteps } from '../../runtime/cooperative.ts';
@@ -42,18 +43,76 @@ export async function readBodies(
   limits: ByteLimits = defaultByteLimits,
 ): Promise<readonly Body[]> {
   const bodies: Body[] = [];
+  for (const { name, open } of await openInputs(paths, stdin, limits)) {
+    const bytes = open();
+    bodies.push({ name, bytes: bytes.read(0, bytes.size) });
+    bytes.close();
+  }
+  return bodies;
+}
+
+/** An input that can be read several times. */
+export interface Input {
+  /** The path, or `standard input`. */
+  readonly name: string;
+  /** Inflated. Throws INPUT_UNREADABLE. */
+  readonly open: () => Bytes;
+}
+
+/** All inputs in the order given; those of a folder by name. Throws INPUT_UNREADABLE. */
+export async function openInputs(
+  paths: readonly string[],
+  stdin: Readable,
+  limits: ByteLimits = defaultByteLimits,
+): Promise<readonly Input[]> {
+  const inputs: Input[] = [];
   let total = 0;
   for (const path of paths) {
     const files = path === '-' ? [path] : await filesAt(path, limits);
     for (const file of files) {
       const name = file === '-' ? 'standard input' : file;
-      const bytes = inflated(name, await readWhole(name, file === '-' ? stdin : createReadStream(file), limits), limits);
-      total += bytes.length;
+      const open = file === '-' ? undefined : openFile(name, limits);
+      const input = open ?? kept(inflated(name, await readWhole(name, file === '-' ? stdin : createReadStream(file), limits), limits));
+      const { size, close } = input();
+      close();
+      total += size;
       if (total > limits.totalBytes) throw unreadable(name, `together the inputs are larger than ${limits.totalBytes} bytes.`);
-      bodies.push({ name, bytes });
+      inputs.push({ name, open: input });
     }
   }
-  return bodies;
+  return inputs;
+}
+
+/** `undefined` for a file that can be read only once, such as a pipe. */
+function openFile(name: string, limits: ByteLimits): (() => Bytes) | undefined {
+  const open = (): Bytes | undefined => {
+    try {
+      return fileBytes(name);
+    } catch (error) {
+      throw unreadableFile(name, error);
+    }
+  };
+  const first = open();
+  if (first === undefined) return undefined;
+  const isCompressed = isGzip(first.read(0, gzipBytes));
+  first.close();
+  if (first.size > limits.fileBytes) throw unreadable(name, `larger than ${limits.fileBytes} bytes.`);
+  return () => {
+    const bytes = open() ?? first;
+    if (!isCompressed) return bytes;
+    const whole = inflated(name, bytes.read(0, bytes.size), limits);
+    bytes.close();
+    return kept(whole)();
+  };
+}
+
+/** An input of bytes in memory. */
+export function inputOf({ name, bytes }: Body): Input {
+  return { name, open: kept(bytes) };
+}
+
+function kept(bytes: Buffer): () => Bytes {
+  return () => ({ size: bytes.length, read: (at, length) => bytes.subarray(at, at + length), close: () => undefined });
 }
 
 async function filesAt(path: string, limits: ByteLimits): Promise<readonly string[]> {
@@ -89,9 +148,14 @@ async function readWhole(name: string, from: Readable, limits: ByteLimits): Prom
   return Buffer.concat(chunks, size);
 }
 
-/** The first two bytes identify gzip. */
+const gzipBytes = 2;
+
+function isGzip(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
 function inflated(name: string, bytes: Buffer, limits: ByteLimits): Buffer {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  if (!isGzip(bytes)) return bytes;
   try {
     return gunzipSync(bytes, { maxOutputLength: limits.totalBytes });
   } catch (error) {
@@ -109,6 +173,7 @@ export interface Recorded {
   readonly rejections: readonly (Rejection & { readonly where: string })[];
 }
 
+/** Collects what is read. */
 interface Collected {
   readonly spans: Span[];
   readonly records: LogRecord[];
@@ -125,9 +190,20 @@ const linesMax = 5_000_000;
 
 /** Reads protobuf, one JSON request, or one JSON request a line. Throws INPUT_UNREADABLE with the file, and the line of JSON lines. */
 export function readRecorded(bodies: readonly Body[]): Recorded {
-  const into: Collected = { spans: [], records: [], recordsWithoutTrace: 0, rejections: [], shapes: keyShapes() };
-  for (const body of bodies) readBody(body, into);
+  const into = collecting();
+  for (const body of bodies) readPiece({ ...body, form: 'whole', line: 1 }, into);
   return into;
+}
+
+export function collecting(shapes = keyShapes()): Collected {
+  return { spans: [], records: [], recordsWithoutTrace: 0, rejections: [], shapes };
+}
+
+/** Throws INPUT_UNREADABLE with the file, and the line of JSON lines. */
+export function readPiece(piece: Piece, into: Collected): void {
+  if (piece.form === 'lines') readLines(piece, into);
+  else if (piece.form === 'whole') readBody(piece, into);
+  else keepTraces(piece.name, tracesIn(piece.bytes, 'protobuf', into), into);
 }
 
 function readBody({ name, bytes }: Body, into: Collected): void {
@@ -137,7 +213,7 @@ function readBody({ name, bytes }: Body, into: Collected): void {
   const sign = firstSign(bytes);
   if (sign !== 0x7b && sign !== 0x5b) throw unreadable(name, 'it is neither an OTLP request in protobuf nor JSON.');
   if (isOneDocument(bytes)) readJson(name, bytes, into);
-  else readLines(name, bytes, into);
+  else readLines({ name, bytes, line: 1 }, into);
 }
 
 function firstSign(bytes: Buffer): number | undefined {
@@ -159,8 +235,8 @@ function isOneDocument(bytes: Buffer): boolean {
   return jsonIn(bytes.subarray(start, end)) === undefined;
 }
 
-function readLines(name: string, bytes: Buffer, into: Collected): void {
-  let line = 0;
+function readLines({ name, bytes, line: first }: Omit<Piece, 'form'>, into: Collected): void {
+  let line = first - 1;
   for (let start = 0; start < bytes.length;) {
     const found = bytes.indexOf(0x0a, start);
     const end = found === -1 ? bytes.length : found;

@@ -7,7 +7,7 @@ import { agreementOf, type JudgeAgreement } from '../../analytics/judge-agreemen
 import { type CommandInput, type ExitCode, UsageError } from '../command.ts';
 import { givenLines, givenText, readInputs } from '../eval/inputs.ts';
 import { type EvalItem, type EvalResult, type MatchedItem, scored } from '../eval/scoring.ts';
-import { type Body, readBodies } from '../inspect/recording.ts';
+import { type Body, inputOf, readBodies } from '../inspect/recording.ts';
 import { progressBar } from '../terminal.ts';
 import { oneLine } from '../../model/one-line.ts';
 import type { Config } from '../../config/config.ts';
@@ -45,7 +45,7 @@ export async function checkJudges(settings: CheckSettings, { env, say, complain 
   ];
   const bodies = await readBodies(settings.files, process.stdin);
   const labels = [...readLabels(bodies), ...readLabelFiles(await readBodies(settings.labels, process.stdin))];
-  const { items, rejections } = readInputs(bodies, first.config);
+  const { items, rejections } = readInputs(bodies.map(inputOf), { reading: first.config, take: (item) => item });
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   const labelled = items.map((item) => ({ item, labels: labelsOn(item, labels) })).filter((one) => one.labels.length > 0);
   if (labelled.length === 0) {

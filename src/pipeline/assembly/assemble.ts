@@ -53,6 +53,8 @@ export interface Draft {
   readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records' | 'earlier_requests')[];
   /** Present when no span encloses its requests and tools, so it may continue in other traces. */
   readonly fragment?: Fragment;
+  /** Other turns of its session may complete its tool definitions. */
+  readonly asksSession?: true;
 }
 
 interface AssembleInput extends Reading {

@@ -100,6 +100,7 @@ export function sessionTools<Trace>(publish?: (note: SessionNote) => void): Sess
             ...draft.trace,
             toolDefinitions: draft.trace.toolDefinitions.map((definition) => completed(definition, session.tools.get(definition.name))),
           },
+          asksSession: true as const,
         };
       }),
     hear({ tenant, key, tools, isWanted }) {

@@ -51,7 +51,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const memory: Eviction = eviction({ limits, clock, traces, gone, evict: (trace) => closer.evict(trace) });
   const joins =
     others?.joins === false
-      ? handingOver(limits.tombstonesMax)
+      ? handingOver(limits.tombstonesMax, others.leaves)
       : joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: memory.joined, linked: others?.claim });
   const shared = { clock, telemetry, limits, traces, memory, roles, joins, planner, references };
   const closer = traceCloser({

@@ -1,6 +1,7 @@
 /** Gatherers that share the traces of the same clients: one of them joins traces, and the others hand over to it what may have to be joined. */
 import { recentTexts } from '../../model/recent-numbers.ts';
 import type { SessionNote } from '../assembly/session-tool-definitions.ts';
+import type { Draft } from '../assembly/assemble.ts';
 import type { Joining } from './trace-joining.ts';
 
 /** What a gatherer tells the others. */
@@ -12,10 +13,12 @@ export interface OtherGatherers {
   /** The trace with this key is linked with one here: it is to come here. */
   readonly claim: (key: string) => void;
   readonly publish: (note: SessionNote) => void;
+  /** Runs whose trace goes to the gatherer that joins. Default: those that other traces may continue. */
+  readonly leaves?: (draft: Draft) => boolean;
 }
 
 /** Traces with parts of a run in several traces leave, and so do all spans that come for them later. */
-export function handingOver(tracesMax: number): Joining {
+export function handingOver(tracesMax: number, isLeaving: (draft: Draft) => boolean = isFragment): Joining {
   const leaving = recentTexts(tracesMax);
   return {
     byLinks(trace) {
@@ -25,9 +28,13 @@ export function handingOver(tracesMax: number): Joining {
     byFragments: () => undefined,
     claimed: (key) => leaving.add(key),
     leaves(trace, drafts = []) {
-      if (drafts.some(({ fragment }) => fragment !== undefined)) leaving.add(trace.key);
+      if (drafts.some(isLeaving)) leaving.add(trace.key);
       return leaving.has(trace.key);
     },
     forget: () => undefined,
   };
+}
+
+function isFragment({ fragment }: Draft): boolean {
+  return fragment !== undefined;
 }

@@ -6,7 +6,8 @@ import { afterAll, expect, test } from 'vitest';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readDataset } from '../../../src/cli/eval/dataset.ts';
 import { readInputs } from '../../../src/cli/eval/inputs.ts';
-import { matched } from '../../../src/cli/eval/scoring.ts';
+import { type EvalItem, matched } from '../../../src/cli/eval/scoring.ts';
+import { inputOf } from '../../../src/cli/inspect/recording.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { JuryError } from '../../../src/model/errors.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
@@ -147,8 +148,9 @@ test('dataset: all faults come at once', () => {
   expect(() => read('[{"inputs": 1}, {"expect": {"tasks": 1}}]')).toThrow(/examples\[0\]\.inputs .*; examples\[1\]\.expect\.tasks /);
 });
 
-const given = (content: unknown): ReturnType<typeof readInputs>['items'] =>
-  readInputs([{ name: 'runs.json', bytes: Buffer.from(JSON.stringify(content)) }], config).items;
+const itemsOf = (name: string, bytes: Buffer): readonly EvalItem[] =>
+  readInputs([inputOf({ name, bytes })], { reading: config, take: (item) => item }).items;
+const given = (content: unknown): readonly EvalItem[] => itemsOf('runs.json', Buffer.from(JSON.stringify(content)));
 const belongs = (
   runs: ReturnType<typeof given>,
   content: readonly object[],
@@ -189,7 +191,7 @@ test('matching: spans name their example on the run, anywhere in its trace, or o
     span({ id: 4, trace: 3, attributes: agent, resource: { 'tracejury.example.id': 'resource' } }),
     span({ id: 5, trace: 4, attributes: { 'agent.name': 'a' } }),
   ];
-  const { items } = readInputs([{ name: 'spans', bytes: writeTraces(spans, 'json') }], config);
+  const items = itemsOf('spans', writeTraces(spans, 'json'));
   expect(belongs(items, [{ id: 'resource' }, { id: 'inside' }, { id: 'own' }, { id: 'left' }])).toEqual({
     pairs: ['own', 'inside', 'resource', undefined],
     missing: ['left'],

@@ -10,6 +10,7 @@ import { progressBar } from '../../../src/cli/terminal.ts';
 import { reportJson } from '../../../src/cli/eval/report-json.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { junitFaults, xmlElements } from './junit-schema.ts';
+import { inputOf } from '../../../src/cli/inspect/recording.ts';
 import { readInputs } from '../../../src/cli/eval/inputs.ts';
 import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
 
@@ -33,7 +34,10 @@ const verdicts: readonly Verdict[] = [
   { kind: 'failed', error: 'timed_out', ...explained },
 ];
 
-const [item] = readInputs([{ name: 'x', bytes: Buffer.from('{"input":"hi"}') }], { closing: defaultClosing }).items;
+const [item] = readInputs([inputOf({ name: 'x', bytes: Buffer.from('{"input":"hi"}') })], {
+  reading: { closing: defaultClosing },
+  take: (one) => one,
+}).items;
 if (item === undefined) throw new Error('no run');
 const matchedItem: MatchedItem = { ...item, label: nasty, example: undefined };
 const outcome: EvalOutcome = {
