@@ -75,6 +75,7 @@ export const catalogues = {
         about: 'CPU time of the service at rest, a burst, and the time from the last span to the score',
         command: 'node test/bench/idle.ts',
       },
+      eval: { about: 'CPU time of eval over recorded runs, beside agentevals', command: 'node test/bench/offline-eval/run.ts' },
       steady: { about: 'CPU time of a span when spans come at a steady rate', command: 'node test/bench/steady.ts' },
       forward: { about: 'the cost of standing between agents and a Collector', command: 'node test/bench/forward/run.ts' },
       experiments: { about: 'the time of an experiment beside the agent', command: 'node test/bench/experiments/run.ts' },
