@@ -61,7 +61,8 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
     turn = undefined;
     dueMs = Infinity;
     const startMs = clock.nowMs();
-    const untilMs = startMs + tickMs(overdueMs(), startMs - endedMs);
+    const overdueAtStartMs = overdueMs();
+    const untilMs = startMs + tickMs(overdueAtStartMs, startMs - endedMs);
     try {
       for (let step = 0; step < stepsPerTickMax && !mustWait(); step++) {
         flow.advance(piecesPerStep);
@@ -72,7 +73,8 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
       onFault(error);
     }
     endedMs = clock.nowMs();
-    restsUntilMs = overdueMs() < 0 ? startMs + apartMs : 0;
+    // A timer may fire early. Such a tick closes nothing, and the run that is due next must not wait for another one.
+    if (overdueAtStartMs >= 0) restsUntilMs = overdueMs() < 0 ? startMs + apartMs : 0;
     wake();
   }
 

@@ -70,6 +70,31 @@ test('ticker: runs that end close to one another close in one tick', async () =>
   expect(closed).toEqual([1, 2]);
 });
 
+test('ticker: a timer that fires early delays no run', async () => {
+  const clock = manualClock();
+  const order: string[] = [];
+  let dueMs: number | undefined = clock.nowMs() + 1;
+  let isOver = (): void => undefined;
+  const over = new Promise<void>((resolve) => (isOver = resolve));
+  const flow = {
+    advance() {
+      const isEarly = clock.nowMs() < (dueMs ?? 0);
+      order.push(isEarly ? 'nothing is due' : 'closed');
+      if (!isEarly) dueMs = undefined;
+      else {
+        queueMicrotask(() => clock.advance(1));
+        setTimeout(() => isOver(), 25);
+      }
+    },
+    nextDueMs: () => dueMs,
+  };
+  const ticker = closeSchedulerOf({ flow, clock, onFault: () => undefined });
+  ticker.wake();
+  await over;
+  ticker.stop();
+  expect(order).toEqual(['nothing is due', 'closed']);
+});
+
 test('ticker: a trace that cannot be closed is told, and the others go on', async () => {
   const clock = manualClock();
   const faults: unknown[] = [];
