@@ -31,17 +31,20 @@ export interface Received {
   readonly isWhole?: boolean;
 }
 
+/** `open`: requests are taken, if their bytes fit. `soon`: none is taken, for a reason that may pass within a second. `later`: for one that lasts. */
+export type Outlook = 'open' | 'soon' | 'later';
+
 /** How the admission of a request ended. */
 export type HoldEnd<Taken> = { readonly kind: 'taken'; readonly taken: Taken } | { readonly kind: 'refused' } | { readonly kind: 'gone' };
 
 export interface HoldRequest<Taken> {
-  /** Requests of one lane are taken in the order of their arrival. */
+  /** Requests of one lane are taken in the order of their arrival. While its outlook is `open`, one that does not fit holds up no other. */
   readonly lane: string;
   readonly sender: string;
   /** Takes the request; `undefined` while there is no room. */
   readonly take: () => Taken | undefined;
-  /** `false`: there will be no room within a moment. */
-  readonly isWorthWaiting: () => boolean;
+  /** Of its lane. */
+  readonly outlook: () => Outlook;
   /** The client needs its answer within this time. */
   readonly waitMsMax?: number;
   /** Calls `left` when the client goes away. */
@@ -65,9 +68,9 @@ export interface Ingest {
   readonly takesAllLogs?: () => boolean;
   /** Called before a body is read. `isModest`: the sender uses little of the capacity. */
   readonly admission: (isModest: boolean) => Admission;
-  /** What `admission` would answer now, without counting a request. `soon`: it refuses for a reason that may pass within a second. */
-  readonly outlook?: (isModest: boolean) => 'open' | 'soon' | 'later';
-  /** Holds requests while the outlook is `soon`. Absent: they are refused at once. */
+  /** What `admission` would answer now, without counting a request. */
+  readonly outlook?: (isModest: boolean) => Outlook;
+  /** Holds requests unless the outlook is `later`. Absent: they are refused at once. */
   readonly held?: HeldRequests;
   /** True: other senders use so much more that this one is exempt from load shedding. */
   readonly isModest?: (sender: string) => boolean;

@@ -185,7 +185,7 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
         lane: isModest ? 'modest' : transport,
         sender,
         take: () => taken(checked),
-        isWorthWaiting: () => ingest.outlook?.(isModest) !== 'later',
+        outlook: () => ingest.outlook?.(isModest) ?? 'later',
         ...(head.deadlineMs === undefined ? {} : { waitMsMax: head.deadlineMs / 2 }),
         whenGone,
       });

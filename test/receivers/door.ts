@@ -6,7 +6,7 @@ import { byteBudget } from '../../src/receivers/byte-budget.ts';
 import { otlpGrpcReceiver, type OtlpGrpcOptions } from '../../src/receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/http/otlp-http.ts';
 import type { Receiver } from '../../src/receivers/receiver.ts';
-import type { Admission, HeldRequests, Received } from '../../src/model/ingest.ts';
+import type { Admission, HeldRequests, Outlook, Received } from '../../src/model/ingest.ts';
 import { bufferPool } from '../../src/runtime/buffer-pool.ts';
 import type { Labels, Telemetry } from '../../src/telemetry/telemetry.ts';
 
@@ -132,7 +132,7 @@ function unopened({ limits = testLimits, held, ...options }: DoorOptions, receiv
   return Object.assign(door, { receiver });
 }
 
-function outlook(admission: Admission): 'open' | 'soon' | 'later' {
+function outlook(admission: Admission): Outlook {
   if (admission === 'open') return 'open';
   return admission.refuse === 'overloaded' ? 'soon' : 'later';
 }

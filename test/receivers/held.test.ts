@@ -5,7 +5,7 @@ import { heldRequests } from '../../src/pipeline/overload/held-requests.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 import { eventually } from '../service/running.ts';
-import { head, open, openDoor, openGrpcDoor, type Door, type DoorOptions } from './door.ts';
+import { head, open, openDoor, openGrpcDoor, testLimits, type Door, type DoorOptions } from './door.ts';
 import { message, rawCall, rawSession } from './grpc-client.ts';
 import { goodBody } from './otlp-http/table.ts';
 
@@ -119,6 +119,25 @@ describe.each(transports)('held requests over $name', ({ open: openOne, send, wa
     expect(sleeper.slept).toEqual([]);
     await door.receiver.stop();
   });
+});
+
+test('held requests over http: one that waits for bytes holds up no smaller one', async () => {
+  const held = heldRequests({ sleep: manualSleep().sleep, telemetry: noTelemetry, requestsMax: 8 });
+  const limits = { ...testLimits, inFlightBytes: testLimits.bodyBytes + goodBody.length };
+  const door = await openDoor({ held, limits });
+  const announced = head('/v1/traces', { 'content-type': 'application/x-protobuf', 'content-length': limits.bodyBytes });
+  const [first, second] = [await open(door.port), await open(door.port)];
+  first.socket.write(announced);
+  await door.inFlight(limits.bodyBytes);
+  second.socket.write(announced);
+  await eventually(() => held.isHolding() || undefined, 'a held request');
+  const small = await open(door.port);
+  small.socket.write(head('/v1/traces', { 'content-type': 'application/x-protobuf', 'content-length': goodBody.length }));
+  small.socket.write(goodBody);
+  expect((await small.answer).status).toBe(200);
+  expect(held.isHolding()).toBe(true);
+  for (const { socket } of [first, second, small]) socket.destroy();
+  await door.receiver.stop();
 });
 
 test('held requests over grpc: a request waits for half of its deadline at most', async () => {

@@ -143,7 +143,7 @@ test('stress watch: held requests are taken as the rate allows, without a place 
       lane: 'http',
       sender: 'one',
       whenGone: () => undefined,
-      isWorthWaiting: () => of.watch.outlook(false) === 'soon',
+      outlook: () => of.watch.outlook(false),
       take: () => (of.watch.outlook(false) === 'open' && of.watch.admission(false) === 'open' ? ++taken : undefined),
     });
   expect(taken).toBe(0);

@@ -30,6 +30,7 @@ interface Held {
   readonly sender: string;
   /** `false`: there is no room yet. */
   letIn(): boolean;
+  isLaneOpen(): boolean;
   end(): void;
 }
 
@@ -45,7 +46,7 @@ export function heldRequests({ sleep, telemetry, requestsMax, holdMs = holdMsMax
     return own < Math.max(1, requestsMax * senderShare);
   }
 
-  function hold<Taken>({ lane, sender, take, waitMsMax = Infinity, whenGone }: HoldRequest<Taken>): Promise<HoldEnd<Taken>> {
+  function hold<Taken>({ lane, sender, take, outlook, waitMsMax = Infinity, whenGone }: HoldRequest<Taken>): Promise<HoldEnd<Taken>> {
     return new Promise((resolve) => {
       const timer = new AbortController();
       const end = (outcome: string, result: HoldEnd<Taken>): void => {
@@ -64,6 +65,7 @@ export function heldRequests({ sleep, telemetry, requestsMax, holdMs = holdMsMax
           end('admitted', { kind: 'taken', taken });
           return true;
         },
+        isLaneOpen: () => outlook() === 'open',
         end: () => end('stopped', { kind: 'refused' }),
       };
       held.add(own);
@@ -75,17 +77,17 @@ export function heldRequests({ sleep, telemetry, requestsMax, holdMs = holdMsMax
 
   return {
     enter(request) {
-      const waits = [...held].some(({ lane }) => lane === request.lane);
+      const waits = request.outlook() !== 'open' && [...held].some(({ lane }) => lane === request.lane);
       const taken = waits ? undefined : request.take();
       if (taken !== undefined) return { kind: 'taken', taken };
-      if (!request.isWorthWaiting()) return { kind: 'refused' };
+      if (request.outlook() === 'later') return { kind: 'refused' };
       if (hasPlace(request.sender)) return hold(request);
       count('no_place');
       return { kind: 'refused' };
     },
     letIn() {
       const full = new Set<string>();
-      for (const one of held) if (!full.has(one.lane) && !one.letIn()) full.add(one.lane);
+      for (const one of held) if (!full.has(one.lane) && !one.letIn() && !one.isLaneOpen()) full.add(one.lane);
     },
     isHolding: () => held.size > 0,
     stop() {

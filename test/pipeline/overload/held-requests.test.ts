@@ -1,7 +1,7 @@
 /** Requests without room wait in the order of their arrival, within bounds, and each of them ends in one way. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HoldRequest } from '../../../src/model/ingest.ts';
+import type { HoldRequest, Outlook } from '../../../src/model/ingest.ts';
 import { heldRequests } from '../../../src/pipeline/overload/held-requests.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../../builders/manual-sleep.ts';
@@ -33,7 +33,7 @@ function room({ requestsMax = 4, holdMs = 1_000 } = {}) {
       const end = held.enter<string>({
         lane,
         sender: name,
-        isWorthWaiting: () => true,
+        outlook: () => 'soon',
         whenGone: (left) => gone.set(name, left),
         take() {
           const left = free.get(lane) ?? 0;
@@ -83,6 +83,25 @@ describe('held requests', () => {
     expect(at.ends).toEqual(['b taken']);
   });
 
+  test('while a lane is open, a request that does not fit holds up no other', async () => {
+    const at = room();
+    let outlook: Outlook = 'soon';
+    let fits = false;
+    const large: Partial<HoldRequest<string>> = { outlook: () => outlook, take: () => (fits ? 'large' : undefined) };
+    const small: Partial<HoldRequest<string>> = { outlook: () => outlook, take: () => (outlook === 'open' ? 'small' : undefined) };
+    at.enter('large', large);
+    at.enter('held small', small);
+    outlook = 'open';
+    at.enter('new small', small);
+    at.held.letIn();
+    await settled();
+    expect(at.ends).toEqual(['new small taken', 'held small taken']);
+    fits = true;
+    at.held.letIn();
+    await settled();
+    expect(at.ends.at(-1)).toBe('large taken');
+  });
+
   test('a request is refused after its time, which a deadline shortens', async () => {
     const at = room();
     at.enter('a');
@@ -109,7 +128,7 @@ describe('held requests', () => {
 
   test('without a place, or without hope, a request is refused at once', async () => {
     const at = room({ requestsMax: 4 });
-    at.enter('hopeless', { isWorthWaiting: () => false });
+    at.enter('hopeless', { outlook: () => 'later' });
     for (const name of ['a', 'b', 'c']) at.enter(name, { sender: 'one' });
     at.enter('d');
     at.enter('e');
