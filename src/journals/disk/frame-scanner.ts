@@ -58,15 +58,19 @@ const nearBytes = 256 * 1024;
 
 /** Reads single frames that end at or before `to`. Resolves with the payload; `undefined` when no sound frame begins at the offset. */
 export function framesNear({ file, generation, base }: FrameSource, to: number): (offset: number) => Promise<Buffer | undefined> {
-  const view = windowOn(file, to, nearBytes);
-  return async (offset) => {
+  const near = windowOn(file, to, nearBytes);
+
+  async function soundIn(view: View, offset: number): Promise<Buffer | undefined> {
     if (offset + frameHeadBytes > to) return undefined;
     const head = readFrameHead(await view(offset, frameHeadBytes), generation);
     if (head?.position !== positionAt(base, offset) || offset + frameBytes(head.payloadBytes) > to) return undefined;
     const payload = await view(offset + frameHeadBytes, head.payloadBytes);
     // A copy, so that a small record does not keep the bytes of its neighbours.
     return crc32(payload) === head.payloadCrc ? Buffer.from(payload) : undefined;
-  };
+  }
+
+  // A page that could not be read when the window was filled may be readable now.
+  return async (offset) => (await soundIn(near, offset)) ?? (await soundIn(windowOn(file, to, 0), offset));
 }
 
 /** Something of this generation stands between the offsets, sound or not. */
@@ -97,7 +101,8 @@ function windowOn(file: LayerFile, to: number, bytesAtOnce = windowBytes): View 
     if (offset < from.start || offset + bytes > from.start + from.buffer.length) {
       from = { start: offset, buffer: Buffer.allocUnsafe(Math.max(bytes, Math.min(bytesAtOnce, to - offset))) };
       await readPages(file, from.buffer, offset);
-      window = from;
+      // One large frame must not stay in memory.
+      if (from.buffer.length <= bytesAtOnce) window = from;
     }
     return from.buffer.subarray(offset - from.start, offset - from.start + bytes);
   };

@@ -255,6 +255,31 @@ describe('journal disk, damage', () => {
     expect(parts.count('tracejury.journal.corrupt')).toBe(1);
   });
 
+  test('journal disk: a page that cannot be read for a moment hides no record beside it afterwards', async () => {
+    const disk = simulatedDisk();
+    let fails = false;
+    const shaky = {
+      ...disk.files,
+      async open(name: string, mode: OpenMode) {
+        const file = await disk.files.open(name, mode);
+        const read: typeof file.read = (buffer, offset) => (fails ? Promise.reject(new Error('EIO')) : file.read(buffer, offset));
+        return { ...file, read };
+      },
+    };
+    const journal = await diskJournal(settings, testParts(), shaky);
+    const positions = [await appended(journal, recordOf(0, 1000)), await appended(journal, recordOf(1, 1000))];
+    const seen = async (): Promise<readonly boolean[]> => {
+      const found: boolean[] = [];
+      for (const position of positions) found.push((await journal.at(position)) !== undefined);
+      return found;
+    };
+    fails = true;
+    expect(await seen()).toEqual([false, false]);
+    fails = false;
+    expect(await seen()).toEqual([true, true]);
+    await journal.stop();
+  });
+
   test('journal disk: whatever is changed, only appended records are read, once and in order, and the journal goes on', async () => {
     const change = fc.oneof(
       fc.record({ kind: fc.constant('flip' as const), file: fc.nat(), at: fc.nat(), bits: fc.integer({ min: 1, max: 255 }) }),
