@@ -2,7 +2,8 @@
  * Inputs in pieces of whole requests, so that a large file need not be in memory: each is read twice, first for the traces that its pieces hold,
  * then for their spans. Standard input, pipes and compressed files are kept or inflated as a whole.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { unreadable } from '../../model/errors.ts';
 
 /** Some whole requests of an input. */
 export interface Piece {
@@ -21,22 +22,30 @@ export interface Bytes {
   close(): void;
 }
 
-/** `undefined` for what cannot be read twice, such as a pipe. Throws the error of the file system. */
-export function fileBytes(path: string): Bytes | undefined {
+/** A fault of an input that is not the same at both readings. */
+export const changed = 'it changed while it was read.';
+
+/**
+ * `undefined` for what cannot be read twice, such as a pipe, which is not opened: its writer would see it closed. `size`: that of an earlier
+ * reading, as a file may have grown since. Throws the error of the file system, and INPUT_UNREADABLE for a file that has become shorter.
+ */
+export function fileBytes(path: string, size?: number): Bytes | undefined {
+  const stats = statSync(path);
+  if (!stats.isFile()) return undefined;
   const file = openSync(path, 'r');
-  const stats = fstatSync(file);
-  const close = (): void => closeSync(file);
-  if (!stats.isFile()) {
-    close();
-    return undefined;
-  }
+  const bytesIn = size ?? stats.size;
   return {
-    size: stats.size,
+    size: bytesIn,
     read(at, length) {
-      const bytes = Buffer.allocUnsafeSlow(Math.min(length, stats.size - at));
-      return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, at));
+      const bytes = Buffer.allocUnsafeSlow(Math.min(length, bytesIn - at));
+      for (let filled = 0; filled < bytes.length;) {
+        const count = readSync(file, bytes, filled, bytes.length - filled, at + filled);
+        if (count === 0) throw unreadable(path, changed);
+        filled += count;
+      }
+      return bytes;
     },
-    close,
+    close: () => closeSync(file),
   };
 }
 

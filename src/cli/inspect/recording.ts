@@ -9,7 +9,7 @@ import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonValue } from '
 import type { LogRecord, Span } from '../../model/span.ts';
 import { defaultOtlpLimits } from '../../otlp/read/limits.ts';
 import { otlpOf } from './exported-forms.ts';
-import { type Bytes, fileBytes, type Piece } from './pieces.ts';
+import { type Bytes, changed, fileBytes, type Piece } from './pieces.ts';
 import { type KeyShapes, keyShapes } from '../../otlp/read/key-shapes.ts';
 import { type OtlpEncoding, logsInSteps, type ReadLogs, type ReadTraces, type Rejection, tracesInSteps } from '../../otlp/read/read.ts';
 import { runSteps } from '../../runtime/cooperative.ts';
@@ -85,9 +85,9 @@ export async function openInputs(
 
 /** `undefined` for a file that can be read only once, such as a pipe. */
 function openFile(name: string, limits: ByteLimits): (() => Bytes) | undefined {
-  const open = (): Bytes | undefined => {
+  const open = (size?: number): Bytes | undefined => {
     try {
-      return fileBytes(name);
+      return fileBytes(name, size);
     } catch (error) {
       throw unreadableFile(name, error);
     }
@@ -98,7 +98,8 @@ function openFile(name: string, limits: ByteLimits): (() => Bytes) | undefined {
   first.close();
   if (first.size > limits.fileBytes) throw unreadable(name, `larger than ${limits.fileBytes} bytes.`);
   return () => {
-    const bytes = open() ?? first;
+    const bytes = open(first.size);
+    if (bytes === undefined) throw unreadable(name, changed);
     if (!isCompressed) return bytes;
     const whole = inflated(name, bytes.read(0, bytes.size), limits);
     bytes.close();

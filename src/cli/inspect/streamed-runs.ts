@@ -5,14 +5,14 @@
 import { collectors } from '../../../collectors/index.ts';
 import { configuredCollector } from '../../../collectors/configured/dialect.ts';
 import type { Run } from '../../model/agent-trace.ts';
-import { JuryError } from '../../model/errors.ts';
+import { JuryError, unreadable } from '../../model/errors.ts';
 import type { TraceId } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import { keyShapes, type KeyShapes } from '../../otlp/read/key-shapes.ts';
 import { regathering } from '../../pipeline/gathering/regathered-runs.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { placeKey, type Reading } from './inspection.ts';
-import { type Piece, piecesOf } from './pieces.ts';
+import { changed, type Piece, piecesOf } from './pieces.ts';
 import { collecting, type Input, readPiece, type Recorded } from './recording.ts';
 
 /** Runs of some traces, with the spans of these traces. */
@@ -47,13 +47,15 @@ export function streamedRuns(inputs: readonly Input[], { reading, pieceBytes }: 
     const open = new Map<TraceId, Held>();
     const left: Held[] = [];
     let place = 0;
-    for (const [number, piece] of piecesIn(inputs, index.whole, cut)) {
+    for (const [number, piece] of allPieces(inputs, index.whole, cut)) {
       const read = collecting(shapes);
       readPiece(piece, read);
       for (const one of read.rejections) {
         const key = JSON.stringify([one.where, one.reason]);
         rejections.set(key, { ...one, count: one.count + (rejections.get(key)?.count ?? 0) });
       }
+      for (const { traceId } of [...read.spans, ...read.records])
+        if ((index.last.get(traceId) ?? Infinity) < number) throw unreadable(piece.name, changed);
       for (const span of read.spans) heldIn(open, span.traceId).spans.push({ span, place: place++ });
       for (const record of read.records) heldIn(open, record.traceId).records.push({ record, place: place++ });
       const ready: Held[] = [];
@@ -125,34 +127,46 @@ interface TraceIndex {
   readonly whole: ReadonlySet<Input>;
 }
 
-function indexOf(inputs: readonly Input[], shapes: KeyShapes, cut: { readonly pieceBytes?: number }): TraceIndex {
+function indexOf(inputs: readonly Input[], shapes: KeyShapes, cut: Cut): TraceIndex {
   const last = new Map<string, number>();
   const linked = new Set<string>();
   const whole = new Set<Input>();
-  for (const [number, piece, input] of piecesIn(inputs, whole, cut)) {
-    const found = namedIn(piece, shapes);
-    if (found === undefined) whole.add(input);
-    // Without numbers its traces are open to the end.
-    for (const traceId of found?.traces ?? []) last.set(traceId, number);
-    for (const traceId of found?.linked ?? []) linked.add(traceId);
+  /** `false`: it can be read only as a whole. */
+  const add = (input: Input, at: number, isWhole: boolean): boolean => {
+    for (const [number, piece] of piecesIn(input, at, { ...cut, isWhole })) {
+      const found = namedIn(piece, shapes);
+      if (found === undefined) return false;
+      for (const traceId of found.traces) last.set(traceId, number);
+      for (const traceId of found.linked) linked.add(traceId);
+    }
+    return true;
+  };
+  for (const [at, input] of inputs.entries()) {
+    if (add(input, at, false)) continue;
+    whole.add(input);
+    add(input, at, true);
   }
   return { last, linked, whole };
 }
 
+interface Cut {
+  readonly pieceBytes?: number;
+}
+
+function* allPieces(inputs: readonly Input[], whole: ReadonlySet<Input>, cut: Cut): Iterable<NumberedPiece> {
+  for (const [at, input] of inputs.entries()) yield* piecesIn(input, at, { ...cut, isWhole: whole.has(input) });
+}
+
+type NumberedPiece = readonly [number: number, piece: Piece];
+
 /** The number of a piece grows from input to input. */
-function* piecesIn(
-  inputs: readonly Input[],
-  whole: ReadonlySet<Input>,
-  cut: { readonly pieceBytes?: number },
-): Iterable<readonly [number: number, piece: Piece, input: Input]> {
-  for (const [at, input] of inputs.entries()) {
-    const bytes = input.open();
-    try {
-      let number = at * piecesMax;
-      for (const piece of piecesOf(input.name, bytes, { ...cut, isWhole: whole.has(input) })) yield [number++, piece, input];
-    } finally {
-      bytes.close();
-    }
+function* piecesIn(input: Input, at: number, cut: Cut & { readonly isWhole: boolean }): Iterable<NumberedPiece> {
+  const bytes = input.open();
+  try {
+    let number = at * piecesMax;
+    for (const piece of piecesOf(input.name, bytes, cut)) yield [number++, piece];
+  } finally {
+    bytes.close();
   }
 }
 
@@ -173,7 +187,7 @@ function namedIn(piece: Piece, shapes: KeyShapes): Named | undefined {
     readPiece(piece, read);
   } catch (error) {
     if (!(error instanceof JuryError)) throw error;
-    // The second reading throws this again, after the faults of inputs before this one.
+    // The second reading throws the error of a whole input again, after the faults of inputs before this one.
     return piece.form === 'requests' ? undefined : { traces: [], linked: [] };
   }
   if (piece.form === 'requests' && read.spans.length === 0) return undefined;
@@ -185,11 +199,13 @@ function namedIn(piece: Piece, shapes: KeyShapes): Named | undefined {
 }
 
 /** A line of JSON lines, or a document on one line; a blank one at the end. */
-const OTLP_START = /^\uFEFF?\s*(?:\{\s*"resource_?(?:spans|logs)"\s*:|$)/i;
+const OTLP_START = /^\uFEFF?(?:\s*\{\s*"resource_?(?:spans|logs)"\s*:|\s{0,90}$)/i;
 const startBytes = 100;
 const ID_VALUE = /^\s*:\s*"([\da-f]{32})"/i;
 const idValueBytes = 60;
-const HAS_LINKS = /^\s*:\s*\[\s*\{/;
+/** White space up to the end of what is looked at, or the beginning of an id: the value is further on. */
+const FAR_VALUE = /^\s*(?::\s*(?:"[\da-f]{0,32})?)?$/i;
+const HAS_LINKS = /^\s*(?:$|:\s*(?:$|\[\s*(?:$|\{)))/;
 const linkBytes = 60;
 /** An ASCII letter or digit that is escaped, as a name or an id might be. */
 const ESCAPED = /^(?:3\d|[4-7][\da-f])/i;
@@ -204,6 +220,7 @@ function tracesNamed(bytes: Buffer): ReadonlySet<string> | undefined {
   if (follows('"links"', linkBytes, HAS_LINKS) || follows('\\u00', 2, ESCAPED)) return undefined;
   const found = new Set<string>();
   for (const name of ['"traceId"', '"trace_id"']) {
+    if (follows(name, idValueBytes, FAR_VALUE)) return undefined;
     for (const at of placesOf(name, bytes)) {
       const id = ID_VALUE.exec(bytes.toString('latin1', at, at + idValueBytes))?.[1];
       if (id !== undefined) found.add(id.toLowerCase());

@@ -1,10 +1,15 @@
 /** Runs that are read in pieces are those of all spans at once, wherever the inputs are cut. */
-import { describe, expect, test } from 'vitest';
+import { appendFileSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { recordedRuns } from '../../../src/cli/inspect/inspection.ts';
-import { type Body, inputOf, readRecorded } from '../../../src/cli/inspect/recording.ts';
+import { type Body, inputOf, openInputs, readBodies, readRecorded } from '../../../src/cli/inspect/recording.ts';
 import { streamedRuns } from '../../../src/cli/inspect/streamed-runs.ts';
 import type { Run } from '../../../src/model/agent-trace.ts';
-import type { LogRecord, Span } from '../../../src/model/span.ts';
+import { type LogRecord, type Span, textAttribute } from '../../../src/model/span.ts';
+import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeLogsJson, writeTraces } from '../../../src/otlp/write/write.ts';
 import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
 import { seeded, type Chance } from '../../builders/seeded.ts';
@@ -31,6 +36,76 @@ describe('streamed runs', () => {
       ),
       60_000,
     );
+  });
+
+  test('recordings: log records in large files of protobuf behind the spans have their part in the runs', async () => {
+    for (const { folder, expected } of ownRecordings()) {
+      const bodiesOf = async (kind: string): Promise<readonly Body[]> =>
+        await readBodies(
+          expected.files
+            .filter((file) => file.kind === kind && file.content_type.includes('protobuf'))
+            .map(({ file }) => join(folder, file)),
+          process.stdin,
+        );
+      const logs = Buffer.concat((await bodiesOf('logs')).map(({ bytes }) => bytes));
+      if (logs.length > 0) isTheSame([...(await bodiesOf('traces')), { name: 'logs.pb', bytes: logs }], 1_000);
+    }
+  });
+
+  test.each([
+    { place: 'an id', write: (json: string) => json.replaceAll(/"traceId":\s*/g, '$&' + ' '.repeat(80)) },
+    { place: 'a part of an id', write: (json: string) => json.replaceAll(/"traceId":\s*/g, '$&' + ' '.repeat(26)) },
+    { place: 'a list of spans', write: (json: string) => ' '.repeat(120) + jaegerOf(json) },
+  ])('white space before $place changes no run', ({ write }) => {
+    const parts = Array.from({ length: 4 }, (_, at) =>
+      writeTraces(
+        [
+          span({
+            trace: 1 + (at % 2),
+            id: 1 + at,
+            ...(at < 2 ? {} : { parent: at - 1 }),
+            attributes: {
+              'gen_ai.operation.name': at < 2 ? 'invoke_agent' : 'execute_tool',
+              'gen_ai.agent.name': 'a',
+              'gen_ai.tool.name': 't',
+            },
+          }),
+        ],
+        'json',
+      ).toString(),
+    );
+    isTheSame(
+      parts.map((json, at) => ({ name: `${at}.json`, bytes: Buffer.from(at < 2 ? json : write(json)) })),
+      60_000,
+    );
+  });
+
+  test.each([
+    { change: 'has grown', to: (file: string) => appendFileSync(file, lineOf(1, 2)), runs: 400 },
+    { change: 'is shorter', to: (file: string) => truncateSync(file, 5_000), runs: undefined },
+    {
+      change: 'has its traces in another order',
+      to: (file: string) => writeFileSync(file, manyLines().toReversed().join('')),
+      runs: undefined,
+    },
+  ])('a file that $change at the second reading gives the runs of the first one, or a fault', async ({ to, runs }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'streamed-runs-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'runs.jsonl');
+    writeFileSync(file, manyLines().join(''));
+    const { batches } = streamedRuns(await openInputs([file], process.stdin), { reading, pieceBytes: 20_000 });
+    const found = (): number => {
+      let count = 0;
+      let isChanged = false;
+      for (const batch of batches) {
+        count += batch.runs.length;
+        if (!isChanged) to(file);
+        isChanged = true;
+      }
+      return count;
+    };
+    if (runs === undefined) expect(found).toThrow(/runs\.jsonl: it changed while it was read\./);
+    else expect(found()).toBe(runs);
   });
 
   test.each(['protobuf', 'json'] as const)(
@@ -71,6 +146,31 @@ describe('streamed runs', () => {
     },
   );
 });
+
+function lineOf(trace: number, id: number): string {
+  const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' };
+  return `${writeTraces([span({ trace, id, attributes })], 'json').toString()}\n`;
+}
+
+function manyLines(): readonly string[] {
+  return Array.from({ length: 400 }, (_, at) => lineOf(at + 1, 1));
+}
+
+/** The spans as Jaeger writes them. */
+function jaegerOf(json: string): string {
+  const { spans } = readTraces(Buffer.from(json), 'json');
+  const written = spans.map((one) => ({
+    traceID: one.traceId,
+    spanID: one.spanId,
+    operationName: one.name,
+    references: one.parentSpanId === undefined ? [] : [{ refType: 'CHILD_OF', traceID: one.traceId, spanID: one.parentSpanId }],
+    startTime: Number(one.startUnixNano / 1_000n),
+    duration: 10,
+    processID: 'p1',
+    tags: ['gen_ai.operation.name', 'gen_ai.tool.name'].map((key) => ({ key, type: 'string', value: textAttribute(one, key) })),
+  }));
+  return JSON.stringify({ data: [{ traceID: spans[0]?.traceId, spans: written, processes: { p1: { serviceName: 's', tags: [] } } }] });
+}
 
 function isTheSame(bodies: readonly Body[], pieceBytes: number): void {
   const whole = readRecorded(bodies);
