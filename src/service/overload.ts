@@ -33,9 +33,11 @@ export const grpcReserveShare = 1 / 32;
 const heldShare = 1 / 64;
 /** Of a held request the system and Node have read this much at most. */
 const heldRequestBytes = 64 * 1024;
+/** A burst that is taken at once, of what open traces may hold: below what sheds judges. */
+const burstShare = 0.6;
 /** The process needs this much under any configuration: code, young objects, a few large requests. */
 const residentBytesLeast = 320 * 1024 * 1024;
-/** When spans and bodies take less than this share, shedding load frees nothing: the memory pressure then stays at `smallShare`. */
+/** When spans and bodies take less than this share, shedding load frees nothing: the memory pressure then stays at `smallShare`, and a burst has room. */
 const holdsLittleShare = 1 / 32;
 const smallShare = 0.9;
 
@@ -104,6 +106,7 @@ export function overload(options: OverloadOptions): Overload {
   const watch = overloadMonitor({
     ...options,
     held,
+    burstBytes: heldBytesMax * burstShare,
     closingLagMs: limits.closingLagMs,
     retryAfterMaxSeconds: limits.retryAfterMs / 1_000,
     read() {
@@ -166,6 +169,8 @@ interface OverloadMonitorOptions {
   readonly random: () => number;
   readonly telemetry: Telemetry;
   readonly closingLagMs: number;
+  /** What is let in after a calm time whatever presses. */
+  readonly burstBytes: number;
   readonly retryAfterMaxSeconds: number;
   readonly read: () => Readings;
   readonly held?: Pick<HoldingRequests, 'letIn' | 'isHolding'>;
@@ -229,7 +234,7 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
     lagMs = lateMs;
     const pressing = levels.level() === 'refuse' ? levels.cause() : levels.pressing();
     paced = pressing ?? paced;
-    pace.observe({ openBytes, isPressed: pressing !== undefined });
+    pace.observe({ openBytes, isPressed: pressing !== undefined, fitsBurst: shares.memory <= smallShare });
     if (levels.level() !== 'refuse') refusingSinceMs = undefined;
     else refusingSinceMs ??= clock.nowMs();
     options.held?.letIn();

@@ -7,8 +7,8 @@ import type { Clock } from '../../model/clock.ts';
 interface IntakePace {
   /** A request was taken, of so many bytes. */
   took(bytes: number): void;
-  /** Called regularly. `openBytes`: of what was taken, what is not done. */
-  observe(now: { readonly openBytes: number; readonly isPressed: boolean }): void;
+  /** Called regularly. `openBytes`: of what was taken, what is not done. `fitsBurst`: memory has room for a burst. */
+  observe(now: { readonly openBytes: number; readonly isPressed: boolean; readonly fitsBurst: boolean }): void;
   /** False: another request is more than the pace bears. True counts as one that comes. */
   admits(): boolean;
   /** What `admits` would return, without counting a request. */
@@ -39,7 +39,13 @@ const lineSecondsMax = 2;
 /** Bytes a second that are let in however little got done: runs may stay open for long. */
 const leastRate = 256 * 1024;
 
-export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
+interface IntakePaceOptions {
+  readonly clock: Clock;
+  /** What is let in after a calm time before the rate counts: a service that has finished little has shown no rate yet. */
+  readonly burstBytes: number;
+}
+
+export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace {
   let seenMs = clock.nowMs();
   let steppedMs = -Infinity;
   let open = 0;
@@ -51,6 +57,8 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
   /** Bytes a second; infinite: whatever comes. */
   let limit = Infinity;
   let room = 0;
+  /** Bytes of a burst that may still come; full again when nothing presses and nothing is held. */
+  let burst = burstBytes;
   /** Bytes of refused requests, which come again. */
   let line = 0;
 
@@ -59,7 +67,9 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
     const rate = (Math.max(0, taken - (openBytes - open)) * 1_000) / ms;
     const kept = isPressed || limit === Infinity ? 0.5 ** (ms / halfLifeMs) : 1;
     doneRate = doneRate * kept + rate * (1 - kept);
-    bestRate = Math.max(doneRate, bestRate * 0.5 ** (ms / bestHalfLifeMs));
+    const isBusy = isPressed || limit !== Infinity;
+    bestRate = Math.max(doneRate, isBusy ? bestRate * 0.5 ** (ms / bestHalfLifeMs) : bestRate);
+    if (!isBusy) burst = Math.max(0, burstBytes - openBytes);
     taken = 0;
     open = openBytes;
   }
@@ -77,20 +87,22 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
   return {
     took(bytes) {
       taken += bytes;
+      burst = Math.max(0, burst - bytes);
       requestBytes = requestBytes === 0 ? bytes : requestBytes * 0.9 + bytes * 0.1;
     },
-    observe({ openBytes, isPressed }) {
+    observe({ openBytes, isPressed, fitsBurst }) {
       const nowMs = clock.nowMs();
       const ms = nowMs - seenMs;
       if (ms <= 0) return;
       seenMs = nowMs;
       measure(openBytes, isPressed, ms);
+      if (!fitsBurst) burst = 0;
       bind(isPressed, ms, nowMs);
       line = limit === Infinity ? 0 : Math.max(0, line - (limit * ms) / 1_000);
       room = limit === Infinity ? 0 : Math.min(limit * burstShare, room + (limit * ms) / 1_000);
     },
     admits() {
-      if (limit === Infinity) return true;
+      if (limit === Infinity || burst > 0) return true;
       if (room <= 0) {
         line = Math.min(limit * lineSecondsMax, line + requestBytes);
         return false;
@@ -98,7 +110,7 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
       room -= requestBytes;
       return true;
     },
-    hasRoom: () => limit === Infinity || room > 0,
+    hasRoom: () => limit === Infinity || burst > 0 || room > 0,
     isLimited: () => limit !== Infinity,
     waitSeconds: () => (limit === Infinity ? 0 : (line - room) / limit),
   };

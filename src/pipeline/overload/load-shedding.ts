@@ -133,7 +133,7 @@ export const pressureThresholds = {
   /** Bytes of open traces, of those that may be held. At the bound the oldest would be closed as they are. */
   open_traces: { shedJudges: 0.7, shedContent: 0.8, ease: 0.85, refuse: 0.95, refuseAll: 0.99, leaveShare: 0.8 },
   /** How late closing is, of `limits.closing_lag`. */
-  closing: { shedJudges: 0.5, shedContent: 0.75, ease: 0.4, refuse: 1, refuseAll: 2, leaveShare: 0.8 },
+  closing: { shedJudges: 0.25, shedContent: 0.5, ease: 0.2, refuse: 1, refuseAll: 2, leaveShare: 0.8 },
   /** How late the event loop is, of a second. */
   event_loop: { shedJudges: 0.4, shedContent: 0.6, ease: 0.7, refuse: 1, refuseAll: 2, leaveShare: 0.8 },
   /** Bytes of the journal that hold records, of `limits.journal_bytes`. Judges and content take none of them. */
@@ -141,9 +141,9 @@ export const pressureThresholds = {
   /** Requests that have not gone on to the target of `forward`, of those that may wait. Their bytes are the journal's. */
   forward: { shedJudges: never, shedContent: never, ease: never, refuse: 1, refuseAll: 1, leaveShare: 0.8 },
   /** Runs that wait for the store, of those that may. Refusing would not help: it drops the oldest by itself when it cannot be written. */
-  store: { shedJudges: 0.3, shedContent: 0.3, ease: 0.2, refuse: never, refuseAll: never, leaveShare: 0.8 },
+  store: { shedJudges: 0.3, shedContent: 0.3, ease: 0.05, refuse: never, refuseAll: never, leaveShare: 0.8 },
   /** Resident memory of the process, of `limits.memory_bytes`. Closed traces go before anything is shed, so it is never far below. */
-  memory: { shedJudges: 0.95, shedContent: 1, ease: 0.99, refuse: 1.03, refuseAll: 1.07, leaveShare: 0.95 },
+  memory: { shedJudges: 0.95, shedContent: 1, ease: never, refuse: 1.03, refuseAll: 1.07, leaveShare: 0.95 },
 } as const satisfies { readonly [name: string]: PressureThresholds };
 
 export type PressureName = keyof typeof pressureThresholds;

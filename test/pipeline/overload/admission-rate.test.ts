@@ -16,15 +16,16 @@ interface Traffic {
   readonly settleMs?: number;
   /** What waits when the pace is told that it is too much, in milliseconds of work. */
   readonly pressedMs?: number;
+  readonly burstBytes?: number;
 }
 
 /** Bytes that were taken in each second, and the most that ever waited. */
-function simulated({ capacity, offered, seconds, settleMs = 500, pressedMs = 100 }: Traffic): {
+function simulated({ capacity, offered, seconds, settleMs = 500, pressedMs = 100, burstBytes = 0 }: Traffic): {
   readonly taken: readonly number[];
   readonly waitingMax: number;
 } {
   const clock = manualClock();
-  const pace = intakePace({ clock });
+  const pace = intakePace({ clock, burstBytes });
   /** What was taken at each look, oldest first, until it is due. */
   const young: number[] = [];
   const taken: number[] = [];
@@ -43,7 +44,11 @@ function simulated({ capacity, offered, seconds, settleMs = 500, pressedMs = 100
     const second = Math.floor((look * lookMs) / 1_000);
     taken[second] = (taken[second] ?? 0) + now;
     clock.advance(lookMs);
-    pace.observe({ openBytes: due + young.reduce((sum, one) => sum + one, 0), isPressed: due > (capacity * pressedMs) / 1_000 });
+    pace.observe({
+      openBytes: due + young.reduce((sum, one) => sum + one, 0),
+      isPressed: due > (capacity * pressedMs) / 1_000,
+      fitsBurst: true,
+    });
   }
   return { taken, waitingMax };
 }
@@ -67,28 +72,76 @@ describe('intake pace', () => {
         fc.integer({ min: 1_000, max: 10_000 }),
         fc.integer({ min: 2, max: 20 }),
         fc.constantFrom(200, 500, 1_000),
-        (kilobytes, times, settleMs) => {
+        fc.constantFrom(0, 1, 3),
+        (kilobytes, times, settleMs, burstSeconds) => {
           const capacity = kilobytes * 1_000;
-          const { taken, waitingMax } = simulated({ capacity, offered: capacity * times, seconds: 60, settleMs });
+          const burstBytes = capacity * burstSeconds;
+          const { taken, waitingMax } = simulated({ capacity, offered: capacity * times, seconds: 60, settleMs, burstBytes });
           for (let from = 10; from + 10 <= 60; from++) {
             const share = sum(taken.slice(from, from + 10)) / (capacity * 10);
             expect(share).toBeGreaterThan(0.8);
             expect(share).toBeLessThan(1.2);
           }
           // What came before it showed: a second at most, or two.
-          expect(waitingMax).toBeLessThan(capacity * times * ((settleMs + 1_500) / 1_000));
+          expect(waitingMax).toBeLessThan(capacity * times * ((settleMs + 1_500) / 1_000) + burstBytes);
         },
       ),
       { numRuns: 30 },
     );
   });
 
-  test('intake pace: it is free again when less is offered', () => {
+  test('intake pace: a burst after a calm time is let in whole while it fits, however little got done before and whatever presses', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 0, max: 600 }), (requests, restSeconds) => {
+        const clock = manualClock();
+        const pace = intakePace({ clock, burstBytes: requests * requestBytes });
+        const look = (openBytes: number, isPressed: boolean): void => {
+          clock.advance(lookMs);
+          pace.observe({ openBytes, isPressed, fitsBurst: true });
+        };
+        for (let at = 0; at < restSeconds; at++) look(0, false);
+        let taken = 0;
+        for (let asked = 0; asked < requests * 2; asked++) {
+          look(taken * requestBytes, true);
+          // At the least rate a look makes room for more than one request, so each look asks once.
+          if (!pace.admits()) break;
+          pace.took(requestBytes);
+          taken++;
+        }
+        expect(taken).toBeGreaterThanOrEqual(requests);
+      }),
+    );
+  });
+
+  test('intake pace: what is held counts in the next burst, and only a calm time makes room for one', () => {
     const clock = manualClock();
-    const pace = intakePace({ clock });
+    const pace = intakePace({ clock, burstBytes: 100 * requestBytes });
     const look = (openBytes: number, isPressed: boolean): void => {
       clock.advance(lookMs);
-      pace.observe({ openBytes, isPressed });
+      pace.observe({ openBytes, isPressed, fitsBurst: true });
+    };
+    const admitted = (): number => {
+      let taken = 0;
+      for (; taken < 1_000 && pace.admits(); taken++) pace.took(requestBytes);
+      return taken;
+    };
+    look(60 * requestBytes, false);
+    look(60 * requestBytes, true);
+    // The rate itself has room for a few more.
+    expect(admitted()).toBeLessThan(40 + 10);
+    for (let at = 0; at < 20; at++) look(0, true);
+    expect(admitted()).toBeLessThan(50);
+    for (let at = 0; at < 600; at++) look(0, false);
+    look(0, true);
+    expect(admitted()).toBeGreaterThanOrEqual(100);
+  });
+
+  test('intake pace: it is free again when less is offered', () => {
+    const clock = manualClock();
+    const pace = intakePace({ clock, burstBytes: 0 });
+    const look = (openBytes: number, isPressed: boolean): void => {
+      clock.advance(lookMs);
+      pace.observe({ openBytes, isPressed, fitsBurst: true });
     };
     const admitted = (): number => Array.from({ length: 1_000 }, () => pace.admits()).filter(Boolean).length;
     pace.took(100 * requestBytes);

@@ -56,7 +56,7 @@ for (const { name, what, bound } of bounds) {
 
 test('stress: requests are refused for closing that is late, and again taken when it has been in time for half a second', () => {
   const at = watched();
-  const steps = [0.4, 0.5, 0.8, 1, 0.9, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1].map((closing) => at.see({ closing }));
+  const steps = [0.2, 0.3, 0.6, 1, 0.9, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1].map((closing) => at.see({ closing }));
   expect(steps).toEqual([
     'calm',
     'shed_judges',
@@ -91,7 +91,7 @@ test('stress: when it calms down in steps, the level that is entered is that of 
   const at = watched();
   at.see({ journal: 1 });
   at.see({ closing: 0.1 });
-  at.see({ closing: 0.6 });
+  at.see({ closing: 0.3 });
   expect([1, 2, 3, 4].map(() => at.see({ closing: 0 }))).toEqual(['refuse', 'refuse', 'refuse', 'shed_judges']);
 });
 
@@ -107,11 +107,11 @@ test('stress: what presses is named from where it eases on, whatever else bears'
   const at = watched();
   const seen = [
     {},
-    { closing: 0.39 },
-    { closing: 0.4 },
-    { closing: 0.4, store: 0.2 },
-    { store: 0.2, journal: 2 },
-    { in_flight: 2, journal: 2, memory: 0.98 },
+    { closing: 0.19 },
+    { closing: 0.2 },
+    { closing: 0.2, store: 0.05 },
+    { store: 0.05, journal: 2 },
+    { in_flight: 2, journal: 2, memory: 2 },
     { event_loop: 0.7 },
   ].map((strains) => {
     at.see(strains);
