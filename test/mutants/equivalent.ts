@@ -18,5 +18,5 @@ export const equivalents: ReadonlyMap<string, string> = new Map([
     'src/statistics/moments.ts › dot: sum + factor * (row[at] ?? 0) → sum - factor * (row[at] ?? 0)',
     'Two such sums are multiplied, and the two signs cancel.',
   ],
-  ['src/stores/sqlite/outbox.ts › surplus: count <= rowsMax → count < rowsMax', 'At the bound the query below asks for no row.'],
+  ['src/stores/sql/outbox.ts › surplus: count <= rowsMax → count < rowsMax', 'At the bound the query below asks for no row.'],
 ]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { noTenant, type Tenant, tenant } from '../../src/model/ids.ts';
 import { annotationsPerTraceMax, type Annotation } from '../../src/model/store/annotation-store.ts';
 import { alertAgentsMax } from '../../src/service/alert-watch.ts';
-import { rollupAgentsMax } from '../../src/stores/sqlite/rollup-sums.ts';
+import { rollupAgentsMax } from '../../src/stores/sql/rollup-sums.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { members, open } from './members.ts';

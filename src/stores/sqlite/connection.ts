@@ -21,12 +21,12 @@ import type { AddedExport } from '../../model/store/export-store.ts';
 import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
 import type { RevisionFate } from '../../model/store/replay-store.ts';
-import type { Batch, RevisionBatch } from './batch.ts';
-import { type NewClient } from './clients.ts';
+import type { Batch, RevisionBatch } from '../sql/batch.ts';
+import { type NewClient } from '../sql/clients.ts';
 import { beginText, database, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
-import type { Recent } from './recent-runs.ts';
-import type { Scan, Scanned } from './scan.ts';
-import type { Tables } from './tables.ts';
+import type { Recent } from '../sql/recent-runs.ts';
+import type { Scan, Scanned } from '../sql/scan.ts';
+import type { Tables } from '../sql/tables.ts';
 
 export interface Connection {
   readonly db: Kysely<Tables>;

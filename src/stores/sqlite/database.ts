@@ -4,23 +4,23 @@ import { dirname, join } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync, type SQLOutputValue } from 'node:sqlite';
 import { Kysely, SqliteDialect, type SqliteStatement, type Transaction } from 'kysely';
 import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
-import type { Tables } from './tables.ts';
-import { blockReader } from './blocks.ts';
-import { recentRuns, type Recent } from './recent-runs.ts';
-import { rows } from './rows.ts';
-import { indexed } from './run-texts.ts';
-import { scanned, type Scan, type Scanned } from './scan.ts';
-import type { SqlRow, SqlValue, Statements } from './statements.ts';
-import { writePieces } from './spans.ts';
-import { refreshed } from './version-sums.ts';
-import { writeBatch } from './write.ts';
+import type { Tables } from '../sql/tables.ts';
+import { blockReader } from '../sql/blocks.ts';
+import { recentRuns, type Recent } from '../sql/recent-runs.ts';
+import { rows } from '../sql/rows.ts';
+import { indexed } from '../sql/run-texts.ts';
+import { scanned, type Scan, type Scanned } from '../sql/scan.ts';
+import type { SqlRow, SqlValue, Statements } from '../sql/statements.ts';
+import { writePieces } from '../sql/spans.ts';
+import { refreshed } from '../sql/version-sums.ts';
+import { writeBatch } from '../sql/write.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
 import type { RevisionFate } from '../../model/store/replay-store.ts';
-import type { Batch, RevisionBatch } from './batch.ts';
-import { writeRevisions } from './revisions.ts';
+import type { Batch, RevisionBatch } from '../sql/batch.ts';
+import { writeRevisions } from '../sql/revisions.ts';
 
 /** Asked for in the order in which they are sent, each answered once. */
 export type Ask =

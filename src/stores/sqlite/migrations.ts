@@ -4,9 +4,9 @@ import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
 import { oneRowARun } from './one-row-a-run.ts';
-import { textTables } from './run-texts.ts';
-import { fineWidthMicros } from './version-totals.ts';
-import type { Tables } from './tables.ts';
+import { textTables } from '../sql/run-texts.ts';
+import { fineWidthMicros } from '../sql/version-totals.ts';
+import type { Tables } from '../sql/tables.ts';
 
 const annotationColumns =
   'id, trace_id, tenant, span_id, is_near, name, annotator, kind, label, score, passed, explanation, at_us, received_us, run_id';

@@ -7,11 +7,11 @@ import type { EvaluatorKind, Decision, VerdictWord } from '../../model/verdict.t
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
 import type { ToolCounts } from '../run-counts.ts';
 import { encodedEntries, type RunEntry } from '../run-record.ts';
-import { writeBlocks, type TextPlace } from './blocks.ts';
-import { markChars } from './marks.ts';
-import { listedColumns, oneOf } from './rows.ts';
-import { blockOf, saidColumns } from './run-entries.ts';
-import type { Tables } from './tables.ts';
+import { writeBlocks, type TextPlace } from '../sql/blocks.ts';
+import { markChars } from '../sql/marks.ts';
+import { listedColumns, oneOf } from '../sql/rows.ts';
+import { blockOf, saidColumns } from '../sql/run-entries.ts';
+import type { Tables } from '../sql/tables.ts';
 
 /** What the step reads, and the table that it fills. */
 interface Before {

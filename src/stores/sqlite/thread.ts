@@ -4,7 +4,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { getHeapStatistics } from 'node:v8';
 import { collectOnGrowth, garbageCollector } from '../garbage.ts';
-import { databaseClients, type Client, type NewClient } from './clients.ts';
+import { databaseClients, type Client, type NewClient } from '../sql/clients.ts';
 import { database, failed, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
 
 /**

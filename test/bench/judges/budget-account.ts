@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Host } from '../../faults/host.ts';
 import { parsedEntries, type RunEntry } from '../../../src/stores/run-record.ts';
-import { blockReader } from '../../../src/stores/sqlite/blocks.ts';
+import { blockReader } from '../../../src/stores/sql/blocks.ts';
 import type { Charge } from './charging-judge.ts';
 import { evaluators, type Order } from './orders.ts';
 

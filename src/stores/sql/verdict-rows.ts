@@ -2,7 +2,7 @@
 import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { evaluatorsMax, type DecidedRuns, type RunPeriod, type VerdictRows } from '../../model/store/verdict-rows.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { globOf, hasMark, markedOf, marksByChar, readMarks, type Marked } from './marks.ts';
 import { readEntries } from './run-entries.ts';
 import type { Tables } from './tables.ts';

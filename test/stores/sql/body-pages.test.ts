@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bodyPage, pageCharsMax } from '../../../src/stores/sqlite/body-pages.ts';
+import { bodyPage, pageCharsMax } from '../../../src/stores/sql/body-pages.ts';
 import { brief } from '../../../src/stores/compression.ts';
 
 /** Rows whose bodies are these numbers of characters, and the number of rows that were read. */

@@ -20,7 +20,7 @@ import {
 } from '../../model/store/store.ts';
 import type { ReplayPage, ReplayQuery, ReplayRun } from '../../model/store/replay-store.ts';
 import type { EntryVerdict, RunEntry } from '../run-record.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import { globOf, readMarks, type KnownMark } from './marks.ts';
 import { listedColumns, oneOf } from './rows.ts';
 import { readEntries } from './run-entries.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RunQuery, Store, StoreItem } from '../../../src/model/store/store.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
-import { textQuery } from '../../../src/stores/sqlite/run-texts.ts';
+import { textQuery } from '../../../src/stores/sql/run-texts.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 import { retention } from '../../builders/retention.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recentRuns } from '../../../src/stores/sqlite/recent-runs.ts';
+import { recentRuns } from '../../../src/stores/sql/recent-runs.ts';
 
 test('recent runs: what was written behind a position comes once, in the order of the last writes', () => {
   const recent = recentRuns(5);

@@ -1,7 +1,7 @@
 /** Figures by version in the SQLite store, and the states of alerts. */
 import { sql, type Kysely } from 'kysely';
 import type { VersionStore } from '../../model/store/version-store.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import type { Tables } from './tables.ts';
 
 /** Sums of the times of these runs stay as they are from now on. */
