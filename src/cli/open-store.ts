@@ -1,11 +1,10 @@
 /** Opens the store of a configuration for a command. */
-import { existsSync } from 'node:fs';
 import { evaluators } from '../../evaluators/index.ts';
 import { type CommandInput, textOption, UsageError } from './command.ts';
 import type { Config } from '../config/config.ts';
 import { readConfig } from '../config/load.ts';
 import type { Store } from '../model/store/store.ts';
-import { openStore } from '../stores/index.ts';
+import { mayBeThere, openStore, storeName } from '../stores/index.ts';
 
 export interface OpenedStore {
   readonly store: Store;
@@ -28,9 +27,9 @@ export async function withStore<Result>(
   const { config } = await readConfig({ file: textOption(input, 'config'), env: input.env, evaluators });
   const { address } = config.store;
   if (address.scheme === 'memory') throw new UsageError(`store.url is memory:, which only its own process can read. ${instead}`);
-  if (!mayMake && !existsSync(address.rest))
+  if (!mayMake && !mayBeThere(address))
     throw new UsageError(
-      `There is no store at ${address.rest}. Start the service in this folder first, or name its configuration with -c.`,
+      `There is no store at ${storeName(address)}. Start the service in this folder first, or name its configuration with -c.`,
     );
   const store = await openStore(address);
   try {

@@ -11,7 +11,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ByteLeases } from '../receivers/byte-budget.ts';
 import type { RunWriter } from '../stores/run-writer.ts';
 import type { SpanArchiver } from '../stores/span-archiver.ts';
-import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
+import type { SqlStore } from '../stores/sql/store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { BundlePart } from '../otlp/cut/bundle.ts';
 import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
@@ -86,7 +86,7 @@ export interface ConsoleParts extends PageParts {
 export interface StoreParts {
   readonly store: Store;
   /** For the store of a shard. */
-  readonly storePort: SqliteStore['port'];
+  readonly storePort: SqlStore['port'];
   readonly runWriter: RunWriter;
   readonly spanArchiver: SpanArchiver;
   readonly annotations: AnnotationWriter;

@@ -4,7 +4,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
 import { runWriter } from '../stores/run-writer.ts';
 import { keptSpans, spanArchiver } from '../stores/span-archiver.ts';
-import type { SqliteStore } from '../stores/sqlite/sqlite-store.ts';
+import type { SqlStore } from '../stores/sql/store.ts';
 import { mergedMetrics } from '../telemetry/merge.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import { metricsSnapshot } from './reloading.ts';
@@ -34,7 +34,7 @@ import { textIndexer } from './text-indexer.ts';
 import { versionUpkeep } from './version-upkeep.ts';
 import { type CoreParts, type ConsoleParts, type PageParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
 
-export function storeParts(parts: CoreParts, opened: SqliteStore, shard?: ShardDeps): StoreParts {
+export function storeParts(parts: CoreParts, opened: SqlStore, shard?: ShardDeps): StoreParts {
   const { telemetry, settings, exporters, tracing } = parts;
   const store = tracing.store(opened);
   const { rest, noted } = parts.activity;

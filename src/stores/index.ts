@@ -1,17 +1,20 @@
 /** The stores by the scheme of `store.url`. A new one is a file or folder of its own and a line here. */
-import type { SqliteStore } from './sqlite/sqlite-store.ts';
-import type { SqliteOptions } from './sqlite/connection.ts';
+import { existsSync } from 'node:fs';
+import { databaseName } from './postgres/database-name.ts';
+import type { SqlStore } from './sql/store.ts';
+import type { ThreadOptions } from './sql/thread-client.ts';
 
-export type StoreOptions = Pick<SqliteOptions, 'inThread' | 'onDiskFull' | 'ports'>;
+export type StoreOptions = Pick<ThreadOptions, 'inThread' | 'onDiskFull' | 'ports'>;
 
 export const stores = {
   sqlite: openSqlite,
   memory: (_: string, options?: StoreOptions) => openSqlite(':memory:', options),
-} as const satisfies { readonly [scheme: string]: (rest: string, options?: StoreOptions) => Promise<SqliteStore> };
+  postgres: openPostgres,
+} as const satisfies { readonly [scheme: string]: (rest: string, options?: StoreOptions) => Promise<SqlStore> };
 
 export interface StoreAddress {
   readonly scheme: keyof typeof stores;
-  /** What stands behind the colon: the path of a file for `sqlite`. */
+  /** What stands behind the colon: the path of a file for `sqlite`, the address of a database for `postgres`. */
   readonly rest: string;
 }
 
@@ -19,16 +22,37 @@ export interface StoreAddress {
 export function storeAddress(url: string): StoreAddress | undefined {
   const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
   if (scheme === 'memory') return rest === '' ? { scheme, rest } : undefined;
+  if (scheme === 'postgres' || scheme === 'postgresql') return isDatabase(url) ? { scheme: 'postgres', rest } : undefined;
   return scheme === 'sqlite' && rest !== '' && !rest.startsWith('//') ? { scheme, rest } : undefined;
 }
 
+function isDatabase(url: string): boolean {
+  const { hostname, pathname } = URL.parse(url) ?? {};
+  return hostname !== undefined && hostname !== '' && pathname !== undefined && pathname.length > 1;
+}
+
+/** For people: the path of a file, or the address of a database without its password and its parameters. */
+export function storeName({ scheme, rest }: StoreAddress): string {
+  return scheme === 'postgres' ? databaseName(`postgres:${rest}`) : rest;
+}
+
+/** False where another process can read no such store. A database says so when it is opened. */
+export function mayBeThere({ scheme, rest }: StoreAddress): boolean {
+  return scheme === 'postgres' || (scheme === 'sqlite' && existsSync(rest));
+}
+
 /** The store and the query builder load when a store opens: what reads a configuration needs only addresses. */
-async function openSqlite(path: string, options?: StoreOptions): Promise<SqliteStore> {
+async function openSqlite(path: string, options?: StoreOptions): Promise<SqlStore> {
   const { sqliteStore } = await import('./sqlite/sqlite-store.ts');
   return await sqliteStore(path, options);
 }
 
+async function openPostgres(rest: string, options?: StoreOptions): Promise<SqlStore> {
+  const { postgresStore } = await import('./postgres/postgres-store.ts');
+  return await postgresStore(`postgres:${rest}`, options);
+}
+
 /** Rejects with a JuryError, STORE_UNUSABLE. */
-export function openStore({ scheme, rest }: StoreAddress, options?: StoreOptions): Promise<SqliteStore> {
+export function openStore({ scheme, rest }: StoreAddress, options?: StoreOptions): Promise<SqlStore> {
   return stores[scheme](rest, options);
 }

@@ -4,19 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
-import { sqliteStore, type SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import type { SqlStore } from '../../src/stores/sql/store.ts';
 
 let image: Promise<Uint8Array> | undefined;
 
 /** Stopped after the test. */
-export async function memoryStore(): Promise<SqliteStore> {
+export async function memoryStore(): Promise<SqlStore> {
   const store = await openedInMemory();
   onTestFinished(() => store.stop());
   return store;
 }
 
 /** The caller stops it. Each begins with a copy of the first one's tables, for migrations take many times as long. */
-export async function openedInMemory(): Promise<SqliteStore> {
+export async function openedInMemory(): Promise<SqlStore> {
   image ??= migratedImage();
   return await sqliteStore(':memory:', { inThread: false, image: await image });
 }

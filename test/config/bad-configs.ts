@@ -406,7 +406,7 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'redaction of an unknown kind', text: 'redact: [ { match: emails } ]\n' },
   { name: 'tools of one name', text: 'tools: [ { name: a }, { name: a } ]\n' },
   { name: 'a tool with neither name nor file', text: 'tools: [ { description: d } ]\n' },
-  { name: 'another store and journal', text: 'store: { url: "postgres://me:s3cret-p@db/x" }\njournal: { url: "kafka:broker" }\n' },
+  { name: 'another store and journal', text: 'store: { url: "mysql://me:s3cret-p@db/x" }\njournal: { url: "kafka:broker" }\n' },
   { name: 'a missing variable', text: 'judges:\n  main:\n    model: m\n    api_key: ${env:NOT_SET}\n' },
   { name: 'a missing variable in a secret', text: 'judges:\n  main:\n    model: m\n    api_key: "sk-hidden-${env:NOT_SET}"\n' },
   {

@@ -93,7 +93,7 @@ const faulty: readonly (readonly [want: readonly string[], text: string, env: En
     {},
   ],
   [['--port:0 listen.otlp_http: "127.0.0.1:70000" is not an address'], '', {}, { port: 70_000 }],
-  [['TRACEJURY_STORE_URL:0 store.url: is not a store'], '', { TRACEJURY_STORE_URL: 'postgres://u:s3cret@h/d' }, {}],
+  [['TRACEJURY_STORE_URL:0 store.url: is not a store'], '', { TRACEJURY_STORE_URL: 'mysql://u:s3cret@h/d' }, {}],
   [['TRACEJURY_JOURNAL_URL:0 journal.url: is not a journal'], '', { TRACEJURY_JOURNAL_URL: 'nowhere' }, {}],
   // What the file says wrongly elsewhere is told with its line.
   [

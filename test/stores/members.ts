@@ -7,17 +7,24 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { openedInMemory } from '../builders/memory-store.ts';
 import { longSuite } from '../builders/property-runs.ts';
+import { emptyPostgres } from '../builders/postgres.ts';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
 
 /** The caller closes them. */
 export const opened = {
   'sqlite in memory': openedInMemory,
+  postgres: async () => await postgresStore(await emptyPostgres(), { inThread: false }),
   'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
 } as const satisfies { readonly [name: string]: () => Promise<Store> };
 
 export type Member = keyof typeof opened;
 
-/** Both kinds execute the same statements, so the short suite leaves the one with a file and a thread to the long suite. */
-export const members: readonly Member[] = longSuite ? ['sqlite in memory', 'sqlite in a file'] : ['sqlite in memory'];
+/** All execute the same statements, so the short suite has the one that needs neither a file nor a server. */
+export const members: readonly Member[] = process.env['PGT']
+  ? ['postgres']
+  : longSuite
+    ? ['sqlite in memory', 'sqlite in a file', 'postgres']
+    : ['sqlite in memory'];
 
 export function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'tracejury-store-'));

@@ -10,7 +10,8 @@ import { afterEach, expect, test } from 'vitest';
 import { noTenant, parseTraceId, type TraceId } from '../../src/model/ids.ts';
 import type { RunPage, RunRow, SpanPiece } from '../../src/model/store/store.ts';
 import { connected } from '../../src/stores/sqlite/connection.ts';
-import { sqliteStore, type SqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import type { SqlStore } from '../../src/stores/sql/store.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
@@ -231,7 +232,7 @@ function toldPage({ runs, next }: RunPage): unknown {
 }
 
 /** What the release that wrote the dump said of its file. */
-async function told(store: SqliteStore): Promise<unknown> {
+async function told(store: SqlStore): Promise<unknown> {
   const period = { from: 0, to: 2_000_000_000_000_000 };
   const page = await store.verdicts.page({ ...period, name: 'task_completion', limit: 10 });
   const keys = ['02', '03', '04', '05'].map((end) => ({ ...run(), traceId: `${'0'.repeat(30)}${end}` as TraceId }));

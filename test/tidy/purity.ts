@@ -61,7 +61,7 @@ const programs: ReadonlySet<string> = new Set([
   'src/cli/main.ts',
   'src/cli/console/main.ts',
   'src/console/main.tsx',
-  'src/stores/sqlite/thread.ts',
+  'src/stores/sql/thread.ts',
   'src/datasets/forms/yaml-thread.ts',
   'src/service/shards/shard-thread.ts',
 ]);

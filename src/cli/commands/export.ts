@@ -1,5 +1,4 @@
 /** `tracejury export`: sends scores of recorded or stored runs to the backends of a configuration, or prints the requests. */
-import { existsSync } from 'node:fs';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { type CommandProgram, type CommandInput, type ExitCode, UsageError, textOption, reportFormat } from '../command.ts';
@@ -25,7 +24,7 @@ import { evaluateRun } from '../../pipeline/evaluation/evaluate.ts';
 import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
 import { configuredExporter } from '../../service/exporter-set.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';
-import { openStore } from '../../stores/index.ts';
+import { mayBeThere, openStore, storeName } from '../../stores/index.ts';
 import { keptSpans } from '../../stores/span-archiver.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
@@ -119,8 +118,8 @@ async function stored(input: CommandInput, config: Config, named: string): Promi
     throw new UsageError('--run takes a trace id of 32 hexadecimal digits, or TRACE_ID/SPAN_ID with a span id of 16.');
   const { address } = config.store;
   if (address.scheme === 'memory') throw new UsageError('store.url is memory, which only its own process can read.');
-  if (!existsSync(address.rest))
-    throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
+  if (!mayBeThere(address))
+    throw new UsageError(`There is no store at ${storeName(address)}; store.url names it, from the folder in which this is run.`);
   const store = await openStore(address);
   try {
     const found = await storedRuns(store, { tenant: tenant(textOption(input, 'tenant') ?? ''), traceId, spanId }, config);

@@ -1,11 +1,10 @@
 /** `tracejury runs`: prints stored runs, one a line. */
-import { existsSync } from 'node:fs';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { runStatuses } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
 import { sleep } from '../../service/node-runtime.ts';
-import { openStore } from '../../stores/index.ts';
+import { mayBeThere, openStore, storeName } from '../../stores/index.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
 import { endEvaluator } from '../../model/verdict.ts';
 import type { RunFilter, RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
@@ -54,9 +53,9 @@ export const runs: CommandProgram = {
     const { address } = config.store;
     if (address.scheme === 'memory')
       throw new UsageError('store.url is memory:, which only its own process can read. Ask the console: /api/v1/runs.');
-    if (!existsSync(address.rest))
+    if (!mayBeThere(address))
       throw new UsageError(
-        `There is no store at ${address.rest}. Start the service in this folder first, or name its configuration with -c.`,
+        `There is no store at ${storeName(address)}. Start the service in this folder first, or name its configuration with -c.`,
       );
     const store = await openStore(address);
     try {

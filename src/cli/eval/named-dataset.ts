@@ -4,7 +4,7 @@ import { parseReference, wholeDataset } from '../dataset/stored-dataset.ts';
 import { UsageError } from '../command.ts';
 import { exampleJson } from '../../datasets/example-json.ts';
 import { noTenant } from '../../model/ids.ts';
-import { openStore, type StoreAddress } from '../../stores/index.ts';
+import { mayBeThere, openStore, storeName, type StoreAddress } from '../../stores/index.ts';
 import { datasetOf, readDataset } from './dataset.ts';
 import type { FileExample } from './scoring.ts';
 
@@ -38,12 +38,12 @@ async function storedDataset(
   { address, complain }: NamedWith,
 ): Promise<readonly FileExample[]> {
   const reference = parseReference(text);
-  const isThere = address.scheme !== 'memory' && existsSync(address.rest);
+  const isThere = mayBeThere(address);
   // A path with a folder or an ending that is no name of a dataset: its reader says what is wrong with the file.
   if (reference === undefined) return readDataset(text, options);
   if (!isThere)
     throw new UsageError(
-      `--dataset: there is no file ${text}, and no store to read a dataset ${reference.name} from (${address.scheme}:${address.rest}).`,
+      `--dataset: there is no file ${text}, and no store to read a dataset ${reference.name} from (${address.scheme === 'postgres' ? '' : `${address.scheme}:`}${storeName(address)}).`,
     );
   const store = await openStore(address);
   try {
@@ -52,7 +52,7 @@ async function storedDataset(
       throw error instanceof UsageError ? new UsageError(`--dataset: there is no file ${text}. ${error.message}`) : error;
     });
     const where = `${reference.name}@${whole.version}`;
-    complain(`Dataset ${where} of the store ${address.rest}: ${whole.examples.length} examples.`);
+    complain(`Dataset ${where} of the store ${storeName(address)}: ${whole.examples.length} examples.`);
     return datasetOf(where, whole.examples.map(exampleJson), options);
   } finally {
     await store.stop();

@@ -1,5 +1,4 @@
 /** `tracejury judge forecast`: forecasts the daily cost of judges from the stored runs. */
-import { existsSync } from 'node:fs';
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { Answer, EvaluatorRequest } from '../../../evaluators/evaluator.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
@@ -20,8 +19,8 @@ import { isOfSession } from '../../pipeline/evaluation/evaluate.ts';
 import { factsOfRow } from '../../pipeline/evaluation/run-facts.ts';
 import { raisedRate } from '../../pipeline/evaluation/sampling.ts';
 import { type Panel, panelModel, slotsOf } from '../../pipeline/jury/jury-panel.ts';
-import { openStore } from '../../stores/index.ts';
-import type { SqliteStore } from '../../stores/sqlite/sqlite-store.ts';
+import { mayBeThere, openStore, storeName } from '../../stores/index.ts';
+import type { SqlStore } from '../../stores/sql/store.ts';
 
 interface ForecastSettings {
   readonly config: string;
@@ -82,10 +81,10 @@ export async function costForecast(
 }
 
 /** Never creates a store. */
-export async function openedStore({ store: { address } }: Config): Promise<SqliteStore> {
+export async function openedStore({ store: { address } }: Config): Promise<SqlStore> {
   if (address.scheme === 'memory') throw new UsageError('store.url is memory, which only its own process can read.');
-  if (!existsSync(address.rest))
-    throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
+  if (!mayBeThere(address))
+    throw new UsageError(`There is no store at ${storeName(address)}; store.url names it, from the folder in which this is run.`);
   return await openStore(address);
 }
 

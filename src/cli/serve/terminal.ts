@@ -6,6 +6,7 @@ import type { Clock, Sleep } from '../../model/clock.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Evaluation } from '../../model/verdict.ts';
+import { storeName } from '../../stores/index.ts';
 
 const textChars = 200;
 const fieldsMax = 16;
@@ -77,7 +78,7 @@ export function dataText({ store, journal }: Config): string {
   const runs =
     store.address.scheme === 'memory'
       ? 'runs and verdicts in memory, lost when the process ends'
-      : `${store.address.rest} (runs and verdicts)`;
+      : `${storeName(store.address)} (runs and verdicts)`;
   return `${runs}, ${journal.scheme === 'memory' ? 'open runs in memory' : `${journal.rest} (open runs)`}`;
 }
 

@@ -209,7 +209,7 @@ function storeFindings(store: JsonObject): readonly Finding[] {
       ['store', 'url'],
       'value',
       'is not a store',
-      'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to lose all runs when the process ends.',
+      'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, postgres://user:password@host:5432/database, or memory: to lose all runs when the process ends.',
     ),
   ];
 }

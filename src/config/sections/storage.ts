@@ -24,7 +24,7 @@ export const store: Section = {
       'x-restart': true,
       default: 'sqlite:./tracejury-data/tracejury.db',
       description:
-        '`sqlite:` and the path of a file, relative to the working directory. `memory:` keeps the newest runs until the process ends, in at most an eighth of `limits.memory_bytes`.',
+        '`sqlite:` and the path of a file, relative to the working directory. `postgres://user:password@host:5432/database` keeps the runs in PostgreSQL 15 or later, in a schema `tracejury`. `memory:` keeps the newest runs until the process ends, in at most an eighth of `limits.memory_bytes`.',
     },
     content: {
       enum: contentChoices,

@@ -236,7 +236,8 @@ export async function writeAnnotations(tx: Tx, annotations: readonly Annotation[
     }
   }
   const rows = fates.filter((fate) => typeof fate !== 'string');
-  for (const some of chunks(rows)) await put(tx, some);
+  // One statement changes a row once.
+  for (const distinct of roundsOf(rows)) for (const some of chunks(distinct)) await put(tx, some);
   await settleAnnotations(tx, [...new Set(annotations.map(({ traceId }) => traceId))]);
   const kept = new Map<string, Kept>();
   for (const some of chunks(rows)) for (const row of await keptOf(tx, some)) kept.set(keyText(row), row);
@@ -265,6 +266,18 @@ function rowOf(
     run_id: null,
     probability: probability ?? null,
   };
+}
+
+/** Rows of one key go into rounds one after the other. */
+function roundsOf(rows: readonly Row[]): readonly (readonly Row[])[] {
+  const times = new Map<string, number>();
+  const rounds: Row[][] = [];
+  for (const row of rows) {
+    const round = times.get(keyText(row)) ?? 0;
+    times.set(keyText(row), round + 1);
+    (rounds[round] ??= []).push(row);
+  }
+  return rounds;
 }
 
 async function put(tx: Tx, rows: readonly Row[]): Promise<void> {

@@ -3,7 +3,6 @@
  * goes when no run refers to it any more, by the triggers of its table.
  */
 import { zstdDecompressSync } from 'node:zlib';
-import { compressed } from '../compression.ts';
 
 /** Bytes of texts from which on a block is full. Reading one run decompresses its whole block. */
 const blockBytes = 64 * 1024;
@@ -24,7 +23,7 @@ export interface BlockRow {
   readonly body: Uint8Array;
 }
 
-/** `insert` resolves with the id of the row. The place of each text, in their order. */
+/** `insert` resolves with the id of the row, whose body is plain. The place of each text, in their order. */
 export async function writeBlocks(texts: readonly string[], insert: (row: BlockRow) => Promise<number>): Promise<readonly TextPlace[]> {
   const places: TextPlace[] = [];
   let scratch: Buffer | undefined;
@@ -32,7 +31,7 @@ export async function writeBlocks(texts: readonly string[], insert: (row: BlockR
   let used = 0;
   const close = async (): Promise<void> => {
     if (scratch === undefined || open.length === 0) return;
-    const block = await insert({ live: open.length, body: compressed(scratch.subarray(0, used)) });
+    const block = await insert({ live: open.length, body: scratch.subarray(0, used) });
     places.push(...open.map((place) => ({ block, ...place })));
     open = [];
     used = 0;
@@ -40,7 +39,7 @@ export async function writeBlocks(texts: readonly string[], insert: (row: BlockR
   for (const text of texts) {
     if (used >= blockBytes || used + text.length * bytesPerChar > scratchBytes) await close();
     if (text.length * bytesPerChar > scratchBytes) {
-      places.push({ block: await insert({ live: 1, body: compressed(Buffer.from(text)) }), at: 0, length: null });
+      places.push({ block: await insert({ live: 1, body: Buffer.from(text) }), at: 0, length: null });
       continue;
     }
     scratch ??= Buffer.allocUnsafeSlow(Math.min(scratchBytes, texts.reduce((sum, { length }) => sum + length, 0) * bytesPerChar));
@@ -55,8 +54,11 @@ export async function writeBlocks(texts: readonly string[], insert: (row: BlockR
 /** Most blocks fit into one piece of the output: joining many takes longer than decompressing them. */
 const chunkSize = 2 * blockBytes;
 
-export function blockText(body: Uint8Array): Buffer {
-  return zstdDecompressSync(body, { chunkSize });
+const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd] as const;
+
+function blockText(body: Uint8Array): Buffer {
+  // A text of one run may be plain: it is JSON, and begins otherwise.
+  return zstdMagic.every((byte, at) => body[at] === byte) ? zstdDecompressSync(body, { chunkSize }) : Buffer.from(body);
 }
 
 /** Reads texts of blocks, as an SQL function; the block that was read last is not decompressed again. */

@@ -1,6 +1,6 @@
 /** One connection for several clients: the one that has begun a transaction has the connection until the transaction ends. */
 import type { MessagePort } from 'node:worker_threads';
-import type { Answer, Ask, Database } from '../sqlite/database.ts';
+import type { Answer, Ask, Database } from './answers.ts';
 
 /** Tells the thread of another client. */
 export interface NewClient {

@@ -194,7 +194,7 @@ async function difference(
          a as (select ${columns} from dataset_examples where dataset_id = ${old.id} and ${isIn(to)} and not ${isIn(from)}),
          differing as (
            select coalesce(a.place, b.place) as place, coalesce(a.example_id, b.example_id) as example_id, b.body as before, a.body as after
-           from a full join b on a.example_id = b.example_id where a.digest is not b.digest)`;
+           from a full join b on a.example_id = b.example_id where a.digest is distinct from b.digest)`;
   const counts = await sql<{ readonly added: number; readonly changed: number; readonly removed: number }>`${differing}
     select count(*) filter (where before is null) as added, count(*) filter (where before is not null and after is not null) as changed,
            count(*) filter (where after is null) as removed from differing`.execute(db);

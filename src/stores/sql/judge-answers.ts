@@ -37,7 +37,7 @@ export function answerStore(db: Kysely<Tables>): JudgeAnswerStore {
     },
     async prune({ before, rows, chars }) {
       await sql`delete from judge_answers where key in (
-        select key from (select key, answered_us, row_number() over newest as nth, sum(chars) over newest as held from judge_answers window newest as (order by answered_us desc, key))
+        select key from (select key, answered_us, row_number() over newest as nth, sum(chars) over newest as held from judge_answers window newest as (order by answered_us desc, key)) as held
         where answered_us < ${before} or nth > ${rows} or held > ${chars})`.execute(db);
     },
   };
@@ -101,9 +101,9 @@ export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
       await db.deleteFrom('judge_batches').where('prepared_us', '<', before).execute();
       await sql`delete from judge_batch_questions where question in (
         select question from judge_batch_questions where answered_us < ${before}
-        union all select question from (select question from judge_batch_questions where answered_us is not null order by answered_us desc, question limit -1 offset ${rows}))`.execute(
-        db,
-      );
+        union all select question from (
+          select question, row_number() over (order by answered_us desc, question) as nth from judge_batch_questions where answered_us is not null) as numbered
+        where nth > ${rows})`.execute(db);
     },
   };
 }

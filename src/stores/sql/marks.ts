@@ -69,7 +69,7 @@ export function linesOf(marks: string): readonly string[] {
 
 /** Runs with one of these marks, and none where there are no marks. */
 export function hasMark(eb: ExpressionBuilder<Tables, 'runs'>, marks: readonly KnownMark[]) {
-  return marks.length === 0 ? eb.lit(false) : sql<boolean>`runs.marks glob ${globOf(marks)}`;
+  return marks.length === 0 ? eb.lit(false) : sql<boolean>`glob(${globOf(marks)}, runs.marks)`;
 }
 
 export function globOf(marks: readonly KnownMark[]): string {

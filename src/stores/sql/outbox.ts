@@ -1,5 +1,5 @@
 /** What waits for backends, as rows beside the runs that they are of. */
-import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, type Transaction } from 'kysely';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { briefText } from '../compression.ts';
@@ -13,7 +13,10 @@ import { parsedExport } from '../blob-codec.ts';
 type Db = Kysely<Tables>;
 
 /** `write`: one batch in a transaction. */
-export function exportStore({ db, write }: { readonly db: Db; write(batch: Batch): Promise<readonly AddedExport[]> }): ExportStore {
+export function exportStore(
+  { db, write }: { readonly db: Db; write(batch: Batch): Promise<readonly AddedExport[]> },
+  otherWrites: ExportStore['otherWrites'],
+): ExportStore {
   return {
     add: async (exports) => (exports.length === 0 ? [] : await write(await batchOf([], exports))),
     async due({ exporter, now, limit, except }) {
@@ -83,10 +86,7 @@ export function exportStore({ db, write }: { readonly db: Db; write(batch: Batch
         .executeTakeFirst();
       return Number(numUpdatedRows);
     },
-    async otherWrites() {
-      const { rows } = await sql<{ readonly data_version: number }>`pragma data_version`.execute(db);
-      return rows[0]?.data_version ?? 0;
-    },
+    otherWrites,
     counts: () => counts(db),
   };
 }

@@ -345,7 +345,7 @@ async function raiseCutoffs(tx: Tx, { queue, tenant, now }: FreeItems, handedOut
       select a.id, min(1.0, i.cutoff / i.judged) as probability from queue_items i
         join queue_responses r on r.item_id = i.id and r.kind = 'answer'
         join annotations a on a.run_id = i.run_id and a.annotator = r.person and a.name = i.drawn_by and a.tool_call = ''
-      where i.id in (${oneOf(raised.map(({ id }) => id))}) and i.draw < i.cutoff
+      where i.id in ${oneOf(raised.map(({ id }) => id))} and i.draw < i.cutoff
         and exists (select 1 from json_each(r.response) v where v.key = i.drawn_by)) as l
     where annotations.id = l.id`.execute(tx);
 }

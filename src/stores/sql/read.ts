@@ -7,7 +7,7 @@ import type { RollupKind, RollupQuery, Rollups } from '../../model/store/rollup-
 import type { ContentGone, StoredDecision, StoredRun, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
-import type { Connection } from '../sqlite/connection.ts';
+import type { Connection } from './connection.ts';
 import { readEntries } from './run-entries.ts';
 import { labelsOf, listed, runRow, type Entries, type ListedRun } from './run-list.ts';
 import { readRunRevisions } from './run-revisions.ts';

@@ -2,7 +2,7 @@
 import { parseJson } from '../../model/json.ts';
 import type { ReplayStore, StoredCheckpoint } from '../../model/store/replay-store.ts';
 import { revisionBatch } from './batch.ts';
-import type { Connection } from '../sqlite/connection.ts';
+import type { Connection } from './connection.ts';
 import { countRuns, readReplayRuns } from './run-list.ts';
 
 export function replayStore({ db, revise }: Pick<Connection, 'db' | 'revise'>): ReplayStore {

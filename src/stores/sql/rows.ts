@@ -28,7 +28,7 @@ export interface Rows {
   /** A newer revision; what was said of it stays. */
   revision(id: number, row: RunRow): Promise<void>;
   said(id: number, columns: SaidColumns): Promise<void>;
-  /** Resolves with its id. */
+  /** Its body is plain. Resolves with its id. */
   block(row: BlockRow): Promise<number>;
   /** The characters of these marks, a line each. */
   marks(lines: string): Promise<string>;
@@ -84,7 +84,8 @@ const exportColumns = ['run_id', 'exporter', 'part', 'revision', 'state', 'attem
 /** Texts of marks that are kept. */
 const knownMarksMax = 2_000;
 
-export function rows(on: Statements): Rows {
+/** `packed`: the body of a block as the engine stores it. */
+export function rows(on: Statements, packed: (body: Uint8Array) => Uint8Array): Rows {
   /** Of whole texts: what is said of runs is mostly one of a few. */
   const known = new Map<string, string>();
   let touched = new Set<number>();
@@ -125,7 +126,7 @@ export function rows(on: Statements): Rows {
       touched = new Set();
       return ids;
     },
-    block: (row) => on.add(insertBlock, values(blockColumns, row)),
+    block: ({ live, body }) => on.add(insertBlock, values(blockColumns, { live, body: packed(body) })),
     async marks(lines) {
       let chars = known.get(lines);
       if (chars === undefined) {
@@ -185,5 +186,7 @@ export function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])
 
 /** For `where … in`: one value, so that the statement is the same for every number of items. */
 export function oneOf<Item extends string | number>(items: readonly Item[]): RawBuilder<Item> {
-  return sql<Item>`(select value from json_each(${JSON.stringify(items)}))`;
+  if (items.length === 0) return sql<Item>`(null)`;
+  const value = typeof items[0] === 'number' ? sql`cast(value as bigint)` : sql`value`;
+  return sql<Item>`(select ${value} from json_each(${JSON.stringify(items)}))`;
 }

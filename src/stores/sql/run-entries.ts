@@ -2,7 +2,6 @@
 import { sql, type Kysely } from 'kysely';
 import { encodedEntries, parsedEntries, type RunEntry } from '../run-record.ts';
 import type { RunRecord } from '../../model/store/store.ts';
-import { compressed } from '../compression.ts';
 import type { TextPlace } from './blocks.ts';
 import { figuresBytes, markChars } from './marks.ts';
 import { oneOf, type SaidColumns } from './rows.ts';
@@ -35,7 +34,7 @@ function sorted(entries: readonly RunEntry[]): readonly RunEntry[] {
 export async function writeEntries(tx: Db, id: number, entries: readonly RunEntry[]): Promise<void> {
   const { marks, figures, verdicts, failures } = encodedEntries(entries);
   const chars = await markChars(tx, marks);
-  const place = entries.length === 0 ? undefined : { block: await blockOf(tx, compressed(Buffer.from(verdicts))), at: 0, length: null };
+  const place = entries.length === 0 ? undefined : { block: await blockOf(tx, Buffer.from(verdicts)), at: 0, length: null };
   await tx
     .updateTable('runs')
     .set(saidColumns({ marks: chars, figures, failures }, place))
@@ -43,7 +42,7 @@ export async function writeEntries(tx: Db, id: number, entries: readonly RunEntr
     .execute();
 }
 
-/** Of one text that is compressed already: the id of its row. */
+/** Of one text: the id of its row. */
 export async function blockOf(tx: Db, body: Uint8Array): Promise<number> {
   return (await tx.insertInto('blocks').values({ live: 1, body }).returning('id').executeTakeFirstOrThrow()).id;
 }

@@ -20,7 +20,7 @@ import {
 } from '../../model/store/store.ts';
 import type { ReplayPage, ReplayQuery, ReplayRun } from '../../model/store/replay-store.ts';
 import type { EntryVerdict, RunEntry } from '../run-record.ts';
-import type { Connection } from '../sqlite/connection.ts';
+import type { Connection } from './connection.ts';
 import { globOf, readMarks, type KnownMark } from './marks.ts';
 import { listedColumns, oneOf } from './rows.ts';
 import { readEntries } from './run-entries.ts';
@@ -261,7 +261,7 @@ export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns>
       ...(index === 'status' ? [hasEntry(alias)] : []),
       ...(from === undefined ? [] : [sql`${column('started_us')} >= ${from}`]),
       ...(to === undefined ? [] : [sql`${column('started_us')} < ${to}`]),
-      ...(marks === undefined ? [] : [marks.length === 0 ? sql`false` : sql`${column('marks')} glob ${globOf(marks)}`]),
+      ...(marks === undefined ? [] : [marks.length === 0 ? sql`false` : sql`glob(${globOf(marks)}, ${column('marks')})`]),
       ...(annotated === undefined
         ? []
         : [sql`${annotated ? sql`exists` : sql`not exists`} (select 1 from annotations a where a.run_id = ${column('id')})`]),
@@ -310,8 +310,8 @@ function textMatches(text: string, ids: Ids | undefined): RawBuilder<unknown> {
   const query = textQuery(text);
   if (query === undefined) return sql`select rowid from run_texts where false`;
   return ids === undefined
-    ? sql`select rowid from run_texts where run_texts match ${query}`
-    : sql`select rowid from run_texts where run_texts match ${query} and rowid between ${ids.from} and ${ids.to}`;
+    ? sql`select rowid from run_texts(${query})`
+    : sql`select rowid from run_texts(${query}) where rowid between ${ids.from} and ${ids.to}`;
 }
 
 /** Runs with these words when they are few; `undefined` when they are many, or the filter has no words. */
@@ -335,7 +335,7 @@ export async function labelsOf(db: Db, ids: readonly number[]): Promise<Readonly
   const { rows } = await sql<RunLabel & { readonly id: number }>`
     select run_id as id, name, label from (
       select run_id, name, label, row_number() over (partition by run_id order by max(at_us) desc, name, label) as place
-      from annotations where run_id in ${oneOf(ids)} and label is not null group by run_id, name, label)
+      from annotations where run_id in ${oneOf(ids)} and label is not null group by run_id, name, label) as placed
     where place <= ${rowLabelsMax} order by run_id, place`.execute(db);
   return new Map([...Map.groupBy(rows, ({ id }) => id)].map(([id, own]) => [id, own.map(({ name, label }) => ({ name, label }))]));
 }

@@ -78,7 +78,8 @@ function indexStep(on: Statements, { runsMax, charsMax }: IndexOptions): IndexSt
     chars += text.length;
     const { input, answer } = textsOf(text);
     const words = wordsOf(`${input.slice(0, charsMax)}\n${answer.slice(0, charsMax)}`);
-    if (words.length > 0) await on.run('insert or replace into run_texts (rowid, words) values (?, ?)', [id, words.join(' ')]);
+    await on.run('delete from run_texts where rowid = ?', [id]);
+    if (words.length > 0) await on.run('insert into run_texts (rowid, words) values (?, ?)', [id, words.join(' ')]);
     // Files of an earlier release have none.
     if (row?.['bare'] === 1) await on.run('update runs set excerpt = ? where id = ?', [excerptOf(input) ?? null, id]);
   }

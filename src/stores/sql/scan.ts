@@ -144,7 +144,7 @@ async function summary(on: Statements, { evaluator, bucketMicros, by, ...period 
   /** By value of the split, bucket and mark: of one evaluator and word there may be several marks. */
   const splits = new Map<string | undefined, Map<number, Map<KnownMark, Group>>>();
   for await (const rows of runsOf(on, `started_us, marks, figures, ${by ?? 'null'}`, period, {
-    condition: 'marks glob ?',
+    condition: 'glob(?, marks)',
     value: globOf(wanted),
   }))
     for (const [startedAt, marks, figures, value] of rows) {
@@ -314,7 +314,7 @@ async function decided(
   if (wanted.length === 0) return [];
   const groups = new Map<string, { -readonly [member in keyof DecidedRuns]: DecidedRuns[member] }>();
   for await (const rows of runsOf(on, 'agent, marks, figures', period, {
-    condition: 'marks glob ?',
+    condition: 'glob(?, marks)',
     value: globOf(wanted),
   }))
     for (const [agent, marks, figures] of rows) {

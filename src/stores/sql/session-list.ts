@@ -1,7 +1,7 @@
 /** Sessions by their newest matching run: a walk along the start of runs that passes over runs with a newer one in their session. */
 import { sql, type Kysely } from 'kysely';
 import { examinedMax, type SessionPage, type SessionQuery } from '../../model/store/store.ts';
-import type { Connection } from '../sqlite/connection.ts';
+import type { Connection } from './connection.ts';
 import { between, examinedTo, indexOf, wantedRuns } from './run-list.ts';
 import type { Tables } from './tables.ts';
 

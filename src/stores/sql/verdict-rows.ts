@@ -2,7 +2,7 @@
 import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { evaluatorsMax, type DecidedRuns, type RunPeriod, type VerdictRows } from '../../model/store/verdict-rows.ts';
-import type { Connection } from '../sqlite/connection.ts';
+import type { Connection } from './connection.ts';
 import { globOf, hasMark, markedOf, marksByChar, readMarks, type Marked } from './marks.ts';
 import { readEntries } from './run-entries.ts';
 import type { Tables } from './tables.ts';
@@ -133,7 +133,7 @@ async function waitingRuns(
   { name, weightMax, ...period }: RunPeriod & { readonly name: string; readonly weightMax: number },
 ): Promise<readonly DecidedRuns[]> {
   const said = (await readMarks(db)).filter((mark) => mark.name === name);
-  const unsaid = said.length === 0 ? sql`true` : sql`r.marks not glob ${globOf(said)}`;
+  const unsaid = said.length === 0 ? sql`true` : sql`not glob(${globOf(said)}, r.marks)`;
   const { from, to } = period;
   const equal = periodColumns.flatMap((column) =>
     period[column] === undefined ? [] : [sql`and ${sql.ref(`r.${column}`)} = ${period[column]}`],
@@ -145,7 +145,7 @@ async function waitingRuns(
       union all
       select r.agent, s.probability
         from sessions s join runs r on r.id = (select t.run_id from session_turns t where t.session = s.id order by t.started_us desc, t.run_id desc limit 1)
-        where s.name = ${name} and s.probability is not null and s.run_id is null and ${inPeriod})
+        where s.name = ${name} and s.probability is not null and s.run_id is null and ${inPeriod}) as waiting
     group by agent`.execute(db);
   return rows.map(({ agent: of, ...row }) => ({ agent: of ?? undefined, ...row }));
 }

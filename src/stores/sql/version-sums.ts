@@ -11,6 +11,7 @@ import type { SqlValue, Statements } from './statements.ts';
 import { isRollupLeft, rollUpRest, rollUpStep } from './rollup-sums.ts';
 import {
   aboutToFold,
+  addedTo,
   dropIdle,
   fineTime,
   fineWidthMicros,
@@ -141,9 +142,7 @@ async function widen(on: Statements, { from, to, before, tasks = false }: Wideni
     `insert into version_figures (tenant, agent, version, task, kind, name, at_us, width_us, runs, weight, value, share, share_value, first_us, last_us)
        select tenant, agent, version, task, kind, name, ${time}, ?, sum(runs), sum(weight), sum(value), sum(share), sum(share_value), min(first_us), max(last_us)
        from version_figures where ${which} group by 1, 2, 3, 4, 5, 6, 7
-       on conflict (kind, name, task, agent, tenant, version, width_us, at_us) do update set
-         runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, share = share + excluded.share, share_value = share_value + excluded.share_value,
-         first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)`,
+       on conflict (kind, name, task, agent, tenant, version, width_us, at_us) do update set ${addedTo('version_figures')}`,
     [to, from, before],
   );
   await on.run(`delete from version_figures where ${which}`, [from, before]);

@@ -27,9 +27,17 @@ const sums =
   'sum(runs) as runs, sum(weight) as weight, sum(value) as value, sum(share) as share, sum(share_value) as share_value, min(first_us) as first_us, max(last_us) as last_us';
 const columns = `${key}, runs, weight, value, share, share_value, first_us, last_us`;
 const inWindow = `width_us in (${windowWidths.join(', ')})`;
-const added = `on conflict (${key}) do update set
-  runs = runs + excluded.runs, weight = weight + excluded.weight, value = value + excluded.value, share = share + excluded.share, share_value = share_value + excluded.share_value,
-  first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)`;
+const added = `on conflict (${key}) do update set ${addedTo('version_totals')}`;
+
+/** The sums of a row that is there already, with those of another one. */
+export function addedTo(table: string): string {
+  const sum = (column: string): string => `${column} = ${table}.${column} + excluded.${column}`;
+  return [
+    ...['runs', 'weight', 'value', 'share', 'share_value'].map(sum),
+    `first_us = min(${table}.first_us, excluded.first_us)`,
+    `last_us = max(${table}.last_us, excluded.last_us)`,
+  ].join(', ');
+}
 
 function startOf(at: number, width: number): number {
   return at - (at % width);
@@ -237,8 +245,8 @@ function rankedAgents(
   const runs = sources.map(({ table, where }) => `select tenant, agent, runs from ${table} where ${where} and +kind = 'run'${ofTenant}`);
   return {
     sql: `select agent, min(place) as place from (
-            select agent, row_number() over (partition by tenant order by sum(runs) desc, agent) as place from (${runs.join(' union all ')}) group by tenant, agent
-          ) where place <= ${topAgents} group by agent`,
+            select agent, row_number() over (partition by tenant order by sum(runs) desc, agent) as place from (${runs.join(' union all ')}) as counted group by tenant, agent
+          ) as placed where place <= ${topAgents} group by agent`,
     values: sources.flatMap((one) => [...one.values, ...(tenant === undefined ? [] : [tenant])]),
   };
 }
@@ -265,7 +273,7 @@ export async function versionFigures(on: Statements, query: VersionQuery): Promi
   const sources = await sourcesOf(on, from);
   const ranked = topAgents === undefined || agent !== undefined ? undefined : rankedAgents(sources, { tenant, topAgents });
   const rows = (await on.all(
-    `${ranked === undefined ? '' : `with ranked as (${ranked.sql}) `}select agent, version, task, kind, name, ${sums} from (${sources.map(selectFrom).join(' union all ')})
+    `${ranked === undefined ? '' : `with ranked as (${ranked.sql}) `}select agent, version, task, kind, name, ${sums} from (${sources.map(selectFrom).join(' union all ')}) as parts
        ${ranked === undefined ? '' : 'join ranked using (agent)'}
        group by agent, version, task, kind, name order by ${ranked === undefined ? '' : 'min(place), '}agent, kind, name, version, task limit ${versionFiguresMax}`,
     [...(ranked?.values ?? []), ...sources.flatMap((one) => [...one.values, ...values])],

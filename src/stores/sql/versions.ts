@@ -1,7 +1,7 @@
 /** Figures by version in the SQLite store, and the states of alerts. */
 import { sql, type Kysely } from 'kysely';
 import type { VersionStore } from '../../model/store/version-store.ts';
-import type { Connection } from '../sqlite/connection.ts';
+import type { Connection } from './connection.ts';
 import type { Tables } from './tables.ts';
 
 /** Sums of the times of these runs stay as they are from now on. */
@@ -18,7 +18,7 @@ export function versionStore({ db, refresh, scan }: Pick<Connection, 'db' | 'ref
     refresh,
     async changedTimes(limit) {
       const { rows } = await sql<{ readonly changed: number }>`
-        select count(*) as changed from (select at_us from version_changes union all select at_us from rollup_changes limit ${limit})`.execute(
+        select count(*) as changed from (select at_us from version_changes union all select at_us from rollup_changes limit ${limit}) as all_changes`.execute(
         db,
       );
       return rows[0]?.changed ?? 0;

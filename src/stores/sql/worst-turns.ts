@@ -4,7 +4,6 @@ import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { sessionRunsMax, type WorstTurns } from '../../model/store/session-list.ts';
 import type { VerdictWord } from '../../model/verdict.ts';
 import { parsedEntries } from '../run-record.ts';
-import { blockText } from './blocks.ts';
 import { eachMark, marksByChar, type KnownMark } from './marks.ts';
 import type { Statements } from './statements.ts';
 
@@ -13,18 +12,11 @@ export interface WorstTurnsQuery {
   readonly id: string;
 }
 
-const turnsOfSession = `select trace_id, span_id, marks, figures, verdicts_block, verdicts_at, verdicts_length from runs
-  where session_id = ? and +tenant = ? and part_of is null order by started_us desc, id desc limit ${sessionRunsMax + 1}`;
+const turnsOfSession = `select r.trace_id, r.span_id, r.marks, r.figures, block_text(b.body, r.verdicts_at, r.verdicts_length)
+  from runs r left join blocks b on b.id = r.verdicts_block
+  where r.session_id = ? and +r.tenant = ? and r.part_of is null order by r.started_us desc, r.id desc limit ${sessionRunsMax + 1}`;
 
-type TurnRow = readonly [
-  traceId: string,
-  spanId: string,
-  marks: string,
-  figures: Uint8Array | null,
-  block: number | null,
-  at: number | null,
-  length: number | null,
-];
+type TurnRow = readonly [traceId: string, spanId: string, marks: string, figures: Uint8Array | null, verdicts: string | null];
 
 interface Scored {
   readonly name: string;
@@ -37,8 +29,7 @@ export async function sessionWorstTurns(on: Statements, { tenant, id }: WorstTur
   const newest: TurnRow[] = [];
   for await (const rows of on.lists(turnsOfSession, [id, tenant])) newest.push(...(rows as readonly unknown[] as readonly TurnRow[]));
   const turns = newest.slice(0, sessionRunsMax).toReversed();
-  const ofSession = await sessionVerdicts(on, turns);
-  const scores = turns.map((row) => scoresOf(row, byChar, ofSession.get(row)));
+  const scores = turns.map((row) => scoresOf(row, byChar));
   return {
     turns: turns.length,
     isWhole: newest.length <= sessionRunsMax,
@@ -58,11 +49,9 @@ export async function sessionWorstTurns(on: Statements, { tenant, id }: WorstTur
 }
 
 /** By name. */
-function scoresOf(
-  [, , marks, figures]: TurnRow,
-  byChar: ReadonlyMap<string, KnownMark>,
-  ofSession: ReadonlySet<string> | undefined,
-): readonly Scored[] {
+function scoresOf(row: TurnRow, byChar: ReadonlyMap<string, KnownMark>): readonly Scored[] {
+  const [, , marks, figures] = row;
+  const ofSession = sessionVerdicts(row);
   const scores: Scored[] = [];
   eachMark({ marks, figures }, byChar, ({ name, word }, score) => {
     if (word !== null && ofSession?.has(name) !== true) scores.push({ name, score, verdict: word });
@@ -73,18 +62,8 @@ function scoresOf(
 const sessionMember = '"session"';
 
 /** Names of verdicts on the whole session, which are stored with one of its turns. No mark tells of them, and few texts hold the word. */
-async function sessionVerdicts(on: Statements, turns: readonly TurnRow[]): Promise<ReadonlyMap<TurnRow, ReadonlySet<string>>> {
-  const found = new Map<TurnRow, ReadonlySet<string>>();
-  for (const [block, rows] of Map.groupBy(turns, ([, , , , of]) => of)) {
-    if (block === null) continue;
-    const texts = blockText((await on.first('select body from blocks where id = ?', [block]))?.['body'] as Uint8Array);
-    for (const row of rows) {
-      const [, , , , , at, length] = row;
-      const text = length === null ? texts : texts.subarray(at ?? 0, (at ?? 0) + length);
-      if (text.includes(sessionMember)) found.set(row, sessionNames(text.toString()));
-    }
-  }
-  return found;
+function sessionVerdicts([, , , , verdicts]: TurnRow): ReadonlySet<string> | undefined {
+  return verdicts?.includes(sessionMember) === true ? sessionNames(verdicts) : undefined;
 }
 
 function sessionNames(verdicts: string): ReadonlySet<string> {

@@ -1,77 +1,16 @@
 /** SQLite as one connection that answers questions in their order. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { backup, DatabaseSync, type SQLInputValue, type StatementSync, type SQLOutputValue } from 'node:sqlite';
-import { Kysely, SqliteDialect, type SqliteStatement, type Transaction } from 'kysely';
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
 import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
-import type { Tables } from '../sql/tables.ts';
-import { blockReader } from '../sql/blocks.ts';
-import { recentRuns, type Recent } from '../sql/recent-runs.ts';
-import { rows } from '../sql/rows.ts';
-import { indexed } from '../sql/run-texts.ts';
-import { scanned, type Scan, type Scanned } from '../sql/scan.ts';
-import type { SqlRow, SqlValue, Statements } from '../sql/statements.ts';
-import { writePieces } from '../sql/spans.ts';
-import { refreshed } from '../sql/version-sums.ts';
-import { writeBatch } from '../sql/write.ts';
 import { trimOldest } from '../../runtime/lru.ts';
-import type { AddedExport } from '../../model/store/export-store.ts';
-import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
-import type { RefreshOptions } from '../../model/store/version-store.ts';
-import type { RevisionFate } from '../../model/store/replay-store.ts';
-import type { Batch, RevisionBatch } from '../sql/batch.ts';
-import { writeRevisions } from '../sql/revisions.ts';
+import { compressed } from '../compression.ts';
+import { answering, beginText, done, type Answer, type Content, type Database } from '../sql/answers.ts';
+import { blockReader } from '../sql/blocks.ts';
+import type { SqlRow, SqlValue, Statements } from '../sql/statements.ts';
+import type { Tables } from '../sql/tables.ts';
 
-/** Asked for in the order in which they are sent, each answered once. */
-export type Ask =
-  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly SQLInputValue[] }
-  /** Until it is done, whatever rows it gives on the way. */
-  | { readonly id: number; readonly kind: 'exec'; readonly sql: string }
-  /** In one transaction. A batch as one question: were each of its statements one, it would take a turn of the service for each. */
-  | { readonly id: number; readonly kind: 'write'; readonly batch: Batch }
-  /** Likewise. */
-  | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly NewSpanPiece[] }
-  /** Likewise. */
-  | { readonly id: number; readonly kind: 'revise'; readonly batch: RevisionBatch }
-  /** Counts over many runs, of which only the sums leave the thread. */
-  | { readonly id: number; readonly kind: 'scan'; readonly scan: Scan }
-  /** Sums by version. */
-  | { readonly id: number; readonly kind: 'refresh'; readonly options: RefreshOptions }
-  /** A step of the index of texts. */
-  | { readonly id: number; readonly kind: 'index'; readonly options: IndexOptions }
-  /** Runs that were written behind a position. */
-  | { readonly id: number; readonly kind: 'recent'; readonly after: number | undefined }
-  /** A copy of the file, page by page, while others write. */
-  | { readonly id: number; readonly kind: 'backup'; readonly to: string }
-  | { readonly id: number; readonly kind: 'close' };
-
-export type Answer =
-  | {
-      readonly id: number;
-      readonly kind: 'done';
-      readonly rows: readonly { readonly [column: string]: SQLOutputValue }[];
-      readonly changes: number | bigint;
-      readonly lastRowId: number | bigint;
-    }
-  /** The fate of each export, in their order. */
-  | { readonly id: number; readonly kind: 'written'; readonly exports: readonly AddedExport[] }
-  /** The fate of each revision, in their order. */
-  | { readonly id: number; readonly kind: 'revised'; readonly fates: readonly RevisionFate[] }
-  | { readonly id: number; readonly kind: 'scanned'; readonly rows: Scanned[Scan['of']] }
-  | { readonly id: number; readonly kind: 'refreshed'; readonly more: boolean }
-  | { readonly id: number; readonly kind: 'indexed'; readonly texts: IndexedTexts }
-  | { readonly id: number; readonly kind: 'recent'; readonly recent: Recent }
-  | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
-
-/** Given to the thread when it starts. The answer with this id says whether the file could be opened. */
-export interface ThreadData {
-  readonly file: string;
-}
-
-export const openedId = 0;
-
-/** Begins a transaction that writes. Another process waits for its end, or this one waits for the other. */
-export const beginText = 'begin immediate';
 /** How long another process may hold the file. */
 const busyMs = 5_000;
 /**
@@ -83,9 +22,6 @@ const cacheKib = 32 * 1024;
 const checkpointPages = 8_000;
 /** Prepared statements that are kept: the service has a few dozen forms. */
 const statementsMax = 200;
-const done = { kind: 'done', rows: [], changes: 0, lastRowId: 0 } as const;
-
-type Content = Answer extends infer One ? (One extends Answer ? Omit<One, 'id'> : never) : never;
 
 interface Statement {
   readonly prepared: StatementSync;
@@ -157,101 +93,36 @@ function adapted({ prepared: statement, reads }: Statement): SqliteStatement {
   };
 }
 
-export interface Database {
-  /** Never rejects: a failure is an answer. */
-  answer(ask: Ask): Promise<Answer>;
-}
-
 /** Throws what SQLite says when the file cannot be opened. `image`: a serialized database, which takes the place of an empty one. */
 export function database(file: string, image?: Uint8Array): Database {
   const connection = opened(file, image);
   connection.function('block_text', blockReader());
   const statement = statements(connection);
-  const db = new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => connection.close() } }),
+  const answered = answering({
+    statements: statementsOf(connection, statement),
+    db: new Kysely<Tables>({
+      dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => connection.close() } }),
+    }),
+    packed: compressed,
+    async query(sql, parameters) {
+      const { prepared: ready, reads } = statement(sql);
+      if (reads) return { ...done, rows: ready.all(...parameters) };
+      const { changes, lastInsertRowid } = ready.run(...parameters);
+      return { ...done, changes, lastRowId: lastInsertRowid };
+    },
+    async transaction(step) {
+      // SQLite ends some transactions itself.
+      if (step !== 'rollback' || connection.isTransaction) connection.exec(step === 'begin' ? beginText : step);
+    },
+    exec: async (sql) => connection.exec(sql),
+    close: async () => connection.close(),
   });
-  const on = statementsOf(connection, statement);
-  const to = rows(on);
-  const recent = recentRuns();
-  /** Each question waits for the one before it. */
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** It holds the lock from its beginning: one that reads first would fail when another process writes meanwhile. */
-  async function inTransaction<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
-    return await db.connection().execute(async (one) => {
-      connection.exec(beginText);
-      try {
-        const result = await work(one as unknown as Transaction<Tables>);
-        connection.exec('commit');
-        return result;
-      } catch (error) {
-        // SQLite ends some transactions itself.
-        if (connection.isTransaction) connection.exec('rollback');
-        throw error;
-      }
-    });
-  }
-
-  /** A transaction whose runs are the ones that were written last. */
-  async function inWrite<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
-    const result = await inTransaction(work);
-    recent.add(to.touched());
-    return result;
-  }
-
-  async function answered(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
-    switch (ask.kind) {
-      case 'query': {
-        const { prepared: ready, reads } = statement(ask.sql);
-        if (reads) return { ...done, rows: ready.all(...ask.parameters) };
-        const { changes, lastInsertRowid } = ready.run(...ask.parameters);
-        return { ...done, changes, lastRowId: lastInsertRowid };
-      }
-      case 'write':
-        try {
-          return { kind: 'written', exports: await inWrite((tx) => writeBatch(tx, to, ask.batch)) };
-        } catch (error) {
-          to.forget();
-          throw error;
-        }
-      case 'revise':
-        try {
-          return { kind: 'revised', fates: await inWrite((tx) => writeRevisions(tx, to, ask.batch)) };
-        } catch (error) {
-          to.forget();
-          throw error;
-        }
-      case 'scan':
-        return { kind: 'scanned', rows: await scanned(on, ask.scan) };
-      case 'refresh':
-        return { kind: 'refreshed', more: await inTransaction(async () => refreshed(on, ask.options)) };
-      case 'recent':
-        return { kind: 'recent', recent: recent.since(ask.after) };
-      case 'index':
-        return { kind: 'indexed', texts: await inTransaction(async () => indexed(on, ask.options)) };
-      case 'pieces': {
-        const { pieces } = ask;
-        await inTransaction(async () => writePieces(to, pieces));
-        return done;
-      }
-      case 'exec':
-        connection.exec(ask.sql);
-        return done;
-      default:
-        connection.close();
-        return done;
-    }
-  }
-
   return {
-    answer(ask) {
-      const content = ask.kind === 'backup' ? copied(file, ask.to) : last.then(() => answered(ask));
-      if (ask.kind !== 'backup') last = content.catch(() => undefined);
-      return content.then(
+    answer: (ask) =>
+      (ask.kind === 'backup' ? copied(file, ask.to) : answered(ask)).then(
         (answer) => ({ id: ask.id, ...answer }),
         (error: unknown) => failed(ask.id, error, file),
-      );
-    },
+      ),
   };
 }
 

@@ -6,6 +6,7 @@ import { sql, type Insertable, type Kysely } from 'kysely';
 import type { EvaluatorKind, Decision, VerdictWord } from '../../model/verdict.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
 import type { ToolCounts } from '../run-counts.ts';
+import { compressed } from '../compression.ts';
 import { encodedEntries, type RunEntry } from '../run-record.ts';
 import { writeBlocks, type TextPlace } from '../sql/blocks.ts';
 import { markChars } from '../sql/marks.ts';
@@ -166,7 +167,14 @@ async function placesOf(db: Kysely<Tables & Before>, texts: readonly (string | u
   const given = texts.filter((text) => text !== undefined);
   const places = await writeBlocks(
     given,
-    async (row) => (await db.insertInto('blocks').values(row).returning('id').executeTakeFirstOrThrow()).id,
+    async ({ live, body }) =>
+      (
+        await db
+          .insertInto('blocks')
+          .values({ live, body: compressed(body) })
+          .returning('id')
+          .executeTakeFirstOrThrow()
+      ).id,
   );
   let next = 0;
   return texts.map((text) => (text === undefined ? undefined : places[next++]));

@@ -1,11 +1,12 @@
 /**
- * The thread that has the file. A transaction waits for the disk, and a question about a million runs takes its time: neither is to hold up a request.
+ * The thread of a store. A transaction waits for the disk, and a question about a million runs takes its time: neither is to hold up a request.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { getHeapStatistics } from 'node:v8';
 import { collectOnGrowth, garbageCollector } from '../garbage.ts';
-import { databaseClients, type Client, type NewClient } from '../sql/clients.ts';
-import { database, failed, openedId, type Answer, type Ask, type ThreadData } from './database.ts';
+import { openedId, type Answer, type Ask, type Database } from './answers.ts';
+import { databaseClients, type Client, type NewClient } from './clients.ts';
+import type { ThreadData } from './thread-client.ts';
 
 /**
  * Batches bring bytes outside the heap. The heap itself hardly grows, so V8 would collect the bytes of a minute together. A collection of this
@@ -13,10 +14,23 @@ import { database, failed, openedId, type Answer, type Ask, type ThreadData } fr
  */
 const garbageBytesMax = 8 * 1024 * 1024;
 
+const data = workerData as ThreadData;
+
+/** The parts of an engine load in its thread. */
+async function opened(): Promise<Database> {
+  if (data.engine === 'sqlite') return (await import('../sqlite/database.ts')).database(data.file);
+  return await (await import('../postgres/database.ts')).postgresDatabase(data.url);
+}
+
+async function failure(error: unknown): Promise<Answer> {
+  if (data.engine === 'sqlite') return (await import('../sqlite/database.ts')).failed(openedId, error, data.file);
+  return { id: openedId, kind: 'failed', message: error instanceof Error ? error.message : 'unknown error', isDiskFull: false };
+}
+
 const port = parentPort;
 if (port !== null) {
   try {
-    const newClient = databaseClients(database((workerData as ThreadData).file));
+    const newClient = databaseClients(await opened());
     const first = newClient();
     const tidy = collectOnGrowth({
       bytes: () => getHeapStatistics().external_memory,
@@ -42,6 +56,6 @@ if (port !== null) {
       });
     }
   } catch (error) {
-    port.postMessage(failed(openedId, error, (workerData as ThreadData).file));
+    port.postMessage(await failure(error));
   }
 }

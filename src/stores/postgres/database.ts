@@ -1,0 +1,253 @@
+/**
+ * PostgreSQL as one connection that answers questions in their order, as the thread of SQLite does. All who write hold one lock from the beginning of
+ * their transactions, so ids rise in the order of the commits and what two replicas do at the same time is as if one did it after the other.
+ */
+import {
+  type CompiledQuery,
+  HandleEmptyInListsPlugin,
+  Kysely,
+  replaceWithNoncontingentExpression,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type DatabaseConnection,
+} from 'kysely';
+import pg from 'pg';
+import { answering, beginText, done, type Database } from '../sql/answers.ts';
+import type { SqlRow, SqlValue, Statements } from '../sql/statements.ts';
+import type { Tables } from '../sql/tables.ts';
+import { postgresSchema } from './schema.ts';
+
+export const schemaName = 'tracejury';
+/** Of the advisory lock of those who write; any number that other programs do not use. */
+const writeLock = 7_304_110_853;
+/** How long a statement may take, and how long a transaction may do nothing: one that stalls would keep all others from writing. */
+const statementMs = 60_000;
+const idleMs = 15_000;
+const connectMs = 10_000;
+/** Statements that the server keeps prepared. */
+const preparedMax = 500;
+/** Rows of one page. */
+const rowsPerPage = 500;
+
+/** Numbers as SQLite gives them: 64-bit integers and sums are doubles, and what is true is 1. */
+const parsers: { readonly [oid: number]: (text: string) => unknown } = {
+  16: (text) => (text === 't' ? 1 : 0),
+  17: (text) => new Uint8Array(pg.types.getTypeParser(17)(text) as Buffer),
+  20: Number,
+  1700: Number,
+};
+
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') => parsers[oid] ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+interface Line {
+  query(text: string, values?: readonly SqlValue[], asLists?: boolean): Promise<pg.QueryResult>;
+  begin(): Promise<void>;
+  end(step: 'commit' | 'rollback'): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One connection, made anew when it was lost. A transaction that was lost with it fails until it is rolled back. */
+function lineTo(url: string): Line {
+  let client: pg.Client | undefined;
+  let inTransaction = false;
+  const names = new Map<string, string>();
+
+  async function connected(): Promise<pg.Client> {
+    if (client !== undefined) return client;
+    if (inTransaction) throw new Error('the connection to PostgreSQL was lost within a transaction');
+    const fresh = new pg.Client({
+      connectionString: url,
+      types,
+      connectionTimeoutMillis: connectMs,
+      application_name: 'tracejury',
+      options: `-c search_path=${schemaName} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=${idleMs} -c jit=off`,
+    });
+    fresh.on('error', () => {
+      if (client === fresh) client = undefined;
+    });
+    await fresh.connect();
+    names.clear();
+    client = fresh;
+    return fresh;
+  }
+
+  function nameOf(text: string): string | undefined {
+    const known = names.get(text);
+    if (known !== undefined || names.size >= preparedMax) return known;
+    names.set(text, `s${names.size}`);
+    return names.get(text);
+  }
+
+  async function query(text: string, values: readonly SqlValue[] = [], asLists = false): Promise<pg.QueryResult> {
+    const to = await connected();
+    const name = values.length === 0 ? undefined : nameOf(text);
+    return await to.query({
+      text,
+      values: values.map(sendable),
+      ...(name === undefined ? {} : { name }),
+      ...(asLists ? { rowMode: 'array' } : {}),
+    });
+  }
+
+  return {
+    query,
+    async begin() {
+      await query('begin');
+      inTransaction = true;
+      await query(`select pg_advisory_xact_lock(${writeLock})`);
+    },
+    async end(step) {
+      const wasLost = client === undefined && inTransaction;
+      inTransaction = false;
+      if (wasLost && step === 'rollback') return;
+      if (wasLost) throw new Error('the connection to PostgreSQL was lost within a transaction');
+      await query(step);
+    },
+    async close() {
+      await client?.end();
+      client = undefined;
+    },
+  };
+}
+
+const longest = 2n ** 63n - 1n;
+
+/** No text of PostgreSQL holds a zero, and no integer is infinite. */
+function sendable(value: SqlValue): SqlValue {
+  if (value === Infinity) return longest;
+  if (value === -Infinity) return -longest;
+  return typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\uFFFD') : value;
+}
+
+/** `?` becomes `$1`, `$2`, … */
+function numbered(): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    let found = known.get(text);
+    if (found !== undefined) return found;
+    let at = 0;
+    found = text.replaceAll('?', () => `$${++at}`);
+    if (known.size < preparedMax) known.set(text, found);
+    return found;
+  };
+}
+
+function statementsOn(line: Line): Statements {
+  const text = numbered();
+  return {
+    all: async (of, values) => (await line.query(text(of), values)).rows as readonly SqlRow[],
+    first: async (of, values) => (await line.query(text(of), values)).rows[0] as SqlRow | undefined,
+    add: async (of, values) => (await line.query(`${text(of)} returning id`, values)).rows[0]?.id as number,
+    run: async (of, values) => (await line.query(text(of), values)).rowCount ?? 0,
+    async *lists(of, values) {
+      const { rows } = await line.query(text(of), values, true);
+      for (let at = 0; at < rows.length; at += rowsPerPage)
+        yield rows.slice(at, at + rowsPerPage) as unknown as readonly (readonly SqlValue[])[];
+    },
+  };
+}
+
+const writes = /^\s*(insert|update|delete|with)\b/i;
+
+/** Resolves when the tables are there. */
+export async function postgresDatabase(url: string): Promise<Database> {
+  const line = lineTo(url);
+  await migrated(line);
+  let ownTransaction = false;
+  const connection: DatabaseConnection = {
+    async executeQuery<Row>({ sql, parameters }: CompiledQuery) {
+      const { rows, rowCount } = await line.query(sql, parameters as readonly SqlValue[]);
+      return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) };
+    },
+    streamQuery() {
+      throw new Error('rows are read a page at a time');
+    },
+  };
+  const answered = answering({
+    statements: statementsOn(line),
+    db: new Kysely<Tables>({
+      dialect: {
+        createDriver: () => ({
+          async init() {},
+          acquireConnection: async () => connection,
+          beginTransaction: line.begin,
+          commitTransaction: () => line.end('commit'),
+          rollbackTransaction: () => line.end('rollback'),
+          async releaseConnection() {},
+          destroy: line.close,
+        }),
+        createQueryCompiler: () => new PostgresQueryCompiler(),
+        createAdapter: () => new OneConnection(),
+        createIntrospector: (of) => new PostgresIntrospector(of),
+      },
+      plugins,
+    }),
+    packed: (body) => body,
+    async query(sql, parameters) {
+      if (sql === beginText) {
+        await line.begin();
+        ownTransaction = true;
+        return done;
+      }
+      if (sql === 'commit' || sql === 'rollback') {
+        ownTransaction = false;
+        await line.end(sql);
+        return done;
+      }
+      const isAlone = !ownTransaction && writes.test(sql);
+      if (isAlone) await line.begin();
+      try {
+        const { rows, rowCount } = await line.query(sql, parameters);
+        if (isAlone) await line.end('commit');
+        return { ...done, rows: rows as readonly SqlRow[], changes: rowCount ?? 0 };
+      } catch (error) {
+        if (isAlone) await line.end('rollback');
+        throw error;
+      }
+    },
+    transaction: (step) => (step === 'begin' ? line.begin() : line.end(step)),
+    exec: async (sql) => void (await line.query(sql)),
+    close: line.close,
+  });
+  return {
+    answer: (ask) =>
+      (ask.kind === 'backup' ? Promise.reject(new Error('pg_dump copies the tables of PostgreSQL')) : answered(ask)).then(
+        (answer) => ({ id: ask.id, ...answer }),
+        (error: unknown) => ({
+          id: ask.id,
+          kind: 'failed' as const,
+          message: error instanceof Error ? error.message : 'unknown error',
+          isDiskFull: false,
+        }),
+      ),
+  };
+}
+
+/** `in ()` is no SQL elsewhere than in SQLite. */
+export const plugins = [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })];
+
+/** Questions wait for one another, as a transaction of several is not to be interrupted. */
+export class OneConnection extends PostgresAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return false;
+  }
+}
+
+/** One replica makes the tables; the others wait for it. */
+async function migrated(line: Line): Promise<void> {
+  const { rows } = await line.query(`select to_regclass('${schemaName}.kysely_migration') as made`);
+  if (rows[0]?.made !== null) return;
+  await line.begin();
+  try {
+    await line.query(`create schema if not exists ${schemaName}`);
+    const again = await line.query(`select to_regclass('${schemaName}.kysely_migration') as made`);
+    if (again.rows[0]?.made === null) for (const text of await postgresSchema()) await line.query(text);
+    await line.end('commit');
+  } catch (error) {
+    await line.end('rollback');
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+/** The store in PostgreSQL. */
+import { PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
+import { JuryError } from '../../model/errors.ts';
+import { connectionOn, type SqlThread } from '../sql/connection.ts';
+import { sqlStore, type SqlStore } from '../sql/store.ts';
+import { storeThread, threadClient, type ThreadOptions } from '../sql/thread-client.ts';
+import { threadHere } from '../sql/thread-here.ts';
+import { databaseName } from './database-name.ts';
+import { OneConnection, plugins, postgresDatabase, schemaName } from './database.ts';
+
+/** `url`: `postgres://user:password@host:5432/database`. Rejects with a JuryError. */
+export async function postgresStore(url: string, options: ThreadOptions = {}): Promise<SqlStore> {
+  const connection = connectionOn(await opened(url, options), {
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createAdapter: () => new OneConnection(),
+    createIntrospector: (of) => new PostgresIntrospector(of),
+    plugins,
+  });
+  return {
+    ...sqlStore(connection, {
+      isDurable: true,
+      // A table keeps the room of its deleted rows for new ones.
+      isShrinking: false,
+      async usedBytes() {
+        const { rows } = await sql<{
+          readonly used: number;
+        }>`select sum(pg_total_relation_size(c.oid)) as used from pg_class c join pg_namespace n on n.oid = c.relnamespace
+          where n.nspname = ${schemaName} and c.relkind = 'r'`.execute(connection.db);
+        return rows[0]?.used ?? 0;
+      },
+      // Vacuum does.
+      giveBack: async () => undefined,
+      otherWrites: async () => 0,
+    }),
+    backup: () =>
+      Promise.reject(
+        new JuryError('STORE_UNUSABLE', 'pg_dump makes copies of a store in PostgreSQL; this command copies files of SQLite.'),
+      ),
+  };
+}
+
+async function opened(url: string, options: ThreadOptions): Promise<SqlThread> {
+  const data = { engine: 'postgres', url } as const;
+  try {
+    if (options.ports !== undefined) return threadClient(data, options.ports, options);
+    return options.inThread === false ? threadHere(await postgresDatabase(url)) : await storeThread(data, options);
+  } catch (error) {
+    throw new JuryError(
+      'STORE_UNUSABLE',
+      `${databaseName(url)} cannot be used as a store: ${error instanceof Error ? error.message : 'unknown error'}.`,
+      error,
+    );
+  }
+}

@@ -1,0 +1,156 @@
+/** What is asked of a store's thread, and its answers: statements, and work of several statements in one transaction. The same for each engine. */
+import type { Kysely, Transaction } from 'kysely';
+import type { AddedExport } from '../../model/store/export-store.ts';
+import type { RevisionFate } from '../../model/store/replay-store.ts';
+import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
+import type { RefreshOptions } from '../../model/store/version-store.ts';
+import type { Batch, RevisionBatch } from './batch.ts';
+import { recentRuns, type Recent } from './recent-runs.ts';
+import { writeRevisions } from './revisions.ts';
+import { rows } from './rows.ts';
+import { indexed } from './run-texts.ts';
+import { scanned, type Scan, type Scanned } from './scan.ts';
+import { writePieces } from './spans.ts';
+import type { SqlRow, SqlValue, Statements } from './statements.ts';
+import type { Tables } from './tables.ts';
+import { refreshed } from './version-sums.ts';
+import { writeBatch } from './write.ts';
+
+/** Asked for in the order in which they are sent, each answered once. */
+export type Ask =
+  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly SqlValue[] }
+  /** Until it is done, whatever rows it gives on the way. */
+  | { readonly id: number; readonly kind: 'exec'; readonly sql: string }
+  /** In one transaction. A batch as one question: were each of its statements one, it would take a turn of the service for each. */
+  | { readonly id: number; readonly kind: 'write'; readonly batch: Batch }
+  /** Likewise. */
+  | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly NewSpanPiece[] }
+  /** Likewise. */
+  | { readonly id: number; readonly kind: 'revise'; readonly batch: RevisionBatch }
+  /** Counts over many runs, of which only the sums leave the thread. */
+  | { readonly id: number; readonly kind: 'scan'; readonly scan: Scan }
+  /** Sums by version. */
+  | { readonly id: number; readonly kind: 'refresh'; readonly options: RefreshOptions }
+  /** A step of the index of texts. */
+  | { readonly id: number; readonly kind: 'index'; readonly options: IndexOptions }
+  /** Runs that were written behind a position. */
+  | { readonly id: number; readonly kind: 'recent'; readonly after: number | undefined }
+  /** A copy of the file, page by page, while others write. */
+  | { readonly id: number; readonly kind: 'backup'; readonly to: string }
+  | { readonly id: number; readonly kind: 'close' };
+
+export type Answer =
+  | {
+      readonly id: number;
+      readonly kind: 'done';
+      readonly rows: readonly SqlRow[];
+      readonly changes: number | bigint;
+      readonly lastRowId: number | bigint;
+    }
+  /** The fate of each export, in their order. */
+  | { readonly id: number; readonly kind: 'written'; readonly exports: readonly AddedExport[] }
+  /** The fate of each revision, in their order. */
+  | { readonly id: number; readonly kind: 'revised'; readonly fates: readonly RevisionFate[] }
+  | { readonly id: number; readonly kind: 'scanned'; readonly rows: Scanned[Scan['of']] }
+  | { readonly id: number; readonly kind: 'refreshed'; readonly more: boolean }
+  | { readonly id: number; readonly kind: 'indexed'; readonly texts: IndexedTexts }
+  | { readonly id: number; readonly kind: 'recent'; readonly recent: Recent }
+  | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
+
+export const openedId = 0;
+
+/** Begins a transaction that writes. Another process waits for its end, or this one waits for the other. */
+export const beginText = 'begin immediate';
+
+export const done = { kind: 'done', rows: [], changes: 0, lastRowId: 0 } as const;
+
+export type Content = Answer extends infer One ? (One extends Answer ? Omit<One, 'id'> : never) : never;
+type Done = Extract<Content, { readonly kind: 'done' }>;
+
+/** One connection to a database. Its questions wait for one another. */
+export interface Engine {
+  readonly statements: Statements;
+  /** On the same connection. */
+  readonly db: Kysely<Tables>;
+  /** As the engine keeps the texts of a block. */
+  readonly packed: (body: Uint8Array) => Uint8Array;
+  query(sql: string, parameters: readonly SqlValue[]): Promise<Done>;
+  /** `begin` takes the lock of those who write from its beginning: a transaction that reads first would fail when another process writes meanwhile. */
+  transaction(step: 'begin' | 'commit' | 'rollback'): Promise<void>;
+  exec(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Database {
+  /** Never rejects: a failure is an answer. */
+  answer(ask: Ask): Promise<Answer>;
+}
+
+/** Answers one question after the other. Rejects with what the engine says. */
+export function answering(engine: Engine): (ask: Exclude<Ask, { readonly kind: 'backup' }>) => Promise<Content> {
+  const { db, statements: on } = engine;
+  const to = rows(on, engine.packed);
+  const recent = recentRuns();
+  /** Each question waits for the one before it. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function inTransaction<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
+    return await db.connection().execute(async (one) => {
+      await engine.transaction('begin');
+      try {
+        const result = await work(one as unknown as Transaction<Tables>);
+        await engine.transaction('commit');
+        return result;
+      } catch (error) {
+        await engine.transaction('rollback');
+        throw error;
+      }
+    });
+  }
+
+  /** A transaction whose runs are the ones that were written last. */
+  async function inWrite<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
+    try {
+      const result = await inTransaction(work);
+      recent.add(to.touched());
+      return result;
+    } catch (error) {
+      to.forget();
+      throw error;
+    }
+  }
+
+  async function answered(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
+    switch (ask.kind) {
+      case 'query':
+        return await engine.query(ask.sql, ask.parameters);
+      case 'write':
+        return { kind: 'written', exports: await inWrite((tx) => writeBatch(tx, to, ask.batch)) };
+      case 'revise':
+        return { kind: 'revised', fates: await inWrite((tx) => writeRevisions(tx, to, ask.batch)) };
+      case 'scan':
+        return { kind: 'scanned', rows: await scanned(on, ask.scan) };
+      case 'refresh':
+        return { kind: 'refreshed', more: await inTransaction(() => refreshed(on, ask.options)) };
+      case 'recent':
+        return { kind: 'recent', recent: recent.since(ask.after) };
+      case 'index':
+        return { kind: 'indexed', texts: await inTransaction(() => indexed(on, ask.options)) };
+      case 'pieces':
+        await inTransaction(() => writePieces(to, ask.pieces));
+        return done;
+      case 'exec':
+        await engine.exec(ask.sql);
+        return done;
+      default:
+        await engine.close();
+        return done;
+    }
+  }
+
+  return (ask) => {
+    const content = last.then(() => answered(ask));
+    last = content.catch(() => undefined);
+    return content;
+  };
+}

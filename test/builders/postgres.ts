@@ -1,0 +1,90 @@
+/** Databases on a PostgreSQL server that the tests start: it ends with the process of the tests. */
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
+import { eventually } from '../service/running.ts';
+
+const debianFolder = '/usr/lib/postgresql';
+/** The server refuses to run as root. Debian's package makes the user. */
+const serverUser = 'postgres';
+
+/** The URL of a database that has the tables and no rows; dropped after the test. */
+export async function emptyPostgres(): Promise<string> {
+  const { url, template } = await (server ??= started());
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await run(url('postgres'), `create database ${name} template ${template}`);
+  onTestFinished(() => run(url('postgres'), `drop database if exists ${name} with (force)`));
+  return url(name);
+}
+
+interface Server {
+  url(database: string): string;
+  readonly template: string;
+}
+
+let server: Promise<Server> | undefined;
+
+async function started(): Promise<Server> {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-postgres-'));
+  const as = process.getuid?.() === 0 ? ['runuser', '-u', serverUser, '--'] : [];
+  if (as.length > 0) chownSync(folder, idOf('-u'), idOf('-g'));
+  const data = join(folder, 'data');
+  const [initdb, postgres] = ['initdb', 'postgres'].map((name) => join(programs(), name));
+  const port = await freePort();
+  // The shell ends the server when the process of the tests is gone, however that ended.
+  const script = `"${initdb}" -D "${data}" -A trust -U test --no-sync >"${folder}/log" 2>&1 &&
+    { "${postgres}" -D "${data}" -p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off >>"${folder}/log" 2>&1 & }
+    read -r line; kill -INT $!; wait; rm -r "${folder}"`;
+  const [command = 'sh', ...args] = [...as, 'sh', '-c', script];
+  const shell = spawn(command, args, { cwd: '/', stdio: ['pipe', 'ignore', 'inherit'] });
+  shell.unref();
+  const url = (database: string): string => `postgres://test@127.0.0.1:${port}/${database}`;
+  await eventually(
+    () =>
+      run(url('postgres'), 'select 1').then(
+        () => true,
+        () => undefined,
+      ),
+    'a PostgreSQL server',
+  );
+  const template = 'with_tables';
+  await run(url('postgres'), `create database ${template}`);
+  await (await postgresStore(url(template), { inThread: false })).stop();
+  return { url, template };
+}
+
+function programs(): string {
+  const [version] = existsSync(debianFolder) ? readdirSync(debianFolder).toSorted((one, other) => Number(other) - Number(one)) : [];
+  if (version === undefined) throw new Error(`There is no PostgreSQL in ${debianFolder}. Install the package postgresql.`);
+  return join(debianFolder, version, 'bin');
+}
+
+function idOf(which: '-u' | '-g'): number {
+  return Number(spawnSync('id', [which, serverUser], { encoding: 'utf8' }).stdout);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+async function run(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
