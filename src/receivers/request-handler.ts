@@ -190,7 +190,7 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
         whenGone,
       });
       const end = entered instanceof Promise ? await underWay(entered) : entered;
-      if (end.kind === 'gone') throw aborted;
+      if (end.kind === 'gone') return await Promise.reject(aborted);
       return end.kind === 'taken' ? end.taken : decided(checked);
     },
     received: (signal, bytes) =>

@@ -42,8 +42,7 @@ async function started(): Promise<Server> {
   const script = `"${initdb}" -D "${data}" -A trust -U test --no-sync >"${folder}/log" 2>&1 &&
     { "${postgres}" -D "${data}" -p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off >>"${folder}/log" 2>&1 & }
     read -r line; kill -INT $!; wait; rm -r "${folder}"`;
-  const [command = 'sh', ...args] = [...as, 'sh', '-c', script];
-  const shell = spawn(command, args, { cwd: '/', stdio: ['pipe', 'ignore', 'inherit'] });
+  const shell = spawn('/usr/bin/env', [...as, 'sh', '-c', script], { cwd: '/', stdio: ['pipe', 'ignore', 'inherit'] });
   shell.unref();
   const url = (database: string): string => `postgres://test@127.0.0.1:${port}/${database}`;
   await eventually(

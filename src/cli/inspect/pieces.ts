@@ -54,7 +54,10 @@ const pieceBytesDefault = 512 * 1024;
 /** `isWhole`: all in one piece. */
 export function* piecesOf(name: string, bytes: Bytes, { isWhole = false, pieceBytes = pieceBytesDefault } = {}): Iterable<Piece> {
   const form = isWhole || bytes.size <= pieceBytes ? 'whole' : formOf(bytes, pieceBytes);
-  if (form === 'whole') return yield { name, form, line: 1, bytes: bytes.read(0, bytes.size) };
+  if (form === 'whole') {
+    yield { name, form, line: 1, bytes: bytes.read(0, bytes.size) };
+    return;
+  }
   for (let [at, line] = [0, 1]; at < bytes.size;) {
     const some = wholeRequests(bytes, at, form, pieceBytes);
     yield { name, form, line, bytes: some };

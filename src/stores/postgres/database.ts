@@ -33,17 +33,17 @@ const rowsPerPage = 500;
 /** Numbers as SQLite gives them: 64-bit integers and sums are doubles, and what is true is 1. */
 const parsers: { readonly [oid: number]: (text: string) => unknown } = {
   16: (text) => (text === 't' ? 1 : 0),
-  17: (text) => new Uint8Array(pg.types.getTypeParser(17)(text) as Buffer),
+  17: (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex')),
   20: Number,
   1700: Number,
 };
 
-const types = {
-  getTypeParser: ((oid: number, format?: 'text') => parsers[oid] ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid) => parsers[oid] ?? (pg.types.getTypeParser(oid, 'text') as (text: string) => unknown),
 };
 
 interface Line {
-  query(text: string, values?: readonly SqlValue[], asLists?: boolean): Promise<pg.QueryResult>;
+  query(text: string, values?: readonly SqlValue[], asLists?: boolean): Promise<pg.QueryResult<SqlRow>>;
   begin(): Promise<void>;
   end(step: 'commit' | 'rollback'): Promise<void>;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ function lineTo(url: string): Line {
       types,
       connectionTimeoutMillis: connectMs,
       application_name: 'tracejury',
-      options: `-c search_path=${schemaName} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=${idleMs} -c jit=off`,
+      options: `-c search_path=${schemaName} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=${idleMs} -c jit=off -c bytea_output=hex`,
     });
     fresh.on('error', () => {
       if (client === fresh) client = undefined;
@@ -81,10 +81,10 @@ function lineTo(url: string): Line {
     return names.get(text);
   }
 
-  async function query(text: string, values: readonly SqlValue[] = [], asLists = false): Promise<pg.QueryResult> {
+  async function query(text: string, values: readonly SqlValue[] = [], asLists = false): Promise<pg.QueryResult<SqlRow>> {
     const to = await connected();
     const name = values.length === 0 ? undefined : nameOf(text);
-    return await to.query({
+    return await to.query<SqlRow>({
       text,
       values: values.map(sendable),
       ...(name === undefined ? {} : { name }),
@@ -138,9 +138,9 @@ function numbered(): (text: string) => string {
 function statementsOn(line: Line): Statements {
   const text = numbered();
   return {
-    all: async (of, values) => (await line.query(text(of), values)).rows as readonly SqlRow[],
-    first: async (of, values) => (await line.query(text(of), values)).rows[0] as SqlRow | undefined,
-    add: async (of, values) => (await line.query(`${text(of)} returning id`, values)).rows[0]?.id as number,
+    all: async (of, values) => (await line.query(text(of), values)).rows,
+    first: async (of, values) => (await line.query(text(of), values)).rows[0],
+    add: async (of, values) => Number((await line.query(`${text(of)} returning id`, values)).rows[0]?.['id']),
     run: async (of, values) => (await line.query(text(of), values)).rowCount ?? 0,
     async *lists(of, values) {
       const { rows } = await line.query(text(of), values, true);
@@ -160,7 +160,7 @@ export async function postgresDatabase(url: string): Promise<Database> {
   const connection: DatabaseConnection = {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery) {
       const { rows, rowCount } = await line.query(sql, parameters as readonly SqlValue[]);
-      return { rows: rows as Row[], numAffectedRows: BigInt(rowCount ?? 0) };
+      return { rows: rows as readonly object[] as Row[], numAffectedRows: BigInt(rowCount ?? 0) };
     },
     streamQuery() {
       throw new Error('rows are read a page at a time');
@@ -202,7 +202,7 @@ export async function postgresDatabase(url: string): Promise<Database> {
       try {
         const { rows, rowCount } = await line.query(sql, parameters);
         if (isAlone) await line.end('commit');
-        return { ...done, rows: rows as readonly SqlRow[], changes: rowCount ?? 0 };
+        return { ...done, rows, changes: rowCount ?? 0 };
       } catch (error) {
         if (isAlone) await line.end('rollback');
         throw error;
@@ -239,12 +239,12 @@ export class OneConnection extends PostgresAdapter {
 /** One replica makes the tables; the others wait for it. */
 async function migrated(line: Line): Promise<void> {
   const { rows } = await line.query(`select to_regclass('${schemaName}.kysely_migration') as made`);
-  if (rows[0]?.made !== null) return;
+  if (rows[0]?.['made'] !== null) return;
   await line.begin();
   try {
     await line.query(`create schema if not exists ${schemaName}`);
     const again = await line.query(`select to_regclass('${schemaName}.kysely_migration') as made`);
-    if (again.rows[0]?.made === null) for (const text of await postgresSchema()) await line.query(text);
+    if (again.rows[0]?.['made'] === null) for (const text of await postgresSchema()) await line.query(text);
     await line.end('commit');
   } catch (error) {
     await line.end('rollback');

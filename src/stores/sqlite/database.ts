@@ -8,7 +8,7 @@ import { trimOldest } from '../../runtime/lru.ts';
 import { compressed } from '../compression.ts';
 import { answering, beginText, done, type Answer, type Content, type Database } from '../sql/answers.ts';
 import { blockReader } from '../sql/blocks.ts';
-import type { SqlRow, SqlValue, Statements } from '../sql/statements.ts';
+import type { SqlValue, Statements } from '../sql/statements.ts';
 import type { Tables } from '../sql/tables.ts';
 
 /** How long another process may hold the file. */
@@ -64,8 +64,8 @@ const rowsPerPage = 500;
 
 function statementsOf(database: DatabaseSync, statement: (sql: string) => Statement): Statements {
   return {
-    all: async (text, values = []) => statement(text).prepared.all(...values) as readonly SqlRow[],
-    first: async (text, values = []) => statement(text).prepared.get(...values) as SqlRow | undefined,
+    all: async (text, values = []) => statement(text).prepared.all(...values),
+    first: async (text, values = []) => statement(text).prepared.get(...values),
     add: async (text, values) => Number(statement(text).prepared.run(...values).lastInsertRowid),
     run: async (text, values = []) => Number(statement(text).prepared.run(...values).changes),
     async *lists(text, values = []) {
