@@ -90,7 +90,7 @@ export const errorCatalogue = {
   },
   STORE_UNUSABLE: {
     what: 'The store cannot be used.',
-    todo: 'Name another file under store.url, or mend what is said about this one.',
+    todo: 'Name another file or database under store.url, or mend what is said about this one.',
     status: 503,
     retryable: false,
   },

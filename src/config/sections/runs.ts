@@ -12,7 +12,7 @@ export const closing: Section = {
       undefined,
       '0ms',
       '1h',
-      'Wait after the last span of a complete run. Left out: 500 ms, because requests may overtake one another. The first close of a trace that came in one request, without log records, waits only 50 ms. That needs several spans, and no other request that is being received. A value holds for every run.',
+      'Wait after the last span of a complete run. Left out: 500 ms, because requests may overtake one another. The first close of a trace that came in one request, without log records, waits only 50 ms. That needs several spans, and no other request that is being received. A value holds for every run. Runs that are due within 50 ms of one another close together.',
     ),
     quiet: duration('5s', '0ms', '1d', 'Wait after the last span of a run with its agent span but with missing parts. At least `settle`.'),
     abandon: duration('10m', '1s', '30d', 'Wait after the last span of a run without its agent span. At least `quiet`.'),
