@@ -16,15 +16,18 @@ import pg from 'pg';
 import { answering, beginText, done, type Database } from '../sql/answers.ts';
 import type { SqlRow, SqlValue, Statements } from '../sql/statements.ts';
 import type { Tables } from '../sql/tables.ts';
+import { stepNames } from '../sqlite/migrations.ts';
 import { postgresSchema } from './schema.ts';
 
 export const schemaName = 'tracejury';
 /** Of the advisory lock of those who write; any number that other programs do not use. */
-const writeLock = 7_304_110_853;
+export const writeLock = 7_304_110_853;
 /** How long a statement may take, and how long a transaction may do nothing: one that stalls would keep all others from writing. */
 const statementMs = 60_000;
 const idleMs = 15_000;
 const connectMs = 10_000;
+/** Statements, as a pooler refuses the parameter `options`, and one in the URL may be another's. */
+const settings = `set search_path = ${schemaName}; set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${idleMs}; set jit = off; set bytea_output = hex`;
 /** Statements that the server keeps prepared. */
 const preparedMax = 500;
 /** Rows of one page. */
@@ -63,12 +66,13 @@ function lineTo(url: string): Line {
       types,
       connectionTimeoutMillis: connectMs,
       application_name: 'tracejury',
-      options: `-c search_path=${schemaName} -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=${idleMs} -c jit=off -c bytea_output=hex`,
+      keepAlive: true,
     });
     fresh.on('error', () => {
       if (client === fresh) client = undefined;
     });
     await fresh.connect();
+    await fresh.query(settings);
     names.clear();
     client = fresh;
     return fresh;
@@ -92,20 +96,37 @@ function lineTo(url: string): Line {
     });
   }
 
+  async function end(step: 'commit' | 'rollback'): Promise<void> {
+    const [wasOpen, wasLost] = [inTransaction, client === undefined];
+    inTransaction = false;
+    if (step === 'rollback' && (wasLost || !wasOpen)) return;
+    if (wasLost) throw new Error('the connection to PostgreSQL was lost within a transaction');
+    try {
+      const { command } = await query(step);
+      // The server's answer to the commit of a transaction in which a statement has failed.
+      if (step === 'commit' && command !== 'COMMIT') throw new Error('PostgreSQL has rolled the transaction back');
+    } catch (error) {
+      // The server ends a transaction with its connection, so the next one begins on a new connection.
+      void client?.end().catch(() => undefined);
+      client = undefined;
+      throw error;
+    }
+  }
+
   return {
     query,
     async begin() {
-      await query('begin');
+      // After the wait for the lock each statement sees what the one before has committed, whatever the default of the role is.
+      await query('begin isolation level read committed');
       inTransaction = true;
-      await query(`select pg_advisory_xact_lock(${writeLock})`);
+      try {
+        await query(`select pg_advisory_xact_lock(${writeLock})`);
+      } catch (error) {
+        await end('rollback').catch(() => undefined);
+        throw error;
+      }
     },
-    async end(step) {
-      const wasLost = client === undefined && inTransaction;
-      inTransaction = false;
-      if (wasLost && step === 'rollback') return;
-      if (wasLost) throw new Error('the connection to PostgreSQL was lost within a transaction');
-      await query(step);
-    },
+    end,
     async close() {
       await client?.end();
       client = undefined;
@@ -236,18 +257,35 @@ export class OneConnection extends PostgresAdapter {
   }
 }
 
-/** One replica makes the tables; the others wait for it. */
+/** One replica makes the tables; the others wait for it. Tables of another release are refused: this one may break what they hold. */
 async function migrated(line: Line): Promise<void> {
-  const { rows } = await line.query(`select to_regclass('${schemaName}.kysely_migration') as made`);
-  if (rows[0]?.['made'] !== null) return;
-  await line.begin();
-  try {
-    await line.query(`create schema if not exists ${schemaName}`);
-    const again = await line.query(`select to_regclass('${schemaName}.kysely_migration') as made`);
-    if (again.rows[0]?.['made'] === null) for (const text of await postgresSchema()) await line.query(text);
-    await line.end('commit');
-  } catch (error) {
-    await line.end('rollback');
-    throw error;
+  if (!(await isMade(line))) {
+    await line.begin();
+    try {
+      if (!(await isMade(line))) await make(line);
+      await line.end('commit');
+    } catch (error) {
+      await line.end('rollback');
+      throw error;
+    }
   }
+  const { rows } = await line.query('select name from kysely_migration');
+  const applied = new Set(rows.map((row) => String(row['name'])));
+  const newer = [...applied].filter((name) => !stepNames.includes(name));
+  if (newer.length > 0) throw new Error(`it was written by a newer release: it knows ${newer.join(', ')}`);
+  const missing = stepNames.filter((name) => !applied.has(name));
+  if (missing.length > 0)
+    throw new Error(`it was written by an earlier release, and this one cannot bring it up to date: it lacks ${missing.join(', ')}`);
+}
+
+async function isMade(line: Line): Promise<boolean> {
+  const { rows } = await line.query(`select to_regclass('${schemaName}.kysely_migration') is not null as made`);
+  return rows[0]?.['made'] === 1;
+}
+
+async function make(line: Line): Promise<void> {
+  // With `if not exists` too, PostgreSQL wants the right to make schemas, which the owner of this one may lack.
+  const { rows } = await line.query(`select to_regnamespace('${schemaName}') is not null as made`);
+  if (rows[0]?.['made'] !== 1) await line.query(`create schema ${schemaName}`);
+  for (const text of await postgresSchema()) await line.query(text);
 }

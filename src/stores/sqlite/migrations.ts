@@ -464,6 +464,9 @@ function steps(statements: readonly string[]): Migration {
   };
 }
 
+/** All of them: the tables of a new database have every step. */
+export const stepNames: readonly string[] = Object.keys(migrations);
+
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */
 export async function migrated(db: Kysely<Tables>, file: string): Promise<void> {
   const known = await appliedNames(db, file);
