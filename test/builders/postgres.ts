@@ -39,7 +39,7 @@ async function started(): Promise<Server> {
   const [initdb, postgres] = ['initdb', 'postgres'].map((name) => join(programs(), name));
   const port = await freePort();
   // The shell ends the server when the process of the tests is gone, however that ended.
-  const script = `"${initdb}" -D "${data}" -A trust -U test --no-sync >"${folder}/log" 2>&1 &&
+  const script = `"${initdb}" -D "${data}" -A trust -U test -E UTF8 --locale=C --no-sync >"${folder}/log" 2>&1 &&
     { "${postgres}" -D "${data}" -p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off >>"${folder}/log" 2>&1 & }
     read -r line; kill -INT $!; wait; rm -r "${folder}"`;
   const shell = spawn('/usr/bin/env', [...as, 'sh', '-c', script], { cwd: '/', stdio: ['pipe', 'ignore', 'inherit'] });

@@ -136,3 +136,15 @@ for (const { name, change, says } of otherReleases)
       message: expect.stringMatching(says),
     });
   });
+
+test('postgres: a database of another encoding is refused', async () => {
+  const url = new URL(await emptyPostgres());
+  const name = `${url.pathname.slice(1)}_ascii`;
+  const other = await beside(url.href);
+  await other.query(`create database ${name} encoding 'SQL_ASCII' locale 'C' template template0`);
+  onTestFinished(async () => void (await other.query(`drop database ${name} with (force)`)));
+  url.pathname = `/${name}`;
+  await expect(postgresStore(url.href, { inThread: false })).rejects.toThrow(
+    'cannot be used as a store: its encoding is SQL_ASCII, and texts of runs need UTF8',
+  );
+});

@@ -259,6 +259,9 @@ export class OneConnection extends PostgresAdapter {
 
 /** One replica makes the tables; the others wait for it. Tables of another release are refused: this one may break what they hold. */
 async function migrated(line: Line): Promise<void> {
+  const { rows: encodings } = await line.query('show server_encoding');
+  const encoding = encodings[0]?.['server_encoding'];
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)}, and texts of runs need UTF8`);
   if (!(await isMade(line))) {
     await line.begin();
     try {
