@@ -3,8 +3,7 @@ import { PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import { connectionOn, type SqlThread } from '../sql/connection.ts';
 import { sqlStore, type SqlStore } from '../sql/store.ts';
-import { storeThread, threadClient, type ThreadOptions } from '../sql/thread-client.ts';
-import { threadHere } from '../sql/thread-here.ts';
+import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
 import { databaseName } from './database-name.ts';
 import { OneConnection, plugins, postgresDatabase, schemaName } from './database.ts';
 
@@ -32,18 +31,13 @@ export async function postgresStore(url: string, options: ThreadOptions = {}): P
       giveBack: async () => undefined,
       otherWrites: async () => 0,
     }),
-    backup: () =>
-      Promise.reject(
-        new JuryError('STORE_UNUSABLE', 'pg_dump makes copies of a store in PostgreSQL; this command copies files of SQLite.'),
-      ),
+    backup: connection.backup,
   };
 }
 
 async function opened(url: string, options: ThreadOptions): Promise<SqlThread> {
-  const data = { engine: 'postgres', url } as const;
   try {
-    if (options.ports !== undefined) return threadClient(data, options.ports, options);
-    return options.inThread === false ? threadHere(await postgresDatabase(url)) : await storeThread(data, options);
+    return await threadOf({ engine: 'postgres', url }, () => postgresDatabase(url), options);
   } catch (error) {
     throw new JuryError(
       'STORE_UNUSABLE',

@@ -2,9 +2,8 @@
  * Tables of PostgreSQL, made from those of SQLite: the migrations run on an empty database in memory, and what they leave is written in the words of
  * PostgreSQL. One list of migrations holds for both engines.
  */
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { Kysely, SqliteDialect } from 'kysely';
-import type { Tables } from '../sql/tables.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { builderOn } from '../sqlite/database.ts';
 import { migrated } from '../sqlite/migrations.ts';
 import { functions, textIndex } from './functions.ts';
 
@@ -26,7 +25,8 @@ const columnTypes: readonly (readonly [RegExp, string])[] = [
 
 /** Statements that make the tables, indexes and triggers, and their first rows. */
 export async function postgresSchema(): Promise<readonly string[]> {
-  const from = await emptySqlite();
+  const from = new DatabaseSync(':memory:');
+  await migrated(builderOn(from), ':memory:');
   const made = (type: string): readonly Made[] =>
     from
       .prepare(
@@ -84,19 +84,4 @@ function triggerOf(text: string): readonly string[] {
     `create function ${name}() returns trigger language plpgsql as $$ begin if ${words(condition)} then ${words(body)} end if; return null; end $$`,
     `create trigger ${name} ${event} for each row execute function ${name}()`,
   ];
-}
-
-async function emptySqlite(): Promise<DatabaseSync> {
-  const database = new DatabaseSync(':memory:');
-  const prepare = (text: string) => {
-    const statement = database.prepare(text);
-    return {
-      reader: statement.columns().length > 0,
-      all: (values: readonly unknown[]) => statement.all(...(values as SQLInputValue[])),
-      run: (values: readonly unknown[]) => statement.run(...(values as SQLInputValue[])),
-      iterate: (values: readonly unknown[]) => statement.iterate(...(values as SQLInputValue[])),
-    };
-  };
-  await migrated(new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare, close: () => undefined } }) }), ':memory:');
-  return database;
 }

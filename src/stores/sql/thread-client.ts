@@ -3,7 +3,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { diskFullText } from '../../model/errors.ts';
-import { openedId, type Answer, type Ask } from './answers.ts';
+import { openedId, type Answer, type Ask, type Database } from './answers.ts';
 import type { NewClient } from './clients.ts';
 import type { Answered, Question, SqlThread } from './connection.ts';
 
@@ -21,6 +21,31 @@ export interface ThreadOptions {
   readonly ports?: () => Promise<MessagePort>;
 }
 
+/** The thread that the options ask for. `open` opens the database where there is none. Rejects when the database cannot be opened. */
+export async function threadOf(data: ThreadData, open: () => Database | Promise<Database>, options: ThreadOptions): Promise<SqlThread> {
+  if (options.ports !== undefined) return threadClient(data, options.ports, options);
+  return options.inThread === false ? threadHere(await open()) : await storeThread(data, options);
+}
+
+/** A database that answers between two turns of the caller's. */
+function threadHere({ answer }: Database): SqlThread {
+  let isOpen = true;
+  const ask: SqlThread['ask'] = async (question) => {
+    if (!isOpen) throw new Error('the store is closed');
+    const given = await answer({ ...question, id: openedId });
+    if (given.kind === 'failed') throw new Error(given.message);
+    return given;
+  };
+  return {
+    ask,
+    async stop() {
+      if (!isOpen) return;
+      await ask({ kind: 'close' });
+      isOpen = false;
+    },
+  };
+}
+
 /** The folder whose disk may be full; `undefined` where that is another machine's. */
 function folderOf(data: ThreadData): string | undefined {
   return data.engine === 'sqlite' ? dirname(data.file) : undefined;
@@ -33,7 +58,7 @@ interface Waiting {
 
 /** Questions that wait for their answers. */
 interface Questions {
-  /** Rejects with what SQLite says. */
+  /** Rejects with what the database says. */
   ask(ask: Ask, send: (ask: Ask) => void): Promise<Answered>;
   answered(answer: Answer): void;
   /** Nobody will answer. */
@@ -75,7 +100,7 @@ function questions({ onDiskFull }: ThreadOptions, folder: string | undefined): Q
 const threadEnded = 'the thread of the store has ended';
 
 /** Rejects when the database cannot be opened. A thread that dies has its questions rejected, and the next one starts it anew. */
-export async function storeThread(data: ThreadData, options: ThreadOptions): Promise<SqlThread> {
+async function storeThread(data: ThreadData, options: ThreadOptions): Promise<SqlThread> {
   const asked = questions(options, folderOf(data));
   let worker: Promise<Worker> | undefined;
   let lastId = openedId;
@@ -143,7 +168,7 @@ export async function storeThread(data: ThreadData, options: ThreadOptions): Pro
 }
 
 /** A client of a thread that another one has started. A port that closes has its questions rejected, and the next one asks for another port. */
-export function threadClient(data: ThreadData, ports: () => Promise<MessagePort>, options: ThreadOptions): SqlThread {
+function threadClient(data: ThreadData, ports: () => Promise<MessagePort>, options: ThreadOptions): SqlThread {
   const asked = questions(options, folderOf(data));
   let port: Promise<MessagePort> | undefined;
   let lastId = openedId;

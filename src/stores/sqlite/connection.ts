@@ -6,9 +6,8 @@ import { dirname } from 'node:path';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import { makeFolders } from '../../runtime/folders.ts';
-import { connectionOn, type Connection, type SqlThread } from '../sql/connection.ts';
-import { threadHere } from '../sql/thread-here.ts';
-import { storeThread, threadClient, type ThreadOptions } from '../sql/thread-client.ts';
+import { connectionOn, type Connection } from '../sql/connection.ts';
+import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
 import { database } from './database.ts';
 
 /** Prompts and answers are nobody else's to read. */
@@ -24,7 +23,7 @@ export interface SqliteOptions extends ThreadOptions {
 export async function connected(file: string, options: SqliteOptions = {}): Promise<Connection> {
   try {
     if (file !== ':memory:') await ownersOnly(file);
-    const thread = await threadOf(file, options);
+    const thread = await threadOf({ engine: 'sqlite', file }, () => database(file, options.image), options);
     return connectionOn(thread, {
       createQueryCompiler: () => new SqliteQueryCompiler(),
       createAdapter: () => new SqliteAdapter(),
@@ -51,10 +50,4 @@ export async function ownersOnly(file: string): Promise<void> {
     sleep: async (ms, signal) => await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined),
   });
   closeSync(openSync(file, 'a', fileMode));
-}
-
-async function threadOf(file: string, options: SqliteOptions): Promise<SqlThread> {
-  const data = { engine: 'sqlite', file } as const;
-  if (options.ports !== undefined) return threadClient(data, options.ports, options);
-  return await (options.inThread === false ? threadHere(database(file, options.image)) : storeThread(data, options));
 }

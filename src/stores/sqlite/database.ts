@@ -93,6 +93,13 @@ function adapted({ prepared: statement, reads }: Statement): SqliteStatement {
   };
 }
 
+/** Builds and executes queries on a connection. */
+export function builderOn(connection: DatabaseSync, statement = statements(connection)): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => connection.close() } }),
+  });
+}
+
 /** Throws what SQLite says when the file cannot be opened. `image`: a serialized database, which takes the place of an empty one. */
 export function database(file: string, image?: Uint8Array): Database {
   const connection = opened(file, image);
@@ -100,9 +107,7 @@ export function database(file: string, image?: Uint8Array): Database {
   const statement = statements(connection);
   const answered = answering({
     statements: statementsOf(connection, statement),
-    db: new Kysely<Tables>({
-      dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => connection.close() } }),
-    }),
+    db: builderOn(connection, statement),
     packed: compressed,
     async query(sql, parameters) {
       const { prepared: ready, reads } = statement(sql);
