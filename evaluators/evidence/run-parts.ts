@@ -2,7 +2,7 @@
  * The parts of a run that a judge can be asked about one by one: tool calls, retrievals, sub-agents and model calls. Each part is a trace of
  * its own: what went in is its input, what came out its final response. So an evaluator of runs judges a part without knowing of it.
  */
-import type { AgentTrace, ToolCall, TruncatedPart } from '../../src/model/agent-trace.ts';
+import { noParts, type AgentTrace, type ToolCall, type TruncatedPart } from '../../src/model/agent-trace.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import { jsonText, plainText, type JsonValue } from '../../src/model/json.ts';
 import type { PartVerdict } from '../../src/model/verdict.ts';
@@ -223,12 +223,7 @@ function bare({ agent, model, sessionId }: AgentTrace): AgentTrace {
     ...(model === undefined ? {} : { model }),
     ...(sessionId === undefined ? {} : { sessionId }),
     status: 'ok',
-    toolCalls: [],
-    toolDefinitions: [],
-    modelCalls: [],
-    documents: [],
-    reasoningSteps: [],
-    subAgents: [],
+    ...noParts,
     toolCallsCarried: true,
   };
 }

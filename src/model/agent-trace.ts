@@ -162,6 +162,16 @@ export interface AgentTrace {
   readonly truncated?: readonly TruncatedPart[];
 }
 
+/** The lists of a run of which nothing but its fields is known. */
+export const noParts = {
+  toolCalls: [],
+  toolDefinitions: [],
+  modelCalls: [],
+  documents: [],
+  reasoningSteps: [],
+  subAgents: [],
+} as const satisfies Partial<AgentTrace>;
+
 /** Class and message of the error that ended a run; empty when the spans carry neither. */
 export function runErrorText({ errorType, errorMessage }: Pick<AgentTrace, 'errorType' | 'errorMessage'>): string {
   return [errorType, errorMessage].filter((text) => text !== undefined && text !== '').join(': ');

@@ -1,7 +1,7 @@
 /** Encodings of the blobs in the store: content of runs, runs that wait for judges, items that wait for exporters. */
 import { deserialize, serialize } from 'node:v8';
 import { zstdDecompressSync } from 'node:zlib';
-import type { Run, AgentTrace } from '../model/agent-trace.ts';
+import { noParts, type Run, type AgentTrace } from '../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../model/json.ts';
 import type { ExportedRun, ExportItem } from '../model/scored-run.ts';
 import { runJson } from '../model/run-json.ts';
@@ -76,12 +76,7 @@ function slimTrace({ agent, sessionId, model, status, toolCallsCarried }: AgentT
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(model === undefined ? {} : { model }),
     status,
-    toolCalls: [],
-    toolDefinitions: [],
-    modelCalls: [],
-    documents: [],
-    reasoningSteps: [],
-    subAgents: [],
+    ...noParts,
     toolCallsCarried,
   };
 }

@@ -1,5 +1,5 @@
 /** Scores runs by rules while the inputs are read, and lets go of their content. */
-import type { Run } from '../../model/agent-trace.ts';
+import { noParts, type Run } from '../../model/agent-trace.ts';
 import { type JsonValue, plainText } from '../../model/json.ts';
 import { type CoverageReader, expectationFaults } from './expectations.ts';
 import { type EvalItem, type Matcher, ruledOn, type ScoringOptions, withExample } from './scoring.ts';
@@ -41,12 +41,7 @@ function withoutContent(run: Run, keepsTexts: boolean): Run {
       ...(input === undefined || !keepsTexts ? {} : { input: shown(input) }),
       ...(finalResponse === undefined || !keepsTexts ? {} : { finalResponse: shown(finalResponse) }),
       status,
-      toolCalls: [],
-      toolDefinitions: [],
-      modelCalls: [],
-      documents: [],
-      reasoningSteps: [],
-      subAgents: [],
+      ...noParts,
       toolCallsCarried,
     },
   };

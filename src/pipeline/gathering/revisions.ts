@@ -1,5 +1,5 @@
 /** Closing a run under its key: the next revision, if it says anything new. */
-import type { Completeness, Run, AgentTrace, RunKey } from '../../model/agent-trace.ts';
+import { noParts, type Completeness, type Run, type AgentTrace, type RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Draft } from '../assembly/assemble.ts';
@@ -178,12 +178,7 @@ function partOf(
 }
 
 const nothing = {
-  toolCalls: [],
-  toolDefinitions: [],
-  modelCalls: [],
-  documents: [],
-  reasoningSteps: [],
-  subAgents: [],
+  ...noParts,
   toolCallsCarried: false,
 } as const;
 
