@@ -14,7 +14,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { answering, beginText, done, type Database } from '../sql/answers.ts';
-import type { SqlRow, SqlValue, Statements } from '../sql/statements.ts';
+import { rowsPerPage, type SqlRow, type SqlValue, type Statements } from '../sql/statements.ts';
 import type { Tables } from '../sql/tables.ts';
 import { stepNames } from '../sqlite/migrations.ts';
 import { postgresSchema } from './schema.ts';
@@ -26,12 +26,10 @@ export const writeLock = 7_304_110_853;
 const statementMs = 60_000;
 const idleMs = 15_000;
 const connectMs = 10_000;
-/** Statements, as a pooler refuses the parameter `options`, and one in the URL may be another's. */
+/** A connection executes them when it begins. Some poolers refuse the parameter `options`, and the URL may bring one. */
 const settings = `set search_path = ${schemaName}; set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${idleMs}; set jit = off; set bytea_output = hex`;
 /** Statements that the server keeps prepared. */
 const preparedMax = 500;
-/** Rows of one page. */
-const rowsPerPage = 500;
 
 /** Numbers as SQLite gives them: 64-bit integers and sums are doubles, and what is true is 1. */
 const parsers: { readonly [oid: number]: (text: string) => unknown } = {
@@ -136,7 +134,7 @@ function lineTo(url: string): Line {
 
 const longest = 2n ** 63n - 1n;
 
-/** No text of PostgreSQL holds a zero, and no integer is infinite. */
+/** PostgreSQL refuses a zero in a text, and an infinite integer. */
 function sendable(value: SqlValue): SqlValue {
   if (value === Infinity) return longest;
   if (value === -Infinity) return -longest;
@@ -247,7 +245,7 @@ export async function postgresDatabase(url: string): Promise<Database> {
   };
 }
 
-/** `in ()` is no SQL elsewhere than in SQLite. */
+/** PostgreSQL refuses an empty list behind `in`. */
 export const plugins = [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })];
 
 /** Questions wait for one another, as a transaction of several is not to be interrupted. */

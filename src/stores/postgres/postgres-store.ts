@@ -27,7 +27,7 @@ export async function postgresStore(url: string, options: ThreadOptions = {}): P
           where n.nspname = ${schemaName} and c.relkind = 'r'`.execute(connection.db);
         return rows[0]?.used ?? 0;
       },
-      // Vacuum does.
+      // PostgreSQL vacuums its tables itself.
       giveBack: async () => undefined,
       otherWrites: async () => 0,
     }),

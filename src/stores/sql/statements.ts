@@ -1,9 +1,12 @@
-/** Statements as texts with a `?` for each value, over one connection. What the sums and the counts over many runs use: their statements are put together. */
+/** Statements as texts with a `?` for each value, over one connection. Sums and counts over many runs use them, because they put their statements together. */
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
 export interface SqlRow {
   readonly [column: string]: SqlValue;
 }
+
+/** Rows of one page: enough that waiting for each page costs nothing beside reading its rows. */
+export const rowsPerPage = 500;
 
 export interface Statements {
   all(text: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;

@@ -8,7 +8,7 @@ import { trimOldest } from '../../runtime/lru.ts';
 import { compressed } from '../compression.ts';
 import { answering, beginText, done, type Answer, type Content, type Database } from '../sql/answers.ts';
 import { blockReader } from '../sql/blocks.ts';
-import type { SqlValue, Statements } from '../sql/statements.ts';
+import { rowsPerPage, type SqlValue, type Statements } from '../sql/statements.ts';
 import type { Tables } from '../sql/tables.ts';
 
 /** How long another process may hold the file. */
@@ -58,9 +58,6 @@ function prepared(database: DatabaseSync, sql: string): Statement {
   const statement = database.prepare(sql);
   return { prepared: statement, reads: statement.columns().length > 0 };
 }
-
-/** Rows of one page: enough that waiting for each page costs nothing beside reading its rows. */
-const rowsPerPage = 500;
 
 function statementsOf(database: DatabaseSync, statement: (sql: string) => Statement): Statements {
   return {
