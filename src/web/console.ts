@@ -1,14 +1,11 @@
 /** The console listener: health, metrics, the API, the built console and a plain page with the addresses. */
-import type { IncomingMessage, RequestListener, Server as HttpServer, ServerOptions } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type SecureContextOptions, Server, type TlsOptions } from 'node:tls';
 import { fastifyCookie } from '@fastify/cookie';
 import { fastify, type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
-import { idleTimeout } from '../http/idle-timeout.ts';
-import { createServer } from '../http/node-http.ts';
 import { holdsFinite, type JsonValue } from '../model/json.ts';
 import { isDiskFull } from '../model/errors.ts';
 import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
@@ -17,6 +14,7 @@ import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import { accessControl, type AccessOptions } from './access.ts';
 import type { PeopleSettings } from './people.ts';
 import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
+import { consoleServer } from './console-server.ts';
 import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
 import { compiledWhenUsed } from './route-schemas.ts';
 import { defaultResponseBounds, type ResponseBounds, responseGate } from './request-guard.ts';
@@ -343,31 +341,6 @@ export function inPieces(pieces: Iterable<string>): Readable {
       }
     })(),
   );
-}
-
-/** From the first byte of a request to its last. */
-const requestTimeoutMs = 10_000;
-/** For the headers of a request; a silent connection ends after it too. */
-const headersTimeoutMs = 5_000;
-const checkingMs = 1_000;
-/** Without a byte in either direction, while the client has to act. */
-const connectionTimeoutMs = 10_000;
-const keepAliveTimeoutMs = 5_000;
-const headerBytesMax = 16 * 1024;
-const headersMax = 100;
-
-function consoleServer(handler: RequestListener, tls: TlsOptions | undefined): HttpServer {
-  const options: ServerOptions = {
-    requestTimeout: requestTimeoutMs,
-    headersTimeout: headersTimeoutMs,
-    connectionsCheckingInterval: checkingMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    maxHeaderSize: headerBytesMax,
-  };
-  const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
-  idleTimeout(server, connectionTimeoutMs);
-  server.maxHeadersCount = headersMax;
-  return server;
 }
 
 /** On the first page; the API has all of them. */
