@@ -1,9 +1,10 @@
 /** Starts, reloads and stops the core of the service together with the listeners for OTLP and the console. */
 import type { Fingerprints } from './config/fingerprint.ts';
 import type { Worker } from 'node:worker_threads';
+import type { JuryError } from './model/errors.ts';
 import type { ConfigText, LoadedConfig } from './config/load.ts';
 import { serviceCore, type CoreOptions } from './service/core.ts';
-import { freeAddresses, receiversOf, renewCertificates } from './service/listeners.ts';
+import { freeAddresses, receiversOf, renewCertificates, waitingConsole } from './service/listeners.ts';
 import { connectionShares, type Descriptors, machineDescriptors } from './service/node-runtime.ts';
 import * as build from './service/parts.ts';
 import * as buildStore from './service/store-parts.ts';
@@ -16,19 +17,25 @@ import type { ShardSet } from './service/shards/shard-set.ts';
 const stopMsDefault = 10_000;
 
 export interface Service {
-  /** Resolves with the addresses of the listeners and their shares of the file descriptors. */
-  start(): Promise<StartedService>;
+  /**
+   * Resolves with the addresses of the listeners and their shares of the file descriptors. Waits for a database that is away, and refuses requests
+   * meanwhile; `signal` ends that wait, and the start rejects with STOPPING.
+   */
+  start(signal?: AbortSignal): Promise<StartedService>;
   /** Soon reads the configuration again and applies it; a configuration with faults changes nothing. May be called at any time. */
   reload(): void;
   /** Refuses new work, scores open runs, sends scores, then releases. May be called twice. */
   stop(): Promise<void>;
 }
 
-interface StartedService {
-  readonly otlpHttp: string;
-  readonly otlpGrpc: string;
+interface StartedService extends Receiving {
   readonly console: string;
   readonly connections: ReturnType<typeof build.connectionBounds>;
+}
+
+interface Receiving {
+  readonly otlpHttp: string;
+  readonly otlpGrpc: string;
 }
 
 export interface ServiceOptions extends CoreOptions {
@@ -68,24 +75,45 @@ export function service(options: ServiceOptions): Service {
   let consoleServer: ReturnType<typeof buildStore.consoleServer> | undefined;
   let stopped: Promise<void> | undefined;
 
-  async function start(): ReturnType<Service['start']> {
+  const early = waitingConsole(config, () => state.away ?? 'The service is starting.');
+  let received: Promise<Receiving> | undefined;
+  const receiving = (): Promise<Receiving> => (received ??= receive());
+
+  async function receive(): Promise<Receiving> {
+    const { address: otlpHttp } = await receivers.http.listen();
+    const { address: otlpGrpc } = await receivers.grpc.listen();
+    return { otlpHttp, otlpGrpc };
+  }
+
+  async function refuseMeanwhile(cause: JuryError): Promise<void> {
+    const isFirst = state.away === undefined;
+    state.away = cause.message;
+    logger.warn({ todo: cause.todo }, cause.message);
+    if (!isFirst) return;
+    await early.listen();
+    await receiving();
+  }
+
+  async function start(signal?: AbortSignal): ReturnType<Service['start']> {
     await freeAddresses(config.listen);
     // The threads load their code meanwhile, and wait for the store.
-    const [stored] = await Promise.all([core.start(), shards?.start()]);
+    const [stored] = await Promise.all([core.start({ onAway: refuseMeanwhile, signal }), shards?.start()]);
     const take = shards?.take ?? requestReader(ingest);
     await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, take);
     const page = { ...core.parts, connections, metricsPush, shards, take, configuration: reloads.status };
     status = buildStore.statusWatch(page);
     consoleServer = buildStore.consoleServer({ ...page, status: status.status }, stored);
     metricsPush.place(settings.config().exporters);
+    await early.stop();
     const opened = await consoleServer.listen();
-    const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
-    state.otlp = { http: http.address, grpc: grpc.address };
+    const { otlpHttp, otlpGrpc } = await receiving();
+    state.otlp = { http: otlpHttp, grpc: otlpGrpc };
+    state.away = undefined;
     state.ready = true;
     reloads.begin();
     return {
-      otlpHttp: http.address,
-      otlpGrpc: grpc.address,
+      otlpHttp,
+      otlpGrpc,
       console: opened.address,
       connections: build.connectionBounds(descriptors, connections),
     };
@@ -105,7 +133,7 @@ export function service(options: ServiceOptions): Service {
   async function stop(): Promise<void> {
     state.stopping = true;
     reloads.stop();
-    await build.stopAll([receivers.http, receivers.grpc]);
+    await build.stopAll([receivers.http, receivers.grpc, early]);
     const inShards = await shards?.stop(stopMs);
     const own = await core.stop(stopMs);
     const left = {

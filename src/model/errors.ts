@@ -94,6 +94,12 @@ export const errorCatalogue = {
     status: 503,
     retryable: false,
   },
+  STORE_AWAY: {
+    what: 'The database of the store does not let the service in.',
+    todo: 'Start the database, or mend user, password or name of store.url; a service that waits for it goes on by itself.',
+    status: 503,
+    retryable: true,
+  },
   JOURNAL_UNUSABLE: {
     what: 'The journal cannot be used.',
     todo: 'Mend what is said about its folder, or name another one in journal.url.',

@@ -2,7 +2,9 @@
 import type { Tenant } from './ids.ts';
 import type { LogRecord, Span } from './span.ts';
 
-export type Admission = 'open' | { readonly refuse: 'overloaded' | 'journal_full' | 'stopping'; readonly retryAfterSeconds: number };
+export type Admission =
+  | 'open'
+  | { readonly refuse: 'overloaded' | 'journal_full' | 'stopping' | 'store_away'; readonly retryAfterSeconds: number };
 
 /** A count of readers of pooled memory. A reader that outlives the call that delivered the memory retains it first. */
 export interface MemoryReference {

@@ -58,7 +58,12 @@ export const unauthenticated: RequestRejection = {
   headers: { 'www-authenticate': 'Bearer' },
 };
 
-const admissionErrors = { overloaded: 'OVERLOADED', journal_full: 'JOURNAL_REFUSED', stopping: 'STOPPING' } as const;
+const admissionErrors = {
+  overloaded: 'OVERLOADED',
+  journal_full: 'JOURNAL_REFUSED',
+  stopping: 'STOPPING',
+  store_away: 'STORE_AWAY',
+} as const;
 
 export function notOpen(refuse: keyof typeof admissionErrors, afterSeconds: number): RequestRejection {
   const code = admissionErrors[refuse];

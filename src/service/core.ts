@@ -20,6 +20,7 @@ import { type CoreParts, faultLog, type ShardDeps, type StoreParts } from './cor
 import { serviceProcesses } from './process-learning.ts';
 import { raisedProbabilities, redactedLogger, settingsInForce } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
+import { whenThere, type StoreWait } from './store-wait.ts';
 import { noSelfTracing, type SelfTracing } from './self-tracing/self-tracing.ts';
 
 export interface CoreOptions {
@@ -46,8 +47,8 @@ export interface CoreOptions {
 
 interface Core {
   readonly parts: CoreParts;
-  /** Opens the store and the journal, and continues with their content. Resolves with the parts on the store. */
-  start(): Promise<StoreParts>;
+  /** Opens the store and the journal, and continues with their content. Waits for a database that is away. Resolves with the parts on the store. */
+  start(wait?: Pick<StoreWait, 'onAway' | 'signal'>): Promise<StoreParts>;
   /** Prepares another configuration, and may fail. The returned function puts it in force and does not fail. */
   prepare(next: Config): () => void;
   /** Scores open runs, sends scores, and closes the store and the journal. Resolves with the numbers of unsent items. */
@@ -65,13 +66,12 @@ export function serviceCore(options: CoreOptions): Core {
 
   return {
     parts,
-    async start() {
+    async start(wait = { onAway: async () => undefined }) {
       if (options.tracing !== undefined) build.logOwnTraces(parts);
-      const opened = await openStore(config.store.address, {
-        inThread: options.storeInThread ?? true,
-        onDiskFull: parts.storeRoom.full,
-        ...shard,
-      });
+      const opened = await whenThere(
+        () => openStore(config.store.address, { inThread: options.storeInThread ?? true, onDiskFull: parts.storeRoom.full, ...shard }),
+        { ...wait, onThere: () => logger.info('the store is there, and the service starts'), sleep, random: Math.random },
+      );
       const stored = buildStore.storeParts(parts, opened, shard);
       parts.stored = stored;
       if (shard === undefined)
@@ -160,7 +160,7 @@ function connectedParts(options: CoreOptions): CoreParts & { stored: StoreParts 
     readonly settings = settingsInForce(config, this.telemetry);
     readonly logger = redactedLogger(logger, this.settings);
     readonly tracing = build.ownTracing(this, tracing);
-    readonly state: ListenState = { ready: false, stopping: false, otlp: undefined };
+    readonly state: ListenState = { ready: false, away: undefined, stopping: false, otlp: undefined };
     readonly leases = build.byteLeases(this);
     readonly buffers = buffers ?? build.bodyBuffers(this);
     readonly storeRoom = build.storeDisk(this);

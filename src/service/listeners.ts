@@ -29,6 +29,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
 import type { ApiDeps, OtlpAddresses } from '../web/api/route.ts';
 import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../web/console.ts';
+import { waitingListener, type WaitingConsole } from '../web/waiting-console.ts';
 
 /** `dist/console`: of the checkout, or beside the built program. */
 const consoleFiles = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '../../dist/console' : '../../console');
@@ -188,8 +189,19 @@ export function consoleBody(lease: ByteLease): (request: IncomingMessage, bytesM
   };
 }
 
+/** In the place of the console until the store is open. */
+export function waitingConsole({ listen: { console: address, tls } }: Config, reason: () => string): WaitingConsole {
+  return waitingListener({
+    ...address,
+    ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
+    reason,
+  });
+}
+
 export interface ListenState {
   ready: boolean;
+  /** Why the store cannot be opened yet; `undefined` when it is open, or was not tried. */
+  away: string | undefined;
   stopping: boolean;
   /** Addresses of the OTLP receivers, `undefined` until they listen. */
   otlp: OtlpAddresses | undefined;

@@ -47,7 +47,7 @@ import { spanForwarder, type ForwardSettings } from '../exporters/forward/forwar
 import { type CoreParts, type ShardDeps, type Forwarder, faultLog } from './core-parts.ts';
 
 /** A receiver answers a request during a stop with this Retry-After. */
-const stoppingRetryAfterSeconds = 5;
+const closedRetryAfterSeconds = 5;
 
 export function registry({ config: { limits } }: Pick<CoreParts, 'config'>): MetricRegistry {
   const agents = limits.metricAgents === undefined ? {} : { agentsMax: limits.metricAgents };
@@ -339,6 +339,11 @@ export function overloadControl(
 }
 
 /** What receivers hand their requests to: admission, the journal, annotations of others, recognition of agents. */
+/** The receivers listen, and the service takes nothing. */
+function isClosed({ stopping, away }: Readonly<CoreParts['state']>): boolean {
+  return stopping || away !== undefined;
+}
+
 export function ingest(parts: CoreParts): Ingest {
   const { activity, overload: control, state, recognition, tracing } = parts;
   const journaled = journaledIngest({
@@ -354,11 +359,12 @@ export function ingest(parts: CoreParts): Ingest {
     held: control.held,
     outlook(isModest) {
       activity.noted();
-      return state.stopping ? 'later' : control.outlook(isModest);
+      return isClosed(state) ? 'later' : control.outlook(isModest);
     },
     admission(isModest) {
       activity.noted();
-      return state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : control.admission(isModest);
+      if (!isClosed(state)) return control.admission(isModest);
+      return { refuse: state.stopping ? 'stopping' : 'store_away', retryAfterSeconds: closedRetryAfterSeconds };
     },
   });
   return recognition.watched(annotationIngest({ ingest: tracing.ingest(journaled), writer: () => parts.stored?.annotations, clock }));

@@ -52,7 +52,7 @@ async function openPostgres(rest: string, options?: StoreOptions): Promise<SqlSt
   return await postgresStore(`postgres:${rest}`, options);
 }
 
-/** Rejects with a JuryError, STORE_UNUSABLE. */
+/** Rejects with a JuryError: STORE_AWAY when a later attempt may succeed, else STORE_UNUSABLE. */
 export function openStore({ scheme, rest }: StoreAddress, options?: StoreOptions): Promise<SqlStore> {
   return stores[scheme](rest, options);
 }

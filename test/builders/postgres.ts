@@ -15,6 +15,21 @@ const debianFolder = '/usr/lib/postgresql';
 /** The server refuses to run as root. Debian's package makes the user. */
 const serverUser = 'postgres';
 
+export interface MissingDatabase {
+  readonly url: string;
+  /** Executes a statement as the superuser of the server. `$` stands for the name of the database. */
+  run(statement: string): Promise<void>;
+}
+
+/** The URL of a database that is not there; dropped after the test if the test makes it. */
+export async function missingPostgres(): Promise<MissingDatabase> {
+  const { url } = await (server ??= started());
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const runHere: MissingDatabase['run'] = (statement) => run(url('postgres'), statement.replaceAll('$', name));
+  onTestFinished(() => runHere('drop database if exists $ with (force)'));
+  return { url: url(name), run: runHere };
+}
+
 /** The URL of a database that has the tables and no rows; dropped after the test. */
 export async function emptyPostgres(): Promise<string> {
   const { url, template } = await (server ??= started());
@@ -22,6 +37,13 @@ export async function emptyPostgres(): Promise<string> {
   await run(url('postgres'), `create database ${name} template ${template}`);
   onTestFinished(() => run(url('postgres'), `drop database if exists ${name} with (force)`));
   return url(name);
+}
+
+/** The URL of a database that a later release has written. */
+export async function newerPostgres(): Promise<string> {
+  const url = await emptyPostgres();
+  await run(url, "insert into tracejury.kysely_migration values ('999_future', '')");
+  return url;
 }
 
 interface Server {

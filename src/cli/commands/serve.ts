@@ -70,13 +70,15 @@ export const serve: CommandProgram = {
     hangups.reload = running.reload;
     if (hangups.early) running.reload();
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+    const early = new AbortController();
+    void stopSignal.then(() => early.abort());
     try {
       const {
         otlpHttp,
         otlpGrpc,
         console: page,
         connections,
-      } = await running.start().catch((error: unknown) => {
+      } = await running.start(early.signal).catch((error: unknown) => {
         throw listenFault(error, config.listen);
       });
       lowerThreadPriorities();
@@ -87,6 +89,8 @@ export const serve: CommandProgram = {
       if (isReadable) for (const line of whatIsOn(config)) say(line);
       logger.debug(connections, 'the descriptor limit bounds connections');
       await stopSignal;
+    } catch (error) {
+      if (!early.signal.aborted || !(error instanceof JuryError) || error.code !== 'STOPPING') throw error;
     } finally {
       await running.stop();
     }

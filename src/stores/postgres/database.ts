@@ -13,10 +13,11 @@ import {
   type DatabaseConnection,
 } from 'kysely';
 import pg from 'pg';
-import { answering, beginText, done, type Database } from '../sql/answers.ts';
+import { answering, beginText, done, failedAnswer, type Database } from '../sql/answers.ts';
 import { rowsPerPage, type SqlRow, type SqlValue, type Statements } from '../sql/statements.ts';
 import type { Tables } from '../sql/tables.ts';
 import { stepNames } from '../sqlite/migrations.ts';
+import { UnfitDatabase } from './faults.ts';
 import { postgresSchema } from './schema.ts';
 
 export const schemaName = 'tracejury';
@@ -235,12 +236,7 @@ export async function postgresDatabase(url: string): Promise<Database> {
     answer: (ask) =>
       (ask.kind === 'backup' ? Promise.reject(new Error('pg_dump copies the tables of PostgreSQL')) : answered(ask)).then(
         (answer) => ({ id: ask.id, ...answer }),
-        (error: unknown) => ({
-          id: ask.id,
-          kind: 'failed' as const,
-          message: error instanceof Error ? error.message : 'unknown error',
-          isDiskFull: false,
-        }),
+        (error: unknown) => failedAnswer(ask.id, error),
       ),
   };
 }
@@ -259,7 +255,7 @@ export class OneConnection extends PostgresAdapter {
 async function migrated(line: Line): Promise<void> {
   const { rows: encodings } = await line.query('show server_encoding');
   const encoding = encodings[0]?.['server_encoding'];
-  if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)}, and texts of runs need UTF8`);
+  if (encoding !== 'UTF8') throw new UnfitDatabase(`its encoding is ${String(encoding)}, and texts of runs need UTF8`);
   if (!(await isMade(line))) {
     await line.begin();
     try {
@@ -273,10 +269,12 @@ async function migrated(line: Line): Promise<void> {
   const { rows } = await line.query('select name from kysely_migration');
   const applied = new Set(rows.map((row) => String(row['name'])));
   const newer = [...applied].filter((name) => !stepNames.includes(name));
-  if (newer.length > 0) throw new Error(`it was written by a newer release: it knows ${newer.join(', ')}`);
+  if (newer.length > 0) throw new UnfitDatabase(`it was written by a newer release: it knows ${newer.join(', ')}`);
   const missing = stepNames.filter((name) => !applied.has(name));
   if (missing.length > 0)
-    throw new Error(`it was written by an earlier release, and this one cannot bring it up to date: it lacks ${missing.join(', ')}`);
+    throw new UnfitDatabase(
+      `it was written by an earlier release, and this one cannot bring it up to date: it lacks ${missing.join(', ')}`,
+    );
 }
 
 async function isMade(line: Line): Promise<boolean> {

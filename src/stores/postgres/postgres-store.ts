@@ -1,13 +1,15 @@
 /** The store in PostgreSQL. */
 import { PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
+import { faultText } from '../sql/answers.ts';
 import { connectionOn, type SqlThread } from '../sql/connection.ts';
 import { sqlStore, type SqlStore } from '../sql/store.ts';
 import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
 import { databaseName } from './database-name.ts';
+import { isAway } from './faults.ts';
 import { OneConnection, plugins, postgresDatabase, schemaName } from './database.ts';
 
-/** `url`: `postgres://user:password@host:5432/database`. Rejects with a JuryError. */
+/** `url`: `postgres://user:password@host:5432/database`. Rejects with a JuryError: STORE_AWAY when the database may be there later. */
 export async function postgresStore(url: string, options: ThreadOptions = {}): Promise<SqlStore> {
   const connection = connectionOn(await opened(url, options), {
     createQueryCompiler: () => new PostgresQueryCompiler(),
@@ -39,10 +41,7 @@ async function opened(url: string, options: ThreadOptions): Promise<SqlThread> {
   try {
     return await threadOf({ engine: 'postgres', url }, () => postgresDatabase(url), options);
   } catch (error) {
-    throw new JuryError(
-      'STORE_UNUSABLE',
-      `${databaseName(url)} cannot be used as a store: ${error instanceof Error ? error.message : 'unknown error'}.`,
-      error,
-    );
+    if (isAway(error)) throw new JuryError('STORE_AWAY', `${databaseName(url)}: ${faultText(error)}.`, error);
+    throw new JuryError('STORE_UNUSABLE', `${databaseName(url)} cannot be used as a store: ${faultText(error)}.`, error);
   }
 }

@@ -55,9 +55,28 @@ export type Answer =
   | { readonly id: number; readonly kind: 'refreshed'; readonly more: boolean }
   | { readonly id: number; readonly kind: 'indexed'; readonly texts: IndexedTexts }
   | { readonly id: number; readonly kind: 'recent'; readonly recent: Recent }
-  | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
+  /** `code`: as the database or the system names the fault. */
+  | {
+      readonly id: number;
+      readonly kind: 'failed';
+      readonly message: string;
+      readonly isDiskFull: boolean;
+      readonly code?: string | undefined;
+    };
 
 export const openedId = 0;
+
+/** The answer that says of a fault what another thread can know of it. */
+export function failedAnswer(id: number, error: unknown): Answer {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return { id, kind: 'failed', message: faultText(error), isDiskFull: false, code: typeof code === 'string' ? code : undefined };
+}
+
+/** A host with several addresses fails with an error for each of them, and no message of its own. */
+export function faultText(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(faultText).join(', ');
+  return error instanceof Error ? error.message : 'unknown error';
+}
 
 /** Begins a transaction that writes. Another process waits for its end, or this one waits for the other. */
 export const beginText = 'begin immediate';

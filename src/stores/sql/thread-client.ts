@@ -69,8 +69,8 @@ interface Questions {
 function questions({ onDiskFull }: ThreadOptions, folder: string | undefined): Questions {
   const waiting = new Map<number, Waiting>();
 
-  function failure({ message, isDiskFull }: Extract<Answer, { readonly kind: 'failed' }>): Error {
-    if (!isDiskFull || folder === undefined) return new Error(message);
+  function failure({ message, isDiskFull, code }: Extract<Answer, { readonly kind: 'failed' }>): Error {
+    if (!isDiskFull || folder === undefined) return Object.assign(new Error(message), code === undefined ? {} : { code });
     onDiskFull?.();
     return Object.assign(new Error(diskFullText(folder)), { code: 'ENOSPC' });
   }

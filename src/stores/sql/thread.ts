@@ -4,7 +4,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { getHeapStatistics } from 'node:v8';
 import { collectOnGrowth, garbageCollector } from '../garbage.ts';
-import { openedId, type Answer, type Ask, type Database } from './answers.ts';
+import { failedAnswer, openedId, type Answer, type Ask, type Database } from './answers.ts';
 import { databaseClients, type Client, type NewClient } from './clients.ts';
 import type { ThreadData } from './thread-client.ts';
 
@@ -24,7 +24,7 @@ async function opened(): Promise<Database> {
 
 async function failure(error: unknown): Promise<Answer> {
   if (data.engine === 'sqlite') return (await import('../sqlite/database.ts')).failed(openedId, error, data.file);
-  return { id: openedId, kind: 'failed', message: error instanceof Error ? error.message : 'unknown error', isDiskFull: false };
+  return failedAnswer(openedId, error);
 }
 
 const port = parentPort;
