@@ -56,7 +56,7 @@ export interface ServiceOptions extends CoreOptions {
 
 export function service(options: ServiceOptions): Service {
   const { config, stopMs = stopMsDefault, descriptors = machineDescriptors() } = options;
-  const core = serviceCore({ ...options, shardReadings: () => shards?.readings() ?? [] });
+  const core = serviceCore({ ...options, shardReadings: () => shards?.readings() ?? [], fingerprint: () => reloads.fingerprint() });
   const { telemetry, settings, logger, state, buffers, leases } = core.parts;
   const connections = connectionShares(descriptors, config.limits.connections);
   const ingest = build.ingest(core.parts);
@@ -101,7 +101,7 @@ export function service(options: ServiceOptions): Service {
     const take = shards?.take ?? requestReader(ingest);
     await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, take);
     const page = { ...core.parts, connections, metricsPush, shards, take, configuration: reloads.status };
-    status = buildStore.statusWatch(page);
+    status = buildStore.statusWatch(page, stored);
     consoleServer = buildStore.consoleServer({ ...page, status: status.status }, stored);
     metricsPush.place(settings.config().exporters);
     await early.stop();

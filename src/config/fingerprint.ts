@@ -33,6 +33,14 @@ export function differing(one: ReadonlyMap<string, string>, other: ReadonlyMap<s
   return [...other.keys()].filter((key) => one.get(key) !== other.get(key));
 }
 
+/** Sections that may differ between the replicas of one service. */
+const ofOneReplica: ReadonlySet<string> = new Set(['listen', 'journal', 'limits', 'log', 'telemetry']);
+
+/** A short hash of what replicas have in common. */
+export function sharedFingerprint({ sections }: Fingerprints): string {
+  return hashOf([...sections].filter(([name]) => !ofOneReplica.has(name)).map((one) => [...one])).slice(0, 12);
+}
+
 interface RestartPath {
   readonly path: readonly string[];
   /** `true` when only the presence of a value matters. */

@@ -1,5 +1,6 @@
 /** What the service knows of itself: its configuration, retention, tokens, and what it counted lately. Secrets are masked. */
 import type { JsonValue } from './json.ts';
+import type { Replica } from './store/replica-store.ts';
 
 /** A probable mistake in the configuration, or a fault of a refused one. */
 export interface ConfigRemark {
@@ -44,6 +45,16 @@ export interface TokenStatus {
   readonly seesOwn: boolean;
 }
 
+/** A process on the same store. */
+export interface ReplicaStatus extends Replica {
+  /** True: the process that answers. */
+  readonly isOwn: boolean;
+  /** False: it has given no sign of life for 30 seconds. */
+  readonly isAlive: boolean;
+  /** Tasks that it does for all. */
+  readonly tasks: readonly string[];
+}
+
 /** One value of a metric. */
 export interface MetricValue {
   readonly labels: { readonly [label: string]: string };
@@ -60,6 +71,8 @@ export interface ServiceStatus {
   readonly tokens: readonly TokenStatus[];
   /** The folder of a full disk; `undefined` when none is full. */
   readonly fullFolder: () => string | undefined;
+  /** Processes on the same store, the oldest first. */
+  readonly replicas: () => Promise<readonly ReplicaStatus[]>;
   /** A snapshot. */
   readonly metrics: () => ServiceMetrics;
 }

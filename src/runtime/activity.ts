@@ -17,9 +17,16 @@ export interface Activity {
 
 /** Most runs close and are stored within it. */
 const quietAfterMs = 3_000;
-const longRestMs = 60_000;
+const longRestMsDefault = 60_000;
 
-export function activityWatch({ clock, sleep }: { readonly clock: Clock; readonly sleep: Sleep }): Activity {
+interface ActivityOptions {
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** The longest rest while it is quiet. Default: a minute. */
+  readonly longRestMs?: number;
+}
+
+export function activityWatch({ clock, sleep, longRestMs = longRestMsDefault }: ActivityOptions): Activity {
   let notedMs = clock.nowMs();
   let resting = 0;
   let longRests = new AbortController();

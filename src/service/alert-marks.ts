@@ -27,8 +27,8 @@ interface FiringPlace extends AlertPlace {
 }
 
 export interface AlertMarks {
-  /** Reads the store, once. */
-  open(): Promise<void>;
+  /** Reads the store: another process may have changed the marks. */
+  read(): Promise<void>;
   /** The silence of an alert on an agent; of several, the one that ends last. */
   silence(alert: string, agent: string): AlertSilence | undefined;
   acknowledged(alert: string, agent: string, firingMs: number): Acknowledgement | undefined;
@@ -48,29 +48,25 @@ const endedMs = 86_400_000;
 export function alertMarks({ store, redaction, clock, logger }: AlertMarksOptions): AlertMarks {
   const kept = (note: string): string => redaction()?.text(note) ?? note;
   let marks: readonly AlertMark[] = [];
-  let opening: Promise<void> | undefined;
   let writing: Promise<unknown> = Promise.resolve();
 
-  function open(): Promise<void> {
-    opening ??= store.versions.alertMarks().then(
-      (rows) => void (marks = rows),
-      (error: unknown) => {
-        opening = undefined;
-        throw error;
-      },
-    );
-    return opening;
+  /** After the changes under way, which would otherwise be unknown again. */
+  function read(): Promise<void> {
+    return inTurn(async () => void (marks = await store.versions.alertMarks()));
   }
 
-  /** One change after the other, each on the marks that the one before has left. */
+  /** One change after the other, each on the marks that the store has then. */
   function changed(next: () => readonly AlertMark[]): Promise<void> {
-    const change = async (): Promise<void> => {
-      await open();
-      const all = next();
-      if (all === marks) return;
-      await store.versions.keepAlertMarks(all);
-      marks = all;
-    };
+    return inTurn(
+      async () =>
+        void (marks = await store.versions.changeAlertMarks((before) => {
+          marks = before;
+          return next();
+        })),
+    );
+  }
+
+  function inTurn(change: () => Promise<void>): Promise<void> {
     const done = writing.then(change);
     writing = done.catch(() => undefined);
     return done;
@@ -90,7 +86,7 @@ export function alertMarks({ store, redaction, clock, logger }: AlertMarksOption
   }
 
   return {
-    open,
+    read,
     silence(alert, agent) {
       const mark = latest(alert, agent);
       if (mark?.untilMs === undefined || mark.untilMs <= clock.nowMs()) return undefined;
@@ -147,10 +143,8 @@ export function alertMarks({ store, redaction, clock, logger }: AlertMarksOption
     },
     async prune(isNeeded) {
       const endedBefore = clock.nowMs() - endedMs;
-      await changed(() => {
-        const left = marks.filter((mark) => (mark.untilMs === undefined || mark.untilMs > endedBefore) && isNeeded(mark));
-        return left.length === marks.length ? marks : left;
-      });
+      const isKept = (mark: AlertMark): boolean => (mark.untilMs === undefined || mark.untilMs > endedBefore) && isNeeded(mark);
+      if (!marks.every(isKept)) await changed(() => marks.filter(isKept));
     },
   };
 }

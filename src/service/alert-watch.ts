@@ -27,6 +27,8 @@ interface AlertWatchOptions {
   readonly refresh: () => Promise<boolean>;
   /** `undefined`: no exporter of this name tells people. */
   readonly notify: (exporter: string, notice: AlertNotice) => Promise<ExportOutcome | undefined>;
+  /** False: another process on the same store looks and tells people; this one shows what that one has found. Default: this one does. */
+  readonly isOwn?: () => boolean;
   readonly telemetry: Pick<MetricRegistry, 'replace' | 'add'>;
   readonly logger: {
     info(fields: { readonly [field: string]: unknown }, message: string): void;
@@ -97,7 +99,7 @@ interface Entry {
 }
 
 export function alertWatch(options: AlertWatchOptions): AlertWatch {
-  const { store, rules, redaction, refresh, notify, telemetry, logger, clock, sleep, onFault } = options;
+  const { store, rules, redaction, refresh, notify, isOwn = () => true, telemetry, logger, clock, sleep, onFault } = options;
   const marks = alertMarks({ store, redaction, clock, logger });
   let entries: readonly Entry[] | undefined;
   let written: string | undefined;
@@ -160,9 +162,19 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     if (firingMs === undefined && before?.firingMs !== undefined && state === 'ok') logger.info(fields, 'an alert is over');
   }
 
+  /** The states that another process has found; they go on here when it dies. */
+  async function follow(): Promise<void> {
+    entries = await opened();
+    [written, lookedAtMs] = [undefined, clock.nowMs()];
+    publish([]);
+  }
+
   async function look(shutdown: AbortSignal): Promise<void> {
-    await marks.open();
-    const before = (entries ??= await opened());
+    await marks.read();
+    if (!isOwn()) return await follow();
+    // Another process may have told people meanwhile.
+    const before = written === undefined || entries === undefined ? await opened() : entries;
+    entries = before;
     const inForce = rules();
     if (inForce.length === 0 && before.length === 0) return;
     if (inForce.length > 0) await refresh();

@@ -33,6 +33,7 @@ import type { BufferPool } from '../runtime/buffer-pool.ts';
 import type { RecognitionWatch } from './rate-gauges.ts';
 import type { ShardSet } from './shards/shard-set.ts';
 import type { ProcessLearning } from './process-learning.ts';
+import type { ReplicaWatch } from './replicas.ts';
 import type { StoreRoom } from './retention.ts';
 import type { RuleMatcher } from './rule-matcher.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
@@ -96,6 +97,7 @@ export interface StoreParts {
   readonly examples: RuleMatcher;
   readonly queues: AnnotationQueues;
   readonly queueFiller: RuleMatcher;
+  readonly replicas: ReplicaWatch;
 }
 
 /** What a shard shares with the others. */

@@ -5,14 +5,13 @@ import type { FileLayer } from '../journals/disk/file-system.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { itemSequence } from '../model/watermark.ts';
-import { activityWatch } from '../runtime/activity.ts';
 import type { BufferPool } from '../runtime/buffer-pool.ts';
 import type { PeriodicTask } from '../runtime/periodic-task.ts';
 import { openStore } from '../stores/index.ts';
 import type { LateSpanLookup } from '../stores/late-span-lookup.ts';
 import type { ListenState } from './listeners.ts';
 import type { Memory } from './memory-guard.ts';
-import { clock, jobOwner, machineMemory, sleep } from './node-runtime.ts';
+import { jobOwner, machineMemory, sleep } from './node-runtime.ts';
 import type { Readings } from './overload.ts';
 import * as build from './parts.ts';
 import * as buildStore from './store-parts.ts';
@@ -43,6 +42,8 @@ export interface CoreOptions {
   readonly shard?: ShardDeps;
   /** Readings of the shards that it stands before. */
   readonly shardReadings?: () => readonly Readings[];
+  /** Hash of the settings in force that replicas have in common. */
+  readonly fingerprint?: () => string;
 }
 
 interface Core {
@@ -72,7 +73,10 @@ export function serviceCore(options: CoreOptions): Core {
         () => openStore(config.store.address, { inThread: options.storeInThread ?? true, onDiskFull: parts.storeRoom.full, ...shard }),
         { ...wait, onThere: () => logger.info('the store is there, and the service starts'), sleep, random: Math.random },
       );
-      const stored = buildStore.storeParts(parts, opened, shard);
+      const owner = await jobOwner(config.journal);
+      const replicas = buildStore.replicas(parts, opened.replicas, { id: owner, configuration: options.fingerprint ?? (() => '') });
+      if (shard === undefined) await replicas.open();
+      const stored = buildStore.storeParts(parts, { opened, replicas }, shard);
       parts.stored = stored;
       if (shard === undefined)
         background.push(
@@ -88,7 +92,7 @@ export function serviceCore(options: CoreOptions): Core {
       const replayed = await journal.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'the service restored open runs from the journal');
       if (shard === undefined) {
-        parts.judgeAdmission.open(stored.store, await jobOwner(config.journal));
+        parts.judgeAdmission.open(stored.store, owner);
         background.push(buildStore.driftMeasurement(parts, stored));
       }
       parts.closeScheduler.wake();
@@ -125,6 +129,7 @@ export function serviceCore(options: CoreOptions): Core {
       await parts.processes.stop();
       await parts.stored?.annotations.stop();
       await parts.stored?.experiments.stop();
+      await parts.stored?.replicas.stop();
       await journal.archived(stopMs);
       await parts.stored?.spanArchiver.stop();
       const unforwarded = await forwarded;
@@ -155,7 +160,7 @@ function connectedParts(options: CoreOptions): CoreParts & { stored: StoreParts 
   } = options;
   class Connected implements CoreParts {
     readonly config = config;
-    readonly activity = activityWatch({ clock, sleep });
+    readonly activity = build.activity(this);
     readonly telemetry = build.registry(this);
     readonly settings = settingsInForce(config, this.telemetry);
     readonly logger = redactedLogger(logger, this.settings);

@@ -27,6 +27,8 @@ interface DriftWatchOptions {
   readonly config: () => Pick<Config, 'evaluators' | 'judges'>;
   readonly redaction: () => Redaction | undefined;
   readonly ask: JudgePool['askAnew'];
+  /** False: another process on the same store measures. Default: this one does. */
+  readonly isOwn?: () => boolean;
   /** `false` under pressure: the watch then asks nothing. */
   readonly isCalm: () => boolean;
   readonly telemetry: Pick<MetricRegistry, 'add' | 'replace'>;
@@ -58,6 +60,7 @@ export function driftWatch({
   config,
   redaction,
   ask,
+  isOwn = () => true,
   isCalm,
   telemetry,
   clock,
@@ -190,6 +193,11 @@ export function driftWatch({
     sleep,
     async work() {
       const own = watches();
+      if (!isOwn()) {
+        for (const gauge of driftGauges) telemetry.replace(gauge, []);
+        [published, restMs] = [undefined, putOffMs];
+        return;
+      }
       if (published !== own) await publishDrift({ store, telemetry, watches: own });
       published = own;
       restMs = await round();
@@ -217,6 +225,7 @@ function labelsOf({ name, judge }: Watch): { readonly [label: string]: string } 
   return { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge };
 }
 
+const driftGauges = ['tracejury.judge.drift', 'tracejury.judge.drift.flipped', 'tracejury.judge.drift.looked'] as const;
 const directions: { readonly [word in DriftWord]: number } = { passes_more: 1, no_change_shown: 0, passes_less: -1 };
 
 interface Kept {

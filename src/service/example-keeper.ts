@@ -18,7 +18,7 @@ import { type RuleMatcher, ruleMatcher, type RuleOutcomes } from './rule-matcher
 export interface ExampleKeeperOptions {
   readonly store: Store;
   /** Whether this keeper handles what other processes and shards have left in the store. */
-  readonly takesLeft: boolean;
+  readonly takesLeft: () => boolean;
   /** The rules in force. */
   readonly rules: () => readonly DatasetRule[];
   /** Whether `redact` may have changed the text. */

@@ -26,6 +26,7 @@ import type { Fingerprints } from '../config/fingerprint.ts';
 import type { ConfigText, LoadedConfig } from '../config/load.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
+import { activityWatch, type Activity } from '../runtime/activity.ts';
 import { backoffMs } from '../runtime/retry.ts';
 import { reloading, type ReadConfig, type Reloading, type ReloadSource, type RunRules } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
@@ -48,6 +49,18 @@ import { type CoreParts, type ShardDeps, type Forwarder, faultLog } from './core
 
 /** A receiver answers a request during a stop with this Retry-After. */
 const closedRetryAfterSeconds = 5;
+
+/** True: other processes may have the store open at the same time. */
+export function mayBeShared({ store: { address } }: Pick<Config, 'store'>): boolean {
+  return address.scheme === 'postgres';
+}
+
+/** Another process may leave work in a store that several have open, and nothing tells this one. */
+const sharedRestMs = 5_000;
+
+export function activity({ config }: Pick<CoreParts, 'config'>): Activity {
+  return activityWatch({ clock, sleep, ...(mayBeShared(config) ? { longRestMs: sharedRestMs } : {}) });
+}
 
 export function registry({ config: { limits } }: Pick<CoreParts, 'config'>): MetricRegistry {
   const agents = limits.metricAgents === undefined ? {} : { agentsMax: limits.metricAgents };

@@ -29,7 +29,7 @@ interface ProcessLearningOptions {
   /** Rests while there is no work. Default: `sleep`. */
   readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
-  /** True: other threads learn the same processes, so models are read again while they grow. */
+  /** True: other threads or processes learn the same processes, so models are read again while they grow. */
   readonly isShared: boolean;
   readonly processesMax?: number;
 }
@@ -195,6 +195,8 @@ export function processLearning(options: ProcessLearningOptions): ProcessLearnin
     if (state.isFrozen || !(state.isUnread || (options.isShared && state.isUsed))) return;
     const stored = await from.read(state.key);
     if (stored !== undefined) taken(state, stored);
+    // Another process has removed it.
+    else if (state.base.runs > 0) [state.base, state.shown, state.sinceShown] = [emptyProcess, undefined, 0];
     state.isUnread = false;
     show(state, current);
   }
@@ -317,6 +319,8 @@ function newState(key: ProcessKey, { beganAt, isUnread }: Pick<State, 'beganAt' 
 }
 
 function taken(state: State, { model, isFrozen, beganAt }: StoredProcess): void {
+  // Another process has removed it, and it began anew.
+  if (beganAt > state.beganAt && state.base.runs > 0) state.shown = undefined;
   const more = model.runs - state.base.runs;
   if (more > 0 && state.shown !== undefined) state.sinceShown = Math.max(state.sinceShown, model.runs - state.shown.runs);
   [state.base, state.isFrozen, state.beganAt, state.isUnread] = [model, isFrozen, beganAt, false];

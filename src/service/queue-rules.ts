@@ -128,6 +128,8 @@ export function thresholdsOf({ evaluators }: Pick<Config, 'evaluators'>): Readon
 
 interface QueueUpkeepOptions {
   readonly store: { readonly queues: Pick<QueueStore, 'upkeep' | 'counts'> };
+  /** False: another process on the same store does it. Default: this one does. */
+  readonly isOwn?: () => boolean;
   readonly config: () => Pick<Config, 'queues'>;
   readonly telemetry: Pick<MetricRegistry, 'add' | 'replace'>;
   readonly logger: { warn(fields: { readonly [field: string]: unknown }, message: string): void };
@@ -143,8 +145,19 @@ export const queueUpkeepMs = 30_000;
 const rowsAtOnce = 1_000;
 
 /** Expires items, counts leases that have ended, and publishes the state of each queue. */
-export function queueUpkeep({ store, config, telemetry, logger, clock, sleep, rest, onFault }: QueueUpkeepOptions): PeriodicTask {
+export function queueUpkeep({
+  store,
+  isOwn = () => true,
+  config,
+  telemetry,
+  logger,
+  clock,
+  sleep,
+  rest,
+  onFault,
+}: QueueUpkeepOptions): PeriodicTask {
   async function work(shutdown: AbortSignal): Promise<void> {
+    if (!isOwn()) return publish([]);
     const people = new Map(config().queues.map((queue) => [queue.name, queue.people]));
     const expired = new Map<string, number>();
     for (let isMore = true; isMore && !shutdown.aborted;) {

@@ -16,6 +16,8 @@ import type { Labels, Telemetry } from '../telemetry/telemetry.ts';
 
 interface FiguresOptions {
   readonly store: Pick<Store, 'verdicts' | 'annotations'>;
+  /** False: another process on the same store publishes the gauges. Default: this one does. */
+  readonly isOwn?: () => boolean;
   readonly telemetry: Pick<MetricRegistry, 'replace'>;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -30,13 +32,27 @@ const agentsMax = 20;
 const tenantsMax = 20;
 const agreementDays = 30;
 
+/** Gauges of the store as a whole. */
+const published = [
+  'tracejury.rate',
+  'tracejury.rate.judged',
+  'tracejury.rate.runs',
+  'tracejury.rate.labels',
+  'tracejury.rate.uncovered',
+  'tracejury.judge.agreement',
+] as const satisfies readonly MetricName[];
+
 interface Point {
   readonly labels: Labels;
   readonly value: number;
 }
 
-export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): PeriodicTask {
+export function figures({ store, isOwn = () => true, telemetry, clock, sleep, onFault }: FiguresOptions): PeriodicTask {
   async function compute(): Promise<void> {
+    if (!isOwn()) {
+      for (const metric of published) telemetry.replace(metric, []);
+      return;
+    }
     const to = Math.floor(clock.nowMs() * 1_000);
     const rated = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(
       ({ tenant }) => tenant !== noTenant,

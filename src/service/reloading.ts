@@ -8,7 +8,7 @@ import { configuredCollector } from '../../collectors/configured/dialect.ts';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/diagnostic.ts';
 import { configuredRedaction } from '../config/entries/redaction.ts';
-import { differing, type Fingerprints } from '../config/fingerprint.ts';
+import { differing, sharedFingerprint, type Fingerprints } from '../config/fingerprint.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Run } from '../model/agent-trace.ts';
@@ -68,6 +68,8 @@ export interface Reloading {
   begin(): void;
   /** The configuration in force, and what became of the last reload. */
   status(): ConfigStatus;
+  /** Hash of the settings in force that replicas have in common. Empty without fingerprints. */
+  fingerprint(): string;
   stop(): void;
 }
 
@@ -214,6 +216,7 @@ export function reloading({
       if (source !== undefined) watching = watch(source);
     },
     status: () => ({ file: source?.file, ...status }),
+    fingerprint: () => (running === undefined ? '' : sharedFingerprint(running)),
     stop() {
       shutdown.abort();
       void watching?.stop();

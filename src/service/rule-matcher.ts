@@ -30,8 +30,8 @@ export type RuleOutcomes = ReadonlyMap<string, number>;
 export interface RuleMatcherOptions<Rule extends ChoosingRule> {
   readonly kind: RuleKind;
   readonly store: Pick<Store, 'run' | 'isDurable' | 'ruleMatches'>;
-  /** Whether this matcher handles what other processes and shards have left in the store. */
-  readonly takesLeft: boolean;
+  /** Whether this matcher handles now what other processes and shards have left in the store. */
+  readonly takesLeft: () => boolean;
   /** The rules in force. */
   readonly rules: () => readonly Rule[];
   /** The store has the runs up to here. */
@@ -133,7 +133,7 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
   async function work(): Promise<void> {
     if (isBehind()) return;
     for (let batch = due(); batch.length > 0; batch = due()) await handle(batch);
-    if (options.takesLeft && store.isDurable && stopped === undefined && clock.nowMs() - lookedMs >= lookEveryMs) await takeLeft();
+    if (options.takesLeft() && store.isDurable && stopped === undefined && clock.nowMs() - lookedMs >= lookEveryMs) await takeLeft();
   }
 
   async function handle(batch: readonly Match[]): Promise<void> {

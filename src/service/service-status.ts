@@ -14,6 +14,7 @@ interface ServiceStatusOptions {
   readonly keep: ServiceStatus['keep'];
   readonly configuration: () => ConfigStatus;
   readonly fullFolder: () => string | undefined;
+  readonly replicas: ServiceStatus['replicas'];
   readonly snapshot: () => readonly MetricFamily[];
   /** Brings the snapshot up to date. */
   readonly refresh?: () => Promise<void>;
@@ -30,7 +31,7 @@ export interface StatusWatch {
 const everyMs = 60_000;
 
 export function statusWatch(options: ServiceStatusOptions): StatusWatch {
-  const { version, started, keep, configuration, fullFolder, snapshot, refresh, clock, sleep, onFault } = options;
+  const { version, started, keep, configuration, fullFolder, replicas, snapshot, refresh, clock, sleep, onFault } = options;
   const counts = recentCounts(watchedCounters, clock);
   const sampling = periodicTask({
     everyMs,
@@ -51,6 +52,7 @@ export function statusWatch(options: ServiceStatusOptions): StatusWatch {
       keep,
       tokens: started.listen.tokens.map(({ name, may, sees }) => ({ name, may, seesOwn: sees === 'own' })),
       fullFolder,
+      replicas,
       metrics() {
         const now = snapshot();
         return {

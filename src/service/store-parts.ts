@@ -1,8 +1,10 @@
 /** Connects the parts that work on the store, and those that show what the service knows. */
+import { hostname } from 'node:os';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lookup.ts';
 import { runWriter } from '../stores/run-writer.ts';
+import type { ReplicaStore } from '../model/store/replica-store.ts';
 import { keptSpans, spanArchiver } from '../stores/span-archiver.ts';
 import type { SqlStore } from '../stores/sql/store.ts';
 import { mergedMetrics } from '../telemetry/merge.ts';
@@ -29,21 +31,46 @@ import { mergedNotices, mergedStatuses } from './shards/figures.ts';
 import type { ShardFigures } from './shards/protocol.ts';
 import type { ShardSet } from './shards/shard-set.ts';
 import { queuesInForce, queuesOfRules, queueUpkeep } from './queue-rules.ts';
+import { replicaWatch, type ReplicaWatch } from './replicas.ts';
 import { retentionOf } from './retention.ts';
 import { textIndexer } from './text-indexer.ts';
 import { versionUpkeep } from './version-upkeep.ts';
 import { type CoreParts, type ConsoleParts, type PageParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
 
-export function storeParts(parts: CoreParts, opened: SqlStore, shard?: ShardDeps): StoreParts {
+export function replicas(
+  parts: CoreParts,
+  store: ReplicaStore,
+  { id, configuration }: { readonly id: string; readonly configuration: () => string },
+): ReplicaWatch {
+  const { telemetry, logger } = parts;
+  return replicaWatch({
+    store,
+    own: { id, host: hostname(), version: packageVersion() },
+    configuration,
+    telemetry,
+    logger,
+    clock,
+    sleep,
+    onFault: faultLog(parts, 'the store could not take the sign of life of this process'),
+  });
+}
+
+interface OpenedStore {
+  readonly opened: SqlStore;
+  readonly replicas: ReplicaWatch;
+}
+
+export function storeParts(parts: CoreParts, { opened, replicas: watch }: OpenedStore, shard?: ShardDeps): StoreParts {
   const { telemetry, settings, exporters, tracing } = parts;
   const store = tracing.store(opened);
   const { rest, noted } = parts.activity;
   const shared = { store, telemetry, clock, sleep };
-  const takesLeft = shard === undefined;
+  const takesLeft = (): boolean => shard === undefined && watch.holds('rules');
   const versions = versionUpkeep({
     ...shared,
     keepMs: () => settings.config().store.keep.runsMs,
     mayWork: () => !writer.isBehind() && parts.overload.isCalm(),
+    isOwn: () => watch.holds('sums'),
     onFault: faultLog(parts, 'the figures of versions could not be summed'),
   });
   const writer = runWriter({
@@ -51,11 +78,12 @@ export function storeParts(parts: CoreParts, opened: SqlStore, shard?: ShardDeps
     keep: retentionOf(settings.config),
     unsent: exporters,
     onWritten: noted,
-    prunes: shard === undefined,
+    mayPrune: () => shard === undefined && watch.holds('retention'),
     onFault: faultLog(parts, 'the store could not be written'),
   });
   return {
     store,
+    replicas: watch,
     storePort: opened.port,
     runWriter: writer,
     versions,
@@ -65,6 +93,7 @@ export function storeParts(parts: CoreParts, opened: SqlStore, shard?: ShardDeps
       redaction: settings.redaction,
       refresh: versions.refresh,
       notify: exporters.notify,
+      isOwn: () => watch.holds('alerts'),
       logger: parts.logger,
       onFault: faultLog(parts, 'the conditions of alerts could not be looked at'),
     }),
@@ -107,10 +136,11 @@ export function storeParts(parts: CoreParts, opened: SqlStore, shard?: ShardDeps
   };
 }
 
-export function textIndexing(parts: CoreParts, { store, runWriter: writer }: StoreParts): PeriodicTask {
+export function textIndexing(parts: CoreParts, { store, runWriter: writer, replicas: watch }: StoreParts): PeriodicTask {
   return textIndexer({
     store,
     search: () => parts.settings.config().store.search,
+    isOwn: () => watch.holds('texts'),
     mayWork: () => !writer.isBehind() && parts.overload.isCalm(),
     telemetry: parts.telemetry,
     sleep,
@@ -120,18 +150,20 @@ export function textIndexing(parts: CoreParts, { store, runWriter: writer }: Sto
   });
 }
 
-export function rateGauges(parts: CoreParts, { store }: StoreParts): PeriodicTask {
-  return figures({ store, telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, 'rates could not be reckoned') });
+export function rateGauges(parts: CoreParts, { store, replicas: watch }: StoreParts): PeriodicTask {
+  const onFault = faultLog(parts, 'rates could not be reckoned');
+  return figures({ store, isOwn: () => watch.holds('rates'), telemetry: parts.telemetry, clock, sleep, onFault });
 }
 
-export function queueMaintenance(parts: CoreParts, { store }: StoreParts): PeriodicTask {
+export function queueMaintenance(parts: CoreParts, { store, replicas: watch }: StoreParts): PeriodicTask {
   const { telemetry, settings, logger } = parts;
   const { rest } = parts.activity;
   const onFault = faultLog(parts, 'the queues could not be brought up to date');
-  return queueUpkeep({ store, config: settings.config, telemetry, logger, clock, sleep, rest, onFault });
+  const isOwn = (): boolean => watch.holds('queues');
+  return queueUpkeep({ store, isOwn, config: settings.config, telemetry, logger, clock, sleep, rest, onFault });
 }
 
-export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<PeriodicTask, 'stop'> {
+export function driftMeasurement(parts: CoreParts, { store, replicas: watch }: StoreParts): Pick<PeriodicTask, 'stop'> {
   const { telemetry, settings, judges: pool, overload: control } = parts;
   return driftWatch({
     store,
@@ -139,6 +171,7 @@ export function driftMeasurement(parts: CoreParts, { store }: StoreParts): Pick<
     redaction: settings.redaction,
     ask: pool.askAnew,
     isCalm: control.isCalm,
+    isOwn: () => watch.holds('drift'),
     telemetry,
     clock,
     sleep,
@@ -218,7 +251,7 @@ export function consoleServer(
 }
 
 /** What the service knows of itself, for pages. */
-export function statusWatch(parts: PageParts): watch.StatusWatch {
+export function statusWatch(parts: PageParts, { replicas: others }: StoreParts): watch.StatusWatch {
   const { config, settings, shards } = parts;
   return watch.statusWatch({
     version: packageVersion(),
@@ -227,6 +260,7 @@ export function statusWatch(parts: PageParts): watch.StatusWatch {
     configuration: parts.configuration,
     fullFolder: () =>
       parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? shards?.figures().find((one) => one.fullFolder)?.fullFolder,
+    replicas: others.list,
     snapshot: () => snapshotOf(parts, shards),
     ...(shards === undefined ? {} : { refresh: shards.refresh }),
     clock,

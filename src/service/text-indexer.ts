@@ -7,6 +7,8 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 interface TextIndexerOptions {
   readonly store: Pick<Store, 'indexTexts'>;
   readonly search: () => { readonly isOn: boolean; readonly charsMax: number };
+  /** False: another process on the same store indexes. Default: this one does. */
+  readonly isOwn?: () => boolean;
   /** False: the store or the service has too much to do. */
   readonly mayWork: () => boolean;
   readonly telemetry: Telemetry;
@@ -26,7 +28,16 @@ const stepsPerRound = 2;
 /** Writes have their turn between two steps. */
 const restBetweenStepsMs = 20;
 
-export function textIndexer({ store, search, mayWork, telemetry, sleep, rest, onFault }: TextIndexerOptions): PeriodicTask {
+export function textIndexer({
+  store,
+  search,
+  isOwn = () => true,
+  mayWork,
+  telemetry,
+  sleep,
+  rest,
+  onFault,
+}: TextIndexerOptions): PeriodicTask {
   let isFailing = false;
   let isMore = false;
   return periodicTask({
@@ -37,8 +48,12 @@ export function textIndexer({ store, search, mayWork, telemetry, sleep, rest, on
     async work(shutdown) {
       for (let steps = 0; steps < stepsPerRound && !shutdown.aborted; steps++) {
         const { isOn, charsMax } = search();
-        isMore = isOn && !mayWork();
-        if (!isOn || isMore) return;
+        if (!isOn || !isOwn()) {
+          isMore = false;
+          return;
+        }
+        isMore = !mayWork();
+        if (isMore) return;
         const { runs, more } = await store.indexTexts({ runsMax: runsPerStep, charsMax });
         if (runs > 0) telemetry.add('tracejury.store.indexed', runs);
         isFailing = false;

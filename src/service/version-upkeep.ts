@@ -9,6 +9,8 @@ interface VersionUpkeepOptions {
   readonly keepMs: () => number;
   /** False: the service has more urgent work than a backlog. */
   readonly mayWork?: () => boolean;
+  /** False: another process on the same store takes the steps between looks. Default: this one does. */
+  readonly isOwn?: () => boolean;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly onFault: (error: unknown) => void;
@@ -36,7 +38,7 @@ const cheapLookMs = 100;
 const restsPerLook = 4;
 
 export function versionUpkeep(options: VersionUpkeepOptions): VersionUpkeep {
-  const { keepMs, mayWork = () => true, clock, sleep, onFault } = options;
+  const { keepMs, mayWork = () => true, isOwn = () => true, clock, sleep, onFault } = options;
   const { versions } = options.store;
   let lastLook = { endedMs: 0, tookMs: 0 };
   let running: Promise<unknown> = Promise.resolve();
@@ -84,7 +86,7 @@ export function versionUpkeep(options: VersionUpkeepOptions): VersionUpkeep {
         sleep,
         async work(shutdown) {
           // After the last change, further steps make old sums wider.
-          for (let [steps, idle] = [0, 0]; !shutdown.aborted && idle < 2 && (steps < stepsOfRound || mayWork()); steps++) {
+          for (let [steps, idle] = [0, 0]; !shutdown.aborted && isOwn() && idle < 2 && (steps < stepsOfRound || mayWork()); steps++) {
             const startMs = clock.nowMs();
             idle = (await step({ endedOnly: true })) ? 0 : idle + 1;
             if (idle < 2) await sleep(Math.max(restBetweenStepsMs, restsPerStep * (clock.nowMs() - startMs)), shutdown);

@@ -53,8 +53,8 @@ export interface RunWriterOptions {
   readonly unsent?: UnsentItems;
   readonly itemsMax?: number;
   readonly bytesMax?: number;
-  /** False: another writer of the same store prunes it. */
-  readonly prunes?: boolean;
+  /** False: another writer of the same store prunes it now. Default: this one does. */
+  readonly mayPrune?: () => boolean;
 }
 
 export interface RunWriter {
@@ -104,7 +104,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
     unsent,
     itemsMax = itemsMaxDefault,
     bytesMax = 128 * 1024 * 1024,
-    prunes = true,
+    mayPrune = () => true,
   } = options;
   /** Oldest first. */
   let waiting: Held[] = [];
@@ -157,7 +157,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
         left(batch, 'written');
         options.onWritten?.();
         writtenBytes += batch.reduce((sum, { bytes: own }) => sum + own, 0);
-        if (writtenBytes > keep.bytes * pruneShare) pruning?.wake();
+        if (writtenBytes > keep.bytes * pruneShare) pruning.wake();
       } else {
         onFault(fault.error);
         waiting = [...batch, ...waiting];
@@ -196,7 +196,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
 
   async function prune(): Promise<void> {
     writtenBytes = 0;
-    for (let more = true; more && !ended.signal.aborted;) {
+    for (let more = true; more && mayPrune() && !ended.signal.aborted;) {
       const before = (ageMs: number): number => Math.floor((clock.nowMs() - ageMs) * 1_000);
       const step = await store.prune({
         runsBefore: before(keep.runsMs),
@@ -219,12 +219,12 @@ export function runWriter(options: RunWriterOptions): RunWriter {
     }
   }
 
-  const pruning = !prunes ? undefined : periodicTask({ everyMs: pruneEveryMs, sleep, work: prune, onFault, restsFirst: true });
+  const pruning = periodicTask({ everyMs: pruneEveryMs, sleep, work: prune, onFault, restsFirst: true });
 
   async function end(deadlineMs: number): Promise<void> {
     ended.abort();
     const deadline = new AbortController();
-    await Promise.race([Promise.all([writing, pruning?.stop()]), sleep(deadlineMs, deadline.signal)]);
+    await Promise.race([Promise.all([writing, pruning.stop()]), sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
     count('dropped', waiting.splice(0).length);
     await store.stop();

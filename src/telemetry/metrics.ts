@@ -525,6 +525,19 @@ export const metrics = {
     meaning:
       'Runs that rules of `queues` matched: added, known, full, not_stored, dropped, or failed. Judged runs before the draw: drawn, not_drawn, or known. known: the queue has the run. full: the queue has its most open items. dropped: no room in memory, or the service stopped. failed: the store could not be read or written.',
   },
+  'tracejury.replicas': {
+    ...gauge('{process}'),
+    meaning: 'Processes on the same PostgreSQL store that gave a sign of life within 30 seconds, this one included. 1 with SQLite.',
+  },
+  'tracejury.replicas.configurations': {
+    ...gauge('{configuration}'),
+    meaning: 'Different configurations of these processes. More than 1: verdicts depend on the replica that a run comes to.',
+  },
+  'tracejury.replica.tasks': {
+    ...gauge('{task}', 'tracejury.what'),
+    meaning:
+      'Tasks that one replica at a time does for all: alerts, drift, queues, rates, retention, rules, sums, or texts. 1: this process does it. 0: another one does. Gauges of the task come from this process alone. Absent with SQLite.',
+  },
   'tracejury.queues.items': {
     ...gauge('{item}', 'tracejury.queue', 'tracejury.state'),
     meaning:

@@ -17,6 +17,7 @@ export function serviceStatus(
     keep: () => ({ runsMs: 1, contentMs: 1, exportsMs: 1, exports: 1, bytes: 1 }),
     tokens: [],
     fullFolder: () => undefined,
+    replicas: async () => [],
     metrics: () => ({ values: (metric) => values[metric] ?? [], lastHour: (metric) => lastHour[metric] ?? [] }),
     ...rest,
   };

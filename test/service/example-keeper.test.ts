@@ -58,7 +58,7 @@ async function bench(
     faults,
     keeper: exampleKeeper({
       store: { ...store, ...broken },
-      takesLeft: true,
+      takesLeft: () => true,
       rules: () => made.rules,
       mayBeRedacted: () => false,
       settled: () => made.mark,

@@ -50,7 +50,7 @@ async function filled(rules: readonly QueueRule[], items: readonly ScoredRun[]):
   let mark: Watermark = noItems;
   const filler = queueFiller({
     store,
-    takesLeft: true,
+    takesLeft: () => true,
     rules: () => rules,
     settled: () => mark,
     isBehind: () => false,
@@ -129,7 +129,7 @@ test('rules: what a process has left in the store enters when the next one start
   const begun = (takesLeft: boolean) =>
     queueFiller({
       store,
-      takesLeft,
+      takesLeft: () => takesLeft,
       rules: () => [rule('tool_error < 1 and goal < 0.5'), rule('tool_error < 1', { name: 'errors' })],
       settled: () => noItems,
       isBehind: () => false,

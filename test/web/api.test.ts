@@ -255,6 +255,7 @@ describe('the OpenAPI document', () => {
       '/models': '/models',
       '/distributions': '/distributions?of=score&by=evaluator',
       '/settings': '/settings',
+      '/replicas': '/replicas',
       '/notices': '/notices',
       '/evaluators': '/evaluators',
       '/exporters': '/exporters',

@@ -68,6 +68,7 @@ export interface Schemas {
   readonly "Distribution": { readonly "name": string | null; readonly "count": number; readonly "mean": number | null; readonly "p50": number | null; readonly "p90": number | null; readonly "p95": number | null; readonly "p99": number | null; readonly "histogram": ReadonlyArray<{ readonly "from": number; readonly "to": number; readonly "count": number }> };
   readonly "Settings": { readonly "read_at": string; readonly "file": string | null; readonly "configuration": { readonly [key: string]: unknown } | null; readonly "warnings": ReadonlyArray<Schemas["ConfigRemark"]>; readonly "restart_needed": ReadonlyArray<string>; readonly "refused": ReadonlyArray<Schemas["ConfigRemark"]>; readonly "exporters": ReadonlyArray<Schemas["Exporter"]>; readonly "storage": { readonly "bytes": number; readonly "runs": number; readonly "oldest_run_at": string | null; readonly "retention": { readonly "bytes": number; readonly "runs_seconds": number; readonly "content_seconds": number; readonly "exports_seconds": number; readonly "export_rows": number } }; readonly "tokens": ReadonlyArray<{ readonly "name": string; readonly "rights": ReadonlyArray<"ingest" | "read" | "annotate" | "operate">; readonly "sees": "all" | "own" }>; readonly "version": string; readonly "node": string; readonly "started_at": string };
   readonly "ConfigRemark": { readonly "file": string; readonly "line": number; readonly "column": number; readonly "key": string; readonly "problem": string; readonly "todo": string };
+  readonly "Replica": { readonly "id": string; readonly "host": string; readonly "version": string; readonly "configuration": string | null; readonly "started_at": string; readonly "seen_at": string; readonly "state": "alive" | "silent"; readonly "own": boolean; readonly "tasks": ReadonlyArray<string> };
   readonly "Notice": { readonly "code": string; readonly "severity": "error" | "warning" | "info"; readonly "message": string; readonly "todo": string; readonly "link": string };
   readonly "Error": { readonly "error": { readonly "code": string; readonly "message": string; readonly "todo": string } };
 }
@@ -127,6 +128,7 @@ export interface Gets {
   readonly "/addresses": { readonly answer: { readonly "otlp_http": string | null; readonly "otlp_grpc": string | null; readonly "token_needed": boolean } };
   readonly "/experiments/history": { readonly query: { readonly "name"?: string; readonly "dataset"?: string; readonly "agent"?: string; readonly "tenant"?: string; readonly "limit"?: number }; readonly answer: { readonly "agents": ReadonlyArray<{ readonly "agent": string | null; readonly "experiments": ReadonlyArray<Schemas["ExperimentInHistory"]> }>; readonly "left_out": number; readonly "next": null } };
   readonly "/settings": { readonly answer: Schemas["Settings"] };
+  readonly "/replicas": { readonly answer: { readonly "replicas": ReadonlyArray<Schemas["Replica"]>; readonly "next": string | null } };
   readonly "/notices": { readonly answer: { readonly "notices": ReadonlyArray<Schemas["Notice"]>; readonly "next": null } };
 }
 

@@ -16,6 +16,7 @@ import { yamlText } from '../parts/yaml-text.ts';
 type SettingsAnswer = GetAnswer<'/settings'>;
 type Exporter = SettingsAnswer['exporters'][number];
 type Remark = SettingsAnswer['warnings'][number];
+type Replica = GetAnswer<'/replicas'>['replicas'][number];
 
 const everyMs = 10_000;
 
@@ -37,6 +38,7 @@ export function Settings() {
             </div>
           )}
           <Service settings={value} />
+          <Replicas />
           <Exporters exporters={value.exporters} onRetried={reload} />
           <Storage storage={value.storage} />
           <Tokens tokens={value.tokens} />
@@ -101,6 +103,26 @@ function Service({ settings: { version, node, started_at: started, read_at: read
         <Fact name="Configuration read" value={timeText(read)} />
         <Fact name="File" value={file === null ? 'none: all defaults' : <code>{file}</code>} />
       </dl>
+    </Part>
+  );
+}
+
+/** Absent for a service that has the store for itself. */
+function Replicas() {
+  const { value } = useGet('/replicas', {}, { everyMs });
+  if (value === undefined || value.replicas.length < 2) return null;
+  const columns: readonly Column<Replica>[] = [
+    { key: 'host', title: 'Host', cell: ({ host, id, own }) => `${host} (${id.slice(0, 8)})${own ? ', this one' : ''}` },
+    { key: 'state', title: 'State', cell: ({ state }) => state },
+    { key: 'seen', title: 'Last seen', cell: ({ seen_at: at }) => agoText(at, Date.now()) },
+    { key: 'started', title: 'Started', cell: ({ started_at: at }) => timeText(at) },
+    { key: 'version', title: 'Version', cell: ({ version }) => version },
+    { key: 'configuration', title: 'Configuration', cell: ({ configuration }) => configuration ?? unknownText },
+    { key: 'tasks', title: 'Does for all', cell: ({ tasks }) => (tasks.length === 0 ? 'nothing' : tasks.join(', ')) },
+  ];
+  return (
+    <Part title="Replicas">
+      <DataTable caption="Processes on the same store" columns={columns} rows={value.replicas} rowKey={({ id }) => id} />
     </Part>
   );
 }

@@ -18,8 +18,8 @@ export interface VersionStore {
   keepAlertStates(states: readonly AlertStateRow[]): Promise<void>;
   /** What people have noted at alerts, the oldest first. */
   alertMarks(): Promise<readonly AlertMark[]>;
-  /** Writes all marks, and removes others. */
-  keepAlertMarks(marks: readonly AlertMark[]): Promise<void>;
+  /** Replaces all marks by others, in one transaction; the same list changes nothing. Resolves with the marks that are then there. */
+  changeAlertMarks(next: (before: readonly AlertMark[]) => readonly AlertMark[]): Promise<readonly AlertMark[]>;
 }
 
 /** A silence, or an acknowledgement. */

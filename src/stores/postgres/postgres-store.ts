@@ -20,6 +20,7 @@ export async function postgresStore(url: string, options: ThreadOptions = {}): P
   return {
     ...sqlStore(connection, {
       isDurable: true,
+      isShared: true,
       // A table keeps the room of its deleted rows for new ones.
       isShrinking: false,
       async usedBytes() {

@@ -17,6 +17,7 @@ import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { replayStore } from './replays.ts';
+import { replicaStore } from './replicas.ts';
 import { ruleMatchStore } from './rule-matches.ts';
 import { readRecent, readRuns } from './run-list.ts';
 import { readSessions } from './session-list.ts';
@@ -29,6 +30,8 @@ import { notePruned, versionStore } from './versions.ts';
 /** What the engines do each in its way. */
 export interface Upkeep {
   readonly isDurable: boolean;
+  /** True: other processes may write to the store at the same time. */
+  readonly isShared: boolean;
   /** Bytes that the rows take. */
   usedBytes(): Promise<number>;
   /** Deleted rows lower the bytes at once, so runs may go until the bytes are within their limit. */
@@ -74,6 +77,7 @@ export function sqlStore(connection: Connection, upkeep: Upkeep): Omit<SqlStore,
     queues: queueStore(db),
     ruleMatches: ruleMatchStore(db),
     replays: replayStore(connection),
+    replicas: replicaStore(db, upkeep),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     recent: (query) => readRecent(connection, query),

@@ -1,7 +1,8 @@
 /** The tables of the SQLite store, as the queries see them. Times are microseconds since the epoch. */
 import type { Generated } from 'kysely';
+import type { ReplicaTables } from './replica-tables.ts';
 
-export interface Tables {
+export interface Tables extends ReplicaTables {
   readonly runs: RunsTable;
   readonly run_revisions: RunRevisionsTable;
   readonly verdict_marks: VerdictMarksTable;
@@ -254,6 +255,9 @@ interface ExportsTable {
   readonly reason: string | null;
   /** What is sent, as JSON, compressed. */
   readonly item: Uint8Array;
+  /** The process that sends it until then; null where one process alone has the store. */
+  readonly owner: string | null;
+  readonly leased_us: number | null;
 }
 
 interface AnnotationsTable {

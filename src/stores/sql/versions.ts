@@ -1,6 +1,6 @@
 /** Figures by version in the SQLite store, and the states of alerts. */
 import { sql, type Kysely } from 'kysely';
-import type { VersionStore } from '../../model/store/version-store.ts';
+import type { AlertMark, VersionStore } from '../../model/store/version-store.ts';
 import type { Connection } from './connection.ts';
 import type { Tables } from './tables.ts';
 
@@ -31,29 +31,34 @@ export function versionStore({ db, refresh, scan }: Pick<Connection, 'db' | 'ref
         for (const state of states) await tx.insertInto('alert_states').values(state).execute();
       });
     },
-    async alertMarks() {
-      const rows = await db.selectFrom('alert_marks').selectAll().orderBy('id').execute();
-      return rows.map(({ kind, alert, agent, tenant, author, note, at_ms, until_ms, firing_ms }) => ({
-        kind,
-        alert,
-        agent: agent ?? undefined,
-        tenant,
-        by: author,
-        note,
-        atMs: at_ms,
-        untilMs: until_ms ?? undefined,
-        firingMs: firing_ms ?? undefined,
-      }));
-    },
-    async keepAlertMarks(marks) {
-      await db.transaction().execute(async (tx) => {
+    alertMarks: () => marksOf(db),
+    changeAlertMarks: (next) =>
+      db.transaction().execute(async (tx) => {
+        const before = await marksOf(tx);
+        const marks = next(before);
+        if (marks === before) return before;
         await tx.deleteFrom('alert_marks').execute();
         for (const { kind, alert, agent = null, tenant, by, note, atMs, untilMs = null, firingMs = null } of marks)
           await tx
             .insertInto('alert_marks')
             .values({ kind, alert, agent, tenant, author: by, note, at_ms: atMs, until_ms: untilMs, firing_ms: firingMs })
             .execute();
-      });
-    },
+        return marks;
+      }),
   };
+}
+
+async function marksOf(db: Kysely<Tables>): Promise<readonly AlertMark[]> {
+  const rows = await db.selectFrom('alert_marks').selectAll().orderBy('id').execute();
+  return rows.map(({ kind, alert, agent, tenant, author, note, at_ms, until_ms, firing_ms }) => ({
+    kind,
+    alert,
+    agent: agent ?? undefined,
+    tenant,
+    by: author,
+    note,
+    atMs: at_ms,
+    untilMs: until_ms ?? undefined,
+    firingMs: firing_ms ?? undefined,
+  }));
 }

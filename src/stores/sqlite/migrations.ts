@@ -447,6 +447,23 @@ const migrations: { readonly [name: string]: Migration } = {
     'create index queue_items_unsettled on queue_items (queue, cutoff) where cutoff < rate',
   ]),
 
+  // Processes on one database: who is there, who does which task, and what they share. The process that sends a row or polls a batch holds it by a lease.
+  '041_replicas': steps([
+    `create table replicas (
+       id text primary key, host text not null, version text not null, configuration text not null, started_us integer not null, seen_us integer not null) strict, without rowid`,
+    'create table tasks (name text primary key, owner text not null, until_us integer not null) strict, without rowid',
+    'create table shared_secrets (name text primary key, value text not null) strict, without rowid',
+    `create table browser_sessions (
+       hash text primary key, holder text not null, anti_forgery text not null, expires_us integer not null) strict, without rowid`,
+    'create index browser_sessions_by_end on browser_sessions (expires_us)',
+    'create table run_positions (position integer not null) strict',
+    'insert into run_positions values (0)',
+    'alter table exports add column owner text',
+    'alter table exports add column leased_us integer',
+    'alter table judge_batches add column owner text',
+    'alter table judge_batches add column leased_us integer',
+  ]),
+
   // Where unfinished replays stand.
   '019_replay': steps([
     `create table replays (

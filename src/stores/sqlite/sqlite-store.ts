@@ -22,6 +22,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
   return {
     ...sqlStore(connection, {
       isDurable: file !== ':memory:',
+      isShared: false,
       isShrinking: true,
       usedBytes: () => usedBytes(db),
       giveBack: () => exec(`pragma incremental_vacuum(${vacuumPages})`),

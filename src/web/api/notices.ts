@@ -1,7 +1,7 @@
 /** The route of notices: what is wrong with the service itself, each with the way out. */
 import { isLack, lackTexts, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
-import type { MetricValue, ServiceMetrics } from '../../model/service-status.ts';
+import type { MetricValue, ReplicaStatus, ServiceMetrics } from '../../model/service-status.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { exporterRows } from './exports.ts';
 import { type ApiDeps, object, type Route, text } from './route.ts';
@@ -50,6 +50,7 @@ export const noticeRoutes: readonly Route[] = [
       const notices = [
         ...diskNotices(deps),
         ...configNotices(deps),
+        ...replicaNotices(await deps.status.replicas()),
         ...lostNotices(metrics),
         ...(await exporterRows(deps)).flatMap(exporterNotices),
         ...judgeNotices(deps, metrics),
@@ -95,6 +96,35 @@ function diskNotices({ status }: ApiDeps): readonly Notice[] {
       todo: 'Make room on the disk, or lower store.keep.',
       link: `${runbook}#tracejurystorediskfull`,
     },
+  ];
+}
+
+function replicaNotices(replicas: readonly ReplicaStatus[]): readonly Notice[] {
+  const configurations = new Set(replicas.filter(({ isAlive }) => isAlive).map(({ configuration }) => configuration));
+  const silent = replicas.filter(({ isAlive }) => !isAlive).map(({ host }) => host);
+  return [
+    ...(configurations.size < 2
+      ? []
+      : [
+          {
+            code: 'configurations_differ',
+            severity: 'warning',
+            message: `The replicas run with ${configurations.size} different configurations, so verdicts depend on the replica that a run comes to.`,
+            todo: 'Give all replicas the same file.',
+            link: '/settings',
+          } as const,
+        ]),
+    ...(silent.length === 0
+      ? []
+      : [
+          {
+            code: 'replica_silent',
+            severity: 'warning',
+            message: `${counted(silent.length, 'replica')} gave no sign of life for 30 seconds: ${silent.join(', ')}. Runs that were open there wait in its journal.`,
+            todo: 'Start it again over its journal. The others do its tasks meanwhile.',
+            link: '/settings',
+          } as const,
+        ]),
   ];
 }
 

@@ -38,6 +38,7 @@ import { firstStepRoutes } from './first-steps.ts';
 import { browserSessionRoutes } from './browser-session.ts';
 import { liveRoutes } from './live.ts';
 import { spanId, storedRun } from './one-run.ts';
+import { replicaRoutes } from './replicas.ts';
 import { runContextRoutes } from './run-context.ts';
 import { runExportRoutes } from './run-export.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, time, traceId } from './run-list.ts';
@@ -224,6 +225,7 @@ export const routes: readonly Route[] = [
   ...firstStepRoutes,
   ...experimentHistoryRoutes,
   ...settingsRoutes,
+  ...replicaRoutes,
   ...noticeRoutes,
 ];
 

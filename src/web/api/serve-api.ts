@@ -36,6 +36,7 @@ import {
 } from './route.ts';
 import { routes } from './routes.ts';
 import { sessionSchemas } from './sessions.ts';
+import { replicaSchemas } from './replicas.ts';
 import { settingsSchemas } from './settings.ts';
 import { toolCallSchemas } from './tool-calls.ts';
 import { alertSchemas } from './alerts.ts';
@@ -432,6 +433,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...overviewSchemas,
   ...callSchemas,
   ...settingsSchemas,
+  ...replicaSchemas,
   ...noticeSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
 };

@@ -1,0 +1,115 @@
+/**
+ * The processes on one store: each writes a sign of life, and one at a time does what must not be done twice. A task is held by a lease that
+ * its process renews; when the process dies, another one takes the task after the lease. A store that one process alone can open needs none
+ * of it.
+ */
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { ReplicaStatus } from '../model/service-status.ts';
+import type { Replica, ReplicaStore } from '../model/store/replica-store.ts';
+import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+/** Tasks that one process at a time does for all on the same store. */
+export const sharedTasks = ['alerts', 'drift', 'queues', 'rates', 'retention', 'rules', 'sums', 'texts'] as const;
+export type SharedTask = (typeof sharedTasks)[number];
+
+interface ReplicaWatchOptions {
+  readonly store: ReplicaStore;
+  readonly own: Pick<Replica, 'id' | 'host' | 'version'>;
+  /** Hash of the settings in force that replicas have in common. */
+  readonly configuration: () => string;
+  readonly telemetry: Telemetry;
+  readonly logger: { warn(fields: { readonly [field: string]: unknown }, message: string): void };
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface ReplicaWatch {
+  /** Takes the free tasks and gives the first sign of life. Rejects when the store cannot be written. */
+  open(): Promise<void>;
+  /** True: this process does the task now, and no other one does. */
+  holds(task: SharedTask): boolean;
+  list(): Promise<readonly ReplicaStatus[]>;
+  /** Leaves the tasks to the others. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** A process without a sign of life for this long counts as dead. */
+export const leaseMs = 30_000;
+export const renewEveryMs = 5_000;
+/** A round of a task that begins now has this long before another process may take the task. */
+const marginMs = 5_000;
+/** How long a process that has died is listed. */
+const listedMs = 24 * 3_600_000;
+
+export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
+  const { store, own, configuration, telemetry, logger, clock, sleep, onFault } = options;
+  const startedMs = clock.nowMs();
+  let held: ReadonlySet<string> = new Set();
+  let heldUntilMs = -Infinity;
+  let others = '';
+  let looking: PeriodicTask | undefined;
+  const micros = (ms: number): number => Math.floor(ms * 1_000);
+  const holds = (task: SharedTask): boolean => !store.isShared || (held.has(task) && clock.nowMs() < heldUntilMs);
+  const self = (): Replica => ({
+    ...own,
+    configuration: configuration(),
+    startedAt: micros(startedMs),
+    seenAt: micros(clock.nowMs()),
+  });
+
+  async function look(): Promise<void> {
+    const nowMs = clock.nowMs();
+    // The lease counts from before the question: its answer may take long.
+    held = new Set(await store.hold(sharedTasks, { owner: own.id, now: micros(nowMs), until: micros(nowMs + leaseMs) }));
+    heldUntilMs = nowMs + leaseMs - marginMs;
+    await store.seen(self(), micros(nowMs - listedMs));
+    publish((await store.list()).filter(isAlive));
+  }
+
+  function isAlive({ seenAt }: Replica): boolean {
+    return seenAt > micros(clock.nowMs() - leaseMs);
+  }
+
+  function publish(alive: readonly Replica[]): void {
+    telemetry.set('tracejury.replicas', alive.length);
+    if (store.isShared)
+      for (const task of sharedTasks) telemetry.set('tracejury.replica.tasks', held.has(task) ? 1 : 0, { 'tracejury.what': task });
+    const configurations = new Set(alive.map((one) => one.configuration));
+    telemetry.set('tracejury.replicas.configurations', configurations.size);
+    const differ = alive.filter((one) => one.configuration !== configuration()).map(({ host, id }) => `${host} ${id.slice(0, 8)}`);
+    if (differ.length > 0 && others !== differ.join())
+      logger.warn(
+        { others: differ },
+        'replicas on the same store have another configuration, so verdicts depend on the replica that a run comes to: give all of them the same file',
+      );
+    others = differ.join();
+  }
+
+  return {
+    holds,
+    async open() {
+      if (!store.isShared) return publish([self()]);
+      await look();
+      looking = periodicTask({ everyMs: renewEveryMs, sleep, work: look, onFault, restsFirst: true });
+    },
+    async list() {
+      if (!store.isShared) return [{ ...self(), isOwn: true, isAlive: true, tasks: sharedTasks }];
+      const tasks = await store.tasks(micros(clock.nowMs()));
+      return (await store.list()).map((one) => ({
+        ...one,
+        isOwn: one.id === own.id,
+        isAlive: isAlive(one),
+        tasks: tasks.flatMap(({ name, owner }) => (owner === one.id ? [name] : [])),
+      }));
+    },
+    async stop() {
+      await looking?.stop();
+      if (looking === undefined) return;
+      looking = undefined;
+      held = new Set();
+      await store.left(own.id).catch(onFault);
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** Tables that the processes on one store share. */
+
+export interface ReplicaTables {
+  readonly replicas: ReplicasTable;
+  readonly tasks: TasksTable;
+}
+
+interface ReplicasTable {
+  readonly id: string;
+  readonly host: string;
+  readonly version: string;
+  /** Hash of the settings that replicas have in common. */
+  readonly configuration: string;
+  readonly started_us: number;
+  readonly seen_us: number;
+}
+
+/** `owner` does the task until then. */
+interface TasksTable {
+  readonly name: string;
+  readonly owner: string;
+  readonly until_us: number;
+}
