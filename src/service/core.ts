@@ -86,7 +86,7 @@ export function serviceCore(options: CoreOptions): Core {
           stored.versions.start(),
           stored.alerts.start(),
         );
-      await exporters.open(stored.store);
+      await exporters.open(stored.store, opened.replicas.isShared ? owner : undefined);
       await parts.processes.open(stored.store.processes);
       if (shard === undefined) await judges.open(stored.store, settings.isUnredacted);
       const replayed = await journal.open();
@@ -175,7 +175,7 @@ function connectedParts(options: CoreOptions): CoreParts & { stored: StoreParts 
     readonly exporters = build.exporterSet(this, options.shard);
     readonly judges = build.judges(this);
     readonly judgeAdmission = build.judgeAdmission(this);
-    readonly processes = serviceProcesses(this, { isShared: options.shard !== undefined });
+    readonly processes = serviceProcesses(this, { isShared: options.shard !== undefined || build.mayBeShared(config) });
     readonly forward = build.forwarder(this);
     readonly pipeline = build.runPipeline(this, { shard: options.shard, onScored });
     readonly idleCompactor = build.idleCompactor(this);

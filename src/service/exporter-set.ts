@@ -40,8 +40,8 @@ interface ExporterSetOptions {
 export interface ExporterSet extends UnsentItems {
   /** Never waits, never throws. `except`: exporters of this kind have the item already. */
   offer(item: Delivered<ScoredRun>, bytes: number, except?: ExporterConfig['to']): void;
-  /** Continues with the unsent items of the store. Rejects when it cannot be read. */
-  open(store: RowStore): Promise<void>;
+  /** Continues with the unsent items of the store. `owner`: see `DeliveryQueue`. Rejects when it cannot be read. */
+  open(store: RowStore, owner?: string): Promise<void>;
   statuses(): readonly EntryStatus[];
   /** Tells people of an alert over the exporter of this name. `undefined`: there is none, or it tells people nothing. */
   notify(name: string, notice: AlertNotice): Promise<ExportOutcome | undefined>;
@@ -91,6 +91,7 @@ export function exporterSetOf({
   /** Drained, but some of their runs are not stored yet: with each run the writer stores its unsent items. */
   let unwritten: readonly Draining[] = [];
   let store: RowStore | undefined;
+  let owner: string | undefined;
   let places: readonly Place[] = [];
   let offered = noItems;
   let stopped: Promise<number> | undefined;
@@ -196,7 +197,7 @@ export function exporterSetOf({
   }
 
   async function opened({ config, queue }: Place): Promise<void> {
-    if (store !== undefined && config.to !== 'metrics') await queue.open(store);
+    if (store !== undefined && config.to !== 'metrics') await queue.open(store, owner);
   }
 
   async function recount(): Promise<void> {
@@ -251,8 +252,8 @@ export function exporterSetOf({
       const gone = [...draining, ...unwritten].filter((one) => isHeld(one)).map(({ place }) => place);
       return lowest([offered, ...[...places, ...gone].map(({ queue }) => queue.settled())]);
     },
-    async open(given) {
-      store = given;
+    async open(given, name) {
+      [store, owner] = [given, name];
       for (const place of places) await opened(place);
       if (onRows === undefined) await logUnconfigured(given);
     },

@@ -70,7 +70,12 @@ export interface Process {
   gauge(name: string): number | undefined;
 }
 
-export async function started(of: Shelf, options: Partial<DeliveryQueueOptions> = {}): Promise<Process> {
+/** `beside`: the name of a process that has the store open together with others, and their clock. */
+export async function started(
+  of: Shelf,
+  options: Partial<DeliveryQueueOptions> = {},
+  beside?: { readonly owner: string; readonly clock: ReturnType<typeof manualClock> },
+): Promise<Process> {
   const sent: string[] = [];
   const pending: ((outcome: ExportOutcome) => void)[] = [];
   const exporter: Exporter = {
@@ -83,10 +88,10 @@ export async function started(of: Shelf, options: Partial<DeliveryQueueOptions> 
   };
   const telemetry = metricRegistry();
   const sleep = manualSleep();
-  const clock = manualClock();
+  const clock = beside?.clock ?? manualClock();
   const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
   const box = deliveryQueue({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, failuresMax: 3, rowAfterMs: 0, ...options });
-  await box.open(of.store);
+  await box.open(of.store, beside?.owner);
   const ids = itemSequence();
   let unwritten: Delivered<ScoredRun>[] = [];
   return {

@@ -27,6 +27,7 @@ import {
   prefetchMax,
   type OutboxPrefetch,
   unstoredOutcomes,
+  leasedQueue,
 } from './outbox-rows.ts';
 import { deliveryWorker } from './delivery-worker.ts';
 
@@ -73,8 +74,11 @@ export interface DeliveryQueue {
   offer(item: Delivered<ScoredRun>, bytes?: number): void;
   /** Counts an item that is sent in another way. */
   pass(id: ItemId): void;
-  /** Sends the rows of the store from now on, and keeps unsent items there. Rejects when the store cannot be read. */
-  open(store: RowStore): Promise<void>;
+  /**
+   * Sends the rows of the store from now on, and keeps unsent items there. `owner`: the name under which this process holds rows; absent: no
+   * other process has the store open. Rejects when the store cannot be read.
+   */
+  open(store: RowStore, owner?: string): Promise<void>;
   /** What is to be written with the run; `undefined` when the item is sent or about to be. */
   pending(item: Delivered<ScoredRun>): PendingExport | undefined;
   /** The run of the item is written. */
@@ -133,7 +137,8 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   let stopped: Promise<number> | undefined;
   let drained: (() => void) | undefined;
   const over = new AbortController();
-  const backend = deliveryWorker({ ...options, held, sendingMax, onFailure: metrics.failed, onOutcome, onCircuitChange, onTurn });
+  const sendable = leasedQueue(held, () => rows, remove);
+  const backend = deliveryWorker({ ...options, held: sendable, sendingMax, onFailure: metrics.failed, onOutcome, onCircuitChange, onTurn });
 
   const observe = (): void => metrics.queue(held, rows);
 
@@ -257,7 +262,8 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   }
 
   function rowOf({ part, item, offeredMs, already }: Pick<Entry, 'part' | 'item' | 'offeredMs'> & Pick<NewExport, 'already'>): NewExport {
-    return { exporter: name, part, item, offeredAt: Math.floor(offeredMs * 1_000), ...(already === undefined ? {} : { already }) };
+    const row = { exporter: name, part, item, offeredAt: Math.floor(offeredMs * 1_000), lease: rows?.lease() };
+    return already === undefined ? row : { ...row, already };
   }
 
   /** Items that need a row and whose run was written without one, and dead letters likewise. */
@@ -289,6 +295,8 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
 
   async function tend(own: OutboxRows, store: RowStore): Promise<void> {
     await addRows(store).catch(() => undefined);
+    const lost = new Set(await own.renew(held.rowIds()).catch(() => []));
+    for (const entry of lost.size === 0 ? [] : held.all()) if (entry.state !== 'sending' && lost.has(entry.row ?? 0)) remove(entry);
     // The run writer reports a store that fails.
     if (onRows === undefined) counted(await own.tend(prefetch?.isEmpty() === true).catch(() => 0));
     else await own.flush().catch(() => undefined);
@@ -382,8 +390,8 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
       progress.settle(id);
       metrics.count('passed');
     },
-    async open(opened) {
-      const own = outboxRows(name, opened, clock);
+    async open(opened, owner) {
+      const own = outboxRows(name, opened, { clock, owner });
       if (onRows === undefined) counted(await own.count());
       rows = own;
       store = opened;

@@ -1,9 +1,10 @@
 /**
  * The rows of one exporter in the store. Outcomes are noted here and written together, so a sent row costs no transaction of its own.
- * A crash loses notes; those rows are sent again under the same ids.
+ * A crash loses notes; those rows are sent again under the same ids. Where several processes have the store open, each row has a lease: another
+ * process sends it when the lease is over.
  */
 import type { Clock } from '../../model/clock.ts';
-import type { ExportNotes, WaitingExport, NewExport } from '../../model/store/export-store.ts';
+import type { ExportLease, ExportNotes, WaitingExport, NewExport } from '../../model/store/export-store.ts';
 import type { Store } from '../../model/store/store.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import { itemRevision, type ExportItem } from '../../model/scored-run.ts';
@@ -11,6 +12,10 @@ import { roughBytes } from '../../model/size-estimate.ts';
 import { type PerRunQueue, queueKey, type Entry } from './per-run-queue.ts';
 import type { DeliveryWorker } from './delivery-worker.ts';
 import type { ItemId } from '../../model/watermark.ts';
+
+/** A process that does not renew within this time counts as dead, and another one sends its rows. */
+const leaseMs = 30_000;
+const renewEveryMs = 10_000;
 
 /** The part of a store that exporters see. */
 export type RowStore = Pick<Store, 'exports' | 'isDurable'>;
@@ -29,6 +34,12 @@ export interface OutboxRows {
   take(limit: number, held: readonly number[]): Promise<readonly WaitingExport[]>;
   /** Writes the notes. Rejects when the store fails, and keeps them. */
   flush(): Promise<void>;
+  /** Until when this process sends a row that it takes or adds now; `undefined` where no other process has the store open. */
+  lease(): ExportLease | undefined;
+  /** True: this process stood still for longer than a lease, so other ones may have taken its rows. */
+  isLapsed(): boolean;
+  /** Renews the leases of `held` rows when that is due. Resolves with rows that another process has taken, or that are gone. */
+  renew(held: readonly number[]): Promise<readonly number[]>;
   /**
    * Called once a second while rows wait or runs come: writes the notes, and counts rows when that is due. `isDry`: no row can be sent now. Resolves as `count` does.
    */
@@ -42,6 +53,12 @@ export interface OutboxRows {
   deadLetters(): number;
   /** Time of the oldest waiting row at the last read; the row may be sent since. */
   oldestMs(): number | undefined;
+}
+
+interface OutboxOptions {
+  readonly clock: Clock;
+  /** The name under which this process holds rows. Absent: no other process has the store open. */
+  readonly owner?: string | undefined;
 }
 
 type Note =
@@ -62,7 +79,7 @@ const turnsPerDoubt = 10;
 /** Rows of one read. */
 const takeMax = 200;
 
-export function outboxRows(exporter: string, { exports, isDurable }: RowStore, clock: Clock): OutboxRows {
+export function outboxRows(exporter: string, { exports, isDurable }: RowStore, { clock, owner }: OutboxOptions): OutboxRows {
   /** By row; the last note counts. */
   const notes = new Map<number, Note>();
   const tried = new Set<number>();
@@ -80,8 +97,13 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
   let isDoubtful = false;
   /** The last answer of the store on writes of other processes. */
   let otherWrites: number | undefined;
+  let renewedMs = clock.nowMs();
   /** Flushes run one after the other. */
   let flushing: Promise<void> = Promise.resolve();
+
+  function lease(): ExportLease | undefined {
+    return owner === undefined ? undefined : { owner, until: Math.floor((clock.nowMs() + leaseMs) * 1_000) };
+  }
 
   function note(row: number, what: Note): void {
     notes.delete(row);
@@ -113,6 +135,7 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
         now: Math.ceil(clock.nowMs() * 1_000),
         limit: Math.min(takeMax, limit),
         except: [...held, ...tried],
+        lease: lease(),
       });
       return rows.filter(({ id }) => !gone.has(id));
     } finally {
@@ -138,8 +161,12 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
     }
   }
 
-  /** A replay adds rows from a process of its own. */
+  /** A replay adds rows from a process of its own, and another process may die with rows that it holds. */
   async function doubtAfterOtherWrites(): Promise<void> {
+    if (owner !== undefined) {
+      isDoubtful = true;
+      return;
+    }
     const now = await exports.otherWrites();
     isDoubtful ||= otherWrites !== undefined && now !== otherWrites;
     otherWrites = now;
@@ -171,6 +198,16 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
       return rows;
     },
     flush,
+    lease,
+    isLapsed: () => owner !== undefined && clock.nowMs() - renewedMs >= leaseMs,
+    async renew(held) {
+      const own = lease();
+      if (own === undefined || clock.nowMs() - renewedMs < renewEveryMs) return [];
+      const nowMs = clock.nowMs();
+      const kept = new Set(held.length === 0 ? [] : await exports.renew(held, own));
+      renewedMs = nowMs;
+      return held.filter((row) => !kept.has(row));
+    },
     async tend(isDry) {
       turns++;
       await doubtAfterOtherWrites();
@@ -183,6 +220,23 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, c
     waiting: () => waiting,
     deadLetters: () => dead,
     oldestMs: () => oldestMs,
+  };
+}
+
+/** The items of which this process may send the next one: a row whose lease is over goes back to the store. */
+export function leasedQueue(
+  held: PerRunQueue,
+  rows: () => Pick<OutboxRows, 'isLapsed'> | undefined,
+  remove: (entry: Entry) => void,
+): PerRunQueue {
+  return {
+    ...held,
+    next() {
+      for (let entry = held.next(); ; entry = held.next()) {
+        if (entry?.row === undefined || rows()?.isLapsed() !== true) return entry;
+        remove(entry);
+      }
+    },
   };
 }
 

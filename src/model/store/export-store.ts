@@ -9,13 +9,16 @@ import type { Micros } from '../timestamp.ts';
 export interface ExportStore {
   /** Adds rows of written runs, all or none. Resolves with the fate of each, in order. */
   add(exports: readonly NewExport[]): Promise<readonly AddedExport[]>;
-  /** Due rows, oldest first, without those in `except`. */
+  /** Due rows, oldest first, without those in `except`. With a lease the process takes them, and leaves out those that another process holds. */
   due(query: {
     readonly exporter: string;
     readonly now: Micros;
     readonly limit: number;
     readonly except: readonly number[];
+    readonly lease?: ExportLease | undefined;
   }): Promise<readonly WaitingExport[]>;
+  /** Renews the lease of these rows. Resolves with those that the owner still holds. */
+  renew(ids: readonly number[], lease: ExportLease): Promise<readonly number[]>;
   /** Applies all notes or none. Skips rows that no longer exist. */
   note(notes: ExportNotes): Promise<void>;
   list(query: ExportQuery): Promise<ExportPage>;
@@ -32,6 +35,12 @@ export interface ExportStore {
   counts(): Promise<readonly ExportCount[]>;
 }
 
+/** The process that sends a row, until when: afterwards another one may. */
+export interface ExportLease {
+  readonly owner: string;
+  readonly until: Micros;
+}
+
 export interface NewExport {
   /** Name of the exporter's entry in the configuration. */
   readonly exporter: string;
@@ -42,6 +51,8 @@ export interface NewExport {
   readonly offeredAt: Micros;
   /** Outcome before the row was written. `sent`: the row only replaces older revisions. Otherwise it is a dead letter. */
   readonly already?: 'sent' | { readonly attempts: number; readonly reason: string };
+  /** Absent: no other process has the store open. */
+  readonly lease?: ExportLease | undefined;
 }
 
 /** Id of the row; `undefined` when a newer revision replaces it; `gone` when the store has deleted the run. */

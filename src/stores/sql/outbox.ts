@@ -1,5 +1,5 @@
 /** What waits for backends, as rows beside the runs that they are of. */
-import { type Kysely, type Selectable, type Transaction } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type Selectable, type Transaction } from 'kysely';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { briefText } from '../compression.ts';
@@ -12,6 +12,14 @@ import { parsedExport } from '../blob-codec.ts';
 
 type Db = Kysely<Tables>;
 
+const dueColumns = ['id', 'part', 'attempts', 'offered_us', 'item'] as const;
+
+/** Of rows that no process holds, or this one, or one that has not renewed its lease. */
+function mayTake(owner: string, now: number) {
+  return ({ eb, or }: ExpressionBuilder<Tables, 'exports'>) =>
+    or([eb('owner', 'is', null), eb('owner', '=', owner), eb('leased_us', '<=', now)]);
+}
+
 /** `write`: one batch in a transaction. */
 export function exportStore(
   { db, write }: { readonly db: Db; write(batch: Batch): Promise<readonly AddedExport[]> },
@@ -19,18 +27,41 @@ export function exportStore(
 ): ExportStore {
   return {
     add: async (exports) => (exports.length === 0 ? [] : await write(await batchOf([], exports))),
-    async due({ exporter, now, limit, except }) {
-      const rows = await db
+    async due({ exporter, now, limit, except, lease }) {
+      const wanted = db
         .selectFrom('exports')
-        .select(['id', 'part', 'attempts', 'offered_us', 'item'])
         .where('exporter', '=', exporter)
         .where('state', '=', 'waiting')
         .where('due_us', '<=', now)
         .$if(except.length > 0, (select) => select.where('id', 'not in', except))
         .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map(({ id, part, attempts, offered_us: offeredAt, item }) => ({ id, part, attempts, offeredAt, item: readItem(item) }));
+        .limit(limit);
+      const rows =
+        lease === undefined
+          ? await wanted.select(dueColumns).execute()
+          : await db
+              .updateTable('exports')
+              .set({ owner: lease.owner, leased_us: lease.until })
+              .where('id', 'in', wanted.where(mayTake(lease.owner, now)).select('id'))
+              .returning(dueColumns)
+              .execute();
+      return rows
+        .toSorted((one, other) => one.id - other.id)
+        .map(({ id, part, attempts, offered_us: offeredAt, item }) => ({ id, part, attempts, offeredAt, item: readItem(item) }));
+    },
+    async renew(ids, { owner, until }) {
+      const held: number[] = [];
+      for (const some of chunks(ids)) {
+        const rows = await db
+          .updateTable('exports')
+          .set({ leased_us: until })
+          .where('id', 'in', some)
+          .where('owner', '=', owner)
+          .returning('id')
+          .execute();
+        held.push(...rows.map(({ id }) => id));
+      }
+      return held;
     },
     async note({ sent, putBack, dead }) {
       if (sent.length + putBack.length + dead.length === 0) return;
@@ -81,7 +112,7 @@ export function exportStore(
       // Who was given up for its age has its time again.
       const { numUpdatedRows } = await db
         .updateTable('exports')
-        .set({ state: 'waiting', attempts: 0, due_us: 0, reason: null, offered_us: now })
+        .set({ state: 'waiting', attempts: 0, due_us: 0, reason: null, offered_us: now, owner: null, leased_us: null })
         .where('id', 'in', dead)
         .executeTakeFirst();
       return Number(numUpdatedRows);
@@ -104,7 +135,7 @@ function exportRow({
   tenant,
   trace_id: traceId,
   span_id: spanId,
-}: Omit<Selectable<Tables['exports']>, 'item' | 'run_id'> &
+}: Omit<Selectable<Tables['exports']>, 'item' | 'run_id' | 'owner' | 'leased_us'> &
   Pick<Selectable<Tables['runs']>, 'tenant' | 'trace_id' | 'span_id'>): ExportRow {
   return {
     id,
@@ -236,7 +267,7 @@ function hasRun(one: RunExport): one is PlacedExport {
   return one.runId !== undefined;
 }
 
-function newRow({ runId, exporter, part, revision, item, offeredAt, already }: PlacedExport): OutboxRow {
+function newRow({ runId, exporter, part, revision, item, offeredAt, already, lease }: PlacedExport): OutboxRow {
   const dead = typeof already === 'object' ? already : undefined;
   return {
     run_id: runId,
@@ -249,6 +280,8 @@ function newRow({ runId, exporter, part, revision, item, offeredAt, already }: P
     due_us: 0,
     reason: dead?.reason ?? null,
     item,
+    owner: lease?.owner ?? null,
+    leased_us: lease?.until ?? null,
   };
 }
 

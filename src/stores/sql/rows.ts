@@ -79,7 +79,20 @@ const runColumns = [...revisionColumns, ...saidColumns] as const;
 const blockColumns = ['live', 'body'] as const;
 const pieceColumns = ['tenant', 'trace_id', 'digest', 'started_us', 'stored_us', 'spans', 'is_whole', 'is_redacted', 'body'] as const;
 const joinedTraceColumns = ['tenant', 'trace_id', 'whole_id'] as const;
-const exportColumns = ['run_id', 'exporter', 'part', 'revision', 'state', 'attempts', 'offered_us', 'due_us', 'reason', 'item'] as const;
+const exportColumns = [
+  'run_id',
+  'exporter',
+  'part',
+  'revision',
+  'state',
+  'attempts',
+  'offered_us',
+  'due_us',
+  'reason',
+  'item',
+  'owner',
+  'leased_us',
+] as const;
 
 /** Texts of marks that are kept. */
 const knownMarksMax = 2_000;
