@@ -16,11 +16,9 @@ import pg from 'pg';
 import { answering, beginText, done, failedAnswer, type Database } from '../sql/answers.ts';
 import { rowsPerPage, type SqlRow, type SqlValue, type Statements } from '../sql/statements.ts';
 import type { Tables } from '../sql/tables.ts';
-import { stepNames } from '../sqlite/migrations.ts';
-import { UnfitDatabase } from './faults.ts';
-import { postgresSchema } from './schema.ts';
+import { schemaName } from './database-name.ts';
+import { migrated } from './migrations.ts';
 
-export const schemaName = 'tracejury';
 /** Of the advisory lock of those who write; any number that other programs do not use. */
 export const writeLock = 7_304_110_853;
 /** How long a statement may take, and how long a transaction may do nothing: one that stalls would keep all others from writing. */
@@ -44,7 +42,7 @@ const types: pg.CustomTypesConfig = {
   getTypeParser: (oid) => parsers[oid] ?? (pg.types.getTypeParser(oid, 'text') as (text: string) => unknown),
 };
 
-interface Line {
+export interface Line {
   query(text: string, values?: readonly SqlValue[], asLists?: boolean): Promise<pg.QueryResult<SqlRow>>;
   begin(): Promise<void>;
   end(step: 'commit' | 'rollback'): Promise<void>;
@@ -52,7 +50,7 @@ interface Line {
 }
 
 /** One connection, made anew when it was lost. A transaction that was lost with it fails until it is rolled back. */
-function lineTo(url: string): Line {
+export function lineTo(url: string): Line {
   let client: pg.Client | undefined;
   let inTransaction = false;
   const names = new Map<string, string>();
@@ -87,12 +85,19 @@ function lineTo(url: string): Line {
   async function query(text: string, values: readonly SqlValue[] = [], asLists = false): Promise<pg.QueryResult<SqlRow>> {
     const to = await connected();
     const name = values.length === 0 ? undefined : nameOf(text);
-    return await to.query<SqlRow>({
-      text,
-      values: values.map(sendable),
-      ...(name === undefined ? {} : { name }),
-      ...(asLists ? { rowMode: 'array' } : {}),
-    });
+    try {
+      return await to.query<SqlRow>({
+        text,
+        values: values.map(sendable),
+        ...(name === undefined ? {} : { name }),
+        ...(asLists ? { rowMode: 'array' } : {}),
+      });
+    } catch (error) {
+      if (!isStalePlan(error)) throw error;
+      drop();
+      if (inTransaction) throw error;
+      return await query(text, values, asLists);
+    }
   }
 
   async function end(step: 'commit' | 'rollback'): Promise<void> {
@@ -105,11 +110,15 @@ function lineTo(url: string): Line {
       // The server's answer to the commit of a transaction in which a statement has failed.
       if (step === 'commit' && command !== 'COMMIT') throw new Error('PostgreSQL has rolled the transaction back');
     } catch (error) {
-      // The server ends a transaction with its connection, so the next one begins on a new connection.
-      void client?.end().catch(() => undefined);
-      client = undefined;
+      drop();
       throw error;
     }
+  }
+
+  /** The server ends a transaction with its connection, so the next one begins on a new connection. */
+  function drop(): void {
+    void client?.end().catch(() => undefined);
+    client = undefined;
   }
 
   return {
@@ -131,6 +140,11 @@ function lineTo(url: string): Line {
       client = undefined;
     },
   };
+}
+
+/** Another replica has added a column since the statement was prepared. A new connection prepares it anew. */
+function isStalePlan(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '0A000' && error.message.startsWith('cached plan');
 }
 
 const longest = 2n ** 63n - 1n;
@@ -249,42 +263,4 @@ export class OneConnection extends PostgresAdapter {
   override get supportsMultipleConnections(): boolean {
     return false;
   }
-}
-
-/** One replica makes the tables; the others wait for it. Tables of another release are refused: this one may break what they hold. */
-async function migrated(line: Line): Promise<void> {
-  const { rows: encodings } = await line.query('show server_encoding');
-  const encoding = encodings[0]?.['server_encoding'];
-  if (encoding !== 'UTF8') throw new UnfitDatabase(`its encoding is ${String(encoding)}, and texts of runs need UTF8`);
-  if (!(await isMade(line))) {
-    await line.begin();
-    try {
-      if (!(await isMade(line))) await make(line);
-      await line.end('commit');
-    } catch (error) {
-      await line.end('rollback');
-      throw error;
-    }
-  }
-  const { rows } = await line.query('select name from kysely_migration');
-  const applied = new Set(rows.map((row) => String(row['name'])));
-  const newer = [...applied].filter((name) => !stepNames.includes(name));
-  if (newer.length > 0) throw new UnfitDatabase(`it was written by a newer release: it knows ${newer.join(', ')}`);
-  const missing = stepNames.filter((name) => !applied.has(name));
-  if (missing.length > 0)
-    throw new UnfitDatabase(
-      `it was written by an earlier release, and this one cannot bring it up to date: it lacks ${missing.join(', ')}`,
-    );
-}
-
-async function isMade(line: Line): Promise<boolean> {
-  const { rows } = await line.query(`select to_regclass('${schemaName}.kysely_migration') is not null as made`);
-  return rows[0]?.['made'] === 1;
-}
-
-async function make(line: Line): Promise<void> {
-  // With `if not exists` too, PostgreSQL wants the right to make schemas, which the owner of this one may lack.
-  const { rows } = await line.query(`select to_regnamespace('${schemaName}') is not null as made`);
-  if (rows[0]?.['made'] !== 1) await line.query(`create schema ${schemaName}`);
-  for (const text of await postgresSchema()) await line.query(text);
 }

@@ -14,8 +14,8 @@ export class UnfitDatabase extends Error {
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const sqlState = /^[0-9A-Z]{5}$/;
-/** Classes of states that an operator or time mends: connections, sign-in, the name of the database, resources, shutdowns; and missing rights. */
-const passing = /^(?:08|28|3D|53|57|42501$)/;
+/** Classes of states that an operator or time mends: connections, sign-in, the name of the database, resources, shutdowns; missing rights, and locks that others hold. */
+const passing = /^(?:08|28|3D|53|57|42501$|55P03$)/;
 
 /** True: the database may be there later. Faults of the network have no state of SQL. */
 export function isAway(error: unknown): boolean {

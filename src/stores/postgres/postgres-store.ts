@@ -5,9 +5,9 @@ import { faultText } from '../sql/answers.ts';
 import { connectionOn, type SqlThread } from '../sql/connection.ts';
 import { sqlStore, type SqlStore } from '../sql/store.ts';
 import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
-import { databaseName } from './database-name.ts';
+import { databaseName, schemaName } from './database-name.ts';
 import { isAway } from './faults.ts';
-import { OneConnection, plugins, postgresDatabase, schemaName } from './database.ts';
+import { OneConnection, plugins, postgresDatabase } from './database.ts';
 
 /** `url`: `postgres://user:password@host:5432/database`. Rejects with a JuryError: STORE_AWAY when the database may be there later. */
 export async function postgresStore(url: string, options: ThreadOptions = {}): Promise<SqlStore> {

@@ -23,10 +23,10 @@ const columnTypes: readonly (readonly [RegExp, string])[] = [
   [/\)\s*strict(, without rowid)?$/g, ')'],
 ];
 
-/** Statements that make the tables, indexes and triggers, and their first rows. */
-export async function postgresSchema(): Promise<readonly string[]> {
+/** Statements that make the tables, indexes and triggers, and their first rows. `until`: as of this step, for tests. */
+export async function postgresSchema(until?: string): Promise<readonly string[]> {
   const from = new DatabaseSync(':memory:');
-  await migrated(builderOn(from), ':memory:');
+  await migrated(builderOn(from), ':memory:', until);
   const made = (type: string): readonly Made[] =>
     from
       .prepare(
@@ -36,12 +36,18 @@ export async function postgresSchema(): Promise<readonly string[]> {
   const tables = referredFirst(made('table'));
   return [
     ...functions,
-    ...tables.map(({ sql }) => columnTypes.reduce((text, [pattern, type]) => text.replaceAll(pattern, type), sql)),
+    ...tables.flatMap(({ sql }) => inPostgres(sql)),
     ...textIndex,
     ...tables.flatMap(({ name }) => rowsOf(from, name)),
-    ...made('index').map(({ sql }) => sql),
-    ...made('trigger').flatMap(({ sql }) => triggerOf(sql)),
+    ...[...made('index'), ...made('trigger')].flatMap(({ sql }) => inPostgres(sql)),
   ];
+}
+
+/** A statement of a migration in the words of PostgreSQL. */
+export function inPostgres(statement: string): readonly string[] {
+  if (/^create trigger /i.test(statement)) return triggerOf(statement);
+  if (!/^(?:create|alter) table /i.test(statement)) return [statement];
+  return [columnTypes.reduce((text, [pattern, type]) => text.replaceAll(pattern, type), statement)];
 }
 
 function referredFirst(tables: readonly Made[]): readonly Made[] {

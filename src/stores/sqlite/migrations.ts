@@ -1,4 +1,8 @@
-/** The steps that brought the tables to their present form, in order. A step that was released is never changed. */
+/**
+ * The steps that brought the tables to their present form, in order. A step that was released is never changed. From `firstShared` on they run on
+ * PostgreSQL as well, where other replicas go on meanwhile with the release before: a step adds tables, indexes and columns with a default. What no
+ * release uses any more is taken away by a step of the release after.
+ */
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
@@ -13,7 +17,15 @@ const annotationColumns =
 const evaluationColumns =
   'run_id, name, evaluator, kind, version, options_hash, revision, verdict, score, label, explanation, reason, evidence, details, sample_probability, agent, started_us';
 
-const migrations: { readonly [name: string]: Migration } = {
+/** A step of statements that both engines execute, or one of SQLite alone. */
+interface Step extends Migration {
+  readonly statements?: readonly string[];
+}
+
+/** Those before it were released before there was PostgreSQL. */
+const firstShared = '038_drawn_labels';
+
+const migrations: { readonly [name: string]: Step } = {
   '001_runs': steps([
     `create table runs (
        id integer primary key, tenant text not null, trace_id text not null, span_id text not null,
@@ -472,26 +484,34 @@ const migrations: { readonly [name: string]: Migration } = {
   ]),
 };
 
-/** One migration: these statements, in this order. */
-function steps(statements: readonly string[]): Migration {
+/** One migration: these statements, in this order. PostgreSQL executes its own ones where they are given, else the same. */
+function steps(statements: readonly string[], inPostgres = statements): Step {
   return {
+    statements: inPostgres,
     async up(db) {
       for (const statement of statements) await sql.raw(statement).execute(db);
     },
   };
 }
 
-/** All of them: the tables of a new database have every step. */
-export const stepNames: readonly string[] = Object.keys(migrations);
+/** All of them, in order: the tables of a new database have every step. */
+export const stepNames: readonly string[] = Object.keys(migrations).toSorted();
 
-/** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */
-export async function migrated(db: Kysely<Tables>, file: string): Promise<void> {
+/** The statements of a step; `undefined` when it is one of SQLite alone. */
+export function statementsOf(name: string): readonly string[] | undefined {
+  return name < firstShared ? undefined : migrations[name]?.statements;
+}
+
+/** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. `until`: the last step, for tests. */
+export async function migrated(db: Kysely<Tables>, file: string, until?: string): Promise<void> {
   const known = await appliedNames(db, file);
   const newer = known.filter((name) => !Object.hasOwn(migrations, name));
   if (newer.length > 0) throw new JuryError('STORE_UNUSABLE', `${file} was written by a newer release: it knows ${newer.join(', ')}.`);
   if (known.length === Object.keys(migrations).length) return;
   // A step may be missing below one that is there: each adds what no other one touches.
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations }, allowUnorderedMigrations: true });
+  const wanted = Object.entries(migrations).filter(([name]) => until === undefined || name <= until);
+  const provider = { getMigrations: async () => Object.fromEntries(wanted) };
+  const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true });
   // Steps commit some 170 times. The log keeps their order, so a crash takes away the last ones only, and the next start makes them again.
   await sql`pragma synchronous = normal`.execute(db);
   const { error } = await migrator.migrateToLatest();

@@ -1,0 +1,105 @@
+/** A database of PostgreSQL goes from one release to the next, while replicas of the release before use it. */
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { lineTo } from '../../src/stores/postgres/database.ts';
+import { migrated } from '../../src/stores/postgres/migrations.ts';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
+import type { SqlStore } from '../../src/stores/sql/store.ts';
+import { statementsOf, stepNames } from '../../src/stores/sqlite/migrations.ts';
+import { missingPostgres } from '../builders/postgres.ts';
+import { scoredRun } from '../builders/scored-run.ts';
+import { nth } from './numbered.ts';
+
+/** Steps that run on both engines, each with the one before it. */
+const sharedSteps = stepNames.flatMap((name, at) => {
+  const before = stepNames[at - 1];
+  return before === undefined || statementsOf(name) === undefined ? [] : [{ name, before }];
+});
+
+/** A database as a release with this last step makes it. */
+async function databaseOf(until: string): Promise<string> {
+  const { url, run } = await missingPostgres();
+  await run('create database $');
+  const line = lineTo(url);
+  await migrated(line, until);
+  await line.close();
+  return url;
+}
+
+async function client(url: string): Promise<pg.Client> {
+  const one = new pg.Client({ connectionString: url });
+  await one.connect();
+  onTestFinished(() => one.end());
+  return one;
+}
+
+async function opened(url: string): Promise<SqlStore> {
+  const store = await postgresStore(url, { inThread: false });
+  onTestFinished(() => store.stop());
+  return store;
+}
+
+/** Columns in the order of their names, as a table has added ones at its end. */
+async function shapeOf(url: string): Promise<readonly unknown[]> {
+  const { rows } = await (
+    await client(url)
+  )
+    .query(`select table_name, column_name, data_type, is_nullable, column_default, collation_name from information_schema.columns where table_schema = 'tracejury'
+    union all select tablename, indexname, indexdef, null, null, null from pg_indexes where schemaname = 'tracejury' order by 1, 2`);
+  return rows;
+}
+
+test.each(sharedSteps)('postgres: tables from before the step $name become those of a new database', async ({ before }) => {
+  const url = await databaseOf(before);
+  const other = await client(url);
+  await other.query(
+    `insert into tracejury.runs (tenant, trace_id, span_id, started_us, ended_us, completeness, status, revision, marks)
+       values ('', repeat('a', 32), repeat('b', 16), 1, 2, 'complete', 'ok', 1, '')`,
+  );
+  await other.query(
+    `insert into tracejury.queue_items (run_id, queue, tenant, trace_id, span_id, why, added_by, entered_us, state)
+       select id, 'q', '', trace_id, span_id, '', 'x', 1, 'open' from tracejury.runs`,
+  );
+  const store = await opened(url);
+  await store.write([scoredRun({}, nth(1))]);
+  expect((await store.runs({ limit: 10 })).runs).toHaveLength(2);
+  expect(await shapeOf(url)).toEqual(await shapeOf(await databaseOf(stepNames.at(-1) ?? '')));
+});
+
+test('postgres: of two processes that bring a database up to date at once, one does it', async () => {
+  const url = await databaseOf(sharedSteps[0]?.before ?? '');
+  const stores = await Promise.all([opened(url), opened(url), opened(url)]);
+  await Promise.all(stores.map((store, at) => store.write([scoredRun({}, nth(at))])));
+  expect((await stores[0]?.runs({ limit: 10 }))?.runs).toHaveLength(3);
+  const { rows } = await (await client(url)).query('select name from tracejury.kysely_migration order by name');
+  expect(rows).toEqual(stepNames.map((name) => ({ name })));
+});
+
+test('postgres: of two processes that make the tables at once, one does it', async () => {
+  const { url, run } = await missingPostgres();
+  await run('create database $');
+  const stores = await Promise.all([opened(url), opened(url)]);
+  await Promise.all(stores.map((store, at) => store.write([scoredRun({}, nth(at))])));
+  expect((await stores[0]?.runs({ limit: 10 }))?.runs).toHaveLength(2);
+});
+
+test('postgres: a replica goes on when the next release adds a column to tables that it reads', async () => {
+  const url = await databaseOf(stepNames.at(-1) ?? '');
+  const [store, other] = [await opened(url), await client(url)];
+  const looks = () => store.judgeDrift.looks({ name: 'a', limit: 1 });
+  expect(await looks()).toEqual([]);
+  await other.query('alter table tracejury.drift_looks add column later text');
+  expect(await looks()).toEqual([]);
+});
+
+test('postgres: a step that fails leaves the tables as they were', async () => {
+  const last = sharedSteps.at(-1);
+  const url = await databaseOf(last?.before ?? '');
+  await (await client(url)).query('create index queue_items_unsettled on tracejury.queue_items (id)');
+  const before = await shapeOf(url);
+  await expect(postgresStore(url, { inThread: false })).rejects.toMatchObject({
+    code: 'STORE_UNUSABLE',
+    message: expect.stringContaining(`the step ${last?.name} failed, and the tables are as they were before it`),
+  });
+  expect(await shapeOf(url)).toEqual(before);
+});
