@@ -7,7 +7,7 @@ import { reportedMax } from '../../src/exporters/webhook/webhook.ts';
 import { storeRowsMax } from '../../src/judges/client/answer-cache.ts';
 import { jobsWaitingMax } from '../../src/judges/queue/executor.ts';
 import { silencesMax } from '../../src/model/alert.ts';
-import { identityCharsMax } from '../../src/model/identity-text.ts';
+import { identityBytesMax, identityCharsMax } from '../../src/model/identity-text.ts';
 import { annotationsPerTraceMax, annotationsWaitingMax } from '../../src/model/store/annotation-store.ts';
 import { datasetExamplesMax, datasetsMax, datasetVersionsMax } from '../../src/model/store/dataset-store.ts';
 import { experimentsMax, resultsMax, spanExperimentsMax } from '../../src/model/store/experiment-store.ts';
@@ -74,7 +74,7 @@ const groups: readonly Group[] = [
     title: 'What spans name',
     limits: [
       {
-        counts: 'characters of the name of an agent, session, version, tool, service or model',
+        counts: `characters of the name of an agent, session, version, tool, service or model, in at most ${identityBytesMax} bytes`,
         most: identityCharsMax,
         per: 'name',
         beyond: 'the name keeps its beginning and a hash',

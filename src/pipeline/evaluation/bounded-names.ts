@@ -1,11 +1,11 @@
 /** Cuts the texts of a run that identify something, before rules, stores and exporters see the run. */
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
-import { identityCharsMax, identityText } from '../../model/identity-text.ts';
+import { identityText, isLongIdentity } from '../../model/identity-text.ts';
 
 /** The same run when no text is too long. `redacted`: applied before the cut, as a rule of redaction may not match a text that is cut. */
 export function withBoundedNames(run: Run, redacted: (text: string) => string = (text) => text): Run {
   const { trace, service, serviceVersion } = run;
-  const isLong = (text: string | undefined): boolean => text !== undefined && text.length > identityCharsMax;
+  const isLong = (text: string | undefined): boolean => text !== undefined && isLongIdentity(text);
   const { agent, sessionId, model, toolCalls, toolDefinitions, modelCalls, subAgents } = trace;
   const hasLong =
     [agent, sessionId, model, service, serviceVersion].some(isLong) ||

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { identityCharsMax, identityText } from '../../../src/model/identity-text.ts';
+import { identityBytesMax, identityCharsMax, identityText } from '../../../src/model/identity-text.ts';
 import { withBoundedNames } from '../../../src/pipeline/evaluation/bounded-names.ts';
 import { agentTrace, call, tool } from '../../builders/agent-trace.ts';
 import { run } from '../../builders/scored-run.ts';
@@ -31,6 +31,17 @@ test('names: each long text that identifies is cut, two of them remain two, and 
   expect(trace.toolCalls.map(({ name }) => name)).toEqual([identityText(long('one')), identityText(long('other'))]);
   expect(new Set([...trace.toolCalls, ...trace.toolDefinitions].map(({ name }) => name)).size).toBe(2);
   expect(trace.input).toBe(long('input'));
+});
+
+test.each(['é', '旅', '\u{1F9ED}', '\ud800'])('names: a long text of %j takes at most so many bytes, keeps whole characters and is cut once', (sign) => {
+  const names = ['a', 'ab', 'abc'].map((start) => identityText(start + sign.repeat(400)));
+  for (const name of names) {
+    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(identityBytesMax);
+    expect(Buffer.byteLength(name)).toBeGreaterThan(identityBytesMax - 4);
+    expect(name.isWellFormed()).toBe(true);
+    expect(identityText(name)).toBe(name);
+  }
+  expect(new Set(names).size).toBe(3);
 });
 
 test('names: what a rule of redaction matches is gone before the cut', () => {
