@@ -46,7 +46,7 @@ async function shapeOf(url: string): Promise<readonly unknown[]> {
   )
     .query(`select table_name, column_name, data_type, is_nullable, column_default, collation_name from information_schema.columns where table_schema = 'tracejury'
     union all select tablename, indexname, indexdef, null, null, null from pg_indexes where schemaname = 'tracejury' order by 1, 2`);
-  return rows;
+  return rows as readonly unknown[];
 }
 
 test.each(sharedSteps)('postgres: tables from before the step $name become those of a new database', async ({ before }) => {
