@@ -1,7 +1,7 @@
 /** A database of PostgreSQL goes from one release to the next, while replicas of the release before use it. */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { lineTo } from '../../src/stores/postgres/database.ts';
+import { lineTo } from '../../src/stores/postgres/line.ts';
 import { migrated } from '../../src/stores/postgres/migrations.ts';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
 import type { SqlStore } from '../../src/stores/sql/store.ts';

@@ -1,7 +1,8 @@
 /** What PostgreSQL alone can do to a store: connections that end, transactions that it gives up, and databases of other releases. */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { postgresDatabase, writeLock } from '../../src/stores/postgres/database.ts';
+import { postgresDatabase } from '../../src/stores/postgres/database.ts';
+import { writeLock } from '../../src/stores/postgres/line.ts';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
 import { beginText } from '../../src/stores/sql/answers.ts';
 import type { SqlStore } from '../../src/stores/sql/store.ts';

@@ -4,8 +4,8 @@
  */
 import { statementsOf, stepNames } from '../sqlite/migrations.ts';
 import { schemaName } from './database-name.ts';
-import type { Line } from './database.ts';
 import { isAway, UnfitDatabase } from './faults.ts';
+import type { Line } from './line.ts';
 import { inPostgres, postgresSchema } from './schema.ts';
 
 /** How long a step waits for a table that other replicas use. Questions of theirs that come later wait behind it. */
