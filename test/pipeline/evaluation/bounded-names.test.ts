@@ -33,16 +33,19 @@ test('names: each long text that identifies is cut, two of them remain two, and 
   expect(trace.input).toBe(long('input'));
 });
 
-test.each(['é', '旅', '\u{1F9ED}', '\ud800'])('names: a long text of %j takes at most so many bytes, keeps whole characters and is cut once', (sign) => {
-  const names = ['a', 'ab', 'abc'].map((start) => identityText(start + sign.repeat(400)));
-  for (const name of names) {
-    expect(Buffer.byteLength(name)).toBeLessThanOrEqual(identityBytesMax);
-    expect(Buffer.byteLength(name)).toBeGreaterThan(identityBytesMax - 4);
-    expect(name.isWellFormed()).toBe(true);
-    expect(identityText(name)).toBe(name);
-  }
-  expect(new Set(names).size).toBe(3);
-});
+test.each(['é', '旅', '\u{1F9ED}', '\ud800'])(
+  'names: a long text of %j takes at most so many bytes, keeps whole characters and is cut once',
+  (sign) => {
+    const names = ['a', 'ab', 'abc'].map((start) => identityText(start + sign.repeat(400)));
+    for (const name of names) {
+      expect(Buffer.byteLength(name)).toBeLessThanOrEqual(identityBytesMax);
+      expect(Buffer.byteLength(name)).toBeGreaterThan(identityBytesMax - 4);
+      expect(name.isWellFormed()).toBe(true);
+      expect(identityText(name)).toBe(name);
+    }
+    expect(new Set(names).size).toBe(3);
+  },
+);
 
 test('names: what a rule of redaction matches is gone before the cut', () => {
   const own = run({ trace: agentTrace({ agent: `${'a'.repeat(identityCharsMax - 25)} ann@example.org${'b'.repeat(100)}` }) });
