@@ -18,8 +18,10 @@ const tickMsUsual = 5;
 const tickMsMax = 100;
 /** Beyond this lag closing takes time from requests. */
 const lateMs = 100;
-/** At this lag closing gets nine parts of ten. */
-const veryLateMs = 1_000;
+/** The same while a burst comes that fits in memory: its senders wait, and its runs do not. */
+const burstLateMs = 1_000;
+/** At a lag of so much more closing gets nine parts of ten. */
+const laterMs = 900;
 const partsMax = 9;
 /** Between two checks of `mustWait`. */
 const restMs = 20;
@@ -40,12 +42,20 @@ interface CloseSchedulerOptions {
   readonly clock: Clock;
   /** `true` while the run writer is behind; runs then stay open a little longer. */
   readonly mustWait?: () => boolean;
+  /** `true` while a burst comes that fits in memory. */
+  readonly isBurst?: () => boolean;
   /** Receives the error of a trace that cannot be closed. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** Advances the pipeline when a run is due: one timer, set to the next deadline. */
-export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault }: CloseSchedulerOptions): CloseScheduler {
+export function closeSchedulerOf({
+  flow,
+  clock,
+  mustWait = () => false,
+  isBurst = () => false,
+  onFault,
+}: CloseSchedulerOptions): CloseScheduler {
   let timer: NodeJS.Timeout | undefined;
   let turn: NodeJS.Immediate | undefined;
   let dueMs = Infinity;
@@ -62,7 +72,7 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
     dueMs = Infinity;
     const startMs = clock.nowMs();
     const overdueAtStartMs = overdueMs();
-    const untilMs = startMs + tickMs(overdueAtStartMs, startMs - endedMs);
+    const untilMs = startMs + tickMs(overdueAtStartMs, startMs - endedMs, isBurst() ? burstLateMs : lateMs);
     try {
       for (let step = 0; step < stepsPerTickMax && !mustWait(); step++) {
         flow.advance(piecesPerStep);
@@ -103,9 +113,9 @@ export function closeSchedulerOf({ flow, clock, mustWait = () => false, onFault 
  * How long one tick may take. A stream of requests must not starve the closing, for spans that never close fill the memory.
  * When closing is behind, it takes a multiple of the time since the last tick; the multiple grows with the lag.
  */
-function tickMs(overdueMs: number, othersMs: number): number {
-  if (overdueMs < lateMs) return tickMsLeast + ((tickMsUsual - tickMsLeast) * Math.max(0, overdueMs)) / lateMs;
-  const parts = 1 + (partsMax - 1) * Math.min(1, (overdueMs - lateMs) / (veryLateMs - lateMs));
+function tickMs(overdueMs: number, othersMs: number, fromMs: number): number {
+  if (overdueMs < fromMs) return tickMsLeast + (tickMsUsual - tickMsLeast) * Math.max(0, Math.min(1, overdueMs / lateMs));
+  const parts = 1 + (partsMax - 1) * Math.min(1, (overdueMs - fromMs) / laterMs);
   return Math.min(tickMsMax, Math.max(tickMsUsual, othersMs * parts));
 }
 

@@ -31,8 +31,8 @@ export const inFlightShare = 1 / 8;
 export const grpcReserveShare = 1 / 32;
 /** Requests that are held until there is room. */
 const heldShare = 1 / 64;
-/** Of a held request the system and Node have read this much at most. */
-const heldRequestBytes = 64 * 1024;
+/** The system and Node have read this much at most of a held request: less with HTTP/1.1, the window of a connection with gRPC. */
+const heldRequestBytes = 256 * 1024;
 /** A burst that is taken at once, of what open traces may hold: below what sheds judges. */
 const burstShare = 0.6;
 /** The process needs this much under any configuration: code, young objects, a few large requests. */
@@ -184,6 +184,8 @@ export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'pu
   readonly keepsJudges: () => boolean;
   /** `true` while the service sheds nothing. */
   readonly isCalm: () => boolean;
+  /** `true` while what comes fits in memory, so that it may be worked off later. */
+  readonly hasBurst: () => boolean;
   /** `false` when the store gets no content of a run; counts the loss. */
   readonly keepsContent: () => boolean;
   start(): void;
@@ -230,7 +232,7 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
   function observe(lateMs: number): void {
     const { overdueMs: overdue, openBytes, ...shares } = read();
     overdueMs = overdue;
-    levels.observe({ ...shares, closing: overdue / closingLagMs, event_loop: Math.min(lagMs, lateMs) / loopLagMs });
+    levels.observe({ ...shares, closing: overdue / closingLagMs, event_loop: Math.min(lagMs, lateMs) / loopLagMs }, pace.hasBurst());
     lagMs = lateMs;
     const pressing = levels.level() === 'refuse' ? levels.cause() : levels.pressing();
     paced = pressing ?? paced;
@@ -273,6 +275,7 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
     took: pace.took,
     keepsJudges: () => keeps('judge', 'shed_judges'),
     isCalm: () => levels.level() === 'calm',
+    hasBurst: pace.hasBurst,
     keepsContent: () => keeps('content', 'shed_content'),
     start() {
       measuredAtMs = clock.nowMs();

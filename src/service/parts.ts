@@ -257,6 +257,7 @@ export function closeScheduler(parts: CoreParts): CloseScheduler {
     flow: parts.tracing.closer(parts.pipeline),
     clock,
     mustWait: () => parts.stored?.runWriter.isBehind() === true,
+    isBurst: () => parts.overload.hasBurst(),
     onFault,
   });
 }

@@ -6,7 +6,17 @@ import { closeSchedulerOf } from '../../src/service/close-scheduler.ts';
 import { eventually } from './running.ts';
 
 /** A flow in which every step takes a millisecond, and requests that take `requestMs` of each turn of the event loop. */
-async function shared({ lateMs, requestMs, turns }: { readonly lateMs: number; readonly requestMs: number; readonly turns: number }) {
+async function shared({
+  lateMs,
+  requestMs,
+  turns,
+  isBurst = false,
+}: {
+  readonly lateMs: number;
+  readonly requestMs: number;
+  readonly turns: number;
+  readonly isBurst?: boolean;
+}) {
   const clock = manualClock();
   let closingMs = 0;
   const flow = {
@@ -16,7 +26,7 @@ async function shared({ lateMs, requestMs, turns }: { readonly lateMs: number; r
     },
     nextDueMs: () => clock.nowMs() - lateMs,
   };
-  const ticker = closeSchedulerOf({ flow, clock, onFault: () => undefined });
+  const ticker = closeSchedulerOf({ flow, clock, isBurst: () => isBurst, onFault: () => undefined });
   ticker.wake();
   // The first tick has no turn before it.
   await turn();
@@ -34,6 +44,8 @@ const cases = [
   { name: 'in time, but not much longer, it takes up to five', lateMs: 99, requestMs: 15, least: 0.2, most: 0.3 },
   { name: 'a little behind it gets half', lateMs: 100, requestMs: 10, least: 0.45, most: 0.55 },
   { name: 'far behind it gets nine parts of ten', lateMs: 5_000, requestMs: 10, least: 0.85, most: 0.92 },
+  { name: 'a second behind a burst it takes no more than in time', lateMs: 999, requestMs: 15, isBurst: true, least: 0.2, most: 0.3 },
+  { name: 'far behind a burst it gets nine parts of ten', lateMs: 5_000, requestMs: 10, isBurst: true, least: 0.85, most: 0.92 },
   { name: 'one turn never takes more than a tenth of a second', lateMs: 5_000, requestMs: 100, least: 0.45, most: 0.55 },
 ] as const;
 

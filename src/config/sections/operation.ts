@@ -24,7 +24,7 @@ export const limits: Section = {
       '5s',
       '100ms',
       '10m',
-      'Largest lag of the closing of runs. From a fifth of it on the service admits no more than it completes. From a quarter on it asks no judge, from a half on it stores no content. Beyond it requests get 429.',
+      'Largest lag of the closing of runs. From a fifth of it on the service admits no more than it completes. From a quarter on it asks no judge, from a half on it stores no content. A burst after a calm time sheds neither while it fits in memory. Beyond it requests get 429.',
     ),
     retry_after: duration('30s', '1s', '1h', 'Longest Retry-After of a refusal. It grows with the waiting work.'),
     metric_agents: {

@@ -13,6 +13,8 @@ interface IntakePace {
   admits(): boolean;
   /** What `admits` would return, without counting a request. */
   hasRoom(): boolean;
+  /** `true` while what comes counts as a burst, which `admits` lets in whatever presses. */
+  hasBurst(): boolean;
   /** `true` while `admits` may refuse a request. */
   isLimited(): boolean;
   /** Seconds until a request that was just refused fits in, behind those that were refused before it. */
@@ -111,6 +113,7 @@ export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace
       return true;
     },
     hasRoom: () => limit === Infinity || burst > 0 || room > 0,
+    hasBurst: () => burst > 0,
     isLimited: () => limit !== Infinity,
     waitSeconds: () => (limit === Infinity ? 0 : (line - room) / limit),
   };

@@ -12,8 +12,8 @@ export const loadSheddingLevels = ['calm', 'shed_judges', 'shed_content', 'refus
 export type LoadSheddingLevel = (typeof loadSheddingLevels)[number];
 
 export interface LoadShedding {
-  /** Called regularly with what bears now. */
-  observe(strains: Pressures): void;
+  /** Called regularly with what bears now. `isBurst`: what came lately fits in memory, so closing may be late up to its bound before anything is shed. */
+  observe(strains: Pressures, isBurst?: boolean): void;
   level(): LoadSheddingLevel;
   /** What bears most, of those that make the level; undefined while calm. */
   cause(): PressureName | undefined;
@@ -65,13 +65,14 @@ export function loadShedding({ clock, telemetry }: LoadSheddingOptions): LoadShe
   }
 
   return {
-    observe(strains) {
+    observe(strains, isBurst = false) {
       const nowMs = clock.nowMs();
       countTime(nowMs);
+      const shedding = isBurst && strains.closing < pressureThresholds.closing.refuse ? { ...strains, closing: 0 } : strains;
       settle(
         nowMs,
-        levelOf(strains, () => 1),
-        levelOf(strains, (name) => pressureThresholds[name].leaveShare),
+        levelOf(shedding, () => 1),
+        levelOf(shedding, (name) => pressureThresholds[name].leaveShare),
       );
       cause = level === 0 ? undefined : mostOf(strains);
       burden = cause === undefined ? 0 : strains[cause] / refuseAt(cause);

@@ -26,6 +26,7 @@ function watched() {
       levels.observe({ ...atRest, ...strains });
       return levels.level();
     },
+    clock,
     levels,
     seconds(): { readonly [level: string]: number } {
       const points = telemetry.snapshot().find(({ name }) => name === 'tracejury.stress.time')?.points ?? [];
@@ -53,6 +54,23 @@ for (const { name, what, bound } of bounds) {
     expect(at.levels.cause()).toBe(name);
   });
 }
+
+test('stress: a burst that fits in memory sheds nothing while closing is within its bound, and slows the intake as ever', () => {
+  const at = watched();
+  const seen = [0.3, 0.99, 1, 0.99].map((closing) => {
+    at.clock.advance(100);
+    at.levels.observe({ ...atRest, closing }, true);
+    return [at.levels.level(), at.levels.pressing()];
+  });
+  expect(seen).toEqual([
+    ['calm', 'closing'],
+    ['calm', 'closing'],
+    ['refuse', 'closing'],
+    ['refuse', 'closing'],
+  ]);
+  at.levels.observe({ ...atRest, memory: 0.95 }, true);
+  expect(at.levels.level()).toBe('refuse');
+});
 
 test('stress: requests are refused for closing that is late, and again taken when it has been in time for half a second', () => {
   const at = watched();
