@@ -78,7 +78,7 @@ export interface Store {
   run(key: RunKey): Promise<StoredRun | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<RunPage>;
-  /** Runs that were written last, and runs with a new verdict or revision. Another process does not see them. */
+  /** Runs that were written last, and runs with a new verdict or revision, by all processes on a store that several have open. */
   recent(query: RecentQuery): Promise<RecentPage>;
   /** Sessions with a run that matches, by the newest such run. */
   sessions(query: SessionQuery): Promise<SessionPage>;

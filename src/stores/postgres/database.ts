@@ -17,6 +17,7 @@ import { rowsPerPage, type SqlValue, type Statements } from '../sql/statements.t
 import type { Tables } from '../sql/tables.ts';
 import { lineTo, preparedMax, type Line } from './line.ts';
 import { migrated } from './migrations.ts';
+import { runNews } from './run-news.ts';
 
 /** `?` becomes `$1`, `$2`, … */
 function numbered(): (text: string) => string {
@@ -52,6 +53,8 @@ const writes = /^\s*(insert|update|delete|with)\b/i;
 export async function postgresDatabase(url: string): Promise<Database> {
   const line = lineTo(url);
   await migrated(line);
+  const recent = runNews(line.query);
+  await line.each(recent.hear);
   let ownTransaction = false;
   const connection: DatabaseConnection = {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery) {
@@ -82,6 +85,7 @@ export async function postgresDatabase(url: string): Promise<Database> {
       plugins,
     }),
     packed: (body) => body,
+    recent,
     async query(sql, parameters) {
       if (sql === beginText) {
         await line.begin();

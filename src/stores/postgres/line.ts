@@ -2,6 +2,7 @@
 import pg from 'pg';
 import type { SqlRow, SqlValue } from '../sql/statements.ts';
 import { schemaName } from './database-name.ts';
+import type { HearingClient } from './run-news.ts';
 
 /** Of the advisory lock of those who write; any number that other programs do not use. */
 export const writeLock = 7_304_110_853;
@@ -30,6 +31,8 @@ export interface Line {
   query(text: string, values?: readonly SqlValue[], asLists?: boolean): Promise<pg.QueryResult<SqlRow>>;
   begin(): Promise<void>;
   end(step: 'commit' | 'rollback'): Promise<void>;
+  /** For this connection and each one that takes its place. */
+  each(begun: (client: HearingClient) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,6 +41,7 @@ export function lineTo(url: string): Line {
   let client: pg.Client | undefined;
   let inTransaction = false;
   const names = new Map<string, string>();
+  let begun: (client: HearingClient) => Promise<void> = async () => undefined;
 
   async function connected(): Promise<pg.Client> {
     if (client !== undefined) return client;
@@ -54,6 +58,10 @@ export function lineTo(url: string): Line {
     });
     await fresh.connect();
     await fresh.query(settings);
+    await begun(fresh).catch(async (error: unknown) => {
+      await fresh.end().catch(() => undefined);
+      throw error;
+    });
     names.clear();
     client = fresh;
     return fresh;
@@ -119,6 +127,10 @@ export function lineTo(url: string): Line {
       }
     },
     end,
+    async each(work) {
+      await work(await connected());
+      begun = work;
+    },
     async close() {
       await client?.end();
       client = undefined;

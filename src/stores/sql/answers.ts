@@ -5,7 +5,7 @@ import type { RevisionFate } from '../../model/store/replay-store.ts';
 import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
 import type { Batch, RevisionBatch } from './batch.ts';
-import { recentRuns, type Recent } from './recent-runs.ts';
+import { recentRuns, type Recent, type RecentRuns } from './recent-runs.ts';
 import { writeRevisions } from './revisions.ts';
 import { rows } from './rows.ts';
 import { indexed } from './run-texts.ts';
@@ -86,6 +86,12 @@ export const done = { kind: 'done', rows: [], changes: 0, lastRowId: 0 } as cons
 export type Content = Answer extends infer One ? (One extends Answer ? Omit<One, 'id'> : never) : never;
 type Done = Extract<Content, { readonly kind: 'done' }>;
 
+/** Runs that were written last, by all processes on the store. */
+export interface AnnouncedRuns extends Pick<RecentRuns, 'since'> {
+  /** Within the transaction that writes the runs. Processes hear of them when it commits, this one too. */
+  announce(ids: readonly number[]): Promise<void>;
+}
+
 /** One connection to a database. Its questions wait for one another. */
 export interface Engine {
   readonly statements: Statements;
@@ -94,6 +100,8 @@ export interface Engine {
   /** As the engine keeps the texts of a block. */
   readonly packed: (body: Uint8Array) => Uint8Array;
   query(sql: string, parameters: readonly SqlValue[]): Promise<Done>;
+  /** Absent: no other process writes, and the runs of this one are kept here. */
+  readonly recent?: AnnouncedRuns;
   /** `begin` takes the lock of those who write from its beginning: a transaction that reads first would fail when another process writes meanwhile. */
   transaction(step: 'begin' | 'commit' | 'rollback'): Promise<void>;
   exec(sql: string): Promise<void>;
@@ -109,7 +117,7 @@ export interface Database {
 export function answering(engine: Engine): (ask: Exclude<Ask, { readonly kind: 'backup' }>) => Promise<Content> {
   const { db, statements: on } = engine;
   const to = rows(on, engine.packed);
-  const recent = recentRuns();
+  const own = recentRuns();
   /** Each question waits for the one before it. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -130,8 +138,14 @@ export function answering(engine: Engine): (ask: Exclude<Ask, { readonly kind: '
   /** A transaction whose runs are the ones that were written last. */
   async function inWrite<Result>(work: (tx: Transaction<Tables>) => Promise<Result>): Promise<Result> {
     try {
-      const result = await inTransaction(work);
-      recent.add(to.touched());
+      let written: readonly number[] = [];
+      const result = await inTransaction(async (tx) => {
+        const made = await work(tx);
+        written = to.touched();
+        await engine.recent?.announce(written);
+        return made;
+      });
+      own.add(written);
       return result;
     } catch (error) {
       to.forget();
@@ -152,7 +166,7 @@ export function answering(engine: Engine): (ask: Exclude<Ask, { readonly kind: '
       case 'refresh':
         return { kind: 'refreshed', more: await inTransaction(() => refreshed(on, ask.options)) };
       case 'recent':
-        return { kind: 'recent', recent: recent.since(ask.after) };
+        return { kind: 'recent', recent: (engine.recent ?? own).since(ask.after) };
       case 'index':
         return { kind: 'indexed', texts: await inTransaction(() => indexed(on, ask.options)) };
       case 'pieces':

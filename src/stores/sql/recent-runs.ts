@@ -1,4 +1,7 @@
-/** The runs that were written last, in the order of their writing, in the memory of the thread that has the file. */
+/**
+ * The runs that were written last, in the order of their writing, in the memory of the thread that has the connection. Where several processes
+ * write, each write has a position in the store, and each process hears of all of them.
+ */
 
 /** Older ones are forgotten. */
 export const runsMax = 10_000;
@@ -36,6 +39,47 @@ export function recentRuns(keepMax = runsMax): RecentRuns {
         last.set(id, at);
       }
       return { ids: [...last.keys()], position, forgotten: first - from };
+    },
+  };
+}
+
+/** The same over writes of several processes, with positions of the store. */
+export interface SharedRecentRuns extends Pick<RecentRuns, 'since'> {
+  /** Runs at the positions up to this one. A write that was heard before changes nothing. */
+  heard(position: number, ids: readonly number[]): void;
+  /** The position of the store. What was written before is unknown here. */
+  begin(position: number): void;
+}
+
+export function sharedRecentRuns(keepMax = runsMax): SharedRecentRuns {
+  /** By position modulo `keepMax`. */
+  const ring: { readonly at: number; readonly id: number }[] = [];
+  let position = 0;
+  return {
+    heard(to, ids) {
+      for (const [nth, id] of ids.entries()) ring[(to - ids.length + nth) % keepMax] = { at: to - ids.length + nth, id };
+      position = Math.max(position, to);
+    },
+    begin(at) {
+      position = Math.max(position, at);
+    },
+    since(after = position) {
+      // Another process may have heard more. A position far ahead belongs to another store.
+      if (after > position && after - position <= keepMax) return { ids: [], position: after, forgotten: 0 };
+      const from = after > position ? position : after;
+      const first = Math.max(from, position - keepMax);
+      const last = new Map<number, number>();
+      let unheard = 0;
+      for (let at = first; at < position; at++) {
+        const written = ring[at % keepMax];
+        if (written?.at !== at) {
+          unheard++;
+          continue;
+        }
+        last.delete(written.id);
+        last.set(written.id, at);
+      }
+      return { ids: [...last.keys()], position, forgotten: first - from + unheard };
     },
   };
 }
