@@ -72,7 +72,7 @@ export function service(options: ServiceOptions): Service {
   });
   const reloads = build.reloads(core.parts, options, putInForce);
   let status: StatusWatch | undefined;
-  let consoleServer: ReturnType<typeof buildStore.consoleServer> | undefined;
+  let consoleServer: Awaited<ReturnType<typeof buildStore.consoleServer>> | undefined;
   let stopped: Promise<void> | undefined;
 
   const early = waitingConsole(config, () => state.away ?? 'The service is starting.');
@@ -102,7 +102,7 @@ export function service(options: ServiceOptions): Service {
     await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, take);
     const page = { ...core.parts, connections, metricsPush, shards, take, configuration: reloads.status };
     status = buildStore.statusWatch(page, stored);
-    consoleServer = buildStore.consoleServer({ ...page, status: status.status }, stored);
+    consoleServer = await buildStore.consoleServer({ ...page, status: status.status }, stored);
     metricsPush.place(settings.config().exporters);
     await early.stop();
     const opened = await consoleServer.listen();

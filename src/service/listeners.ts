@@ -97,7 +97,9 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
 }
 
 interface ConsoleParts
-  extends Omit<ApiDeps, 'clock' | 'spans' | 'runs' | 'metrics' | 'evaluability' | 'isIngestTokenNeeded'>, Pick<ConsoleOptions, 'refresh'> {
+  extends
+    Omit<ApiDeps, 'clock' | 'spans' | 'runs' | 'metrics' | 'evaluability' | 'isIngestTokenNeeded'>,
+    Pick<ConsoleOptions, 'refresh' | 'signIns'> {
   readonly connectionsMax: number;
   readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
@@ -111,7 +113,7 @@ interface ConsoleParts
 export function consoleOf(
   config: Config,
   state: Readonly<ListenState>,
-  { connectionsMax, lease, telemetry, logger, fullFolder, snapshot, onApiRequest, refresh, ...api }: ConsoleParts,
+  { connectionsMax, lease, telemetry, logger, fullFolder, snapshot, onApiRequest, refresh, signIns, ...api }: ConsoleParts,
 ): ReturnType<typeof consoleListener> {
   const {
     console: { host, port },
@@ -149,6 +151,7 @@ export function consoleOf(
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'the console failed to answer a request'),
     files: consoleFiles,
     docs: join(consoleFiles, '../../docs'),
+    signIns,
     ...(config.listen.oidc === undefined ? {} : { people: config.listen.oidc }),
   });
 }

@@ -1,4 +1,5 @@
 /** Connects the parts that work on the store, and those that show what the service knows. */
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
@@ -136,6 +137,8 @@ export function storeParts(parts: CoreParts, { opened, replicas: watch }: Opened
   };
 }
 
+const freshSecret = (): string => randomBytes(32).toString('base64url');
+
 export function textIndexing(parts: CoreParts, { store, runWriter: writer, replicas: watch }: StoreParts): PeriodicTask {
   return textIndexer({
     store,
@@ -193,14 +196,15 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
   });
 }
 
-export function consoleServer(
+export async function consoleServer(
   parts: ConsoleParts,
   { store, annotations, versions, alerts, queues }: StoreParts,
-): ReturnType<typeof consoleOf> {
+): Promise<ReturnType<typeof consoleOf>> {
   const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
   const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
   return consoleOf(config, state, {
     connectionsMax: parts.connections.console,
+    signIns: store.replicas.isShared ? { store: store.signIns, secret: await store.signIns.secret('sign-in', freshSecret()) } : undefined,
     lease: parts.leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }),
     telemetry,
     logger,

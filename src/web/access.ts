@@ -5,11 +5,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { machineOf } from '../model/client-address.ts';
 import type { HostRule } from '../model/http-hosts.ts';
 import { tenant } from '../model/ids.ts';
+import type { SignInStore } from '../model/store/sign-in-store.ts';
 import { type Caller, type Right, rights, type SignInWay, type Visit } from './api/route.ts';
 import { failure } from './api/serve-api.ts';
 import type { IsOpen } from './console-files.ts';
 import type { Holder } from './request-guard.ts';
-import { attemptLimiter, type Session, type SessionHolder, sessionMs, sessionTable } from './browser-sessions.ts';
+import { attemptLimiter, type Session, type SessionHolder, sessionMs, sharedSessionTable, sessionTable } from './browser-sessions.ts';
 
 export interface AccessToken {
   readonly name: string;
@@ -34,8 +35,18 @@ export interface AccessOptions {
   readonly nowMs: () => number;
   /** Text of 256 random bits. */
   readonly secret: () => string;
+  /** Sign-ins of all processes on one store. Absent: this process keeps its own. */
+  readonly shared?: SharedSignIns | undefined;
   /** Called for each sign-in that is refused. */
   readonly onRefused: () => void;
+}
+
+export interface SharedSignIns {
+  readonly store: Pick<SignInStore, 'begin' | 'find' | 'end'>;
+  /** Known to all processes on the store, and to no one else. */
+  readonly secret: string;
+  /** Settings of people who may sign in, as a text. */
+  readonly people: string;
 }
 
 interface Denied {
@@ -44,6 +55,8 @@ interface Denied {
 }
 
 export interface Access {
+  /** Finds the session of a request; before it, the request has none. */
+  identify(request: FastifyRequest): Promise<void>;
   callerOf(request: FastifyRequest): Caller;
   /** Who takes the room of an answer: the token or the person, or else the machine. */
   holderOf(request: FastifyRequest): Holder;
@@ -52,16 +65,22 @@ export interface Access {
   /** The caller with what changes its session. */
   visitOf(request: FastifyRequest, reply: FastifyReply): Omit<Visit, 'otlp'>;
   /** Begins a session and gives the browser its cookie. */
-  begin(reply: FastifyReply, holder: SessionHolder): Session;
+  begin(reply: FastifyReply, holder: SessionHolder): Promise<Session>;
 }
 
 export function accessControl(options: AccessOptions): Access {
   const { tokens, hosts, isSecure, port } = options;
   const hashes = tokens.map(({ value }) => hash(value));
-  const sessions = sessionTable(options);
+  const { shared } = options;
+  const sessions =
+    shared === undefined
+      ? sessionTable(options)
+      : sharedSessionTable({ ...options, store: shared.store, allowed: JSON.stringify([tokens, shared.people]) });
   const attempts = attemptLimiter(options.nowMs);
   const callers = new WeakMap<IncomingMessage, Caller>();
-  const cookieName = `${isSecure ? '__Host-' : ''}tracejury_${port}`;
+  // Behind one address the processes may listen on different ports.
+  const place = shared === undefined ? port : hash(shared.secret).toString('hex').slice(0, 12);
+  const cookieName = `${isSecure ? '__Host-' : ''}tracejury_${place}`;
   const isSignInNeeded = options.hasPeople || tokens.some(({ may }) => may.includes('read'));
   const ofAnyone = rights.filter((right) => !isSignInNeeded && !tokens.some(({ may }) => may.includes(right)));
   const ways: readonly SignInWay[] = [
@@ -83,38 +102,40 @@ export function accessControl(options: AccessOptions): Access {
     return { name: first.name, isPerson: false, rights: held, tenant: undefined };
   }
 
-  function read(request: FastifyRequest): Caller {
+  function read(request: FastifyRequest, session: Session | undefined): Caller {
     const { authorization } = request.headers;
     const anyone = { name: undefined, isPerson: false, rights: ofAnyone, tenant: undefined, session: undefined };
     if (authorization !== undefined) {
       const holder = tokenHolder(/^Bearer (.+)$/i.exec(authorization)?.[1] ?? '');
       return holder === undefined ? anyone : { ...holder, session: undefined };
     }
-    const session = sessions.of(request.cookies[cookieName] ?? '');
     if (session === undefined) return anyone;
     const { name, isPerson, rights: held, tenant: only } = session;
     return { name, isPerson, rights: held, tenant: only, session };
   }
 
   function callerOf(request: FastifyRequest): Caller {
-    const known = callers.get(request.raw) ?? read(request);
-    callers.set(request.raw, known);
-    return known;
+    return callers.get(request.raw) ?? read(request, undefined);
+  }
+
+  async function identify(request: FastifyRequest): Promise<void> {
+    const cookie = request.headers.authorization === undefined ? (request.cookies[cookieName] ?? '') : '';
+    callers.set(request.raw, read(request, await sessions.of(cookie)));
   }
 
   const cookieOptions = { path: '/', httpOnly: true, sameSite: 'strict', secure: isSecure } as const;
 
-  function begin(reply: FastifyReply, holder: SessionHolder): Session {
-    const { cookie, session } = sessions.begin(holder);
+  async function begin(reply: FastifyReply, holder: SessionHolder): Promise<Session> {
+    const { cookie, session } = await sessions.begin(holder);
     void reply.setCookie(cookieName, cookie, { ...cookieOptions, maxAge: sessionMs / 1_000 });
     return session;
   }
 
-  function signIn(token: string, request: FastifyRequest, reply: FastifyReply): ReturnType<Visit['signIn']> {
+  async function signIn(token: string, request: FastifyRequest, reply: FastifyReply): ReturnType<Visit['signIn']> {
     const holder = attempts.allows(machineOf(request.ip)) ? tokenHolder(token) : 'too_many';
     if (holder !== 'too_many' && holder?.rights.includes('read') === true) {
-      sessions.end(request.cookies[cookieName] ?? '');
-      return { ...holder, session: begin(reply, holder) };
+      await sessions.end(request.cookies[cookieName] ?? '');
+      return { ...holder, session: await begin(reply, holder) };
     }
     options.onRefused();
     if (holder === 'too_many') return holder;
@@ -123,6 +144,7 @@ export function accessControl(options: AccessOptions): Access {
   }
 
   return {
+    identify,
     callerOf,
     holderOf(request) {
       const { name, rights: held } = callerOf(request);
@@ -135,8 +157,8 @@ export function accessControl(options: AccessOptions): Access {
       isSignInNeeded,
       ways,
       signIn: (token) => signIn(token, request, reply),
-      signOut() {
-        sessions.end(request.cookies[cookieName] ?? '');
+      async signOut() {
+        await sessions.end(request.cookies[cookieName] ?? '');
         void reply.clearCookie(cookieName, cookieOptions);
       },
     }),

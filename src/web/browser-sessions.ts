@@ -1,7 +1,12 @@
-/** Sessions of browsers: who signed in, until when. They live in memory, so a start of the service ends all of them. */
+/**
+ * Sessions of browsers: who signed in, until when. They live in memory, so a start of the service ends all of them; or in a store, so that each
+ * process on it knows them.
+ */
 import { createHash } from 'node:crypto';
 import type { Tenant } from '../model/ids.ts';
+import { jsonText } from '../model/json.ts';
 import { recentMap } from '../model/recent-map.ts';
+import type { SignInStore } from '../model/store/sign-in-store.ts';
 import { oldestOfLargest } from '../model/shares.ts';
 import type { Right } from './api/route.ts';
 
@@ -22,10 +27,10 @@ export interface Session extends SessionHolder {
 
 export interface SessionTable {
   /** `cookie` is the value for the browser; the table keeps its hash alone. */
-  begin(holder: SessionHolder): { readonly cookie: string; readonly session: Session };
+  begin(holder: SessionHolder): Promise<{ readonly cookie: string; readonly session: Session }>;
   /** `undefined` for an unknown value and an expired session. */
-  of(cookie: string): Session | undefined;
-  end(cookie: string): void;
+  of(cookie: string): Promise<Session | undefined>;
+  end(cookie: string): Promise<void>;
 }
 
 export const sessionMs = 12 * 3_600_000;
@@ -47,20 +52,59 @@ export function sessionTable({ nowMs, secret }: { readonly nowMs: () => number; 
   }
 
   return {
-    begin(holder) {
+    async begin(holder) {
       makeRoom();
       const cookie = secret();
       const session = { ...holder, antiForgery: secret(), expiresAtMs: nowMs() + sessionMs };
       sessions.set(hash(cookie), session);
       return { cookie, session };
     },
-    of(cookie) {
+    async of(cookie) {
       const session = sessions.get(hash(cookie));
       return session !== undefined && session.expiresAtMs > nowMs() ? session : undefined;
     },
-    end(cookie) {
+    async end(cookie) {
       sessions.delete(hash(cookie));
     },
+  };
+}
+
+interface SharedSessionOptions {
+  readonly store: Pick<SignInStore, 'begin' | 'find' | 'end'>;
+  readonly nowMs: () => number;
+  readonly secret: () => string;
+  /** Who may sign in, as a text. A session is unknown to a process where others may: a change ends all sessions. */
+  readonly allowed: string;
+}
+
+/** The same for several processes. */
+export function sharedSessionTable({ store, nowMs, secret, allowed }: SharedSessionOptions): SessionTable {
+  const hashOf = (cookie: string): string => hash(`${hash(allowed)} ${cookie}`);
+  const now = (): number => Math.floor(nowMs() * 1_000);
+  return {
+    async begin(holder) {
+      const cookie = secret();
+      const session = { ...holder, antiForgery: secret(), expiresAtMs: nowMs() + sessionMs };
+      const { name, isPerson, rights, tenant = null } = holder;
+      await store.begin(
+        {
+          hash: hashOf(cookie),
+          holder: jsonText({ name, isPerson, rights: [...rights], tenant }),
+          antiForgery: session.antiForgery,
+          expiresAt: Math.floor(session.expiresAtMs * 1_000),
+        },
+        { now: now(), sessionsMax },
+      );
+      return { cookie, session };
+    },
+    async of(cookie) {
+      const found = cookie === '' ? undefined : await store.find(hashOf(cookie), now());
+      if (found === undefined) return undefined;
+      // As `begin` has written it.
+      const { tenant, ...holder } = JSON.parse(found.holder) as Omit<SessionHolder, 'tenant'> & { readonly tenant: Tenant | null };
+      return { ...holder, tenant: tenant ?? undefined, antiForgery: found.antiForgery, expiresAtMs: found.expiresAt / 1_000 };
+    },
+    end: async (cookie) => (cookie === '' ? undefined : await store.end(hashOf(cookie))),
   };
 }
 

@@ -11,7 +11,7 @@ import { isDiskFull } from '../model/errors.ts';
 import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { ApiDeps, OtlpAddresses } from './api/route.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
-import { accessControl, type AccessOptions } from './access.ts';
+import { accessControl, type AccessOptions, type SharedSignIns } from './access.ts';
 import type { PeopleSettings } from './people.ts';
 import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
 import { consoleServer } from './console-server.ts';
@@ -57,6 +57,8 @@ export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' |
   readonly api: ApiDeps;
   /** Sign-in with OpenID Connect. */
   readonly people?: PeopleSettings;
+  /** Sign-ins of all processes on one store. Absent: this process keeps its own. */
+  readonly signIns?: Omit<SharedSignIns, 'people'> | undefined;
   /** Folder of the built console. Without it the plain page stands at `/`. */
   readonly files?: string;
   /** The folder of the documentation. The console serves its pages as text. */
@@ -104,6 +106,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   const access = accessControl({
     ...options,
     hasPeople: options.people !== undefined,
+    shared: options.signIns === undefined ? undefined : { ...options.signIns, people: JSON.stringify(options.people ?? null) },
     isSecure: options.tls !== undefined,
     onRefused: () => options.onSignInRefused?.(),
   });
@@ -127,6 +130,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     if (!(await gate.inTurn(request.raw, reply.raw))) return reply.hijack();
     reply.header('cache-control', 'no-store');
     if (isHealth(request.url)) return undefined;
+    await access.identify(request);
     const denied = access.denied(request);
     if (denied === undefined) {
       if (request.url.startsWith(apiPrefix)) options.onApiRequest?.();
@@ -196,6 +200,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
         ...people,
         nowMs: options.nowMs,
         secret: options.secret,
+        sharedSecret: options.signIns?.secret,
         isSecure: options.tls !== undefined,
         port: options.port,
         onRefused: () => options.onSignInRefused?.(),

@@ -41,6 +41,8 @@ export interface PeopleSettings {
 export interface PeopleOptions extends PeopleSettings {
   readonly nowMs: () => number;
   readonly secret: () => string;
+  /** Known to all processes on one store: a sign-in may begin at one and end at another. */
+  readonly sharedSecret?: string | undefined;
   readonly isSecure: boolean;
   readonly port: number;
   readonly onRefused: () => void;
@@ -55,7 +57,7 @@ const issuerTimeoutS = 10;
 
 export function servePeople(app: FastifyInstance, access: Pick<Access, 'begin'>, options: PeopleOptions): void {
   const { nowMs, secret, isSecure, port, clientId } = options;
-  const key = secret();
+  const key = options.sharedSecret ?? secret();
   const used = recentMap<string, true>(usedTicketsMax);
   const cookieName = `${isSecure ? '__Secure-' : ''}tracejury_${port}_sign_in`;
   // Lax: the browser comes back from the issuer, which is another site.
@@ -125,7 +127,7 @@ export function servePeople(app: FastifyInstance, access: Pick<Access, 'begin'>,
       const claims = tokens.claims();
       const holder = claims === undefined ? undefined : personOf(claims, options.allowed);
       if (holder === undefined) return await refuse('not_allowed');
-      access.begin(reply, holder);
+      await access.begin(reply, holder);
       return await reply.redirect('/', 302);
     } catch (error) {
       options.onFault(faultOf('a sign-in with OpenID Connect failed', error));

@@ -87,7 +87,7 @@ export const anyVisit: Visit = {
   session: undefined,
   isSignInNeeded: false,
   ways: [],
-  signIn: () => 'refused',
-  signOut: () => undefined,
+  signIn: async () => 'refused',
+  signOut: async () => undefined,
   otlp: undefined,
 };

@@ -22,6 +22,7 @@ import type { DriftStore } from './drift-store.ts';
 import type { ProcessStore } from './process-store.ts';
 import type { QueueStore } from './queue-store.ts';
 import type { ReplicaStore } from './replica-store.ts';
+import type { SignInStore } from './sign-in-store.ts';
 import type { NewRuleMatch, RuleMatchStore } from './rule-match-store.ts';
 import type { SessionRow, WorstTurns } from './session-list.ts';
 import type { JudgeSessionStore } from './session-store.ts';
@@ -66,6 +67,8 @@ export interface Store {
   readonly ruleMatches: RuleMatchStore;
   /** Processes that have the store open, and which of them does a task that one process does at a time. */
   readonly replicas: ReplicaStore;
+  /** Who is signed in, where several processes have the store open. */
+  readonly signIns: SignInStore;
   /**
    * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
    * dropped.

@@ -3,6 +3,20 @@
 export interface ReplicaTables {
   readonly replicas: ReplicasTable;
   readonly tasks: TasksTable;
+  readonly browser_sessions: BrowserSessionsTable;
+  readonly shared_secrets: SharedSecretsTable;
+}
+
+interface BrowserSessionsTable {
+  readonly hash: string;
+  readonly holder: string;
+  readonly anti_forgery: string;
+  readonly expires_us: number;
+}
+
+interface SharedSecretsTable {
+  readonly name: string;
+  readonly value: string;
 }
 
 interface ReplicasTable {

@@ -15,6 +15,7 @@ import { queueStore } from './queues.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
+import { signInStore } from './sign-ins.ts';
 import { spendStore } from './judge-spend.ts';
 import { replayStore } from './replays.ts';
 import { replicaStore } from './replicas.ts';
@@ -78,6 +79,7 @@ export function sqlStore(connection: Connection, upkeep: Upkeep): Omit<SqlStore,
     ruleMatches: ruleMatchStore(db),
     replays: replayStore(connection),
     replicas: replicaStore(db, upkeep),
+    signIns: signInStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     recent: (query) => readRecent(connection, query),

@@ -34,7 +34,7 @@ export const browserSessionRoutes: readonly Route[] = [
     method: 'post',
     path: '/session',
     summary:
-      'Signs a browser in with a token that may `read`: the answer sets a cookie for 12 hours. A start of the service ends all sessions. Changes with the cookie need the header `X-Anti-Forgery`.',
+      'Signs a browser in with a token that may `read`: the answer sets a cookie for 12 hours. A start of the service ends all sessions; on PostgreSQL they go on, for every replica. Changes with the cookie need the header `X-Anti-Forgery`.',
     isOpen: true,
     path_parameters: {},
     query_parameters: {},
@@ -56,7 +56,7 @@ export const browserSessionRoutes: readonly Route[] = [
     refusals: { 401: 'No token that may read has this value.', 429: 'Too many sign-ins failed within a minute.' },
     answer,
     async handle(_parts, _query, body, visit) {
-      const found = visit.signIn(String((body as JsonObject)['token']));
+      const found = await visit.signIn(String((body as JsonObject)['token']));
       if (found === 'too_many')
         throw new Refusal(429, { code: 'too_many', message: 'Too many sign-ins have failed.', todo: 'Try again in a minute.' });
       if (found === 'refused')
@@ -77,7 +77,7 @@ export const browserSessionRoutes: readonly Route[] = [
     query_parameters: {},
     answer: { type: 'object', required: ['signed_out'], properties: { signed_out: { type: 'boolean' } } },
     async handle(_parts, _query, _body, visit) {
-      visit.signOut();
+      await visit.signOut();
       return { signed_out: visit.session !== undefined };
     },
   },

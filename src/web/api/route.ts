@@ -104,9 +104,9 @@ export interface Visit extends Caller {
   readonly isSignInNeeded: boolean;
   readonly ways: readonly SignInWay[];
   /** Begins a session for the holder of a token that may read; the answer sets its cookie. */
-  readonly signIn: (token: string) => Caller | 'refused' | 'too_many';
+  readonly signIn: (token: string) => Promise<Caller | 'refused' | 'too_many'>;
   /** Ends the session; the answer removes its cookie. */
-  readonly signOut: () => void;
+  readonly signOut: () => Promise<void>;
   /** Where the service accepts spans, as the caller reaches it; `undefined` until it does. */
   readonly otlp: OtlpAddresses | undefined;
 }
