@@ -46,9 +46,16 @@ export async function newerPostgres(): Promise<string> {
   return url;
 }
 
+/** Files of certificates: of the authority of the server's certificate for `localhost`, and of another one. */
+export async function authorities(): Promise<{ readonly own: string; readonly other: string }> {
+  const { folder } = await (server ??= started());
+  return { own: join(folder, 'ca.crt'), other: join(folder, 'other.crt') };
+}
+
 interface Server {
   url(database: string): string;
   readonly template: string;
+  readonly folder: string;
 }
 
 let server: Promise<Server> | undefined;
@@ -61,8 +68,8 @@ async function started(): Promise<Server> {
   const [initdb, postgres] = ['initdb', 'postgres'].map((name) => join(programs(), name));
   const port = await freePort();
   // The shell ends the server when the process of the tests is gone, however that ended.
-  const script = `"${initdb}" -D "${data}" -A trust -U test -E UTF8 --locale=C --no-sync >"${folder}/log" 2>&1 &&
-    { "${postgres}" -D "${data}" -p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off >>"${folder}/log" 2>&1 & }
+  const script = `cd "${folder}" && ${certificates} && "${initdb}" -D "${data}" -A trust -U test -E UTF8 --locale=C --no-sync >"${folder}/log" 2>&1 &&
+    { "${postgres}" -D "${data}" -p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off -c ssl=on -c ssl_cert_file="${folder}/server.crt" -c ssl_key_file="${folder}/server.key" >>"${folder}/log" 2>&1 & }
     read -r line; kill -INT $!; wait; rm -r "${folder}"`;
   const shell = spawn('/usr/bin/env', [...as, 'sh', '-c', script], { cwd: '/', stdio: ['pipe', 'ignore', 'inherit'] });
   shell.unref();
@@ -78,8 +85,19 @@ async function started(): Promise<Server> {
   const template = 'with_tables';
   await run(url('postgres'), `create database ${template}`);
   await (await postgresStore(url(template), { inThread: false })).stop();
-  return { url, template };
+  return { url, template, folder };
 }
+
+const newKey = 'openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
+const certificates = [
+  `${newKey} -x509 -days 2 -subj /CN=own -keyout ca.key -out ca.crt`,
+  `${newKey} -x509 -days 2 -subj /CN=other -keyout other.key -out other.crt`,
+  `${newKey} -subj /CN=localhost -keyout server.key -out server.csr`,
+  'echo subjectAltName=DNS:localhost >names',
+  'openssl x509 -req -days 2 -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -extfile names -out server.crt',
+]
+  .map((command) => `${command} 2>>log`)
+  .join(' && ');
 
 function programs(): string {
   const [version] = existsSync(debianFolder) ? readdirSync(debianFolder).toSorted((one, other) => Number(other) - Number(one)) : [];

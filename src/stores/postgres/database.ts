@@ -1,6 +1,7 @@
 /**
- * PostgreSQL as one connection that answers questions in their order, as the thread of SQLite does. All who write hold one lock from the beginning of
- * their transactions, so ids rise in the order of the commits and what two replicas do at the same time is as if one did it after the other.
+ * PostgreSQL as one connection that answers questions in their order, as the thread of SQLite does, and some that read beside it. All who write hold
+ * one lock from the beginning of their transactions, so ids rise in the order of the commits and what two replicas do at the same time is as if one
+ * did it after the other.
  */
 import {
   type CompiledQuery,
@@ -12,11 +13,11 @@ import {
   PostgresQueryCompiler,
   type DatabaseConnection,
 } from 'kysely';
-import { answering, beginText, done, failedAnswer, type Database } from '../sql/answers.ts';
-import { rowsPerPage, type SqlValue, type Statements } from '../sql/statements.ts';
+import { answering, beginText, done, failedAnswer, type Ask, type Content, type Database, type Engine } from '../sql/answers.ts';
+import { isReading, rowsPerPage, type SqlValue, type Statements } from '../sql/statements.ts';
 import type { Tables } from '../sql/tables.ts';
-import { lineTo, preparedMax, type Line } from './line.ts';
-import { migrated } from './migrations.ts';
+import { lineTo, preparedMax, type Line, type LineOptions } from './line.ts';
+import { checked, migrated } from './migrations.ts';
 import { runNews } from './run-news.ts';
 
 /** `?` becomes `$1`, `$2`, … */
@@ -47,15 +48,105 @@ function statementsOn(line: Line): Statements {
   };
 }
 
-const writes = /^\s*(insert|update|delete|with)\b/i;
+/** Connections that read. They connect when they are asked first. */
+const readersMax = 3;
 
 /** Resolves when the tables are there. */
-export async function postgresDatabase(url: string): Promise<Database> {
-  const line = lineTo(url);
+export async function postgresDatabase(url: string, options: Pick<LineOptions, 'statementMs' | 'answerMs'> = {}): Promise<Database> {
+  const line = lineTo(url, options);
+  await checked(line, () => lineTo(url, options));
   await migrated(line);
   const recent = runNews(line.query);
   await line.each(recent.hear);
+  const write = answering({ ...writerOn(line), recent });
+  const readers = Array.from({ length: readersMax }, () => readerTo(url, options));
+  const isFree = (ask: Ask): boolean => ask.kind === 'scan' || ask.kind === 'recent' || (ask.kind === 'query' && ask.isFree === true);
+
+  async function content(ask: Ask): Promise<Content> {
+    if (ask.kind === 'backup') throw new Error('pg_dump copies the tables of PostgreSQL');
+    if (ask.kind === 'close') await Promise.all(readers.map(({ close }) => close()));
+    if (!isFree(ask)) return await write(ask);
+    // The connection that writes hears of the runs of other processes. Without it their runs are told as left out.
+    const [answer] = await Promise.all([besides(ask), line.connect().catch(() => undefined)]);
+    return answer;
+  }
+
+  async function besides(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
+    if (ask.kind === 'recent') return { kind: 'recent', recent: recent.since(ask.after) };
+    const [idlest] = readers.toSorted((one, other) => one.asked() - other.asked());
+    return await (idlest?.read ?? write)(ask);
+  }
+
+  return {
+    isFree,
+    answer: (ask) =>
+      content(ask).then(
+        (answer) => ({ id: ask.id, ...answer }),
+        (error: unknown) => failedAnswer(ask.id, error),
+      ),
+  };
+}
+
+interface Reader {
+  /** Questions that have no answer yet. */
+  asked(): number;
+  read(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content>;
+  close(): Promise<void>;
+}
+
+function readerTo(url: string, options: LineOptions): Reader {
+  const line = lineTo(url, { ...options, readsOnly: true });
+  const read = answering({
+    ...engineOn(line),
+    scansInTransactions: true,
+    transaction: (step) => (step === 'begin' ? line.beginReading() : line.end(step)),
+  });
+  let asked = 0;
+  return {
+    asked: () => asked,
+    async read(ask) {
+      asked++;
+      try {
+        return await read(ask);
+      } finally {
+        asked--;
+      }
+    },
+    close: line.close,
+  };
+}
+
+function writerOn(line: Line): Engine {
+  const engine = engineOn(line);
   let ownTransaction = false;
+  return {
+    ...engine,
+    async query(sql, parameters) {
+      if (sql === beginText) {
+        await line.begin();
+        ownTransaction = true;
+        return done;
+      }
+      if (sql === 'commit' || sql === 'rollback') {
+        ownTransaction = false;
+        await line.end(sql);
+        return done;
+      }
+      if (ownTransaction || isReading(sql)) return await engine.query(sql, parameters);
+      await line.begin();
+      try {
+        const answer = await engine.query(sql, parameters);
+        await line.end('commit');
+        return answer;
+      } catch (error) {
+        await line.end('rollback');
+        throw error;
+      }
+    },
+  };
+}
+
+function engineOn(line: Line): Engine {
   const connection: DatabaseConnection = {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery) {
       const { rows, rowCount } = await line.query(sql, parameters as readonly SqlValue[]);
@@ -65,14 +156,14 @@ export async function postgresDatabase(url: string): Promise<Database> {
       throw new Error('rows are read a page at a time');
     },
   };
-  const answered = answering({
+  return {
     statements: statementsOn(line),
     db: new Kysely<Tables>({
       dialect: {
         createDriver: () => ({
           async init() {},
           acquireConnection: async () => connection,
-          beginTransaction: line.begin,
+          beginTransaction: () => line.begin(),
           commitTransaction: () => line.end('commit'),
           rollbackTransaction: () => line.end('rollback'),
           async releaseConnection() {},
@@ -85,39 +176,13 @@ export async function postgresDatabase(url: string): Promise<Database> {
       plugins,
     }),
     packed: (body) => body,
-    recent,
     async query(sql, parameters) {
-      if (sql === beginText) {
-        await line.begin();
-        ownTransaction = true;
-        return done;
-      }
-      if (sql === 'commit' || sql === 'rollback') {
-        ownTransaction = false;
-        await line.end(sql);
-        return done;
-      }
-      const isAlone = !ownTransaction && writes.test(sql);
-      if (isAlone) await line.begin();
-      try {
-        const { rows, rowCount } = await line.query(sql, parameters);
-        if (isAlone) await line.end('commit');
-        return { ...done, rows, changes: rowCount ?? 0 };
-      } catch (error) {
-        if (isAlone) await line.end('rollback');
-        throw error;
-      }
+      const { rows, rowCount } = await line.query(sql, parameters);
+      return { ...done, rows, changes: rowCount ?? 0 };
     },
     transaction: (step) => (step === 'begin' ? line.begin() : line.end(step)),
     exec: async (sql) => void (await line.query(sql)),
     close: line.close,
-  });
-  return {
-    answer: (ask) =>
-      (ask.kind === 'backup' ? Promise.reject(new Error('pg_dump copies the tables of PostgreSQL')) : answered(ask)).then(
-        (answer) => ({ id: ask.id, ...answer }),
-        (error: unknown) => failedAnswer(ask.id, error),
-      ),
   };
 }
 
@@ -125,7 +190,7 @@ export async function postgresDatabase(url: string): Promise<Database> {
 export const plugins = [new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })];
 
 /** Questions wait for one another, as a transaction of several is not to be interrupted. */
-export class OneConnection extends PostgresAdapter {
+class OneConnection extends PostgresAdapter {
   override get supportsMultipleConnections(): boolean {
     return false;
   }

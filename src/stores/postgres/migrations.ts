@@ -8,14 +8,38 @@ import { isAway, UnfitDatabase } from './faults.ts';
 import type { Line } from './line.ts';
 import { inPostgres, postgresSchema } from './schema.ts';
 
+/** How long a statement of a step may take: a table may have millions of rows. */
+const stepMs = 3_600_000;
 /** How long a step waits for a table that other replicas use. Questions of theirs that come later wait behind it. */
 const lockMs = 5_000;
 
+/** Rejects with UnfitDatabase when the store cannot work through this connection. `beside`: another one to the same database. */
+export async function checked(line: Line, beside: () => Line): Promise<void> {
+  const { rows } = await line.query(
+    "select pg_is_in_recovery() as is_replica, current_setting('transaction_read_only') as is_read_only, current_setting('server_encoding') as encoding",
+  );
+  const { is_replica: isReplica, is_read_only: isReadOnly, encoding } = rows[0] ?? {};
+  if (isReplica === 1 || isReadOnly === 'on')
+    throw new UnfitDatabase('it only reads, as a replica does: name the primary server in store.url');
+  if (encoding !== 'UTF8') throw new UnfitDatabase(`its encoding is ${String(encoding)}, and texts of runs need UTF8`);
+  if (!(await line.isDirect()) && (await isShared(line, beside())))
+    throw new UnfitDatabase(
+      'a connection pooler gives each transaction another connection: name the server itself in store.url, or a pooler in session mode',
+    );
+}
+
+/** A session has a process of the server to itself. A pooler of transactions gives an idle one to the next client. */
+async function isShared(line: Line, other: Line): Promise<boolean> {
+  const pid = async (of: Line): Promise<unknown> => (await of.query('select pg_backend_pid() as pid')).rows[0]?.['pid'];
+  try {
+    return (await pid(line)) === (await pid(other));
+  } finally {
+    await other.close();
+  }
+}
+
 /** Rejects with UnfitDatabase when this release cannot work with the tables. `until`: the last step, for tests. */
 export async function migrated(line: Line, until?: string): Promise<void> {
-  const { rows } = await line.query('show server_encoding');
-  const encoding = rows[0]?.['server_encoding'];
-  if (encoding !== 'UTF8') throw new UnfitDatabase(`its encoding is ${String(encoding)}, and texts of runs need UTF8`);
   if (!(await isMade(line))) await alone(line, async () => ((await isMade(line)) ? undefined : await make(line, until)));
   const applied = await appliedNames(line);
   const newer = [...applied].filter((name) => !stepNames.includes(name));
@@ -28,9 +52,8 @@ export async function migrated(line: Line, until?: string): Promise<void> {
 
 /** In one transaction, with the lock of those who write. */
 async function alone(line: Line, work: () => Promise<void>): Promise<void> {
-  await line.begin();
+  await line.begin(stepMs);
   try {
-    await line.query('set local statement_timeout = 0');
     await line.query(`set local lock_timeout = ${lockMs}`);
     await work();
     await line.end('commit');

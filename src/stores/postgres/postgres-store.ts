@@ -1,5 +1,5 @@
 /** The store in PostgreSQL. */
-import { PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
+import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import { faultText } from '../sql/answers.ts';
 import { connectionOn, type SqlThread } from '../sql/connection.ts';
@@ -7,13 +7,14 @@ import { sqlStore, type SqlStore } from '../sql/store.ts';
 import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
 import { databaseName, schemaName } from './database-name.ts';
 import { isAway } from './faults.ts';
-import { OneConnection, plugins, postgresDatabase } from './database.ts';
+import { plugins, postgresDatabase } from './database.ts';
 
 /** `url`: `postgres://user:password@host:5432/database`. Rejects with a JuryError: STORE_AWAY when the database may be there later. */
 export async function postgresStore(url: string, options: ThreadOptions = {}): Promise<SqlStore> {
   const connection = connectionOn(await opened(url, options), {
     createQueryCompiler: () => new PostgresQueryCompiler(),
-    createAdapter: () => new OneConnection(),
+    createAdapter: () => new PostgresAdapter(),
+    readsBeside: true,
     createIntrospector: (of) => new PostgresIntrospector(of),
     plugins,
   });

@@ -18,7 +18,14 @@ import { writeBatch } from './write.ts';
 
 /** Asked for in the order in which they are sent, each answered once. */
 export type Ask =
-  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly SqlValue[] }
+  /** `isFree`: it only reads, and belongs to no transaction. */
+  | {
+      readonly id: number;
+      readonly kind: 'query';
+      readonly sql: string;
+      readonly parameters: readonly SqlValue[];
+      readonly isFree?: boolean | undefined;
+    }
   /** Until it is done, whatever rows it gives on the way. */
   | { readonly id: number; readonly kind: 'exec'; readonly sql: string }
   /** In one transaction. A batch as one question: were each of its statements one, it would take a turn of the service for each. */
@@ -104,11 +111,15 @@ export interface Engine {
   readonly recent?: AnnouncedRuns;
   /** `begin` takes the lock of those who write from its beginning: a transaction that reads first would fail when another process writes meanwhile. */
   transaction(step: 'begin' | 'commit' | 'rollback'): Promise<void>;
+  /** True: others write meanwhile, and the statements of one scan are to see the same rows. */
+  readonly scansInTransactions?: boolean;
   exec(sql: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Database {
+  /** True: the question neither writes nor belongs to a transaction, so it waits for no other one. */
+  isFree?(ask: Ask): boolean;
   /** Never rejects: a failure is an answer. */
   answer(ask: Ask): Promise<Answer>;
 }
@@ -153,6 +164,8 @@ export function answering(engine: Engine): (ask: Exclude<Ask, { readonly kind: '
     }
   }
 
+  const scan = (wanted: Scan) => async (): Promise<Scanned[Scan['of']]> => await scanned(on, wanted);
+
   async function answered(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
     switch (ask.kind) {
       case 'query':
@@ -162,7 +175,7 @@ export function answering(engine: Engine): (ask: Exclude<Ask, { readonly kind: '
       case 'revise':
         return { kind: 'revised', fates: await inWrite((tx) => writeRevisions(tx, to, ask.batch)) };
       case 'scan':
-        return { kind: 'scanned', rows: await scanned(on, ask.scan) };
+        return { kind: 'scanned', rows: await (engine.scansInTransactions === true ? inTransaction(scan(ask.scan)) : scan(ask.scan)()) };
       case 'refresh':
         return { kind: 'refreshed', more: await inTransaction(() => refreshed(on, ask.options)) };
       case 'recent':

@@ -1,6 +1,6 @@
 /** A store's questions, as Kysely takes a database; whatever thread answers them. */
 import type { MessagePort } from 'node:worker_threads';
-import { CompiledQuery, Kysely, type DatabaseConnection, type Dialect, type Driver, type KyselyPlugin } from 'kysely';
+import { CompiledQuery, Kysely, type DatabaseConnection, type Dialect, type Driver, type KyselyPlugin, type QueryResult } from 'kysely';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
 import type { RefreshOptions } from '../../model/store/version-store.ts';
@@ -9,7 +9,7 @@ import { beginText, type Answer, type Ask } from './answers.ts';
 import type { Batch, RevisionBatch } from './batch.ts';
 import type { Recent } from './recent-runs.ts';
 import type { Scan, Scanned } from './scan.ts';
-import type { SqlValue } from './statements.ts';
+import { isReading, type SqlValue } from './statements.ts';
 import type { Tables } from './tables.ts';
 
 export interface Connection {
@@ -47,30 +47,38 @@ export interface SqlThread {
   stop(): Promise<void>;
 }
 
+interface ConnectionOptions extends Omit<Dialect, 'createDriver'> {
+  readonly plugins?: KyselyPlugin[];
+  /** True: questions that only read wait for no transaction. The adapter then supports several connections. */
+  readonly readsBeside?: boolean;
+}
+
 /** The questions of a store, over whatever answers them. */
-export function connectionOn(
-  thread: SqlThread,
-  { plugins = [], ...engine }: Omit<Dialect, 'createDriver'> & { readonly plugins?: KyselyPlugin[] },
-): Connection {
-  const db = new Kysely<Tables>({ dialect: { createDriver: () => driver(thread), ...engine }, plugins });
+export function connectionOn(thread: SqlThread, { plugins = [], readsBeside = false, ...engine }: ConnectionOptions): Connection {
+  const turn = turns();
+  const db = new Kysely<Tables>({
+    dialect: { createDriver: () => (readsBeside ? driverBeside(thread, turn) : driver(thread)), ...engine },
+    plugins,
+  });
+  /** No transaction of several questions is open meanwhile. */
+  const alone: Alone = readsBeside ? (work) => inTurn(turn, work) : (work) => db.connection().execute(work);
   return {
     db,
-    write: (batch) => written(db, thread, batch),
-    writePieces: (pieces) => piecesWritten(db, thread, pieces),
-    revise: (batch) => revised(db, thread, batch),
+    write: (batch) => written(alone, thread, batch),
+    writePieces: (pieces) => piecesWritten(alone, thread, pieces),
+    revise: (batch) => revised(alone, thread, batch),
     async scan<Of extends Scan['of']>(scan: Extract<Scan, { readonly of: Of }>) {
       const answer = await thread.ask({ kind: 'scan', scan });
       if (answer.kind !== 'scanned') throw new Error('the thread of the store answered something else');
       return answer.rows as Scanned[Of];
     },
-    // Holds the connection: no transaction of several questions is open meanwhile.
     refresh: (options) =>
-      db.connection().execute(async () => {
+      alone(async () => {
         const answer = await thread.ask({ kind: 'refresh', options });
         return answer.kind === 'refreshed' && answer.more;
       }),
     indexTexts: (options) =>
-      db.connection().execute(async () => {
+      alone(async () => {
         const answer = await thread.ask({ kind: 'index', options });
         if (answer.kind !== 'indexed') throw new Error('the thread of the store answered something else');
         return answer.texts;
@@ -93,60 +101,137 @@ export function connectionOn(
   };
 }
 
-function driver(thread: SqlThread): Driver {
-  const connection: DatabaseConnection = {
-    async executeQuery<Row>({ sql, parameters }: CompiledQuery) {
-      const answer = await thread.ask({ kind: 'query', sql, parameters: parameters.map(alone) as readonly SqlValue[] });
-      if (answer.kind !== 'done') throw new Error('the thread of the store answered something else');
-      const { rows, changes, lastRowId } = answer;
-      return { rows: rows as readonly object[] as Row[], numAffectedRows: BigInt(changes), insertId: BigInt(lastRowId) };
-    },
+type Alone = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Resolves when it is the caller's turn, with what ends the turn. */
+type Turn = () => Promise<() => void>;
+
+function turns(): Turn {
+  let last: Promise<unknown> = Promise.resolve();
+  return async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const before = last;
+    last = promise;
+    await before;
+    return resolve;
+  };
+}
+
+async function inTurn<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
+  const end = await turn();
+  try {
+    return await work();
+  } finally {
+    end();
+  }
+}
+
+async function executed<Row>(thread: SqlThread, { sql, parameters }: CompiledQuery, isFree?: boolean): Promise<QueryResult<Row>> {
+  const answer = await thread.ask({ kind: 'query', sql, parameters: parameters.map(ownBytes) as readonly SqlValue[], isFree });
+  if (answer.kind !== 'done') throw new Error('the thread of the store answered something else');
+  const { rows, changes, lastRowId } = answer;
+  return { rows: rows as readonly object[] as Row[], numAffectedRows: BigInt(changes), insertId: BigInt(lastRowId) };
+}
+
+function connectionBy(executeQuery: DatabaseConnection['executeQuery']): DatabaseConnection {
+  return {
+    executeQuery,
     streamQuery() {
       throw new Error('rows are read a page at a time');
     },
   };
-  const run = (sql: string): Promise<unknown> => connection.executeQuery(CompiledQuery.raw(sql));
+}
+
+function driver(thread: SqlThread): Driver {
+  const connection = connectionBy((query) => executed(thread, query));
+  return driverOf({
+    acquire: () => connection,
+    begin: (on) => run(on, beginText),
+    end: (on, step) => run(on, step),
+    destroy: thread.stop,
+  });
+}
+
+/** Questions that write, and transactions, have their turns; others wait for nothing. */
+function driverBeside(thread: SqlThread, turn: Turn): Driver {
+  /** What ends the turn of a connection with a transaction. */
+  const ends = new WeakMap<DatabaseConnection, () => void>();
+  const ended = (on: DatabaseConnection): void => {
+    ends.get(on)?.();
+    ends.delete(on);
+  };
+  return driverOf({
+    acquire() {
+      const own: DatabaseConnection = connectionBy((query) => {
+        if (ends.has(own)) return executed(thread, query);
+        return isReading(query.sql) ? executed(thread, query, true) : inTurn(turn, () => executed(thread, query));
+      });
+      return own;
+    },
+    async begin(on) {
+      ends.set(on, await turn());
+      await run(on, beginText).catch((error: unknown) => {
+        ended(on);
+        throw error;
+      });
+    },
+    async end(on, step) {
+      try {
+        await run(on, step);
+      } catch (error) {
+        // A rollback follows the commit that fails.
+        if (step === 'rollback') ended(on);
+        throw error;
+      }
+      ended(on);
+    },
+    destroy: thread.stop,
+  });
+}
+
+async function run(on: DatabaseConnection, sql: string): Promise<void> {
+  await on.executeQuery(CompiledQuery.raw(sql));
+}
+
+interface Steps {
+  acquire(): DatabaseConnection;
+  begin(on: DatabaseConnection): Promise<void>;
+  end(on: DatabaseConnection, step: 'commit' | 'rollback'): Promise<void>;
+  destroy(): Promise<void>;
+}
+
+function driverOf({ acquire, begin, end, destroy }: Steps): Driver {
   return {
     async init() {},
-    acquireConnection: async () => connection,
-    async beginTransaction() {
-      await run(beginText);
-    },
-    async commitTransaction() {
-      await run('commit');
-    },
-    async rollbackTransaction() {
-      await run('rollback');
-    },
+    acquireConnection: async () => acquire(),
+    beginTransaction: begin,
+    commitTransaction: (on) => end(on, 'commit'),
+    rollbackTransaction: (on) => end(on, 'rollback'),
     async releaseConnection() {},
-    destroy: thread.stop,
+    destroy,
   };
 }
 
-/** Holds the connection meanwhile: a transaction of several questions is not to be interrupted. */
-async function written(db: Kysely<Tables>, thread: SqlThread, batch: Batch): Promise<readonly AddedExport[]> {
-  return await db.connection().execute(async () => {
+async function written(inOwnTurn: Alone, thread: SqlThread, batch: Batch): Promise<readonly AddedExport[]> {
+  return await inOwnTurn(async () => {
     const answer = await thread.ask({ kind: 'write', batch });
     return answer.kind === 'written' ? answer.exports : [];
   });
 }
 
-async function revised(db: Kysely<Tables>, thread: SqlThread, batch: RevisionBatch): Promise<readonly RevisionFate[]> {
-  return await db.connection().execute(async () => {
+async function revised(inOwnTurn: Alone, thread: SqlThread, batch: RevisionBatch): Promise<readonly RevisionFate[]> {
+  return await inOwnTurn(async () => {
     const answer = await thread.ask({ kind: 'revise', batch });
     return answer.kind === 'revised' ? answer.fates : [];
   });
 }
 
-async function piecesWritten(db: Kysely<Tables>, thread: SqlThread, pieces: readonly NewSpanPiece[]): Promise<void> {
-  await db
-    .connection()
-    .execute(
-      async () => void (await thread.ask({ kind: 'pieces', pieces: pieces.map((piece) => ({ ...piece, body: alone(piece.body) })) })),
-    );
+async function piecesWritten(inOwnTurn: Alone, thread: SqlThread, pieces: readonly NewSpanPiece[]): Promise<void> {
+  await inOwnTurn(
+    async () => void (await thread.ask({ kind: 'pieces', pieces: pieces.map((piece) => ({ ...piece, body: ownBytes(piece.body) })) })),
+  );
 }
 
 /** A Buffer may lie in memory that is much larger, or that it shares with others: all of that would go along. */
-function alone<Value>(value: Value): Value | Uint8Array {
+function ownBytes<Value>(value: Value): Value | Uint8Array {
   return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? new Uint8Array(value) : value;
 }

@@ -8,6 +8,11 @@ export interface SqlRow {
 /** Rows of one page: enough that waiting for each page costs nothing beside reading its rows. */
 export const rowsPerPage = 500;
 
+/** False where a statement may write. The texts come from this program, so no text within quotes misleads. */
+export function isReading(sql: string): boolean {
+  return /^\s*(?:select|with)\b/i.test(sql) && !/\b(?:insert|update|delete|merge)\b/i.test(sql);
+}
+
 export interface Statements {
   all(text: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   /** The first row; `undefined` when there is none. */
