@@ -319,10 +319,11 @@ test('sqlite: a file that lacks a step below its last one is brought up to date'
   await before.write([nth(1)]);
   await before.stop();
   const old = new DatabaseSync(at);
-  old.exec("drop table exports; delete from kysely_migration where name = '002_exports'");
+  old.exec("drop table rule_matches; delete from kysely_migration where name = '027_rule_matches'");
   old.close();
   const store = await sqliteStore(at, { inThread: false });
-  expect(await store.write([nth(2)], [{ exporter: 'backend', part: 'rules', item: nth(2), offeredAt: 1 }])).toEqual([1]);
+  await store.write([{ ...nth(2), matches: [{ kind: 'dataset', rule: 'kept', at: 1, residual: null }] }]);
+  expect(await store.ruleMatches.left({ kind: 'dataset', before: 2, limit: 10 })).toMatchObject([{ rule: 'kept' }]);
   expect((await store.runs({ limit: 10 })).runs).toHaveLength(2);
   await store.stop();
 });
