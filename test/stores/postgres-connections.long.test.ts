@@ -151,9 +151,9 @@ test('postgres: a reader cannot write', async () => {
 
 test('postgres: the server ends a statement that takes too long, and the connection stays', async () => {
   const { ask, other } = await trial(true);
-  const pids = async () =>
+  const pids = async (): Promise<readonly unknown[]> =>
     (
-      await other.query(
+      await other.query<{ pid: number }>(
         "select pid from pg_stat_activity where application_name = 'tracejury' and datname = current_database() order by pid",
       )
     ).rows;
