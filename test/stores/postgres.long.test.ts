@@ -149,3 +149,36 @@ test('postgres: a database of another encoding is refused', async () => {
     'cannot be used as a store: its encoding is SQL_ASCII, and texts of runs need UTF8',
   );
 });
+
+test('postgres: JSON with halves of pairs of surrogates is read, and pairs and backslashes stay', async () => {
+  const url = await emptyPostgres();
+  const other = await beside(url);
+  const texts = [
+    'plain',
+    'a\ud800',
+    '\udc00b',
+    '\ud800\ud800x',
+    '\udc00\ud800',
+    '\u{1F9ED}',
+    '\\ud800',
+    '\\\ud800',
+    '\u{1F9ED}\udc00',
+    'a\0b',
+  ];
+  await other.query('set search_path = tracejury');
+  const { rows } = await other.query<{ value: string }>('select value from json_each($1) order by key::int', [JSON.stringify(texts)]);
+  expect(rows.map(({ value }) => value)).toEqual(texts.map((text) => text.toWellFormed().replaceAll('\0', '\ufffd')));
+  const { rows: members } = await other.query('select key, value from json_each($1)', [JSON.stringify({ 'k\ud800': 'v' })]);
+  expect(members).toEqual([{ key: 'k\ufffd', value: 'v' }]);
+});
+
+test('postgres: sums over more rows than one page read all of them', async () => {
+  const store = await opened(await emptyPostgres());
+  const at = 1_795_651_200_000_000_000n;
+  const runs = Array.from({ length: 1_234 }, (_, number) => scoredRun({}, runOf(number, { startUnixNano: at, endUnixNano: at + 1_000n })));
+  await store.write(runs);
+  const [first] = runs;
+  while (await store.versions.refresh({ now: Number(at / 1_000n), keepFrom: 0 })) {}
+  const figures = await store.versions.figures({ agent: first?.run.trace.agent ?? '', kinds: ['run'] });
+  expect(figures.reduce((sum, { runs: counted }) => sum + counted, 0)).toBe(1_234);
+});

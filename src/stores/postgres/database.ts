@@ -35,15 +35,26 @@ function numbered(): (text: string) => string {
 
 function statementsOn(line: Line): Statements {
   const text = numbered();
+  let cursors = 0;
   return {
     all: async (of, values) => (await line.query(text(of), values)).rows,
     first: async (of, values) => (await line.query(text(of), values)).rows[0],
     add: async (of, values) => Number((await line.query(`${text(of)} returning id`, values)).rows[0]?.['id']),
     run: async (of, values) => (await line.query(text(of), values)).rowCount ?? 0,
     async *lists(of, values) {
-      const { rows } = await line.query(text(of), values, true);
-      for (let at = 0; at < rows.length; at += rowsPerPage)
-        yield rows.slice(at, at + rowsPerPage) as unknown as readonly (readonly SqlValue[])[];
+      const cursor = `pages_${++cursors}`;
+      await line.query(`declare ${cursor} no scroll cursor for ${text(of)}`, values);
+      let found = rowsPerPage;
+      try {
+        while (found === rowsPerPage) {
+          const { rows } = await line.query(`fetch ${rowsPerPage} from ${cursor}`, [], true);
+          found = rows.length;
+          if (found > 0) yield rows as unknown as readonly (readonly SqlValue[])[];
+        }
+      } finally {
+        // A failed statement has ended the cursor with its transaction.
+        await line.query(`close ${cursor}`).catch(() => undefined);
+      }
     },
   };
 }

@@ -7,6 +7,24 @@
 const expression = (head: string, body: string): string =>
   `create function ${head} language sql immutable parallel safe as $$ select ${body} $$`;
 
+/**
+ * The members of an object, or the items of a list. No text of PostgreSQL holds a zero or half of a pair of surrogates, and JSON may: each becomes
+ * the sign that replaces what cannot be written, as in SQLite. First halves without a second one go before second halves without a first one.
+ */
+export const jsonFunctions: readonly string[] = [
+  String.raw`create or replace function well_formed(text) returns text language sql immutable parallel safe as $$
+     select case when strpos($1, '\ud') = 0 then $1 else regexp_replace(
+       regexp_replace($1, '(?<!\\)((?:\\\\)*)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})', '\1\\ufffd', 'g'),
+       '(?<!\\ud[89ab][0-9a-f]{2})(?<!\\)((?:\\\\)*)\\ud[c-f][0-9a-f]{2}', '\1\\ufffd', 'g') end
+   $$`,
+  `create or replace function json_each(text) returns table (key text, value text) language sql immutable parallel safe rows 100 as $$
+     with given as (select well_formed(replace($1, '\\u0000', '\\ufffd'))::jsonb as j)
+     select e.key, e.value from given, jsonb_each_text(case when jsonb_typeof(j) = 'object' then j else '{}' end) as e
+     union all
+     select (i.place - 1)::text, i.value from given, jsonb_array_elements_text(case when jsonb_typeof(j) = 'array' then j else '[]' end) with ordinality as i (value, place)
+   $$`,
+];
+
 export const functions: readonly string[] = [
   expression('ifnull(text, text) returns text', 'coalesce($1, $2)'),
   expression('instr(text, text) returns bigint', 'strpos($1, $2)::bigint'),
@@ -28,13 +46,7 @@ export const functions: readonly string[] = [
   expression('added(bigint, boolean) returns bigint', '$1 + (case when $2 then 1 else 0 end)'),
   "create aggregate sum(boolean) (sfunc = added, stype = bigint, initcond = '0')",
   "create aggregate total(double precision) (sfunc = float8pl, stype = double precision, initcond = '0')",
-  // The members of an object, or the items of a list. No text of PostgreSQL holds a zero.
-  `create function json_each(text) returns table (key text, value text) language sql immutable parallel safe rows 100 as $$
-     with given as (select replace($1, '\\u0000', '\\ufffd')::jsonb as j)
-     select e.key, e.value from given, jsonb_each_text(case when jsonb_typeof(j) = 'object' then j else '{}' end) as e
-     union all
-     select (i.place - 1)::text, i.value from given, jsonb_array_elements_text(case when jsonb_typeof(j) = 'array' then j else '[]' end) with ordinality as i (value, place)
-   $$`,
+  ...jsonFunctions,
   expression(
     'block_text(bytea, bigint, bigint) returns text',
     "convert_from(case when $3 is null then $1 else substring($1 from ($2 + 1)::int for $3::int) end, 'UTF8')",

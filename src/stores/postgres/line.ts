@@ -25,7 +25,7 @@ export interface LineOptions {
 
 /** A connection executes them when it begins. Some poolers refuse the parameter `options`, and the URL may bring one. */
 function settings({ statementMs, readsOnly }: Required<LineOptions>): string {
-  return `set search_path = ${schemaName}; set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${idleMs}; set jit = off; set bytea_output = hex${
+  return `set search_path = ${schemaName}; set statement_timeout = ${statementMs}; set idle_in_transaction_session_timeout = ${idleMs}; set jit = off; set bytea_output = hex; set cursor_tuple_fraction = 1${
     readsOnly ? '; set default_transaction_read_only = on' : ''
   }`;
 }

@@ -21,6 +21,6 @@ export interface Statements {
   add(text: string, values: readonly SqlValue[]): Promise<number>;
   /** Resolves with the number of changed rows. */
   run(text: string, values?: readonly SqlValue[]): Promise<number>;
-  /** Rows as lists of their columns, some hundred at a time. No other statement changes the rows meanwhile. */
+  /** Rows as lists of their columns, some hundred at a time. Only within a transaction or a scan. No other statement changes the rows meanwhile. */
   lists(text: string, values?: readonly SqlValue[]): AsyncIterable<readonly (readonly SqlValue[])[]>;
 }

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
+import { jsonFunctions } from '../postgres/functions.ts';
 import { oneRowARun } from './one-row-a-run.ts';
 import { textTables } from '../sql/run-texts.ts';
 import { fineWidthMicros } from '../sql/version-totals.ts';
@@ -475,6 +476,9 @@ const migrations: { readonly [name: string]: Step } = {
     'alter table judge_batches add column owner text',
     'alter table judge_batches add column leased_us integer',
   ]),
+
+  // Functions of PostgreSQL read JSON with halves of pairs of surrogates. SQLite does so by itself.
+  '043_lone_surrogates': steps([], jsonFunctions),
 
   // Where unfinished replays stand.
   '019_replay': steps([
