@@ -2,6 +2,7 @@
  * The contract of a store, which keeps runs and their verdicts. It keeps the highest revision of a run, and of each evaluation the verdict
  * and decision of the highest revision. Writing an item again changes nothing.
  */
+import type { Fence, JournalPartitionStore } from './journal-partition-store.ts';
 import type { ScoredRun } from '../scored-run.ts';
 import type { RunKey, RunStatus } from '../agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../ids.ts';
@@ -69,6 +70,8 @@ export interface Store {
   readonly replicas: ReplicaStore;
   /** Who is signed in, where several processes have the store open. */
   readonly signIns: SignInStore;
+  /** Owners of the partitions of a shared journal. */
+  readonly journalPartitions: JournalPartitionStore;
   /**
    * Adds pieces to the archived spans of traces, all or none. A repeated piece changes nothing, and pieces beyond `piecesPerTraceMax` are
    * dropped.
@@ -163,6 +166,8 @@ export interface StoreItem extends ScoredRun {
   readonly record?: RunRecord;
   /** Rules that wait for the run. */
   readonly matches?: readonly NewRuleMatch[];
+  /** The item is written while the fence holds. Absent: it is written in any case. */
+  readonly fence?: Fence;
 }
 
 /** Pieces per trace. The spans of a trace come together when it is done; late spans are a piece of their own. */

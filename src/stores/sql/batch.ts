@@ -17,7 +17,7 @@ export interface Batch {
   readonly exports: readonly BatchExport[];
 }
 
-export interface BatchItem extends Pick<ScoredRun, 'jobs' | 'turn' | 'answered'>, Pick<StoreItem, 'matches'> {
+export interface BatchItem extends Pick<ScoredRun, 'jobs' | 'turn' | 'answered'>, Pick<StoreItem, 'matches' | 'fence'> {
   readonly run: BatchRun;
   readonly record: RunRecord;
 }
@@ -94,6 +94,7 @@ function batchItem(item: StoreItem): BatchItem {
     turn,
     answered,
     matches,
+    fence,
   } = item;
   const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : jobBody(run);
   return {
@@ -110,6 +111,7 @@ function batchItem(item: StoreItem): BatchItem {
     ...(turn === undefined ? {} : { turn }),
     ...(answered === undefined ? {} : { answered }),
     ...(matches === undefined ? {} : { matches }),
+    ...(fence === undefined ? {} : { fence }),
   };
 }
 

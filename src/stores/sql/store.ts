@@ -17,6 +17,7 @@ import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { signInStore } from './sign-ins.ts';
 import { spendStore } from './judge-spend.ts';
+import { journalPartitionStore } from './journal-partitions.ts';
 import { replayStore } from './replays.ts';
 import { replicaStore } from './replicas.ts';
 import { ruleMatchStore } from './rule-matches.ts';
@@ -77,6 +78,7 @@ export function sqlStore(connection: Connection, upkeep: Upkeep): Omit<SqlStore,
     experiments: experimentStore(db),
     queues: queueStore(db),
     ruleMatches: ruleMatchStore(db),
+    journalPartitions: journalPartitionStore(db),
     replays: replayStore(connection),
     replicas: replicaStore(db, upkeep),
     signIns: signInStore(db),

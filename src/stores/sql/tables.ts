@@ -44,6 +44,7 @@ export interface Tables extends ReplicaTables {
   readonly queue_offers: QueueOffersTable;
   readonly queue_turns: QueueTurnsTable;
   readonly rule_matches: RuleMatchesTable;
+  readonly journal_partitions: JournalPartitionsTable;
 }
 
 interface ProcessesTable {
@@ -501,6 +502,17 @@ interface ExperimentResultsTable {
 }
 
 /** Checkpoints of unfinished replays. */
+interface JournalPartitionsTable {
+  readonly topic: string;
+  readonly partition: number;
+  readonly epoch: number;
+  readonly owner: string;
+  readonly next_offset: number;
+  readonly read_offset: number;
+  readonly open_offsets: string;
+  readonly changed_us: number;
+}
+
 interface ReplaysTable {
   readonly id: string;
   /** JSON. */

@@ -10,6 +10,7 @@ import type { Batch, BatchItem, BatchRun } from './batch.ts';
 import { type TextPlace, writeBlocks } from './blocks.ts';
 import { type Rows, chunks, oneOf } from './rows.ts';
 import { readEntries, saidColumns } from './run-entries.ts';
+import { endedFences } from './journal-partitions.ts';
 import { columnChanges, type ComparedColumns, comparedColumns, verdictChanges, writeRunRevisions } from './run-revisions.ts';
 import { writeMatches } from './rule-matches.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
@@ -32,12 +33,33 @@ export interface Known {
 }
 
 /** Resolves with the fate of each export, in their order. A batch without items has exports of runs that are written already. */
-export async function writeBatch(tx: Tx, to: Rows, { items, exports }: Batch): Promise<readonly AddedExport[]> {
+export async function writeBatch(tx: Tx, to: Rows, batch: Batch): Promise<readonly AddedExport[]> {
+  const { items, exports } = batch;
+  const hasEnded = await endedFences(
+    tx,
+    items.flatMap(({ fence }) => fence ?? []),
+  );
+  const ended = items.filter(({ fence }) => fence !== undefined && hasEnded(fence));
+  if (ended.length > 0) return await writeHeld(tx, to, batch, new Set(ended));
   const newest = newestItems(items);
   const known = await knownRuns(tx, [...tracesOf(newest), ...(items.length === 0 ? exports.map(({ run }) => run.traceId) : [])]);
   if (items.length > 0) await writeItems(tx, to, { items, newest, known });
   const placed = exports.map((one) => ({ ...one, runId: known.get(keyText(one.run))?.id }));
   return exports.length === 0 ? [] : await writeExports(tx, to, placed);
+}
+
+/** The new owner of a partition writes the runs whose fence has ended, so they and their exports are left out. */
+async function writeHeld(tx: Tx, to: Rows, { items, exports }: Batch, ended: ReadonlySet<BatchItem>): Promise<readonly AddedExport[]> {
+  const left = new Set([...ended].map(({ run }) => revisionText(run, run.revision)));
+  const isHeld = ({ run, revision }: Batch['exports'][number]): boolean => !left.has(revisionText(run, revision));
+  const held = items.filter((item) => !ended.has(item));
+  const written = held.length === 0 ? [] : await writeBatch(tx, to, { items: held, exports: exports.filter(isHeld) });
+  let at = 0;
+  return exports.map((one) => (held.length > 0 && isHeld(one) ? written[at++] : 'gone'));
+}
+
+function revisionText(run: RunKey, revision: number): string {
+  return `${keyText(run)} ${revision}`;
 }
 
 async function writeItems(

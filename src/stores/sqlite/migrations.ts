@@ -477,6 +477,14 @@ const migrations: { readonly [name: string]: Step } = {
     'alter table judge_batches add column leased_us integer',
   ]),
 
+  // Partitions of a shared journal: their owners, and how far those are.
+  '042_journal_partitions': steps([
+    `create table journal_partitions (
+       topic text not null, partition integer not null, epoch integer not null, owner text not null, next_offset integer not null,
+       read_offset integer not null, open_offsets text not null, changed_us integer not null,
+       primary key (topic, partition)) strict, without rowid`,
+  ]),
+
   // Functions of PostgreSQL read JSON with halves of pairs of surrogates. SQLite does so by itself.
   '043_lone_surrogates': steps([], jsonFunctions),
 
