@@ -21,6 +21,8 @@ interface Flow {
   spans(tenant: Tenant, spans: readonly Span[], position: number, origin?: number, memory?: MemoryReference): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
   readonly references: JournalReferences;
+  /** Drops traces with requests at these positions. Gives the positions whose requests are to be gathered again. */
+  drop(isLost: (position: number) => boolean): readonly number[];
 }
 
 export interface CheckpointerOptions {
@@ -51,6 +53,10 @@ export interface Checkpointer {
   logs(record: JournalRecord, records: readonly LogRecord[], request?: Plain): Promise<Appended>;
   /** Replays what an earlier process left open, before any new request. Resolves with the number of requests. */
   replay(): Promise<number>;
+  /** Gathers a record of a shared journal. */
+  arrived(entry: JournalEntry): Promise<void>;
+  /** Drops what stands on these positions of a shared journal. Resolves when what else stood with it is gathered again. */
+  lost(isLost: (position: number) => boolean): Promise<void>;
   /** Marks finished traces, moves old requests of open ones up, and commits. Called regularly, one call at a time. */
   tend(): Promise<void>;
   /** `true` while a finished trace or a replay keeps requests that the next call of `tend` may commit. */
@@ -109,7 +115,8 @@ export function checkpointer({
     inFlight.add(way);
     try {
       const appended = await journal.append(record, from);
-      if (appended.kind === 'appended') await gather(appended.position);
+      // A record of a shared journal is gathered where it arrives.
+      if (appended.kind === 'appended' && journal.shared === undefined) await gather(appended.position);
       return appended;
     } finally {
       inFlight.delete(way);
@@ -183,8 +190,9 @@ export function checkpointer({
       if (kind === 'refused') break;
       marked += some.length;
     }
-    // More traces may have finished during the writes.
-    waiting = waiting.slice(marked);
+    // More traces may have finished during the writes, and others may be lost.
+    const done = new Set(ready.slice(0, marked));
+    waiting = waiting.filter((trace) => !done.has(trace));
   }
 
   /** A run that stays open for hours would keep every later request in the journal. */
@@ -301,6 +309,22 @@ export function checkpointer({
       }
       replayed = { recovery, before };
       return requests;
+    },
+    async arrived({ position, record }) {
+      const request = readRequest(record, inflatedBytesMax);
+      if (request.kind === 'traces') await handOver(record.tenant, request.spans, position);
+      else flow.logs(record.tenant, request.records, position);
+      if (forward?.wants() === true) forwardAgain(forward, { position, record }, request);
+    },
+    async lost(isLost) {
+      takeFinished();
+      const gone = waiting.filter(({ positions }) => positions.some(isLost));
+      waiting = waiting.filter((trace) => !gone.includes(trace));
+      const again = new Set([...flow.drop(isLost), ...gone.flatMap(({ positions }) => positions.filter((one) => !isLost(one)))]);
+      for (const position of [...again].sort((one, other) => one - other)) {
+        const record = await journal.at(position as Position);
+        if (record !== undefined) gather(record, readRequest(record, inflatedBytesMax), position as Position, () => false);
+      }
     },
     async tend() {
       await markDone();

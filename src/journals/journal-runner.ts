@@ -4,7 +4,8 @@ import { checkpointer, type Checkpointer, type CheckpointerOptions } from './che
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
-import type { Journal, Position, Appended, JournalRecord, JournalRefusal, JournalDeps } from './journal.ts';
+import type { Journal, Position, Appended, HasRoom, JournalRecord, JournalRefusal, JournalDeps, SharedJournal } from './journal.ts';
+import type { Fence } from '../model/store/journal-partition-store.ts';
 import { type BundlePart, partsOf } from '../otlp/cut/bundle.ts';
 import { encodingOf, inflated } from './records.ts';
 import { readBack, type ReadBackTrace } from './span-reader.ts';
@@ -24,6 +25,12 @@ interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'water
     readonly memoryBytesMax: number;
   };
   readonly parts: JournalDeps;
+  /** For a shared journal, once the store is open. */
+  readonly sharing?: {
+    readonly hasRoom: HasRoom;
+    /** Called after a record is gathered. */
+    readonly onArrival: () => void;
+  };
   /** Rests while there is no work. Default: `sleep`. */
   readonly rest?: Sleep | undefined;
   /** Redaction of archived spans, called each time. */
@@ -33,8 +40,16 @@ interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'water
 export interface JournalRunner {
   /** `undefined` until the journal is open. */
   readonly checkpointer: () => Checkpointer | undefined;
-  /** Opens and replays the journal. Resolves with the number of replayed requests. Rejects when the journal cannot be used. */
-  open(): Promise<number>;
+  /** Opens and replays the journal. `owner`: name of this process among those of a shared journal. Resolves with the number of replayed requests. Rejects when the journal cannot be used. */
+  open(owner?: string): Promise<number>;
+  /** Why a shared journal cannot be read; `undefined` while it can, and for all others. */
+  fault(): string | undefined;
+  /** The right to write runs of the trace with this key; `undefined` where no other process could have it. */
+  fenceOf(key: string): Fence | undefined;
+  /** Gathers nothing more from a shared journal. */
+  leave(): Promise<void>;
+  /** Stores how far a shared journal is, before the store closes. */
+  save(): Promise<void>;
   /** The folder of the journal; `undefined` unless its disk is full. */
   fullFolder(): string | undefined;
   /** Reads the spans of finished traces. Rejects before the journal is open. */
@@ -64,13 +79,15 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
   let opened: Checkpointer | undefined;
   let tending: PeriodicTask | undefined;
   let stopped: Promise<void> | undefined;
+  let gathering: Promise<void> | undefined;
+  let isSaved = false;
 
   function startTending(own: Checkpointer, from: Journal): PeriodicTask {
     return periodicTask({
       everyMs: () => Math.max(tendEveryMsLeast, tendEveryMs * (1 - own.fill())),
       sleep: parts.sleep,
       rest: options.rest,
-      hasWork: () => own.isWaiting() || from.isDiskFull(),
+      hasWork: () => own.isWaiting() || from.isDiskFull() || (from.shared !== undefined && from.bytesUsed() > 0),
       async work() {
         await own.tend();
         await from.tryRoom();
@@ -81,10 +98,28 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
     });
   }
 
+  async function gatherArrivals({ arrivals }: SharedJournal, own: Checkpointer): Promise<void> {
+    for await (const arrival of arrivals(options.sharing?.hasRoom ?? (() => true))) {
+      try {
+        if (arrival.kind === 'lost') await own.lost(arrival.isLost);
+        else await own.arrived(arrival);
+      } catch (error) {
+        parts.logger.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'a record of the journal could not be gathered');
+      }
+      options.sharing?.onArrival();
+    }
+  }
+
+  async function leave(): Promise<void> {
+    await journal?.shared?.leave();
+    await gathering;
+  }
+
   async function stop(): Promise<void> {
+    await leave();
     await tending?.stop();
     // Runs were scored during the stop.
-    await opened?.tend();
+    if (!isSaved) await opened?.tend();
     await opened?.stop();
     await journal?.stop();
   }
@@ -111,14 +146,29 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
       deadline.abort();
     },
     checkpointer: () => opened,
+    fault: () => journal?.shared?.fault(),
+    fenceOf: (key) => journal?.shared?.fenceOf(key),
+    leave,
+    async save() {
+      if (journal?.shared === undefined) return;
+      await tending?.stop();
+      await opened?.tend();
+      await journal.shared.save();
+      isSaved = true;
+    },
     fullFolder: () => (journal?.isDiskFull() === true ? address.rest : undefined),
-    async open() {
+    async open(owner) {
       const segmentBytes = Math.min(bounds.bytesMax * segmentShareMax, Math.max(segmentBytesUsual, recordBytesMax * 2));
-      journal = await openJournal(address, { ...bounds, segmentBytes }, parts);
+      journal = await openJournal(
+        address,
+        { ...bounds, segmentBytes, inflatedBytesMax: options.inflatedBytesMax },
+        { ...parts, ...(owner === undefined ? {} : { owner }) },
+      );
       const own = checkpointer({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
       const replayed = await own.replay();
       opened = own;
       tending = startTending(own, journal);
+      if (journal.shared !== undefined) gathering = gatherArrivals(journal.shared, own);
       return replayed;
     },
     stop: () => (stopped ??= stop()),
@@ -135,9 +185,9 @@ interface IngestOptions extends Omit<Ingest, 'spans' | 'logs'> {
 
 const reasons: { readonly [reason in JournalRefusal]: string } = {
   full: 'Runs that are open or not stored yet fill limits.journal_bytes.',
-  busy: 'Too many bytes wait for the disk.',
-  too_large: 'It is larger than a file of the journal.',
-  failed: 'The disk refuses.',
+  busy: 'Too many bytes wait for the disk or the broker.',
+  too_large: 'It is larger than a file of the journal, or than a record of the topic.',
+  failed: 'The disk or the broker refuses.',
   disk_full: 'The disk is full.',
   stopped: 'The service is stopping.',
 };

@@ -7,6 +7,7 @@ import type { Received } from '../model/ingest.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { FileLayer } from './disk/file-system.ts';
+import type { Fence, JournalPartitionStore } from '../model/store/journal-partition-store.ts';
 
 /** A place in the log. Later records have greater positions; the distance between two says nothing. */
 export type Position = Brand<number, 'Position'>;
@@ -83,6 +84,29 @@ export interface Journal {
   tryRoom(): Promise<void>;
   /** Refuses new records, waits for those under way, then releases. May be called twice. */
   stop(): Promise<void>;
+  /** Present: several processes use the journal, and each gathers a part of the records. Absent: whoever appends a record gathers it. */
+  readonly shared?: SharedJournal;
+}
+
+/** What comes from a shared journal: a record to gather, or the loss of records that another process gathers from now on. */
+export type Arrival =
+  | ({ readonly kind: 'entry' } & JournalEntry)
+  | { readonly kind: 'lost'; readonly isLost: (position: number) => boolean };
+
+/** `heldShare`: of the memory for records that the journal holds; above 1 when it is used up. */
+export type HasRoom = (heldShare: number) => boolean;
+
+export interface SharedJournal {
+  /** In order. The next one follows when the last is gathered. Records wait while there is no room for them. Iterate once; ends after `leave`. */
+  arrivals(hasRoom: HasRoom): AsyncIterable<Arrival>;
+  /** The right to write runs of the trace with this key. */
+  fenceOf(key: string): Fence;
+  /** Why nothing can be read; `undefined` while the brokers answer. */
+  fault(): string | undefined;
+  /** Reads nothing more. Resolves when the last arrival is gathered. */
+  leave(): Promise<void>;
+  /** Stores the progress. Never rejects. */
+  save(): Promise<void>;
 }
 
 /** The part of a logger that journals use. */
@@ -106,6 +130,8 @@ export interface JournalSettings {
   readonly groupBytesMax?: number;
   /** Bytes of bodies in quarantine. */
   readonly quarantineBytesMax?: number;
+  /** Of a request, inflated. `disk` and `memory` keep bodies as they are. */
+  readonly inflatedBytesMax?: number;
 }
 
 export interface JournalDeps {
@@ -117,4 +143,8 @@ export interface JournalDeps {
   readonly randomBytes: (count: number) => Buffer;
   /** Absent: the files of this machine. `memory` ignores it. */
   readonly files?: FileLayer;
+  /** Of the store, once it is open. Shared journals alone use it. */
+  readonly partitions?: () => JournalPartitionStore | undefined;
+  /** The name under which this process owns partitions. */
+  readonly owner?: string;
 }

@@ -107,6 +107,8 @@ export interface Pipeline extends Reopening {
   handOver(key: string): void;
   /** Another gatherer tells of tools. */
   hear(note: SessionNote): void;
+  /** Another gatherer has the requests at these positions. Gives the positions whose requests are to be gathered again. */
+  drop(isLost: (position: number) => boolean): readonly number[];
   /** Lets traces go when the limits have become tighter. */
   relieve(): void;
   /** True: spans still come to the open trace that was begun first. Looks through the closed ones before it. */
@@ -206,6 +208,11 @@ export function pipeline(options: PipelineOptions): Pipeline {
       settings = next;
       countCosts = costCounting(next.prices ?? {}, telemetry);
       gather.exchange(next);
+    },
+    drop(isLost) {
+      const again = gather.drop(isLost);
+      observe();
+      return again;
     },
     relieve() {
       gather.relieve();

@@ -89,7 +89,7 @@ export function serviceCore(options: CoreOptions): Core {
       await exporters.open(stored.store, opened.replicas.isShared ? owner : undefined);
       await parts.processes.open(stored.store.processes);
       if (shard === undefined) await judges.open(stored.store, settings.isUnredacted);
-      const replayed = await journal.open();
+      const replayed = await journal.open(owner);
       if (replayed > 0) logger.info({ requests: replayed }, 'the service restored open runs from the journal');
       if (shard === undefined) {
         parts.judgeAdmission.open(stored.store, owner);
@@ -116,6 +116,7 @@ export function serviceCore(options: CoreOptions): Core {
       };
     },
     async stop(stopMs) {
+      await journal.leave();
       await build.stopAll([overload, parts.idleCompactor]);
       parts.closeScheduler.stop();
       // A journal on disk restores open runs at the next start; without one the service scores them now.

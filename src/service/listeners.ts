@@ -106,6 +106,8 @@ interface ConsoleParts
   readonly logger: Logger;
   /** The folder of a full disk, `undefined` when none is full. */
   readonly fullFolder: () => string | undefined;
+  /** Why the journal cannot be used; `undefined` while it can. */
+  readonly journalFault: () => string | undefined;
   readonly snapshot: () => readonly MetricFamily[];
   readonly onApiRequest: () => void;
 }
@@ -113,7 +115,7 @@ interface ConsoleParts
 export function consoleOf(
   config: Config,
   state: Readonly<ListenState>,
-  { connectionsMax, lease, telemetry, logger, fullFolder, snapshot, onApiRequest, refresh, signIns, ...api }: ConsoleParts,
+  { connectionsMax, lease, telemetry, logger, fullFolder, journalFault, snapshot, onApiRequest, refresh, signIns, ...api }: ConsoleParts,
 ): ReturnType<typeof consoleListener> {
   const {
     console: { host, port },
@@ -128,7 +130,7 @@ export function consoleOf(
     tokens: config.listen.tokens,
     nowMs: clock.nowMs,
     secret: () => randomBytes(32).toString('base64url'),
-    notReady: () => notReady(state, fullFolder()),
+    notReady: () => notReady(state, fullFolder()) ?? journalFault(),
     otlp: () => state.otlp,
     metricsPage: () => openMetricsPieces(snapshot()),
     ...(refresh === undefined ? {} : { refresh }),

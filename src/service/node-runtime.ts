@@ -92,7 +92,7 @@ const OWNER = /^[0-9a-f]{32}$/;
  */
 export async function jobOwner({ scheme, rest }: JournalAddress): Promise<string> {
   const fresh = randomBytes(16).toString('hex');
-  if (scheme === 'memory') return fresh;
+  if (scheme !== 'disk') return fresh;
   const file = join(rest, 'asker');
   const known = (await readFile(file, 'utf8').catch(() => '')).trim();
   if (OWNER.test(known)) return known;

@@ -224,7 +224,9 @@ function delivery(parts: CoreParts, onScored: (item: ScoredRun) => void): (item:
     // Verdicts of judges come later, for a run that is stored already.
     const figures = item.answered === true ? {} : { figures: settings.rules().figures(item.run) };
     const known = { ...item, ...figures };
-    const stored = { ...slimItem(without === undefined ? known : { ...known, withoutContent: without }), id: parts.sequence.next() };
+    const fence = item.answered === true ? undefined : parts.journal.fenceOf(traceKey(item.run.tenant, item.run.traceId));
+    const fenced = fence === undefined ? known : { ...known, fence };
+    const stored = { ...slimItem(without === undefined ? fenced : { ...fenced, withoutContent: without }), id: parts.sequence.next() };
     const bytes = itemBytes(stored);
     exporters.offer(stored, bytes, forward.scored(item) ? 'forward' : undefined);
     if (without === undefined) parts.stored?.spanArchiver.want(item);
@@ -256,7 +258,8 @@ export function closeScheduler(parts: CoreParts): CloseScheduler {
   return closeSchedulerOf({
     flow: parts.tracing.closer(parts.pipeline),
     clock,
-    mustWait: () => parts.stored?.runWriter.isBehind() === true,
+    // A shared journal has the records until their runs are stored, so runs stay open while the store fails.
+    mustWait: () => parts.stored?.runWriter.isBehind(parts.config.journal.scheme === 'kafka') === true,
     isBurst: () => parts.overload.hasBurst(),
     onFault,
   });
@@ -289,6 +292,16 @@ export async function leftJournals(parts: CoreParts, shards: number, take: TakeR
   for (const journal of kept) parts.logger.error(journal, 'the journal of a former shard is kept, for not all of its requests are taken');
 }
 
+/** Of what open traces may hold, and of what the run writer may: records of a shared journal are read below it. */
+const readShare = 0.6;
+
+/** Records stay in the topic while the gathering or the store is behind. Idle traces give way to new ones instead. */
+function hasRoom({ config, pipeline: flow, stored }: CoreParts, heldShare: number): boolean {
+  if ((stored?.runWriter.fill() ?? 1) > readShare) return false;
+  const share = Math.max(heldShare, flow.openBytes() / (config.limits.memoryBytes * tracesShare));
+  return share < readShare || !flow.isOldestActive();
+}
+
 export function journal(
   parts: CoreParts,
   { files, shard }: { readonly files?: FileLayer | undefined; readonly shard?: ShardDeps | undefined },
@@ -303,7 +316,18 @@ export function journal(
       waitingBytesMax: leases.bytesMax,
       memoryBytesMax: Math.max(limits.memoryBytes * journalShare, limits.bodyBytes * 2),
     },
-    parts: { ...journalDeps(parts), ...(files === undefined ? {} : { files }) },
+    parts: {
+      ...journalDeps(parts),
+      partitions: () => parts.stored?.store.journalPartitions,
+      ...(files === undefined ? {} : { files }),
+    },
+    sharing: {
+      hasRoom: (heldShare) => hasRoom(parts, heldShare),
+      onArrival() {
+        parts.activity.noted();
+        parts.closeScheduler.wake();
+      },
+    },
     rest: parts.activity.rest,
     flow: tracing.gatherer(parts.pipeline),
     watermarks: watermarks(parts),

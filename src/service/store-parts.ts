@@ -80,6 +80,7 @@ export function storeParts(parts: CoreParts, { opened, replicas: watch }: Opened
     unsent: exporters,
     onWritten: noted,
     mayPrune: () => shard === undefined && watch.holds('retention'),
+    beforeClose: parts.journal.save,
     onFault: faultLog(parts, 'the store could not be written'),
   });
   return {
@@ -246,6 +247,7 @@ export async function consoleServer(
     alertNotes: alerts.notes,
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
     fullFolder: parts.status.fullFolder,
+    journalFault: parts.journal.fault,
     status: parts.status,
     snapshot: () => snapshotOf(parts, shards),
     // Answers take memory, which the overload control then measures at its usual pace.

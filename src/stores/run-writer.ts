@@ -47,6 +47,8 @@ export interface RunWriterOptions {
   readonly sleep: Sleep;
   /** Called when a batch could not be written. */
   readonly onFault: (error: unknown) => void;
+  /** Called at a stop, before the store closes. */
+  readonly beforeClose?: () => Promise<void>;
   /** Called after a batch is written. */
   readonly onWritten?: () => void;
   /** Absent: the store keeps nothing for exporters. */
@@ -64,8 +66,8 @@ export interface RunWriter {
   held(): number;
   /** Share of the limits that waiting items use, by items or by bytes. */
   fill(): number;
-  /** True: items come faster than the store writes them, so the pipeline should wait. False while the store fails. */
-  isBehind(): boolean;
+  /** True: items come faster than the store writes them, so the pipeline should wait. False while the store fails, unless `evenFailing`. */
+  isBehind(evenFailing?: boolean): boolean;
   /** The items up to here are written or given up. What a stop gives up does not count: another process may write it. */
   settled(): Watermark;
   /** Writes the waiting items and gives up the rest at the deadline. May be called twice. */
@@ -227,6 +229,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
     await Promise.race([Promise.all([writing, pruning.stop()]), sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
     count('dropped', waiting.splice(0).length);
+    await options.beforeClose?.();
     await store.stop();
   }
 
@@ -246,7 +249,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
     },
     held: () => waiting.length + current.length,
     fill,
-    isBehind: () => !failing && fill() > behindShare,
+    isBehind: (evenFailing = false) => (evenFailing || !failing) && fill() > behindShare,
     settled: progress.low,
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
   };

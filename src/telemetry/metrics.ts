@@ -310,6 +310,22 @@ export const metrics = {
     ...counter('{segment}', 'tracejury.outcome'),
     meaning: 'Damaged segments of the journal: kept as .damaged, or not_kept because the disk refuses or enough are kept.',
   },
+  'tracejury.journal.lag': {
+    ...gauge('{record}'),
+    meaning: 'Records of the owned partitions of a topic that the journal has not read yet.',
+  },
+  'tracejury.journal.divided': {
+    ...counter('{record}'),
+    meaning: 'Records of a topic without the id of their one trace as key, which the journal divided and sent again.',
+  },
+  'tracejury.journal.expired': {
+    ...counter('{record}'),
+    meaning: 'Records that a topic deleted by its retention before they were gathered. They are lost.',
+  },
+  'tracejury.journal.fenced': {
+    ...counter('{partition}'),
+    meaning: 'Partitions of a topic that another process took while this one still gathered them. It dropped what it had of them.',
+  },
   'tracejury.journal.quarantined': {
     ...counter('{record}', 'tracejury.outcome'),
     meaning: 'Records on which the process died twice, set aside: kept, or not_kept for want of room.',

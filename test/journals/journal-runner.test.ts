@@ -18,7 +18,7 @@ test('journal runner: while its disk is full it looks for room at its usual pace
     settings: { bytesMax: 1_000_000, recordBytesMax: 10_000, waitingBytesMax: 100_000, memoryBytesMax: 100_000 },
     parts: { ...parts, sleep: sleep.sleep, files },
     rest: rest.sleep,
-    flow: { spans: gather.addSpans, logs: gather.addRecords, references: gather.references },
+    flow: { spans: gather.addSpans, logs: gather.addRecords, references: gather.references, drop: gather.drop },
     watermarks: { delivered: () => noItems, stored: () => noItems, sent: () => noItems },
     inflatedBytesMax: 1_000_000,
   });

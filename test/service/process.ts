@@ -41,11 +41,16 @@ export function serviceFolder({
   content = 'all',
   descriptors,
   listen,
+  store,
+  journal,
   isRelative = false,
 }: {
   readonly content?: 'all' | 'none';
   readonly descriptors?: number;
   readonly listen?: string;
+  /** URLs in place of a file and of a folder here. */
+  readonly store?: string;
+  readonly journal?: string;
   readonly isRelative?: boolean;
 } = {}): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
@@ -56,8 +61,8 @@ export function serviceFolder({
       file,
       `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0"${listen === undefined ? '' : `, ${listen}`} }
 closing: { settle: 10ms, quiet: 1s }
-store: { url: "sqlite:${at('store.db')}", content: ${content} }
-journal: { url: "disk:${at('journal')}" }
+store: { url: "${store ?? `sqlite:${at('store.db')}`}", content: ${content} }
+journal: { url: "${journal ?? `disk:${at('journal')}`}" }
 limits: { journal_bytes: 256MiB }
 ${yaml}
 `,

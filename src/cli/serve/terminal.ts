@@ -6,6 +6,7 @@ import type { Clock, Sleep } from '../../model/clock.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Evaluation } from '../../model/verdict.ts';
+import { journalName } from '../../journals/index.ts';
 import { storeName } from '../../stores/index.ts';
 
 const textChars = 200;
@@ -79,7 +80,7 @@ export function dataText({ store, journal }: Config): string {
     store.address.scheme === 'memory'
       ? 'runs and verdicts in memory, lost when the process ends'
       : `${storeName(store.address)} (runs and verdicts)`;
-  return `${runs}, ${journal.scheme === 'memory' ? 'open runs in memory' : `${journal.rest} (open runs)`}`;
+  return `${runs}, ${journal.scheme === 'memory' ? 'open runs in memory' : `${journalName(journal)} (open runs)`}`;
 }
 
 /** One line a judge, and one for all exporters. */

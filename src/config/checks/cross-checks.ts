@@ -72,6 +72,7 @@ function shardFindings(value: JsonObject, env: Environment): readonly Finding[] 
   const alone = [
     ...(Object.keys(objectAt(value, 'judges')).length > 0 ? ['judges'] : []),
     ...(has('evaluators', 'use', 'http') ? ['evaluators over HTTP'] : []),
+    ...(schemeOf(value, 'journal') === 'kafka' ? ['a journal in Kafka'] : []),
     ...(has('export', 'to', 'forward') ? ['export to forward'] : []),
     ...(ownTraces(value, env, leadsBack(value)).traces === undefined ? [] : ['traces of the service itself']),
   ];
@@ -173,6 +174,24 @@ function shortTokenFindings(listen: JsonObject): readonly Finding[] {
 const journalBodies = 8;
 const bodyBytesMax = 1024 ** 3;
 
+function schemeOf(value: JsonObject, section: 'journal' | 'store'): string {
+  const url = member(objectAt(value, section), 'url');
+  return typeof url === 'string' ? url.slice(0, Math.max(0, url.indexOf(':'))) : '';
+}
+
+/** The store has how far the topic is read. */
+function kafkaFindings(value: JsonObject): readonly Finding[] {
+  if (schemeOf(value, 'store') !== 'memory') return [];
+  return [
+    finding(
+      ['store', 'url'],
+      'value',
+      'forgets how far a journal in Kafka is read',
+      'Write postgres://user:password@host:5432/database, or sqlite: and a file for one replica.',
+    ),
+  ];
+}
+
 function journalFindings(value: JsonObject): readonly Finding[] {
   const url = member(objectAt(value, 'journal'), 'url');
   const named =
@@ -183,9 +202,10 @@ function journalFindings(value: JsonObject): readonly Finding[] {
             ['journal', 'url'],
             'value',
             'is not a journal',
-            'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, or memory: to lose open runs when the process dies.',
+            'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, kafka://host:9092/topic, or memory: to lose open runs when the process dies.',
           ),
         ];
+  if (schemeOf(value, 'journal') === 'kafka') return [...named, ...kafkaFindings(value)];
   const limits = objectAt(value, 'limits');
   const [body, journal] = [quantityOf('bytes', member(limits, 'body_bytes')), quantityOf('bytes', member(limits, 'journal_bytes'))];
   // A body beyond its bound has its own fault.

@@ -108,7 +108,8 @@ export const journal: Section = {
       'x-secret': 'url',
       'x-restart': true,
       default: 'disk:./tracejury-data/journal',
-      description: '`disk:` and the path of a folder, relative to the working directory; `memory:` loses open runs when the process dies.',
+      description:
+        '`disk:` and the path of a folder, relative to the working directory. `kafka://user:password@host:9092,other:9092/topic` shares the requests among all replicas that use the same `store.url`; `?tls=true`, `?sasl=plain`, `scram-sha-256` or `scram-sha-512`, and `?group=` may follow. `memory:` loses open runs when the process dies.',
     },
   }),
 };

@@ -116,6 +116,16 @@ export function gathering(options: GatheringOptions): Gathering {
     hear(note) {
       for (const trace of sessions.hear(note)) closer.scanAgain(trace);
     },
+    drop(isLost) {
+      const again = new Set<number>();
+      for (const trace of traces.all()) {
+        if (!trace.done && !trace.positions.some(isLost)) continue;
+        for (const position of trace.positions) if (!isLost(position)) again.add(position);
+        memory.drop(trace, 'left');
+      }
+      traces.forgetGone();
+      return [...again];
+    },
     relieve: memory.relieve,
     packIdle: idle.pack,
     isOldestActive: memory.isOldestActive,
@@ -149,6 +159,11 @@ export interface Gathering extends Reopening {
   handOver(key: string): void;
   /** Another gatherer tells of tools. */
   hear(note: SessionNote): void;
+  /**
+   * Another gatherer has the requests at these positions. Drops the traces that stand on one of them, and all closed ones: the other may continue
+   * them. Gives the other positions of the dropped traces, whose requests are to be gathered again.
+   */
+  drop(isLost: (position: number) => boolean): readonly number[];
   /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
   relieve(): void;
   /** Compacts the spans of up to `tracesMax` idle traces. `true` when more are due. */

@@ -68,6 +68,8 @@ export interface TraceTable {
   hasOpened(): boolean;
   /** Takes a trace out. One that has closed runs is remembered, or one that is `over` for another reason, but not one that another gatherer has. */
   remove(trace: Trace, over?: 'over' | 'left'): void;
+  /** Forgets the traces that are gone: another gatherer may have had them meanwhile. */
+  forgetGone(): void;
   /** Moves all of `part` into `whole`, and has what still comes for it go there. Gives how many spans found no room. */
   join(part: Trace, whole: Trace, spansMax: number): number;
   /** True: something of it is held that is not closed yet. */
@@ -99,7 +101,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
   const traces = new Map<string, Trace>();
   /** By the key of a trace that was joined to another. */
   const joinedTo = new Map<string, Trace>();
-  const tombstones = recentTexts(tombstonesMax);
+  let tombstones = recentTexts(tombstonesMax);
   /** Not given by `takeOpened` yet. */
   const opened = new Set<Trace>();
 
@@ -154,6 +156,9 @@ export function traceTable(tombstonesMax: number): TraceTable {
       for (const key of trace.joined) joinedTo.delete(key);
       if (over !== 'left' && (trace.closed !== undefined || over === 'over'))
         for (const key of [trace.key, ...trace.joined]) tombstones.add(key);
+    },
+    forgetGone() {
+      tombstones = recentTexts(tombstonesMax);
     },
     join(part, whole, spansMax) {
       let leftOut = 0;

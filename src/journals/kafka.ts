@@ -1,0 +1,353 @@
+/**
+ * The journal in a topic of Apache Kafka, shared by all replicas. A request is durable when the brokers have its records. Each record comes back to
+ * the replica that owns its partition, which gathers it and keeps it in memory until it is not needed any more. The store has how far each partition is.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { traceIdOf } from '../pipeline/gathering/trace-table.ts';
+import { JuryError } from '../model/errors.ts';
+import { backoffMs } from '../runtime/retry.ts';
+import { countedKind, journalMetrics } from './journal-metrics.ts';
+import type {
+  Appended,
+  Arrival,
+  HasRoom,
+  Journal,
+  JournalDeps,
+  JournalRecord,
+  JournalRefusal,
+  JournalSettings,
+  Position,
+} from './journal.ts';
+import { kafkaAddress } from './kafka/address.ts';
+import { kafkaClients, kafkaFault, signsOf, type KafkaFault } from './kafka/client.ts';
+import { ownership } from './kafka/ownership.ts';
+import type { HeldRecord, PartitionLog } from './kafka/partition-log.ts';
+import { partitionOf } from './kafka/partitioner.ts';
+import { keyedRecords, requestIn } from './kafka/requests.ts';
+import { sender } from './kafka/sender.ts';
+
+const memoryBytesUsual = 64 * 1024 * 1024;
+const waitingBytesUsual = 64 * 1024 * 1024;
+/** One answer of a broker. It is in memory while its records are gathered. */
+const fetchBytesMax = 8 * 1024 * 1024;
+const partitionBytesMax = 2 * 1024 * 1024;
+const inflatedBytesUsual = 64 * 1024 * 1024;
+/** Between two looks for room, while the gathering is behind. */
+const fullMs = 50;
+const firstRestMs = 200;
+const longestRestMs = 5_000;
+/** Between two notes for tools that read the group's offsets. */
+const commitEveryMs = 5_000;
+/** In the head of a batch: it has no records of producers. */
+const isControl = 0x20;
+/** A member that is in no group for this long joins again. */
+const outsideMs = 30_000;
+
+export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps): Promise<Journal> {
+  const { telemetry, clock, sleep, logger } = deps;
+  const rest = settings.folder;
+  const address = kafkaAddress(rest);
+  if (address === undefined) throw new JuryError('JOURNAL_UNUSABLE', 'journal.url names no topic of Kafka.');
+  const { memoryBytesMax = memoryBytesUsual, waitingBytesMax = waitingBytesUsual, inflatedBytesMax = inflatedBytesUsual } = settings;
+  const { topic } = address;
+  const owner = deps.owner ?? deps.randomBytes(8).toString('hex');
+  const metrics = journalMetrics(deps);
+  const clients = await kafkaClients(address, { fetchBytesMax });
+  const sending = sender({ producer: clients.producer, topic, clock, sleep, waitingBytesMax, onFault });
+  const held = new Map<Position, HeldRecord>();
+  const zero = 0 as Position;
+  let end = zero;
+  /** The record that is being gathered, and what it may refer to. */
+  let inHand: Position | undefined;
+  let heldBytes = 0;
+  let fault: KafkaFault | undefined = { cause: 'Kafka has not answered yet.', todo: '' };
+  let told = '';
+  let dirty = new Set<PartitionLog>();
+  let saving: Promise<void> | undefined;
+  let committedMs = 0;
+  let outsideSinceMs: number | undefined;
+  let isLeaving = false;
+  let reading: Promise<void> = Promise.resolve();
+  let stopped: Promise<void> | undefined;
+  let warnedUnkeyed = false;
+
+  const owns = ownership({
+    clients,
+    topic,
+    owner,
+    store: () => deps.partitions?.(),
+    clock,
+    onExpired(partition, records) {
+      telemetry.add('tracejury.journal.expired', records);
+      logger.warn({ partition, records }, 'the topic deleted records before they were gathered; raise its retention, or add replicas');
+    },
+  });
+
+  function onFault(error: unknown): void {
+    fault = kafkaFault(error, rest, address ?? ({ topic } as never));
+    const text = `${fault.cause} ${fault.todo}`;
+    if (text === told) return;
+    told = text;
+    logger.warn({ cause: fault.cause, todo: fault.todo, signs: signsOf(error) }, 'the journal cannot use Kafka');
+  }
+
+  function answered(): void {
+    fault = undefined;
+    told = '';
+  }
+
+  async function append(record: JournalRecord): Promise<Appended> {
+    const { kind } = record;
+    // The store has the progress, so notes about other records need no record.
+    if (kind === 'done' || kind === 'forwarded') return { kind: 'appended', position: end };
+    let refusal: JournalRefusal | undefined;
+    try {
+      refusal = await sending.send(await keyedRecords({ ...record, kind }, inflatedBytesMax));
+    } catch {
+      // The receiver has read the same body before.
+      refusal = 'failed';
+    }
+    if (refusal !== undefined) {
+      metrics.refused(refusal);
+      return { kind: 'refused', reason: refusal };
+    }
+    metrics.appended([countedKind(record)], record.body.length);
+    return { kind: 'appended', position: end };
+  }
+
+  function hold(log: PartitionLog, offset: number, record: JournalRecord): Position {
+    const position = end;
+    end = (end + 1) as Position;
+    const bytes = record.body.length;
+    held.set(position, { log, offset, position, record, bytes });
+    log.hold(offset);
+    heldBytes += bytes;
+    metrics.used(heldBytes);
+    return position;
+  }
+
+  function release(one: HeldRecord): void {
+    held.delete(one.position);
+    one.log.release(one.offset);
+    heldBytes -= one.bytes;
+    dirty.add(one.log);
+  }
+
+  /** Reads once what the brokers have for the owned partitions. */
+  async function* fetched(): AsyncGenerator<Arrival> {
+    const logs = [...owns.owned];
+    const { topics } = await clients.reader.metadata({ topics: [topic] });
+    const found = topics.get(topic);
+    if (found === undefined || logs.length === 0) {
+      await sleep(firstRestMs);
+      return;
+    }
+    const byNode = Map.groupBy(logs, ([partition]) => found.partitions[partition]?.leader ?? -1);
+    let lag = 0;
+    const answers = await Promise.all(
+      [...byNode].map(([node, some]) =>
+        clients.reader.fetch({
+          node,
+          topics: [
+            {
+              topicId: found.id,
+              partitions: some.map(([partition, log]) => ({
+                partition,
+                fetchOffset: BigInt(log.next()),
+                partitionMaxBytes: partitionBytesMax,
+                currentLeaderEpoch: -1,
+                lastFetchedEpoch: -1,
+              })),
+            },
+          ],
+        }),
+      ),
+    );
+    answered();
+    for (const { partitionIndex: partition, records: batches, highWatermark } of answers.flatMap(({ responses }) =>
+      responses.flatMap((one) => one.partitions),
+    )) {
+      const log = owns.owned.get(partition);
+      if (log === undefined) continue;
+      for (const batch of batches ?? []) {
+        if ((batch.attributes & isControl) !== 0) {
+          log.read(Number(batch.firstOffset) + batch.lastOffsetDelta);
+          dirty.add(log);
+          continue;
+        }
+        for (const { offsetDelta, ...content } of batch.records) {
+          const offset = Number(batch.firstOffset) + offsetDelta;
+          // Another process has taken the partition meanwhile.
+          if (owns.owned.get(partition) !== log) break;
+          if (!log.read(offset)) continue;
+          dirty.add(log);
+          yield* arrived(log, offset, requestIn(content, { partition, partitions: owns.partitions(), nowMs: clock.nowMs() }));
+        }
+      }
+      lag += Math.max(0, Number(highWatermark) - log.next());
+    }
+    telemetry.set('tracejury.journal.lag', lag);
+  }
+
+  async function* arrived(log: PartitionLog, offset: number, { record, isKeyed }: ReturnType<typeof requestIn>): AsyncGenerator<Arrival> {
+    const position = hold(log, offset, record);
+    inHand = position;
+    if (isKeyed) yield { kind: 'entry', position, record };
+    else await divided(record);
+    inHand = undefined;
+  }
+
+  /** Sends the traces of a record to their own partitions. It ends with the record there, or with a stop. */
+  async function divided(record: Parameters<typeof keyedRecords>[0]): Promise<void> {
+    if (!warnedUnkeyed)
+      logger.warn(
+        { topic },
+        'records without the id of their one trace as key are divided and sent again; set partition_traces_by_id: true in the Collector',
+      );
+    warnedUnkeyed = true;
+    telemetry.add('tracejury.journal.divided', 1);
+    const records = await keyedRecords(record, inflatedBytesMax);
+    for (let failures = 0; !isLeaving;) {
+      if ((await sending.send(records)) === undefined) return;
+      await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }));
+    }
+    // The next owner divides it.
+    owns.lookAgain();
+  }
+
+  async function joined(): Promise<void> {
+    if (clients.member.isActive()) {
+      outsideSinceMs = undefined;
+      return;
+    }
+    const nowMs = clock.nowMs();
+    const isNew = outsideSinceMs === undefined && clients.member.memberId === null;
+    outsideSinceMs ??= nowMs;
+    if (!isNew && nowMs - outsideSinceMs < outsideMs) return;
+    outsideSinceMs = nowMs;
+    await clients.member.joinGroup({});
+  }
+
+  async function* arrivals(hasRoom: HasRoom): AsyncGenerator<Arrival> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    reading = promise;
+    try {
+      for (let failures = 0; !isLeaving;) {
+        try {
+          await joined();
+          const lost = await owns.refresh();
+          if (lost.length > 0) {
+            // What is gathered again must stay until it is.
+            inHand = zero;
+            yield dropped(new Set(lost));
+            inHand = undefined;
+          }
+          if (lost.length > 0) continue;
+          if (hasRoom(heldBytes / memoryBytesMax)) yield* fetched();
+          else await sleep(fullMs);
+          failures = 0;
+          await turn();
+        } catch (error) {
+          if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) owns.lookAgain();
+          else onFault(error);
+          outsideSinceMs = clients.member.isActive() ? undefined : clock.nowMs() - outsideMs;
+          await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }));
+        }
+      }
+    } finally {
+      resolve();
+    }
+  }
+
+  function dropped(lost: ReadonlySet<PartitionLog>): Arrival {
+    const gone = [...held.values()].filter(({ log }) => lost.has(log));
+    const positions = new Set<number>(gone.map(({ position }) => position));
+    for (const one of gone) release(one);
+    for (const log of lost) dirty.delete(log);
+    metrics.used(heldBytes);
+    return { kind: 'lost', isLost: (position) => positions.has(position) };
+  }
+
+  async function save(): Promise<void> {
+    const store = deps.partitions?.();
+    const logs = [...dirty].filter((log) => owns.owned.get(log.fence.partition) === log);
+    dirty = new Set();
+    if (logs.length === 0 || store === undefined) return;
+    try {
+      const progress = logs.map((log) => ({ ...log.fence, ...log.progress() }));
+      const ended = await store.save(progress, Math.floor(clock.nowMs() * 1_000));
+      if (ended.length > 0) telemetry.add('tracejury.journal.fenced', ended.length);
+      owns.end(ended);
+      await noteOffsets(progress);
+    } catch (error) {
+      for (const log of logs) dirty.add(log);
+      logger.warn(
+        { cause: error instanceof Error ? error.message : 'unknown' },
+        'the progress in the topic could not be stored; it is tried again',
+      );
+    }
+  }
+
+  /** For tools that show the lag of groups. The journal itself goes by the store. */
+  async function noteOffsets(progress: readonly { readonly partition: number; readonly next: number }[]): Promise<void> {
+    if (clock.nowMs() < committedMs + commitEveryMs || !clients.member.isActive()) return;
+    committedMs = clock.nowMs();
+    const offsets = progress.map(({ partition, next }) => ({ topic, partition, offset: BigInt(next), leaderEpoch: 0 }));
+    await clients.member.commit({ offsets }).catch(() => undefined);
+  }
+
+  function saveSoon(): Promise<void> {
+    return (saving ??= save().finally(() => {
+      saving = undefined;
+    }));
+  }
+
+  async function stop(): Promise<void> {
+    isLeaving = true;
+    await reading;
+    await sending.stop();
+    await clients.close();
+  }
+
+  return {
+    append,
+    async *read() {},
+    at: async (position) => held.get(position)?.record,
+    commit(below, isNeeded = () => true) {
+      for (const one of held.values()) {
+        if (inHand !== undefined && one.position >= inHand) break;
+        if (one.position >= below && isNeeded(one.position)) continue;
+        release(one);
+      }
+      metrics.used(heldBytes);
+      if (dirty.size > 0) void saveSoon();
+    },
+    recover: () => ({ starts: 1, entries: nothing(), finish: async () => undefined, leave: async () => undefined }),
+    oldest: () => zero,
+    end: () => end,
+    bytesUsed: () => heldBytes,
+    // Reading waits for room, so the journal is never full.
+    bytesMax: Infinity,
+    isDiskFull: () => false,
+    tryRoom: async () => undefined,
+    stop: () => (stopped ??= stop()),
+    shared: {
+      arrivals,
+      fault: () => (fault === undefined ? undefined : `${fault.cause} ${fault.todo}`.trim()),
+      fenceOf(key) {
+        const partition = partitionOf(Buffer.from(traceIdOf(key)), Math.max(1, owns.partitions()));
+        return owns.owned.get(partition)?.fence ?? { topic, partition, epoch: 0 };
+      },
+      async leave() {
+        isLeaving = true;
+        await reading;
+      },
+      async save() {
+        await saving;
+        await saveSoon();
+      },
+    },
+  };
+}
+
+async function* nothing(): AsyncGenerator<never> {}

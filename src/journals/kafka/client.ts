@@ -1,0 +1,115 @@
+/** The client of Kafka. It loads with the first journal that uses it. */
+import type { Consumer, Producer, BaseOptions } from '@platformatic/kafka';
+import { kafkaName, type KafkaAddress } from './address.ts';
+import { partitionOf } from './partitioner.ts';
+
+export interface KafkaClients {
+  readonly producer: Producer<Buffer, Buffer, Buffer, Buffer>;
+  /** Member of the group. A request of it may wait for the group, so records are read by another client. */
+  readonly member: Consumer<Buffer, Buffer, Buffer, Buffer>;
+  readonly reader: Consumer<Buffer, Buffer, Buffer, Buffer>;
+  close(): Promise<void>;
+}
+
+/** Without an answer for this long a broker counts as gone. */
+const answerMs = 8_000;
+const connectMs = 3_000;
+/** After a death the group waits this long before it gives the partitions to others. */
+const sessionMs = 10_000;
+const heartbeatMs = 1_000;
+const rebalanceMs = 10_000;
+/** Partitions of a topic are looked up again after this time. */
+const metadataMs = 30_000;
+const retries = 2;
+
+function shared({ brokers, tls, sasl }: KafkaAddress): BaseOptions {
+  return {
+    clientId: 'tracejury',
+    bootstrapBrokers: [...brokers],
+    connectTimeout: connectMs,
+    requestTimeout: answerMs,
+    timeout: answerMs,
+    retries,
+    retryDelay: heartbeatMs / 4,
+    metadataMaxAge: metadataMs,
+    ...(tls ? { tls: {} } : {}),
+    ...(sasl === undefined ? {} : { sasl }),
+  };
+}
+
+export async function kafkaClients(address: KafkaAddress, bounds: { readonly fetchBytesMax: number }): Promise<KafkaClients> {
+  const { Consumer: ConsumerOf, Producer: ProducerOf } = await import('@platformatic/kafka');
+  let unkeyed = 0;
+  const producer: KafkaClients['producer'] = new ProducerOf({
+    ...shared(address),
+    idempotent: true,
+    partitioner(message, key, { metadata }) {
+      const partitions = metadata?.topics.get(message.topic)?.partitionsCount ?? 1;
+      return key === undefined ? unkeyed++ % partitions : partitionOf(key, partitions);
+    },
+  });
+  const consumer = {
+    ...shared(address),
+    groupId: address.group,
+    autocommit: false,
+    minBytes: 1,
+    maxBytes: bounds.fetchBytesMax,
+    maxWaitTime: heartbeatMs / 4,
+    sessionTimeout: sessionMs,
+    heartbeatInterval: heartbeatMs,
+    rebalanceTimeout: rebalanceMs,
+    protocols: [{ name: 'cooperative-sticky', version: 3 }],
+  };
+  const member: KafkaClients['member'] = new ConsumerOf(consumer);
+  const reader: KafkaClients['reader'] = new ConsumerOf(consumer);
+  // A failed request rejects as well, and the next one connects again.
+  for (const client of [producer, member, reader]) client.on('error', () => undefined);
+  for (const client of [member, reader]) client.topics.track(address.topic);
+  return {
+    producer,
+    member,
+    reader,
+    async close() {
+      await member.close(true).catch(() => undefined);
+      await reader.close(true).catch(() => undefined);
+      await producer.close().catch(() => undefined);
+    },
+  };
+}
+
+export interface KafkaFault {
+  readonly cause: string;
+  readonly todo: string;
+}
+
+/** Cause and remedy, without secrets. */
+export function kafkaFault(error: unknown, rest: string, { topic }: KafkaAddress): KafkaFault {
+  const at = kafkaName(rest);
+  const signs = new Set(signsOf(error));
+  if (signs.has('PLT_KFK_AUTHENTICATION') || signs.has('SASL_AUTHENTICATION_FAILED'))
+    return { cause: `${at} refuses the login.`, todo: 'Correct the user and the password in journal.url, and its parameter sasl.' };
+  if (signs.has('UNKNOWN_TOPIC_OR_PARTITION') || signs.has('UNKNOWN_TOPIC_ID'))
+    return { cause: `${at}: there is no topic ${topic}.`, todo: 'Make it with `tracejury kafka init`.' };
+  if (signs.has('TOPIC_AUTHORIZATION_FAILED') || signs.has('GROUP_AUTHORIZATION_FAILED') || signs.has('CLUSTER_AUTHORIZATION_FAILED'))
+    return { cause: `${at} does not permit it.`, todo: 'Permit the user to read and write the topic, and to read the group.' };
+  if (signs.has('MESSAGE_TOO_LARGE') || signs.has('RECORD_LIST_TOO_LARGE'))
+    return { cause: `${at} takes no record of this size.`, todo: 'Raise max.message.bytes of the topic above limits.inflated_bytes.' };
+  return { cause: `${at} does not answer.`, todo: 'Look at the broker and at the network; the service goes on trying.' };
+}
+
+/** Codes and names of an error and of what caused it. */
+export function signsOf(error: unknown, depth = 0): readonly string[] {
+  if (typeof error !== 'object' || error === null || depth > causesMax) return [];
+  const own = ['code', 'apiId'].flatMap((name) => {
+    const sign: unknown = Reflect.get(error, name);
+    return typeof sign === 'string' ? [sign] : [];
+  });
+  const inner: readonly unknown[] = [
+    Reflect.get(error, 'cause'),
+    ...(error instanceof AggregateError ? (error.errors as readonly unknown[]).slice(0, errorsMax) : []),
+  ];
+  return [...own, ...inner.flatMap((one) => signsOf(one, depth + 1))];
+}
+
+const causesMax = 8;
+const errorsMax = 20;

@@ -1,0 +1,92 @@
+/** The partitions that this process gathers. The group says which; the store ends the right of the owner before, and says where to go on. */
+import type { Clock } from '../../model/clock.ts';
+import type { Fence, JournalPartitionStore } from '../../model/store/journal-partition-store.ts';
+import type { KafkaClients } from './client.ts';
+import { partitionLog, type PartitionLog } from './partition-log.ts';
+
+interface OwnershipOptions {
+  readonly clients: Pick<KafkaClients, 'member' | 'reader'>;
+  readonly topic: string;
+  readonly owner: string;
+  readonly store: () => JournalPartitionStore | undefined;
+  readonly clock: Clock;
+  /** Records were deleted by the broker before they were gathered. */
+  readonly onExpired: (partition: number, records: number) => void;
+}
+
+export interface Ownership {
+  readonly owned: ReadonlyMap<number, PartitionLog>;
+  /** Partitions of the topic, as far as known. */
+  readonly partitions: () => number;
+  /** Takes what the group gives, and resolves with what it takes away. Rejects when the broker or the store does not answer. */
+  refresh(): Promise<readonly PartitionLog[]>;
+  /** Another process has taken them. */
+  end(fences: readonly Fence[]): void;
+  /** The broker has other offsets than expected: they are looked up again. */
+  lookAgain(): void;
+}
+
+const earliest = -2n;
+
+export function ownership({ clients: { member, reader }, topic, owner, store, clock, onExpired }: OwnershipOptions): Ownership {
+  const owned = new Map<number, PartitionLog>();
+  let lost: PartitionLog[] = [];
+  let partitions = 0;
+
+  function leave(partition: number): void {
+    const log = owned.get(partition);
+    if (log === undefined) return;
+    owned.delete(partition);
+    lost.push(log);
+  }
+
+  async function taken(wanted: readonly number[]): Promise<void> {
+    const to = store();
+    if (to === undefined) return;
+    const { id } = (await topicOf()) ?? {};
+    const name = `${topic} ${id ?? ''}`;
+    const rows = await to.take(
+      wanted.map((partition) => ({ topic: name, partition })),
+      { owner, at: Math.floor(clock.nowMs() * 1_000) },
+    );
+    const among = { topics: [topic], partitions: { [topic]: [...wanted] } };
+    const first = await reader.listOffsets({ ...among, timestamp: earliest });
+    const end = await reader.listOffsets(among);
+    for (const { partition, topic: named, epoch, ...before } of rows) {
+      const [from, to_] = [Number(first.get(topic)?.[partition] ?? 0n), Number(end.get(topic)?.[partition] ?? 0n)];
+      if (before.next >= 0 && before.next < from) onExpired(partition, from - before.next);
+      const next = before.next > to_ ? from : Math.max(before.next, from);
+      const read = before.next > to_ ? from : Math.max(before.read, from);
+      owned.set(partition, partitionLog({ topic: named, partition, epoch }, { ...before, next, read }));
+    }
+  }
+
+  async function topicOf(): Promise<{ readonly id: string; readonly partitionsCount: number } | undefined> {
+    const found = (await reader.metadata({ topics: [topic] })).topics.get(topic);
+    partitions = found?.partitionsCount ?? partitions;
+    return found;
+  }
+
+  return {
+    owned,
+    partitions: () => partitions,
+    async refresh() {
+      await topicOf();
+      const given = new Set(member.assignments?.find((one) => one.topic === topic)?.partitions ?? []);
+      for (const partition of owned.keys()) if (!given.has(partition)) leave(partition);
+      const before = lost;
+      lost = [];
+      // What is lost is dropped before it may come back.
+      if (before.length > 0) return before;
+      const wanted = [...given].filter((partition) => !owned.has(partition));
+      if (wanted.length > 0) await taken(wanted);
+      return [];
+    },
+    end(fences) {
+      for (const { partition, epoch } of fences) if (owned.get(partition)?.fence.epoch === epoch) leave(partition);
+    },
+    lookAgain() {
+      for (const partition of owned.keys()) leave(partition);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/** The needed records of one partition, for as long as this process owns it. */
+import type { Fence, PartitionProgress } from '../../model/store/journal-partition-store.ts';
+import type { JournalRecord, Position } from '../journal.ts';
+
+export interface HeldRecord {
+  readonly log: PartitionLog;
+  readonly offset: number;
+  readonly position: Position;
+  readonly record: JournalRecord;
+  readonly bytes: number;
+}
+
+export interface PartitionLog {
+  readonly fence: Fence;
+  /** The offset to read next. */
+  readonly next: () => number;
+  /** True: the record is to be gathered. Records below `next` were read before. */
+  read(offset: number): boolean;
+  hold(offset: number): void;
+  release(offset: number): void;
+  /** What another owner needs to go on. */
+  progress(): PartitionProgress;
+}
+
+/** Ranges of needed offsets. Records behind them are gathered again after a change of owners, which changes nothing in the store. */
+const rangesMax = 1_000;
+
+type Range = readonly [first: number, last: number];
+
+export function partitionLog(fence: Fence, before: PartitionProgress): PartitionLog {
+  const open = rangesIn(before.open);
+  const needed = new Set<number>();
+  let next = before.next;
+
+  /** Of an earlier owner: below `before.read`, and in none of its open ranges. */
+  const isDone = (offset: number): boolean => offset < before.read && !open.some(([first, last]) => offset >= first && offset <= last);
+
+  return {
+    fence,
+    next: () => next,
+    read(offset) {
+      if (offset < next) return false;
+      next = offset + 1;
+      return !isDone(offset);
+    },
+    hold: (offset) => void needed.add(offset),
+    release: (offset) => void needed.delete(offset),
+    progress() {
+      const ranges: [number, number][] = [];
+      let upTo = Math.max(next, before.read);
+      const add = (first: number, last: number): boolean => {
+        const range = ranges.at(-1);
+        if (range !== undefined && range[1] >= first - 1) range[1] = Math.max(range[1], last);
+        else if (ranges.length < rangesMax) ranges.push([first, last]);
+        else upTo = first;
+        return upTo > last;
+      };
+      // Offsets rise in the order of reading, and what an earlier owner left open stands behind them.
+      for (const offset of needed) if (!add(offset, offset)) break;
+      for (const [first, last] of open) if (last >= next && upTo > last && !add(Math.max(first, next), last)) break;
+      const lowest = ranges[0]?.[0] ?? upTo;
+      return { next: lowest, read: upTo, open: ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join() };
+    },
+  };
+}
+
+function rangesIn(text: string): readonly Range[] {
+  return text
+    .split(',')
+    .filter((range) => range !== '')
+    .map((range) => {
+      const [first = 0, last = first] = range.split('-').map(Number);
+      return [first, last];
+    });
+}

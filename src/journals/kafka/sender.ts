@@ -1,0 +1,119 @@
+/** Sends records to the topic. What waits meanwhile goes in the next request. */
+import type { Clock, Sleep } from '../../model/clock.ts';
+import type { JournalRefusal } from '../journal.ts';
+import { signsOf, type KafkaClients } from './client.ts';
+import type { KeyedRecord } from './requests.ts';
+
+interface SenderOptions {
+  readonly producer: Pick<KafkaClients['producer'], 'send'>;
+  readonly topic: string;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** Bytes that wait for the broker. */
+  readonly waitingBytesMax: number;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Sender {
+  /** Resolves when all brokers in charge have the records, or with the reason of a refusal. Some may be there after a refusal. */
+  send(records: readonly KeyedRecord[]): Promise<JournalRefusal | undefined>;
+  /** Refuses new records and waits for those under way. */
+  stop(): Promise<void>;
+}
+
+interface Waiting {
+  readonly records: readonly KeyedRecord[];
+  readonly bytes: number;
+  readonly resolve: (refusal: JournalRefusal | undefined) => void;
+}
+
+/** Bytes of one request to the broker. */
+const requestBytesMax = 4 * 1024 * 1024;
+/** Exporters give up after ten seconds. */
+const answerMs = 8_000;
+/** Requests are refused at once for this long after a failure. */
+const failingMs = 500;
+
+export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault }: SenderOptions): Sender {
+  const waiting: Waiting[] = [];
+  let waitingBytes = 0;
+  let failingUntilMs = 0;
+  let isStopped = false;
+  let sending: Promise<void> | undefined;
+
+  async function sent(batch: readonly Waiting[]): Promise<JournalRefusal | undefined> {
+    const deadline = new AbortController();
+    const messages = batch.flatMap(({ records }) =>
+      records.map(({ key, value, headers }) => ({ topic, value, headers: new Map(headers), ...(key === undefined ? {} : { key }) })),
+    );
+    try {
+      const late = sleep(answerMs, deadline.signal).then(() => {
+        if (!deadline.signal.aborted) throw new Error('the broker did not answer in time');
+      });
+      await Promise.race([producer.send({ messages }), late]);
+      return undefined;
+    } catch (error) {
+      onFault(error);
+      const signs = signsOf(error);
+      return signs.includes('MESSAGE_TOO_LARGE') || signs.includes('RECORD_LIST_TOO_LARGE') ? 'too_large' : 'failed';
+    } finally {
+      deadline.abort();
+    }
+  }
+
+  function taken(): readonly Waiting[] {
+    let [count, bytes] = [0, 0];
+    for (const one of waiting) {
+      bytes += one.bytes;
+      if (count > 0 && bytes > requestBytesMax) break;
+      count++;
+    }
+    return waiting.splice(0, count);
+  }
+
+  function settle(batch: readonly Waiting[], refusal: JournalRefusal | undefined): void {
+    if (refusal === 'failed') failingUntilMs = clock.nowMs() + failingMs;
+    for (const { bytes, resolve } of batch) {
+      waitingBytes -= bytes;
+      resolve(refusal);
+    }
+  }
+
+  async function sendAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = taken();
+      const refusal = await sent(batch);
+      // One record that is too large must not refuse the requests of others.
+      if (refusal !== 'too_large' || batch.length === 1) settle(batch, refusal);
+      else for (const one of batch) settle([one], await sent([one]));
+      // The broker is away: those that came meanwhile may try again later.
+      if (refusal === 'failed') settle(waiting.splice(0), 'failed');
+    }
+  }
+
+  function pump(): void {
+    sending ??= sendAll().finally(() => {
+      sending = undefined;
+      if (waiting.length > 0) pump();
+    });
+  }
+
+  return {
+    async send(records) {
+      if (isStopped) return 'stopped';
+      if (records.length === 0) return undefined;
+      if (clock.nowMs() < failingUntilMs) return 'failed';
+      const bytes = records.reduce((sum, { value }) => sum + value.length, 0);
+      if (waiting.length > 0 && waitingBytes + bytes > waitingBytesMax) return 'busy';
+      waitingBytes += bytes;
+      const { promise, resolve } = Promise.withResolvers<JournalRefusal | undefined>();
+      waiting.push({ records, bytes, resolve });
+      pump();
+      return await promise;
+    },
+    async stop() {
+      isStopped = true;
+      await sending;
+    },
+  };
+}

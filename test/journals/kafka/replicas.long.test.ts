@@ -1,0 +1,192 @@
+/** Services on one topic and one database, as processes of their own: whatever ends or stalls, each acknowledged run is stored once and whole. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { kafkaBroker } from '../../builders/kafka.ts';
+import { emptyPostgres } from '../../builders/postgres.ts';
+import { agentSpan, modelSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
+import { serviceFolder, type ServiceFolder, type ServiceProcess } from '../../service/process.ts';
+import { eventually, sample } from '../../service/running.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { Span } from '../../../src/model/span.ts';
+import { onTestFinished } from 'vitest';
+
+interface Cluster {
+  readonly topic: string;
+  replica(): Promise<ServiceProcess & { restart(): Promise<ServiceProcess> }>;
+}
+
+async function cluster(partitions: number): Promise<Cluster> {
+  const broker = await kafkaBroker();
+  const [topic, store] = [await broker.topic(partitions), await emptyPostgres()];
+  const journal = `kafka://${broker.address}/${topic}?group=${topic}`;
+  return {
+    topic,
+    async replica() {
+      const folder: ServiceFolder = serviceFolder({ store, journal });
+      onTestFinished(() => folder.remove());
+      return { ...(await folder.start()), restart: () => folder.start() };
+    },
+  };
+}
+
+function halves(trace: number): readonly [readonly Span[], readonly Span[]] {
+  const id = `c${trace}`;
+  const call = { id, name: 'find', arguments: '{"x":1}' };
+  return [
+    [
+      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
+      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
+    ],
+    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
+  ];
+}
+
+/** Until it is acknowledged, by whichever replica answers. */
+async function sent(spans: readonly Span[], to: () => readonly ServiceProcess[]): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    const all = to();
+    if ((await all[attempt % all.length]?.send(spans)) === 200) return;
+    await wait(50);
+  }
+  throw new Error('no replica has acknowledged a request');
+}
+
+const named = (run: JsonObject): string => String(run['trace_id']);
+const hex = (trace: number): string => trace.toString(16).padStart(32, '0');
+
+/** Each trace has one run, whole. */
+async function expectRuns(from: ServiceProcess, traces: readonly number[]): Promise<void> {
+  const runs = await eventually(
+    async () => {
+      const found = await from.runs();
+      return new Set(found.map(named)).size >= traces.length ? found : undefined;
+    },
+    'all runs',
+    { everyMs: 200, looksMax: 400 },
+  );
+  expect(runs.map(named).sort()).toEqual(traces.map(hex).sort());
+  expect(runs.filter(({ completeness, agent }) => completeness !== 'complete' || agent !== 'finder')).toEqual([]);
+}
+
+const range = (from: number, count: number): readonly number[] => Array.from({ length: count }, (_, at) => from + at);
+
+test('kafka: a run is scored by the next process, whole, whether the first was killed or stopped', async () => {
+  const { replica } = await cluster(3);
+  const first = await replica();
+  const [begun, rest] = halves(1);
+  await sent(begun, () => [first]);
+  await first.end('SIGKILL');
+  const second = await first.restart();
+  expect(await second.runs()).toEqual([]);
+  await second.end('SIGTERM');
+  const third = await first.restart();
+  await sent(rest, () => [third]);
+  await expectRuns(third, [1]);
+  expect(await third.runs()).toMatchObject([{ revision: 1 }]);
+});
+
+/** Agents send to all replicas in turn while `during` does what it does; then each acknowledged run is there, once and whole. */
+async function underLoad(replicas: () => readonly ServiceProcess[], during: () => Promise<void>): Promise<readonly number[]> {
+  let [trace, isOver] = [0, false];
+  const whole: number[] = [];
+  const agents = range(0, 4).map(async () => {
+    while (!isOver) {
+      const own = ++trace;
+      const [begun, rest] = halves(own);
+      await sent(begun, replicas);
+      await sent(rest, replicas);
+      whole.push(own);
+      await wait(20);
+    }
+  });
+  await wait(1_000);
+  await during();
+  await wait(1_000);
+  isOver = true;
+  await Promise.all(agents);
+  return whole;
+}
+
+test('kafka: a replica is killed, and another one takes its place', async () => {
+  const { replica } = await cluster(6);
+  const [first, second] = [await replica(), await replica()];
+  let all: readonly ServiceProcess[] = [first, second];
+  const traces = await underLoad(
+    () => all,
+    async () => {
+      all = [second];
+      await first.end('SIGKILL');
+      await wait(500);
+      all = [second, await first.restart()];
+      await wait(12_000);
+    },
+  );
+  await expectRuns(second, traces);
+});
+
+test('kafka: a replica that stood still for longer than its session writes nothing of what others have taken', async () => {
+  const { replica } = await cluster(6);
+  const [first, second] = [await replica(), await replica()];
+  let all: readonly ServiceProcess[] = [first, second];
+  const traces = await underLoad(
+    () => all,
+    async () => {
+      all = [second];
+      process.kill(first.pid, 'SIGSTOP');
+      await wait(20_000);
+      process.kill(first.pid, 'SIGCONT');
+      all = [first, second];
+      await wait(3_000);
+    },
+  );
+  await expectRuns(second, traces);
+  expect(sample(await first.metrics(), 'tracejury_journal_fenced_total')).toBeGreaterThan(0);
+});
+
+test('kafka: while the broker restarts requests are refused, and all that was acknowledged is scored', async () => {
+  const broker = await kafkaBroker();
+  const { replica } = await cluster(6);
+  const all = [await replica(), await replica()];
+  const traces = await underLoad(
+    () => all,
+    async () => {
+      await broker.stop('SIGKILL');
+      await eventually(
+        async () => ((await fetch(`${all[0]?.console}/readyz`)).status === 503 ? true : undefined),
+        'a replica that is not ready',
+        {
+          everyMs: 200,
+          looksMax: 200,
+        },
+      );
+      await broker.start();
+      await wait(5_000);
+    },
+  );
+  const [one] = all;
+  if (one === undefined) throw new Error('there is no replica');
+  await expectRuns(one, traces);
+});
+
+test('kafka: replicas come and go', async () => {
+  const { replica } = await cluster(6);
+  const first = await replica();
+  let all: readonly ServiceProcess[] = [first];
+  const traces = await underLoad(
+    () => all,
+    async () => {
+      const [second, third] = [await replica(), await replica()];
+      all = [first, second, third];
+      await wait(4_000);
+      all = [second, third];
+      await first.end('SIGTERM');
+      await wait(4_000);
+      all = [third];
+      await second.end('SIGTERM');
+      all = [third, await first.restart()];
+    },
+  );
+  const [one] = all;
+  if (one === undefined) throw new Error('there is no replica');
+  await expectRuns(one, traces);
+});

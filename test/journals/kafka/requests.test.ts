@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { partitionOf } from '../../../src/journals/kafka/partitioner.ts';
+import { keyedRecords, requestIn, type KeyedRecord, type TopicRecord } from '../../../src/journals/kafka/requests.ts';
+import type { Tenant } from '../../../src/model/ids.ts';
+import { readTraces } from '../../../src/otlp/read/read.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
+import { agentSpan } from '../../builders/gen-ai-spans.ts';
+
+const partitions = 6;
+const spans = [1, 2, 3].map((trace) => agentSpan({ id: 1, trace, agent: 'finder' }));
+const traceIds = spans.map(({ traceId }) => traceId);
+const request = (encoding: 'json' | 'protobuf') => ({
+  kind: 'traces' as const,
+  tenant: 'team' as Tenant,
+  receivedMs: 1_700_000_000_000,
+  contentType: encoding === 'json' ? 'application/json' : 'application/x-protobuf',
+  contentEncoding: '',
+  body: Buffer.from(writeTraces(spans, encoding)),
+});
+const stored = ({ key, value, headers }: KeyedRecord): TopicRecord => ({ key: key ?? null, value, headers: [...headers] });
+const placed = (one: TopicRecord) => ({ partition: partitionOf(one.key ?? Buffer.alloc(0), partitions), partitions, nowMs: 5 });
+
+test.each(['json', 'protobuf'] as const)(
+  'kafka requests: a request in %s becomes a record a trace, and comes back with its tenant and time',
+  async (encoding) => {
+    const records = (await keyedRecords(request(encoding), 1_000_000)).map(stored);
+    expect(records.map(({ key }) => key?.toString())).toEqual(traceIds);
+    const back = records.map((one) => requestIn(one, placed(one)));
+    expect(back.map(({ isKeyed }) => isKeyed)).toEqual([true, true, true]);
+    for (const [at, { record }] of back.entries()) {
+      expect(record).toMatchObject({ kind: 'traces', tenant: 'team', receivedMs: 1_700_000_000_000 });
+      expect(readTraces(record.body, encoding).spans.map(({ traceId }) => traceId)).toEqual([traceIds[at]]);
+    }
+  },
+);
+
+test.each([
+  ['a record as the Collector writes it with partition_traces_by_id', { one: true, key: 'own', shift: 0 }, true],
+  ['a record without a key', { one: true, key: undefined, shift: 0 }, false],
+  ['a record with several traces', { one: false, key: 'own', shift: 0 }, false],
+  ['a record under the key of another trace', { one: true, key: 'other', shift: 0 }, false],
+  ['a record in another partition than its key asks for', { one: true, key: 'own', shift: 1 }, false],
+] as const)('kafka requests: %s', (_, { one, key, shift }, isKeyed) => {
+  const id = key === 'own' ? traceIds[0] : key === 'other' ? traceIds[1] : undefined;
+  const record = {
+    key: id === undefined ? null : Buffer.from(id),
+    value: Buffer.from(writeTraces(one ? spans.slice(0, 1) : spans, 'protobuf')),
+    headers: [],
+  };
+  const at = placed(record);
+  const back = requestIn(record, { ...at, partition: (at.partition + shift) % partitions });
+  expect(back).toMatchObject({ isKeyed, record: { kind: 'traces', tenant: '', receivedMs: 5 } });
+});
+
+test('kafka requests: bytes that are no request are taken as they are', () => {
+  const record = { key: Buffer.from('x'), value: Buffer.from('no request'), headers: [] };
+  expect(requestIn(record, placed(record)).isKeyed).toBe(true);
+});
