@@ -53,6 +53,12 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./experiment.ts')).experiment,
   },
   {
+    name: 'kafka',
+    usage: 'init|status -c FILE',
+    summary: 'Makes the topic of a journal in Kafka, and shows how far the replicas are.',
+    load: async () => (await import('./kafka.ts')).kafka,
+  },
+  {
     name: 'queue',
     usage: 'list|show|next|answer|add …',
     summary: 'Shows and answers annotation queues, of a store file or of a running service.',

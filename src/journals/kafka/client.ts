@@ -1,5 +1,5 @@
 /** The client of Kafka. It loads with the first journal that uses it. */
-import type { Consumer, Producer, BaseOptions } from '@platformatic/kafka';
+import type { Admin, BaseOptions, Consumer, Producer } from '@platformatic/kafka';
 import { kafkaName, type KafkaAddress } from './address.ts';
 import { partitionOf } from './partitioner.ts';
 
@@ -77,6 +77,11 @@ export async function kafkaClients(address: KafkaAddress, bounds: { readonly fet
   };
 }
 
+export async function kafkaAdmin(address: KafkaAddress): Promise<Admin> {
+  const { Admin: AdminOf } = await import('@platformatic/kafka');
+  return new AdminOf(shared(address));
+}
+
 export interface KafkaFault {
   readonly cause: string;
   readonly todo: string;
@@ -88,7 +93,8 @@ export function kafkaFault(error: unknown, rest: string, { topic }: KafkaAddress
   const signs = new Set(signsOf(error));
   if (signs.has('PLT_KFK_AUTHENTICATION') || signs.has('SASL_AUTHENTICATION_FAILED'))
     return { cause: `${at} refuses the login.`, todo: 'Correct the user and the password in journal.url, and its parameter sasl.' };
-  if (signs.has('UNKNOWN_TOPIC_OR_PARTITION') || signs.has('UNKNOWN_TOPIC_ID'))
+  const isUnknown = error instanceof Error && error.message.startsWith('Unknown topic');
+  if (isUnknown || signs.has('UNKNOWN_TOPIC_OR_PARTITION') || signs.has('UNKNOWN_TOPIC_ID'))
     return { cause: `${at}: there is no topic ${topic}.`, todo: 'Make it with `tracejury kafka init`.' };
   if (signs.has('TOPIC_AUTHORIZATION_FAILED') || signs.has('GROUP_AUTHORIZATION_FAILED') || signs.has('CLUSTER_AUTHORIZATION_FAILED'))
     return { cause: `${at} does not permit it.`, todo: 'Permit the user to read and write the topic, and to read the group.' };

@@ -502,16 +502,8 @@ interface ExperimentResultsTable {
 }
 
 /** Checkpoints of unfinished replays. */
-interface JournalPartitionsTable {
-  readonly topic: string;
-  readonly partition: number;
-  readonly epoch: number;
-  readonly owner: string;
-  readonly next_offset: number;
-  readonly read_offset: number;
-  readonly open_offsets: string;
-  readonly changed_us: number;
-}
+type JournalPartitionsTable = Record<'topic' | 'owner' | 'open_offsets', string> &
+  Record<'partition' | 'epoch' | 'next_offset' | 'read_offset' | 'changed_us', number>;
 
 interface ReplaysTable {
   readonly id: string;

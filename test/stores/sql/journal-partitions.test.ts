@@ -1,8 +1,8 @@
 /** Owners of the partitions of a shared journal, and runs that only an owner may write. */
 import { describe, expect, test } from 'vitest';
-import { scored, scoredRun } from '../builders/scored-run.ts';
-import { members, open } from './members.ts';
-import { base, nth, numbers } from './numbered.ts';
+import { scored, scoredRun } from '../../builders/scored-run.ts';
+import { members, open } from '../members.ts';
+import { base, nth, numbers } from '../numbered.ts';
 
 const partition = { topic: 'spans 1', partition: 3 };
 const by = (owner: string) => ({ owner, at: base });
