@@ -40,6 +40,8 @@ const longestRestMs = 5_000;
 const commitEveryMs = 5_000;
 /** In the head of a batch: it has no records of producers. */
 const isControl = 0x20;
+/** Without a partition for this long a replica is one too many. */
+const idleMs = 30_000;
 /** A member that is in no group for this long joins again. */
 const outsideMs = 30_000;
 
@@ -66,6 +68,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   let saving: Promise<void> | undefined;
   let committedMs = 0;
   let outsideSinceMs: number | undefined;
+  let idleSinceMs: number | undefined;
   let isLeaving = false;
   let reading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
@@ -139,9 +142,12 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     const { topics } = await clients.reader.metadata({ topics: [topic] });
     const found = topics.get(topic);
     if (found === undefined || logs.length === 0) {
+      if (found !== undefined) answered();
+      noteIdle(found?.partitionsCount ?? 0);
       await sleep(firstRestMs);
       return;
     }
+    idleSinceMs = undefined;
     const byNode = Map.groupBy(logs, ([partition]) => found.partitions[partition]?.leader ?? -1);
     let lag = 0;
     const answers = await Promise.all(
@@ -187,6 +193,14 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       lag += Math.max(0, Number(highWatermark) - log.next());
     }
     telemetry.set('tracejury.journal.lag', lag);
+  }
+
+  /** Says once that there are more replicas than partitions. */
+  function noteIdle(partitions: number): void {
+    idleSinceMs ??= clock.nowMs();
+    if (clock.nowMs() < idleSinceMs + idleMs) return;
+    idleSinceMs = Infinity;
+    logger.warn({ topic, partitions }, 'this replica owns no partition; add partitions to the topic, or run fewer replicas');
   }
 
   async function* arrived(log: PartitionLog, offset: number, { record, isKeyed }: ReturnType<typeof requestIn>): AsyncGenerator<Arrival> {

@@ -1,7 +1,6 @@
 /** The client of Kafka. It loads with the first journal that uses it. */
 import type { Admin, BaseOptions, Consumer, Producer } from '@platformatic/kafka';
 import { kafkaName, type KafkaAddress } from './address.ts';
-import { partitionOf } from './partitioner.ts';
 
 export interface KafkaClients {
   readonly producer: Producer<Buffer, Buffer, Buffer, Buffer>;
@@ -39,14 +38,9 @@ function shared({ brokers, tls, sasl }: KafkaAddress): BaseOptions {
 
 export async function kafkaClients(address: KafkaAddress, bounds: { readonly fetchBytesMax: number }): Promise<KafkaClients> {
   const { Consumer: ConsumerOf, Producer: ProducerOf } = await import('@platformatic/kafka');
-  let unkeyed = 0;
   const producer: KafkaClients['producer'] = new ProducerOf({
     ...shared(address),
     idempotent: true,
-    partitioner(message, key, { metadata }) {
-      const partitions = metadata?.topics.get(message.topic)?.partitionsCount ?? 1;
-      return key === undefined ? unkeyed++ % partitions : partitionOf(key, partitions);
-    },
   });
   const consumer = {
     ...shared(address),

@@ -2,10 +2,11 @@
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JournalRefusal } from '../journal.ts';
 import { signsOf, type KafkaClients } from './client.ts';
+import { partitionOf } from './partitioner.ts';
 import type { KeyedRecord } from './requests.ts';
 
 interface SenderOptions {
-  readonly producer: Pick<KafkaClients['producer'], 'send'>;
+  readonly producer: Pick<KafkaClients['producer'], 'send' | 'metadata'>;
   readonly topic: string;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -39,18 +40,29 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
   let waitingBytes = 0;
   let failingUntilMs = 0;
   let isStopped = false;
+  /** Records without a trace go to all partitions in turn. */
+  let unkeyed = 0;
   let sending: Promise<void> | undefined;
 
   async function sent(batch: readonly Waiting[]): Promise<JournalRefusal | undefined> {
     const deadline = new AbortController();
-    const messages = batch.flatMap(({ records }) =>
-      records.map(({ key, value, headers }) => ({ topic, value, headers: new Map(headers), ...(key === undefined ? {} : { key }) })),
-    );
+    const send = async (): Promise<void> => {
+      const partitions = (await producer.metadata({ topics: [topic] })).topics.get(topic)?.partitionsCount ?? 1;
+      const messages = batch.flatMap(({ records }) =>
+        records.map(({ key, value, headers }) => ({
+          topic,
+          value,
+          headers: new Map(headers),
+          ...(key === undefined ? { partition: unkeyed++ % partitions } : { key, partition: partitionOf(key, partitions) }),
+        })),
+      );
+      await producer.send({ messages });
+    };
     try {
       const late = sleep(answerMs, deadline.signal).then(() => {
         if (!deadline.signal.aborted) throw new Error('the broker did not answer in time');
       });
-      await Promise.race([producer.send({ messages }), late]);
+      await Promise.race([send(), late]);
       return undefined;
     } catch (error) {
       onFault(error);

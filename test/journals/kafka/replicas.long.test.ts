@@ -1,6 +1,12 @@
 /** Services on one topic and one database, as processes of their own: whatever ends or stalls, each acknowledged run is stored once and whole. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { Producer } from '@platformatic/kafka';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { command } from '../../builders/command.ts';
+import { freePort } from '../../builders/free-port.ts';
+import { partitionOf } from '../../../src/journals/kafka/partitioner.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { kafkaBroker } from '../../builders/kafka.ts';
 import { emptyPostgres } from '../../builders/postgres.ts';
 import { agentSpan, modelSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
@@ -8,7 +14,6 @@ import { serviceFolder, type ServiceFolder, type ServiceProcess } from '../../se
 import { eventually, sample } from '../../service/running.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { Span } from '../../../src/model/span.ts';
-import { onTestFinished } from 'vitest';
 
 interface Cluster {
   readonly topic: string;
@@ -189,4 +194,64 @@ test('kafka: replicas come and go', async () => {
   const [one] = all;
   if (one === undefined) throw new Error('there is no replica');
   await expectRuns(one, traces);
+});
+
+test('kafka: records of another producer are gathered, and those that hold several traces are divided first', async () => {
+  const { replica, topic } = await cluster(6);
+  const { address } = await kafkaBroker();
+  const service = await replica();
+  const producer = new Producer({ clientId: 'test', bootstrapBrokers: [address], compression: 'gzip' });
+  onTestFinished(() => producer.close());
+  const body = (traces: readonly number[]): Buffer =>
+    Buffer.from(
+      writeTraces(
+        traces.flatMap((trace) => halves(trace).flat()),
+        'protobuf',
+      ),
+    );
+  const keyed = [1, 2].map((trace) => {
+    const key = Buffer.from(hex(trace));
+    return { topic, key, value: body([trace]), partition: partitionOf(key, 6) };
+  });
+  await producer.send({ messages: [...keyed, { topic, key: Buffer.alloc(0), value: body([3, 4, 5]), partition: 0 }] });
+  await expectRuns(service, [1, 2, 3, 4, 5]);
+  expect(sample(await service.metrics(), 'tracejury_journal_divided_total')).toBe(1);
+});
+
+test('kafka: a service without its topic is not ready and names the remedy, and goes on when the topic is there', async () => {
+  const { address } = await kafkaBroker();
+  const journal = `kafka://${address}/later-${process.pid}`;
+  const folder = serviceFolder({ journal });
+  onTestFinished(() => folder.remove());
+  const service = await folder.start();
+  const readiness = async (): Promise<string> => (await fetch(`${service.console}/readyz`)).text();
+  await eventually(async () => ((await readiness()).includes('tracejury kafka init') ? true : undefined), 'the remedy');
+  expect(await service.send(halves(1)[1])).toBe(503);
+  const config = join(folder.path, 'tracejury.yaml');
+  expect(await command(['kafka', 'init', '--partitions', '2', '-c', config])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Nothing was made'),
+  });
+  expect(await command(['kafka', 'init', '--partitions', '2', '--yes', '-c', config])).toMatchObject({ code: 0 });
+  expect(await command(['kafka', 'init', '--yes', '-c', config])).toMatchObject({ code: 1 });
+  await sent(halves(1).flat(), () => [service]);
+  await expectRuns(service, [1]);
+  expect((await fetch(`${service.console}/readyz`)).status).toBe(200);
+  const { code, out } = await command(['kafka', 'status', '--format', 'json', '-c', config]);
+  const { partitions } = JSON.parse(out) as { readonly partitions: readonly { readonly end: number; readonly waiting: number }[] };
+  expect([
+    code,
+    partitions.length,
+    partitions.reduce((sum, { end }) => sum + end, 0),
+    partitions.every(({ waiting }) => waiting === 0),
+  ]).toEqual([0, 2, 1, true]);
+});
+
+test('kafka: nobody at the address is said with the address and the remedy, without the login', async () => {
+  const folder = serviceFolder({ journal: `kafka://me:secret@127.0.0.1:${await freePort()}/spans` });
+  onTestFinished(() => folder.remove());
+  const service = await folder.start();
+  await eventually(() => (service.said().includes('does not answer') ? true : undefined), 'the fault');
+  expect((await fetch(`${service.console}/readyz`)).status).toBe(503);
+  expect(service.said()).not.toContain('secret');
 });
