@@ -144,6 +144,16 @@ describe.each(states)('postgres: a network that breaks while the store is $name'
   });
 });
 
+test('postgres: a store closes although its network brings nothing', async () => {
+  const url = new URL(await emptyPostgres());
+  const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  const database = await postgresDatabase(url.href, { answerMs: 200 });
+  await database.answer({ id: 1, kind: 'query', sql: 'select 1', parameters: [], isFree: true });
+  proxy.stall();
+  expect(await database.answer({ id: 2, kind: 'close' })).toMatchObject({ kind: 'done' });
+});
+
 test('postgres: a reader cannot write', async () => {
   const { ask } = await trial(false);
   expect([await ask(add('a'), true), await ask(add('a'), false)]).toEqual(['failed', 'done']);

@@ -191,8 +191,13 @@ export function lineTo(url: string, given: LineOptions = {}): Line {
       return rows[0]?.['pid'] === (client as pg.Client & { readonly processID: number }).processID;
     },
     async close() {
-      await linked?.client.end();
+      if (linked === undefined) return;
+      const { client, socket } = linked;
       linked = undefined;
+      // A cut network takes no farewell either.
+      const late = setTimeout(() => socket.destroy(), options.answerMs);
+      await client.end();
+      clearTimeout(late);
     },
   };
 }
