@@ -94,9 +94,12 @@ for (const path of [
   });
 }
 
+/** Labels that Prometheus gives to every sample of a scraped page. */
+const targetLabels = ['instance', 'job'];
+
 /** What a query groups by, or shows in a legend, and none of its metrics has. */
 function strangeGroups({ expr, legend }: { readonly expr: string; readonly legend: string }): readonly string[] {
-  const own = new Set([...expr.matchAll(/\btracejury_\w+/g)].flatMap(([name]) => [...(samples.get(name) ?? [])]));
+  const own = new Set([...targetLabels, ...[...expr.matchAll(/\btracejury_\w+/g)].flatMap(([name]) => [...(samples.get(name) ?? [])])]);
   const used = [
     ...[...expr.matchAll(/\b(?:by|ignoring) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */)),
     ...[...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name),
@@ -160,7 +163,7 @@ test.each(alerts)('docs: $alert has a summary, a description and its part of the
   const by = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */));
   const own = [...expr.matchAll(/\btracejury_\w+/g)].flatMap(([name]) => [...(samples.get(name) ?? [])]);
   const recorded = expr.includes('tracejury:') ? ['gen_ai_agent_name', 'gen_ai_evaluation_name'] : [];
-  const given = by.length > 0 ? by : ['instance', 'job', ...own, ...recorded];
+  const given = by.length > 0 ? by : [...targetLabels, ...own, ...recorded];
   const used = [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
   expect(used.filter((label) => !given.includes(label))).toEqual([]);
 });

@@ -570,4 +570,31 @@ const service: Row = {
   ],
 };
 
-export const rows: readonly Row[] = [overview, agents, tools, evaluators, judges, service];
+const replicas: Row = {
+  title: 'Replicas over Kafka',
+  panels: [
+    {
+      title: 'Records that wait in the topic',
+      kind: 'timeseries',
+      unit: 'short',
+      width: 12,
+      isStacked: true,
+      description: 'Records that no replica has read, by the replica that owns their partition.',
+      queries: one('tracejury_journal_lag', '{{instance}}'),
+    },
+    {
+      title: 'What was lost, and what was divided',
+      kind: 'timeseries',
+      unit: 'short',
+      width: 12,
+      description: 'Partitions lost by a replica that stood still, records that the topic deleted too early, records of several traces.',
+      queries: [
+        { expr: `increase(tracejury_journal_fenced_total${window})`, legend: '{{instance}} partitions lost' },
+        { expr: `increase(tracejury_journal_expired_total${window})`, legend: '{{instance}} records lost' },
+        { expr: `increase(tracejury_journal_divided_total${window})`, legend: '{{instance}} records divided' },
+      ],
+    },
+  ],
+};
+
+export const rows: readonly Row[] = [overview, agents, tools, evaluators, judges, service, replicas];
