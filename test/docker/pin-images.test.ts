@@ -21,18 +21,23 @@ function pin(answer: string): void {
   execFileSync('sh', [join(folder, 'docker', 'pin-images.sh')], { env: { ...process.env, PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` }, stdio: 'pipe' });
 }
 
-function files(): readonly [dockerfile: string, compose: string] {
-  return [readFileSync(join(folder, 'docker', 'Dockerfile'), 'utf8'), readFileSync(join(folder, 'docker-compose.yml'), 'utf8')];
+function files(): readonly [dockerfile: string, compose: string, many: string] {
+  return [readFileSync(join(folder, 'docker', 'Dockerfile'), 'utf8'), readFileSync(join(folder, 'docker-compose.yml'), 'utf8'), readFileSync(join(folder, 'docker', 'compose.many.yml'), 'utf8')];
+}
+
+function imagesOf(compose: string): readonly string[] {
+  return [...compose.matchAll(/^ *image: (.*)$/gm)].map(([, image = '']) => image.replace(/:.*@/, ' @'));
 }
 
 test('pin-images: every foreign image keeps its tag and gets a digest; a second run renews it; all else stays', () => {
   const before = files();
   for (const digest of digests) {
     pin(`echo ${digest}`);
-    const [dockerfile, compose] = files();
+    const [dockerfile, compose, many] = files();
     expect(dockerfile).toMatch(new RegExp(`^ARG NODE_IMAGE=node:[\\d.]+-slim@${digest}$`, 'm'));
-    expect([...compose.matchAll(/^ *image: (.*)$/gm)].map(([, image = '']) => image.replace(/:.*@/, ' @'))).toEqual([`otel/opentelemetry-collector @${digest}`, 'tracejury:0.1.0', `arizephoenix/phoenix @${digest}`]);
-    expect([dockerfile, compose].map((text) => text.replaceAll(`@${digest}`, ''))).toEqual(before);
+    expect(imagesOf(compose)).toEqual([`otel/opentelemetry-collector @${digest}`, 'tracejury:0.1.0', `arizephoenix/phoenix @${digest}`]);
+    expect(imagesOf(many)).toEqual([`otel/opentelemetry-collector @${digest}`, 'tracejury:0.1.0', 'tracejury:0.1.0', `apache/kafka @${digest}`, `postgres @${digest}`, `arizephoenix/phoenix @${digest}`]);
+    expect([dockerfile, compose, many].map((text) => text.replaceAll(`@${digest}`, ''))).toEqual(before);
   }
 });
 
