@@ -17,7 +17,7 @@ const tickMsLeast = 1;
 const tickMsUsual = 5;
 const tickMsMax = 100;
 /** Beyond this lag closing takes time from requests. */
-const lateMs = 100;
+export const lateMs = 100;
 /** The same while a burst comes that fits in memory: its senders wait, and its runs do not. */
 const burstLateMs = 1_000;
 /** At a lag of so much more closing gets nine parts of ten. */

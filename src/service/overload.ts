@@ -17,6 +17,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ByteLeases } from '../receivers/byte-budget.ts';
 import type { Activity } from '../runtime/activity.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import { lateMs as closingLateMs } from './close-scheduler.ts';
 import { type Memory, memoryGuard } from './memory-guard.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
@@ -236,7 +237,12 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
     lagMs = lateMs;
     const pressing = levels.level() === 'refuse' ? levels.cause() : levels.pressing();
     paced = pressing ?? paced;
-    pace.observe({ openBytes, isPressed: pressing !== undefined, fitsBurst: shares.memory <= smallShare });
+    pace.observe({
+      openBytes,
+      isPressed: pressing !== undefined,
+      fitsBurst: shares.memory <= smallShare,
+      isBehind: overdue >= closingLateMs,
+    });
     if (levels.level() !== 'refuse') refusingSinceMs = undefined;
     else refusingSinceMs ??= clock.nowMs();
     options.held?.letIn();

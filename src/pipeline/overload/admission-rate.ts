@@ -7,13 +7,13 @@ import type { Clock } from '../../model/clock.ts';
 interface IntakePace {
   /** A request was taken, of so many bytes. */
   took(bytes: number): void;
-  /** Called regularly. `openBytes`: of what was taken, what is not done. `fitsBurst`: memory has room for a burst. */
-  observe(now: { readonly openBytes: number; readonly isPressed: boolean; readonly fitsBurst: boolean }): void;
+  /** Called regularly. `openBytes`: of what was taken, what is not done. `fitsBurst`: memory has room for a burst. `isBehind`: closing is late. */
+  observe(now: { readonly openBytes: number; readonly isPressed: boolean; readonly fitsBurst: boolean; readonly isBehind?: boolean }): void;
   /** False: another request is more than the pace bears. True counts as one that comes. */
   admits(): boolean;
   /** What `admits` would return, without counting a request. */
   hasRoom(): boolean;
-  /** `true` while what comes counts as a burst, which `admits` lets in whatever presses. */
+  /** `true` while what comes counts as a burst that may be worked off later. A lasting load does not: closing has to be in time for `restedMs` before. */
   hasBurst(): boolean;
   /** `true` while `admits` may refuse a request. */
   isLimited(): boolean;
@@ -41,6 +41,9 @@ const lineSecondsMax = 2;
 /** Bytes a second that are let in however little got done: runs may stay open for long. */
 const leastRate = 256 * 1024;
 
+/** So long closing has to be in time before a burst may be worked off later again. */
+const restedMs = 1_000;
+
 interface IntakePaceOptions {
   readonly clock: Clock;
   /** What is let in after a calm time before the rate counts: a service that has finished little has shown no rate yet. */
@@ -61,6 +64,9 @@ export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace
   let room = 0;
   /** Bytes of a burst that may still come; full again when nothing presses and nothing is held. */
   let burst = burstBytes;
+  /** Bytes that may still be worked off later. */
+  let deferrable = burstBytes;
+  let behindMs = -Infinity;
   /** Bytes of refused requests, which come again. */
   let line = 0;
 
@@ -72,6 +78,7 @@ export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace
     const isBusy = isPressed || limit !== Infinity;
     bestRate = Math.max(doneRate, isBusy ? bestRate * 0.5 ** (ms / bestHalfLifeMs) : bestRate);
     if (!isBusy) burst = Math.max(0, burstBytes - openBytes);
+    if (!isBusy && seenMs - behindMs >= restedMs) deferrable = burst;
     taken = 0;
     open = openBytes;
   }
@@ -90,15 +97,17 @@ export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace
     took(bytes) {
       taken += bytes;
       burst = Math.max(0, burst - bytes);
+      deferrable = Math.max(0, deferrable - bytes);
       requestBytes = requestBytes === 0 ? bytes : requestBytes * 0.9 + bytes * 0.1;
     },
-    observe({ openBytes, isPressed, fitsBurst }) {
+    observe({ openBytes, isPressed, fitsBurst, isBehind = false }) {
       const nowMs = clock.nowMs();
       const ms = nowMs - seenMs;
       if (ms <= 0) return;
       seenMs = nowMs;
+      if (isBehind) behindMs = nowMs;
       measure(openBytes, isPressed, ms);
-      if (!fitsBurst) burst = 0;
+      if (!fitsBurst) burst = deferrable = 0;
       bind(isPressed, ms, nowMs);
       line = limit === Infinity ? 0 : Math.max(0, line - (limit * ms) / 1_000);
       room = limit === Infinity ? 0 : Math.min(limit * burstShare, room + (limit * ms) / 1_000);
@@ -113,7 +122,7 @@ export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace
       return true;
     },
     hasRoom: () => limit === Infinity || burst > 0 || room > 0,
-    hasBurst: () => burst > 0,
+    hasBurst: () => deferrable > 0,
     isLimited: () => limit !== Infinity,
     waitSeconds: () => (limit === Infinity ? 0 : (line - room) / limit),
   };

@@ -113,6 +113,18 @@ describe('intake pace', () => {
     );
   });
 
+  test('intake pace: a burst may be worked off later only when closing was in time for a second before it', () => {
+    const clock = manualClock();
+    const pace = intakePace({ clock, burstBytes: 10 * requestBytes });
+    for (let at = 0; at < 10; at++) pace.took(requestBytes);
+    const seen = [true, true, false, true, ...Array.from({ length: 11 }, () => false)].map((isBehind) => {
+      clock.advance(lookMs);
+      pace.observe({ openBytes: 0, isPressed: false, fitsBurst: true, isBehind });
+      return pace.hasBurst();
+    });
+    expect(seen).toEqual([...Array.from({ length: 13 }, () => false), true, true]);
+  });
+
   test('intake pace: what is held counts in the next burst, and only a calm time makes room for one', () => {
     const clock = manualClock();
     const pace = intakePace({ clock, burstBytes: 100 * requestBytes });
