@@ -68,6 +68,8 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   let saving: Promise<void> | undefined;
   let committedMs = 0;
   let outsideSinceMs: number | undefined;
+  /** The topic when this process joined the group. */
+  let sharedOut = { partitionsCount: 0, lastUpdate: 0 };
   let idleSinceMs: number | undefined;
   let isLeaving = false;
   let reading: Promise<void> = Promise.resolve();
@@ -139,8 +141,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   /** Reads once what the brokers have for the owned partitions. */
   async function* fetched(): AsyncGenerator<Arrival> {
     const logs = [...owns.owned];
-    const { topics } = await clients.reader.metadata({ topics: [topic] });
-    const found = topics.get(topic);
+    const found = owns.topic();
     if (found === undefined || logs.length === 0) {
       if (found !== undefined) answered();
       noteIdle(found?.partitionsCount ?? 0);
@@ -232,6 +233,9 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   async function joined(): Promise<void> {
     if (clients.member.isActive()) {
       outsideSinceMs = undefined;
+      const found = owns.topic();
+      // The group gives out added partitions when its leader joins again.
+      if (found !== undefined && found.lastUpdate > sharedOut.lastUpdate && found.partitionsCount !== sharedOut.partitionsCount) await join();
       return;
     }
     const nowMs = clock.nowMs();
@@ -239,7 +243,13 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     outsideSinceMs ??= nowMs;
     if (!isNew && nowMs - outsideSinceMs < outsideMs) return;
     outsideSinceMs = nowMs;
+    await join();
+  }
+
+  async function join(): Promise<void> {
+    const { topics } = await clients.member.metadata({ topics: [topic], forceUpdate: true });
     await clients.member.joinGroup({});
+    sharedOut = topics.get(topic) ?? sharedOut;
   }
 
   async function* arrivals(hasRoom: HasRoom): AsyncGenerator<Arrival> {

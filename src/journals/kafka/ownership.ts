@@ -1,4 +1,5 @@
 /** The partitions that this process gathers. The group says which; the store ends the right of the owner before, and says where to go on. */
+import type { ClusterTopicMetadata } from '@platformatic/kafka';
 import type { Clock } from '../../model/clock.ts';
 import type { Fence, JournalPartitionStore } from '../../model/store/journal-partition-store.ts';
 import type { KafkaClients } from './client.ts';
@@ -16,6 +17,8 @@ interface OwnershipOptions {
 
 export interface Ownership {
   readonly owned: ReadonlyMap<number, PartitionLog>;
+  /** The topic as the owned partitions stand for it; undefined while it is not known. */
+  readonly topic: () => ClusterTopicMetadata | undefined;
   /** Partitions of the topic, as far as known. */
   readonly partitions: () => number;
   /** Takes what the group gives, and resolves with what it takes away. Rejects when the broker or the store does not answer. */
@@ -31,7 +34,7 @@ const earliest = -2n;
 export function ownership({ clients: { member, reader }, topic, owner, store, clock, onExpired }: OwnershipOptions): Ownership {
   const owned = new Map<number, PartitionLog>();
   let lost: PartitionLog[] = [];
-  let partitions = 0;
+  let known: ClusterTopicMetadata | undefined;
 
   function leave(partition: number): void {
     const log = owned.get(partition);
@@ -43,8 +46,7 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
   async function taken(wanted: readonly number[]): Promise<void> {
     const to = store();
     if (to === undefined) return;
-    const { id } = (await topicOf()) ?? {};
-    const name = `${topic} ${id ?? ''}`;
+    const name = `${topic} ${known?.id ?? ''}`;
     const rows = await to.take(
       wanted.map((partition) => ({ topic: name, partition })),
       { owner, at: Math.floor(clock.nowMs() * 1_000) },
@@ -61,17 +63,21 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
     }
   }
 
-  async function topicOf(): Promise<{ readonly id: string; readonly partitionsCount: number } | undefined> {
+  /** In a topic that was made again the offsets begin again. With more partitions, traces have other partitions than before. */
+  async function look(): Promise<void> {
     const found = (await reader.metadata({ topics: [topic] })).topics.get(topic);
-    partitions = found?.partitionsCount ?? partitions;
-    return found;
+    if (found === undefined) return;
+    const isOther = known !== undefined && (found.id !== known.id || found.partitionsCount !== known.partitionsCount);
+    known = found;
+    if (isOther) for (const partition of owned.keys()) leave(partition);
   }
 
   return {
     owned,
-    partitions: () => partitions,
+    topic: () => known,
+    partitions: () => known?.partitionsCount ?? 0,
     async refresh() {
-      await topicOf();
+      await look();
       const given = new Set(member.assignments?.find((one) => one.topic === topic)?.partitions ?? []);
       for (const partition of owned.keys()) if (!given.has(partition)) leave(partition);
       const before = lost;

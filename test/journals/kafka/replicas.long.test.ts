@@ -1,6 +1,6 @@
 /** Services on one topic and one database, as processes of their own: whatever ends or stalls, each acknowledged run is stored once and whole. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { Producer } from '@platformatic/kafka';
+import { Admin, Producer } from '@platformatic/kafka';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { command } from '../../builders/command.ts';
@@ -194,6 +194,41 @@ test('kafka: replicas come and go', async () => {
   const [one] = all;
   if (one === undefined) throw new Error('there is no replica');
   await expectRuns(one, traces);
+});
+
+/** Replicas look at a topic again after half a minute. */
+const lookedMs = 35_000;
+
+test('kafka: partitions are added while runs are open, and all runs are scored once and whole', async () => {
+  const { replica, topic } = await cluster(2);
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [(await kafkaBroker()).address] });
+  onTestFinished(() => admin.close());
+  const all = [await replica(), await replica()];
+  const [open, late] = [range(1, 12), range(101, 12)];
+  for (const trace of open) await sent(halves(trace)[0], () => all);
+  await wait(1_000);
+  await admin.createPartitions({ topics: [{ name: topic, count: 7 }] });
+  await wait(lookedMs);
+  for (const trace of open) await sent(halves(trace)[1], () => all);
+  for (const trace of late) await sent(halves(trace).flat(), () => all);
+  const [one] = all;
+  if (one === undefined) throw new Error('there is no replica');
+  await expectRuns(one, [...open, ...late]);
+});
+
+test('kafka: a topic that was deleted and made again is read from its begin', async () => {
+  const { replica, topic } = await cluster(1);
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [(await kafkaBroker()).address] });
+  onTestFinished(() => admin.close());
+  const service = await replica();
+  for (const trace of range(1, 10)) await sent(halves(trace).flat(), () => [service]);
+  await expectRuns(service, range(1, 10));
+  await admin.deleteTopics({ topics: [topic] });
+  await admin.createTopics({ topics: [topic], partitions: 1, replicas: 1 });
+  // More than were in the topic before, so that its last offset is there.
+  for (const trace of range(101, 20)) await sent(halves(trace).flat(), () => [service]);
+  await wait(lookedMs);
+  await expectRuns(service, [...range(1, 10), ...range(101, 20)]);
 });
 
 test('kafka: records of another producer are gathered, and those that hold several traces are divided first', async () => {
