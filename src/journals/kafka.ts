@@ -23,7 +23,7 @@ import { kafkaClients, kafkaFault, signsOf, type KafkaFault } from './kafka/clie
 import { ownership } from './kafka/ownership.ts';
 import type { HeldRecord, PartitionLog } from './kafka/partition-log.ts';
 import { partitionOf } from './kafka/partitioner.ts';
-import { keyedRecords, requestIn } from './kafka/requests.ts';
+import { keyedRecords, requestIn, type KeyedRecord } from './kafka/requests.ts';
 import { sender } from './kafka/sender.ts';
 
 const memoryBytesUsual = 64 * 1024 * 1024;
@@ -75,6 +75,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   let reading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
   let warnedUnkeyed = false;
+  let warnedUnreadable = false;
 
   const owns = ownership({
     clients,
@@ -207,13 +208,25 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   async function* arrived(log: PartitionLog, offset: number, { record, isKeyed }: ReturnType<typeof requestIn>): AsyncGenerator<Arrival> {
     const position = hold(log, offset, record);
     inHand = position;
-    if (isKeyed) yield { kind: 'entry', position, record };
-    else await divided(record);
+    const records = isKeyed ? undefined : await keyedRecords(record, inflatedBytesMax).catch(() => undefined);
+    if (!isKeyed && records === undefined) unreadable(log, offset);
+    else if (records === undefined) yield { kind: 'entry', position, record };
+    else await divided(records);
     inHand = undefined;
   }
 
+  function unreadable({ fence: { partition } }: PartitionLog, offset: number): void {
+    telemetry.add('tracejury.journal.corrupt', 1);
+    if (!warnedUnreadable)
+      logger.warn(
+        { topic, partition, offset },
+        'records of the topic cannot be read and are skipped; set encoding: otlp_proto in the Collector, and let nobody else write to the topic',
+      );
+    warnedUnreadable = true;
+  }
+
   /** Sends the traces of a record to their own partitions. It ends with the record there, or with a stop. */
-  async function divided(record: Parameters<typeof keyedRecords>[0]): Promise<void> {
+  async function divided(records: readonly KeyedRecord[]): Promise<void> {
     if (!warnedUnkeyed)
       logger.warn(
         { topic },
@@ -221,7 +234,6 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       );
     warnedUnkeyed = true;
     telemetry.add('tracejury.journal.divided', 1);
-    const records = await keyedRecords(record, inflatedBytesMax);
     for (let failures = 0; !isLeaving;) {
       if ((await sending.send(records)) === undefined) return;
       await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }));

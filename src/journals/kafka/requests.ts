@@ -78,12 +78,11 @@ export function requestIn(
   return { record, isKeyed: isInPlace && (signal !== undefined || isOneTrace(record.body, key?.toString())) };
 }
 
-/** True also for a body that cannot be read: nobody could divide it. */
 function isOneTrace(body: Buffer, key: string | undefined): boolean {
   try {
     const parts = runSteps(splitRequest(body, { signal: 'traces', encoding: 'protobuf' }, (traceId) => traceId));
     return parts.size === 1 && parts.has(key);
   } catch {
-    return true;
+    return false;
   }
 }

@@ -44,7 +44,7 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
   let unkeyed = 0;
   let sending: Promise<void> | undefined;
 
-  async function sent(batch: readonly Waiting[]): Promise<JournalRefusal | undefined> {
+  async function sent(batch: readonly Waiting[], compression: 'gzip' | 'none' = 'none'): Promise<JournalRefusal | undefined> {
     const deadline = new AbortController();
     const send = async (): Promise<void> => {
       const partitions = (await producer.metadata({ topics: [topic] })).topics.get(topic)?.partitionsCount ?? 1;
@@ -56,7 +56,7 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
           ...(key === undefined ? { partition: unkeyed++ % partitions } : { key, partition: partitionOf(key, partitions) }),
         })),
       );
-      await producer.send({ messages });
+      await producer.send({ messages, compression });
     };
     try {
       const late = sleep(answerMs, deadline.signal).then(() => {
@@ -65,9 +65,10 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
       await Promise.race([send(), late]);
       return undefined;
     } catch (error) {
-      onFault(error);
       const signs = signsOf(error);
-      return signs.includes('MESSAGE_TOO_LARGE') || signs.includes('RECORD_LIST_TOO_LARGE') ? 'too_large' : 'failed';
+      const isTooLarge = signs.includes('MESSAGE_TOO_LARGE') || signs.includes('RECORD_LIST_TOO_LARGE');
+      if (!isTooLarge || compression !== 'none') onFault(error);
+      return isTooLarge ? 'too_large' : 'failed';
     } finally {
       deadline.abort();
     }
@@ -95,9 +96,9 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
     while (waiting.length > 0) {
       const batch = taken();
       const refusal = await sent(batch);
-      // One record that is too large must not refuse the requests of others.
-      if (refusal !== 'too_large' || batch.length === 1) settle(batch, refusal);
-      else for (const one of batch) settle([one], await sent([one]));
+      // One record that is too large must not refuse the requests of others. The bound of the broker is one of compressed records.
+      if (refusal !== 'too_large') settle(batch, refusal);
+      else for (const one of batch) settle([one], await sent([one], 'gzip'));
       // The broker is away: those that came meanwhile may try again later.
       if (refusal === 'failed') settle(waiting.splice(0), 'failed');
     }

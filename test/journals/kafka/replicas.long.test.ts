@@ -253,6 +253,34 @@ test('kafka: records of another producer are gathered, and those that hold sever
   expect(sample(await service.metrics(), 'tracejury_journal_divided_total')).toBe(1);
 });
 
+test('kafka: a record of another producer that nobody can read, or that is larger than a record may be once it is not compressed, holds up nothing', async () => {
+  const { address } = await kafkaBroker();
+  const topic = `foreign-${process.pid}`;
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: [address] });
+  const producer = new Producer({ clientId: 'test', bootstrapBrokers: [address], compression: 'gzip' });
+  onTestFinished(async () => {
+    await producer.close();
+    await admin.close();
+  });
+  // With the largest record that a broker takes unless it is told otherwise.
+  await admin.createTopics({ topics: [topic], partitions: 2, replicas: 1 });
+  const folder = serviceFolder({ store: await emptyPostgres(), journal: `kafka://${address}/${topic}?group=${topic}` });
+  onTestFinished(() => folder.remove());
+  const service = await folder.start();
+  const large = [
+    modelSpan({ id: 2, parent: 1, trace: 1, start: 1, end: 2, user: 'x'.repeat(2_000_000) }),
+    agentSpan({ id: 1, trace: 1, start: 0, end: 7, agent: 'finder' }),
+  ];
+  const unkeyed = { topic, key: Buffer.alloc(0), partition: 0 };
+  await producer.send({ messages: [{ ...unkeyed, value: Buffer.from('no request') }] });
+  await producer.send({ messages: [{ ...unkeyed, value: Buffer.from(writeTraces(large, 'protobuf')) }] });
+  for (const trace of range(2, 4)) await sent(halves(trace).flat(), () => [service]);
+  await expectRuns(service, range(1, 5));
+  expect(sample(await service.metrics(), 'tracejury_journal_corrupt_total')).toBe(1);
+  expect(service.said()).toContain('encoding: otlp_proto');
+  expect(service.said()).not.toContain('cannot use Kafka');
+});
+
 test('kafka: a service without its topic is not ready and names the remedy, and goes on when the topic is there', async () => {
   const { address } = await kafkaBroker();
   const journal = `kafka://${address}/later-${process.pid}`;

@@ -52,7 +52,7 @@ test.each([
   expect(back).toMatchObject({ isKeyed, record: { kind: 'traces', tenant: '', receivedMs: 5 } });
 });
 
-test('kafka requests: bytes that are no request are taken as they are', () => {
+test('kafka requests: bytes that are no request are not gathered as the one trace of their key', () => {
   const record = { key: Buffer.from('x'), value: Buffer.from('no request'), headers: [] };
-  expect(requestIn(record, placed(record)).isKeyed).toBe(true);
+  expect(requestIn(record, placed(record)).isKeyed).toBe(false);
 });
