@@ -38,6 +38,10 @@ const firstRestMs = 200;
 const longestRestMs = 5_000;
 /** Between two notes for tools that read the group's offsets. */
 const commitEveryMs = 5_000;
+/** Between two looks at the ends of the partitions, while nothing is read. */
+const lagEveryMs = 5_000;
+/** Between two words about a store that gives no partition. */
+const refusedEveryMs = 60_000;
 /** In the head of a batch: it has no records of producers. */
 const isControl = 0x20;
 /** Without a partition for this long a replica is one too many. */
@@ -76,6 +80,8 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   let stopped: Promise<void> | undefined;
   let warnedUnkeyed = false;
   let warnedUnreadable = false;
+  let lagAtMs = 0;
+  let refusedAtMs = -Infinity;
 
   const owns = ownership({
     clients,
@@ -86,6 +92,15 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     onExpired(partition, records) {
       telemetry.add('tracejury.journal.expired', records);
       logger.warn({ partition, records }, 'the topic deleted records before they were gathered; raise its retention, or add replicas');
+    },
+    onRefused(error) {
+      if (clock.nowMs() < refusedAtMs + refusedEveryMs) return undefined;
+      refusedAtMs = clock.nowMs();
+      logger.warn(
+        { cause: error instanceof Error ? error.message : 'unknown' },
+        'partitions of the topic could not be taken, for the store does not answer; it is tried again',
+      );
+      return undefined;
     },
   });
 
@@ -146,6 +161,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     if (found === undefined || logs.length === 0) {
       if (found !== undefined) answered();
       noteIdle(found?.partitionsCount ?? 0);
+      telemetry.set('tracejury.journal.lag', 0);
       await sleep(firstRestMs);
       return;
     }
@@ -194,6 +210,17 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       }
       lag += Math.max(0, Number(highWatermark) - log.next());
     }
+    telemetry.set('tracejury.journal.lag', lag);
+  }
+
+  /** Nothing is read, but the lag grows. */
+  async function noteLag(): Promise<void> {
+    const logs = [...owns.owned];
+    if (clock.nowMs() < lagAtMs + lagEveryMs || logs.length === 0) return;
+    lagAtMs = clock.nowMs();
+    const among = { topics: [topic], partitions: { [topic]: logs.map(([partition]) => partition) } };
+    const ends = (await clients.reader.listOffsets(among)).get(topic);
+    const lag = logs.reduce((sum, [partition, log]) => sum + Math.max(0, Number(ends?.[partition] ?? 0n) - log.next()), 0);
     telemetry.set('tracejury.journal.lag', lag);
   }
 
@@ -247,7 +274,8 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       outsideSinceMs = undefined;
       const found = owns.topic();
       // The group gives out added partitions when its leader joins again.
-      if (found !== undefined && found.lastUpdate > sharedOut.lastUpdate && found.partitionsCount !== sharedOut.partitionsCount) await join();
+      if (found !== undefined && found.lastUpdate > sharedOut.lastUpdate && found.partitionsCount !== sharedOut.partitionsCount)
+        await join();
       return;
     }
     const nowMs = clock.nowMs();
@@ -280,7 +308,10 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
           }
           if (lost.length > 0) continue;
           if (hasRoom(heldBytes / memoryBytesMax)) yield* fetched();
-          else await sleep(fullMs);
+          else {
+            await noteLag();
+            await sleep(fullMs);
+          }
           failures = 0;
           await turn();
         } catch (error) {

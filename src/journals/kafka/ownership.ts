@@ -13,6 +13,8 @@ interface OwnershipOptions {
   readonly clock: Clock;
   /** Records were deleted by the broker before they were gathered. */
   readonly onExpired: (partition: number, records: number) => void;
+  /** The store gives no partition; the next call of `refresh` asks again. */
+  readonly onRefused: (error: unknown) => undefined;
 }
 
 export interface Ownership {
@@ -21,7 +23,7 @@ export interface Ownership {
   readonly topic: () => ClusterTopicMetadata | undefined;
   /** Partitions of the topic, as far as known. */
   readonly partitions: () => number;
-  /** Takes what the group gives, and resolves with what it takes away. Rejects when the broker or the store does not answer. */
+  /** Takes what the group gives, and resolves with what it takes away. Rejects when the broker does not answer. */
   refresh(): Promise<readonly PartitionLog[]>;
   /** Another process has taken them. */
   end(fences: readonly Fence[]): void;
@@ -31,7 +33,7 @@ export interface Ownership {
 
 const earliest = -2n;
 
-export function ownership({ clients: { member, reader }, topic, owner, store, clock, onExpired }: OwnershipOptions): Ownership {
+export function ownership({ clients: { member, reader }, topic, owner, store, clock, onExpired, onRefused }: OwnershipOptions): Ownership {
   const owned = new Map<number, PartitionLog>();
   let lost: PartitionLog[] = [];
   let known: ClusterTopicMetadata | undefined;
@@ -47,10 +49,9 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
     const to = store();
     if (to === undefined) return;
     const name = `${topic} ${known?.id ?? ''}`;
-    const rows = await to.take(
-      wanted.map((partition) => ({ topic: name, partition })),
-      { owner, at: Math.floor(clock.nowMs() * 1_000) },
-    );
+    const places = wanted.map((partition) => ({ topic: name, partition }));
+    const rows = await to.take(places, { owner, at: Math.floor(clock.nowMs() * 1_000) }).catch(onRefused);
+    if (rows === undefined) return;
     const among = { topics: [topic], partitions: { [topic]: [...wanted] } };
     const first = await reader.listOffsets({ ...among, timestamp: earliest });
     const end = await reader.listOffsets(among);
