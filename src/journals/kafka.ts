@@ -20,6 +20,8 @@ import type {
 } from './journal.ts';
 import { kafkaAddress } from './kafka/address.ts';
 import { kafkaClients, kafkaFault, signsOf, type KafkaFault } from './kafka/client.ts';
+import { kafkaNotices } from './kafka/notices.ts';
+import { membership } from './kafka/membership.ts';
 import { ownership } from './kafka/ownership.ts';
 import type { HeldRecord, PartitionLog } from './kafka/partition-log.ts';
 import { partitionOf } from './kafka/partitioner.ts';
@@ -40,14 +42,10 @@ const longestRestMs = 5_000;
 const commitEveryMs = 5_000;
 /** Between two looks at the ends of the partitions, while nothing is read. */
 const lagEveryMs = 5_000;
-/** Between two words about a store that gives no partition. */
-const refusedEveryMs = 60_000;
 /** In the head of a batch: it has no records of producers. */
 const isControl = 0x20;
 /** Without a partition for this long a replica is one too many. */
 const idleMs = 30_000;
-/** A member that is in no group for this long joins again. */
-const outsideMs = 30_000;
 
 export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps): Promise<Journal> {
   const { telemetry, clock, sleep, logger } = deps;
@@ -58,6 +56,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   const { topic } = address;
   const owner = deps.owner ?? deps.randomBytes(8).toString('hex');
   const metrics = journalMetrics(deps);
+  const notices = kafkaNotices(topic, deps);
   const clients = await kafkaClients(address, { fetchBytesMax });
   const sending = sender({ producer: clients.producer, topic, clock, sleep, waitingBytesMax, onFault });
   const held = new Map<Position, HeldRecord>();
@@ -70,18 +69,11 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   let told = '';
   let dirty = new Set<PartitionLog>();
   let saving: Promise<void> | undefined;
-  let committedMs = 0;
-  let outsideSinceMs: number | undefined;
-  /** The topic when this process joined the group. */
-  let sharedOut = { partitionsCount: 0, lastUpdate: 0 };
+  let [committedMs, lagAtMs] = [0, 0];
   let idleSinceMs: number | undefined;
   let isLeaving = false;
   let reading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
-  let warnedUnkeyed = false;
-  let warnedUnreadable = false;
-  let lagAtMs = 0;
-  let refusedAtMs = -Infinity;
 
   const owns = ownership({
     clients,
@@ -89,20 +81,11 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     owner,
     store: () => deps.partitions?.(),
     clock,
-    onExpired(partition, records) {
-      telemetry.add('tracejury.journal.expired', records);
-      logger.warn({ partition, records }, 'the topic deleted records before they were gathered; raise its retention, or add replicas');
-    },
-    onRefused(error) {
-      if (clock.nowMs() < refusedAtMs + refusedEveryMs) return undefined;
-      refusedAtMs = clock.nowMs();
-      logger.warn(
-        { cause: error instanceof Error ? error.message : 'unknown' },
-        'partitions of the topic could not be taken, for the store does not answer; it is tried again',
-      );
-      return undefined;
-    },
+    onExpired: notices.expired,
+    onRefused: notices.refused,
   });
+
+  const group = membership({ member: clients.member, topic, clock, newest: owns.topic });
 
   function onFault(error: unknown): void {
     fault = kafkaFault(error, rest, address ?? ({ topic } as never));
@@ -236,31 +219,15 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     const position = hold(log, offset, record);
     inHand = position;
     const records = isKeyed ? undefined : await keyedRecords(record, inflatedBytesMax).catch(() => undefined);
-    if (!isKeyed && records === undefined) unreadable(log, offset);
+    if (!isKeyed && records === undefined) notices.unreadable(log.fence.partition, offset);
     else if (records === undefined) yield { kind: 'entry', position, record };
     else await divided(records);
     inHand = undefined;
   }
 
-  function unreadable({ fence: { partition } }: PartitionLog, offset: number): void {
-    telemetry.add('tracejury.journal.corrupt', 1);
-    if (!warnedUnreadable)
-      logger.warn(
-        { topic, partition, offset },
-        'records of the topic cannot be read and are skipped; set encoding: otlp_proto in the Collector, and let nobody else write to the topic',
-      );
-    warnedUnreadable = true;
-  }
-
   /** Sends the traces of a record to their own partitions. It ends with the record there, or with a stop. */
   async function divided(records: readonly KeyedRecord[]): Promise<void> {
-    if (!warnedUnkeyed)
-      logger.warn(
-        { topic },
-        'records without the id of their one trace as key are divided and sent again; set partition_traces_by_id: true in the Collector',
-      );
-    warnedUnkeyed = true;
-    telemetry.add('tracejury.journal.divided', 1);
+    notices.divided();
     for (let failures = 0; !isLeaving;) {
       if ((await sending.send(records)) === undefined) return;
       await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }));
@@ -269,36 +236,13 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     owns.lookAgain();
   }
 
-  async function joined(): Promise<void> {
-    if (clients.member.isActive()) {
-      outsideSinceMs = undefined;
-      const found = owns.topic();
-      // The group gives out added partitions when its leader joins again.
-      if (found !== undefined && found.lastUpdate > sharedOut.lastUpdate && found.partitionsCount !== sharedOut.partitionsCount)
-        await join();
-      return;
-    }
-    const nowMs = clock.nowMs();
-    const isNew = outsideSinceMs === undefined && clients.member.memberId === null;
-    outsideSinceMs ??= nowMs;
-    if (!isNew && nowMs - outsideSinceMs < outsideMs) return;
-    outsideSinceMs = nowMs;
-    await join();
-  }
-
-  async function join(): Promise<void> {
-    const { topics } = await clients.member.metadata({ topics: [topic], forceUpdate: true });
-    await clients.member.joinGroup({});
-    sharedOut = topics.get(topic) ?? sharedOut;
-  }
-
   async function* arrivals(hasRoom: HasRoom): AsyncGenerator<Arrival> {
     const { promise, resolve } = Promise.withResolvers<void>();
     reading = promise;
     try {
       for (let failures = 0; !isLeaving;) {
         try {
-          await joined();
+          await group.stay();
           const lost = await owns.refresh();
           if (lost.length > 0) {
             // What is gathered again must stay until it is.
@@ -317,7 +261,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
         } catch (error) {
           if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) owns.lookAgain();
           else onFault(error);
-          outsideSinceMs = clients.member.isActive() ? undefined : clock.nowMs() - outsideMs;
+          group.hurry();
           await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }));
         }
       }

@@ -1,0 +1,49 @@
+/** Counts and tells once what is wrong with the records of a topic, or with the store that shares them out. */
+import type { JournalDeps } from '../journal.ts';
+
+/** Between two words about a store that gives no partition. */
+const refusedEveryMs = 60_000;
+
+export interface KafkaNotices {
+  expired(partition: number, records: number): void;
+  refused(error: unknown): undefined;
+  divided(): void;
+  unreadable(partition: number, offset: number): void;
+}
+
+export function kafkaNotices(
+  topic: string,
+  { telemetry, logger, clock }: Pick<JournalDeps, 'telemetry' | 'logger' | 'clock'>,
+): KafkaNotices {
+  let [warnedUnkeyed, warnedUnreadable, refusedAtMs] = [false, false, -Infinity];
+  return {
+    expired(partition, records) {
+      telemetry.add('tracejury.journal.expired', records);
+      logger.warn({ partition, records }, 'the topic deleted records before they were gathered; raise its retention, or add replicas');
+    },
+    refused(error) {
+      if (clock.nowMs() < refusedAtMs + refusedEveryMs) return;
+      refusedAtMs = clock.nowMs();
+      const cause = error instanceof Error ? error.message : 'unknown';
+      logger.warn({ cause }, 'partitions of the topic could not be taken, for the store does not answer; it is tried again');
+    },
+    divided() {
+      telemetry.add('tracejury.journal.divided', 1);
+      if (!warnedUnkeyed)
+        logger.warn(
+          { topic },
+          'records without the id of their one trace as key are divided and sent again; set partition_traces_by_id: true in the Collector',
+        );
+      warnedUnkeyed = true;
+    },
+    unreadable(partition, offset) {
+      telemetry.add('tracejury.journal.corrupt', 1);
+      if (!warnedUnreadable)
+        logger.warn(
+          { topic, partition, offset },
+          'records of the topic cannot be read and are skipped; set encoding: otlp_proto in the Collector, and let nobody else write to the topic',
+        );
+      warnedUnreadable = true;
+    },
+  };
+}
