@@ -107,9 +107,9 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     let refusal: JournalRefusal | undefined;
     try {
       refusal = await sending.send(await keyedRecords({ ...record, kind }, inflatedBytesMax));
-    } catch {
+    } catch (error) {
       // The receiver has read the same body before.
-      refusal = 'failed';
+      refusal = error instanceof JuryError && error.code === 'OTLP_TOO_LARGE' ? 'too_large' : 'failed';
     }
     if (refusal !== undefined) {
       metrics.refused(refusal);

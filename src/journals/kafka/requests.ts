@@ -1,8 +1,11 @@
 /** Requests as records of a topic: one record a trace, with the trace id as its key. */
 import { setImmediate as turn } from 'node:timers/promises';
+import { JuryError } from '../../model/errors.ts';
 import { noTenant, type Tenant } from '../../model/ids.ts';
-import { splitRequest } from '../../otlp/cut/split.ts';
+import { type RequestPart, splitRequest } from '../../otlp/cut/split.ts';
 import type { OtlpSignal } from '../../otlp/cut/trace-extract.ts';
+import { readTraces } from '../../otlp/read/read.ts';
+import { writeTraces } from '../../otlp/write/write.ts';
 import { runInTurns, runSteps } from '../../runtime/cooperative.ts';
 import type { JournalRecord } from '../journal.ts';
 import { encodingOf, inflated } from '../records.ts';
@@ -31,17 +34,31 @@ const header = {
   contentType: 'content-type',
 } as const;
 
-/** Rejects when the body cannot be read. */
+/** A part of a request in JSON repeats all resources and scopes. From this growth on each trace is written anew, with its own ones. */
+const growthMax = 4;
+
+/** Rejects when the body cannot be read, and with OTLP_TOO_LARGE when its records would have more than `inflatedBytesMax` bytes. */
 export async function keyedRecords(
   record: JournalRecord & { readonly kind: OtlpSignal },
   inflatedBytesMax: number,
 ): Promise<readonly KeyedRecord[]> {
-  const { kind, tenant, contentType, receivedMs } = record;
+  const { kind, tenant, receivedMs } = record;
   const body = await inflated(record, inflatedBytesMax);
-  const parts = await runInTurns(
-    splitRequest(body, { signal: kind, encoding: encodingOf(record) }, (traceId) => traceId),
+  const encoding = encodingOf(record);
+  let { contentType } = record;
+  let parts = await runInTurns(
+    splitRequest(body, { signal: kind, encoding }, (traceId) => traceId),
     turn,
   );
+  if (kind === 'traces' && encoding === 'json' && bytesOf(parts) > body.length * growthMax) {
+    parts = rewritten(body);
+    contentType = 'application/x-protobuf';
+  }
+  if (bytesOf(parts) > inflatedBytesMax)
+    throw new JuryError(
+      'OTLP_TOO_LARGE',
+      `Its ${parts.size} traces have ${bytesOf(parts)} bytes with their resources, the limit is ${inflatedBytesMax}.`,
+    );
   const headers = new Map(
     [
       [header.signal, kind],
@@ -55,6 +72,19 @@ export async function keyedRecords(
       ? []
       : [{ key: traceId === undefined ? undefined : Buffer.from(traceId), value: Buffer.concat(pieces), headers }],
   );
+}
+
+type Parts = ReadonlyMap<string | undefined, RequestPart>;
+
+function bytesOf(parts: Parts): number {
+  let bytes = 0;
+  for (const pieces of parts.values()) for (const { length } of pieces) bytes += length;
+  return bytes;
+}
+
+function rewritten(body: Buffer): Parts {
+  const traces = Map.groupBy(readTraces(body, 'json').spans, ({ traceId }) => traceId);
+  return new Map([...traces].map(([traceId, spans]) => [traceId, [writeTraces(spans, 'protobuf')]]));
 }
 
 /** `isKeyed`: its traces are where all their records are. */

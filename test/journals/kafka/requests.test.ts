@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { partitionOf } from '../../../src/journals/kafka/partitioner.ts';
 import { keyedRecords, requestIn, type KeyedRecord, type TopicRecord } from '../../../src/journals/kafka/requests.ts';
 import type { Tenant } from '../../../src/model/ids.ts';
+import { encodingOf } from '../../../src/journals/records.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { agentSpan } from '../../builders/gen-ai-spans.ts';
@@ -33,6 +34,32 @@ test.each(['json', 'protobuf'] as const)(
     }
   },
 );
+
+test.each(['json', 'protobuf'] as const)(
+  'kafka requests: traces with a resource each in %s carry their own resource alone',
+  async (encoding) => {
+    const services = Array.from({ length: 100 }, (_, at) =>
+      agentSpan({ id: 1, trace: at + 1, agent: 'finder', resource: { 'service.name': `service-${at}`, notes: 'x'.repeat(500) } }),
+    );
+    const body = writeTraces(services, encoding);
+    const records = await keyedRecords({ ...request(encoding), body }, 1_000_000);
+    expect(records).toHaveLength(100);
+    expect(records.reduce((sum, { value }) => sum + value.length, 0)).toBeLessThan(body.length * 4);
+    const back = records.map(stored).map((one) => requestIn(one, placed(one)).record);
+    expect(
+      back.flatMap((one) => readTraces(one.body, encodingOf(one)).spans).map(({ resource }) => resource.attribute('service.name')),
+    ).toEqual(services.map((_, at) => `service-${at}`));
+  },
+);
+
+test('kafka requests: a resource that each of many traces repeats is refused before it fills the memory', async () => {
+  const resource = { 'service.name': 'one', notes: 'x'.repeat(100_000) };
+  const body = writeTraces(
+    Array.from({ length: 100 }, (_, at) => agentSpan({ id: 1, trace: at + 1, agent: 'finder', resource })),
+    'protobuf',
+  );
+  await expect(keyedRecords({ ...request('protobuf'), body }, 1_000_000)).rejects.toMatchObject({ code: 'OTLP_TOO_LARGE' });
+});
 
 test.each([
   ['a record as the Collector writes it with partition_traces_by_id', { one: true, key: 'own', shift: 0 }, true],
