@@ -22,8 +22,8 @@ export function runFigures({ prices, taskOf }: RunFigureOptions): (run: Run) => 
     return {
       ...known('prompt', systemPrompt === undefined ? undefined : hash('sha256', systemPrompt, 'hex').slice(0, promptDigits)),
       ...known('task', taskOf(run)),
-      ...known('inputTokens', amount(tokensOf(run.trace, 'inputTokens', 'input'))),
-      ...known('outputTokens', amount(tokensOf(run.trace, 'outputTokens', 'output'))),
+      ...known('inputTokens', tokenCount(tokensOf(run.trace, 'inputTokens', 'input'))),
+      ...known('outputTokens', tokenCount(tokensOf(run.trace, 'outputTokens', 'output'))),
       ...known('costUsd', costs.length === 0 ? undefined : amount(sumOf(costs.map(costOf)))),
       ...known('models', modelCounts(run.trace, costs)),
     };
@@ -59,8 +59,8 @@ function modelCounts({ model: usual = '', modelCalls }: AgentTrace, costs: reado
       model,
       calls: requestCount(calls),
       errors: calls.filter(({ failed }) => failed === true).length,
-      ...known('inputTokens', amount(toldOf(calls, 'inputTokens'))),
-      ...known('outputTokens', amount(toldOf(calls, 'outputTokens'))),
+      ...known('inputTokens', tokenCount(toldOf(calls, 'inputTokens'))),
+      ...known('outputTokens', tokenCount(toldOf(calls, 'outputTokens'))),
       ...known('costUsd', asked.length === 0 ? undefined : amount(sumOf(asked.map((call) => costOfCall.get(call))))),
       took: calls
         .slice(0, timesMax)
@@ -91,6 +91,12 @@ const figureMax = 1e15;
 /** Spans may tell any number. */
 function amount(value: number | undefined): number | undefined {
   return value !== undefined && value >= 0 && value <= figureMax ? value : undefined;
+}
+
+/** Whole tokens: the store has integers for them. */
+function tokenCount(value: number | undefined): number | undefined {
+  const told = amount(value);
+  return told === undefined ? undefined : Math.round(told);
 }
 
 function known<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {

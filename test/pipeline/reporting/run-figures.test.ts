@@ -35,6 +35,11 @@ const cases: readonly (readonly [name: string, trace: Partial<AgentTrace>, figur
     { model: 'm', tokens: { input: 200, output: 10 } },
     { inputTokens: 200, outputTokens: 10, costUsd: 0.003 },
   ],
+  [
+    'parts of tokens, of which no store has a column',
+    calls({ model: 'x', inputTokens: 1.5, outputTokens: 0.2 }, { model: 'x', inputTokens: 1.25, outputTokens: 0.2 }),
+    { inputTokens: 3, outputTokens: 0 },
+  ],
   ['numbers that are none are unknown', calls({ model: 'x', inputTokens: -5, outputTokens: Infinity }), {}],
   ['numbers whose sum over runs would not be finite are unknown', calls({ model: 'x', inputTokens: 1e308, outputTokens: Number.NaN }), {}],
 ];
