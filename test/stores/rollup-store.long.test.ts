@@ -164,6 +164,16 @@ describe.each(members)('%s', (member) => {
     });
   });
 
+  test('rollups: names that become one where they are stored count together', async () => {
+    const store = await open(member);
+    const names = ['a\0b', 'a\ufffdb', 'a\ud800b'];
+    const models = names.map((model) => ({ model, calls: 1, errors: 0, took: [] }));
+    await store.write([item({ figures: { models }, toolCalls: names.map((name) => call({ name })) })]);
+    await refreshed(store, start);
+    for (const kind of ['tool', 'model'] as const)
+      expect((await rows(store, kind)).map(({ name, counts }) => [name, counts.calls])).toEqual([['a\ufffdb', 3]]);
+  });
+
   test('rollups: a later verdict, a later revision and a run that became a part count once', async () => {
     const store = await open(member);
     const first = item({ verdicts: { e: scored(1) }, toolCalls: [timed('find', 5)] });

@@ -110,12 +110,17 @@ function agentOf(agents: Agents, tenant: string, agent: string): Agent {
 
 function sumsFor({ kinds: own }: Agent, kind: RollupKind, name: string): Sums {
   const byName = own[kind];
-  const key = withRoom(byName, name, namesMax);
+  const key = withRoom(byName, storable(name), namesMax);
   const known = byName.get(key);
   if (known !== undefined) return known;
   const fresh = noSums(kind);
   byName.set(key, fresh);
   return fresh;
+}
+
+/** As PostgreSQL keeps a text. JSON within a row holds names as they were sent, and two of them may become one key. */
+function storable(name: string): string {
+  return name.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
 // From runs.
