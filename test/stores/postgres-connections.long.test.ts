@@ -37,6 +37,24 @@ async function waiting(other: pg.Client, what: string): Promise<void> {
   }, `a store that waits: ${what}`);
 }
 
+test('postgres: questions that find their connections lost share the new ones', async () => {
+  const url = await emptyPostgres();
+  const store = await postgresStore(url, { inThread: true });
+  const other = await beside(url);
+  const connections = async (): Promise<number | null> =>
+    (await other.query("select 1 from pg_stat_activity where application_name = 'tracejury' and datname = current_database()")).rowCount;
+  const read = () => Promise.allSettled(Array.from({ length: 20 }, () => store.runs({ limit: 1 })));
+  await read();
+  const before = await connections();
+  await other.query(
+    "select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'tracejury' and datname = current_database()",
+  );
+  await read();
+  await read();
+  expect(await connections()).toBe(before);
+  await store.stop();
+});
+
 test('postgres: readers do not wait for a writer that waits for the lock, nor for a transaction', async () => {
   const url = await emptyPostgres();
   const store = await postgresStore(url, { inThread: true });

@@ -74,6 +74,7 @@ const lostText = 'the connection to PostgreSQL was lost within a transaction';
 export function lineTo(url: string, given: LineOptions = {}): Line {
   const options = { statementMs: 60_000, answerMs: 10_000, readsOnly: false, ...given };
   let linked: Linked | undefined;
+  let connecting: Promise<Linked> | undefined;
   let inTransaction = false;
   let statementMs = options.statementMs;
   let begun: (client: HearingClient) => Promise<void> = async () => undefined;
@@ -84,6 +85,12 @@ export function lineTo(url: string, given: LineOptions = {}): Line {
     if (linked !== undefined) return linked;
     if (inTransaction) throw new Error(lostText);
     if (failed !== undefined && performance.now() < failed.untilMs) throw failed.error;
+    // All who ask meanwhile get the same connection.
+    connecting ??= connectedAnew().finally(() => (connecting = undefined));
+    return await connecting;
+  }
+
+  async function connectedAnew(): Promise<Linked> {
     const socket = new Socket();
     const client = new pg.Client({
       connectionString: url,
