@@ -55,6 +55,21 @@ test('postgres: questions that find their connections lost share the new ones', 
   await store.stop();
 });
 
+test('postgres: where the server takes no further connection, questions wait for those that are there', async () => {
+  const database = await missingPostgres();
+  await database.run('create role $ login connection limit 2');
+  onTestFinished(() => database.run('drop role $'));
+  await database.run('create database $ owner $');
+  onTestFinished(() => database.run('drop database $ with (force)'));
+  const url = new URL(database.url);
+  url.username = url.pathname.slice(1);
+  const store = await postgresStore(String(url), { inThread: true });
+  onTestFinished(() => store.stop());
+  await store.write([scoredRun({}, nth(1))]);
+  const found = await Promise.all(Array.from({ length: 20 }, () => store.runs({ limit: 10 })));
+  expect(found.map(({ runs }) => runs.length)).toEqual(Array.from({ length: 20 }, () => 1));
+});
+
 test('postgres: readers do not wait for a writer that waits for the lock, nor for a transaction', async () => {
   const url = await emptyPostgres();
   const store = await postgresStore(url, { inThread: true });

@@ -84,8 +84,14 @@ export async function postgresDatabase(url: string, options: Pick<LineOptions, '
 
   async function besides(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
     if (ask.kind === 'recent') return { kind: 'recent', recent: recent.since(ask.after) };
-    const [idlest] = readers.toSorted((one, other) => one.asked() - other.asked());
-    return await (idlest?.read ?? write)(ask);
+    let refused: unknown;
+    // A server may take no further connection: questions then wait for those that are there.
+    for (const { read } of readers.toSorted((one, other) => one.asked() - other.asked())) {
+      const given = await read(ask);
+      if (given.kind !== 'refused') return given;
+      refused ??= given.error;
+    }
+    throw refused;
   }
 
   return {
@@ -101,7 +107,8 @@ export async function postgresDatabase(url: string, options: Pick<LineOptions, '
 interface Reader {
   /** Questions that have no answer yet. */
   asked(): number;
-  read(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content>;
+  /** `refused`: there is no connection, and none could be made. */
+  read(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content | { readonly kind: 'refused'; readonly error: unknown }>;
   close(): Promise<void>;
 }
 
@@ -118,7 +125,11 @@ function readerTo(url: string, options: LineOptions): Reader {
     async read(ask) {
       asked++;
       try {
-        return await read(ask);
+        const refused = await line.connect().then(
+          () => undefined,
+          (error: unknown) => ({ kind: 'refused', error }) as const,
+        );
+        return refused ?? (await read(ask));
       } finally {
         asked--;
       }
