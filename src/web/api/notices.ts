@@ -101,7 +101,9 @@ function diskNotices({ status }: ApiDeps): readonly Notice[] {
 
 function replicaNotices(replicas: readonly ReplicaStatus[]): readonly Notice[] {
   const configurations = new Set(replicas.filter(({ isAlive }) => isAlive).map(({ configuration }) => configuration));
-  const silent = replicas.filter(({ isAlive }) => !isAlive).map(({ host }) => host);
+  const silent = replicas.filter(({ isAlive }) => !isAlive).map(({ host, id }) => `${host} ${id.slice(0, 8)}`);
+  // What answers is alive: then the store takes no writes, and nobody's sign of life is a recent one.
+  const isStuck = replicas.some(({ isOwn, isAlive }) => isOwn && !isAlive);
   return [
     ...(configurations.size < 2
       ? []
@@ -120,8 +122,15 @@ function replicaNotices(replicas: readonly ReplicaStatus[]): readonly Notice[] {
           {
             code: 'replica_silent',
             severity: 'warning',
-            message: `${counted(silent.length, 'replica')} gave no sign of life for 30 seconds: ${silent.join(', ')}. Runs that were open there wait in its journal.`,
-            todo: 'Start it again over its journal. The others do its tasks meanwhile.',
+            ...(isStuck
+              ? {
+                  message: 'The store took no sign of life of this replica for 30 seconds, so nobody can tell which replicas run.',
+                  todo: 'See in pg_stat_activity what the statements of tracejury wait for. The log names those that failed.',
+                }
+              : {
+                  message: `${counted(silent.length, 'replica')} gave no sign of life for 30 seconds: ${silent.join(', ')}. Runs that were open there wait in its journal.`,
+                  todo: 'Start it again over its journal. The others do its tasks meanwhile.',
+                }),
             link: '/settings',
           } as const,
         ]),

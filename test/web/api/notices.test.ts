@@ -267,3 +267,16 @@ test('notices: the most severe come first', async () => {
   });
   expect(found.map(({ severity }) => severity)).toEqual(['error', 'warning', 'info']);
 });
+
+test('notices: a replica that is silent is named, and a store that takes no writes makes nobody silent', async () => {
+  const replica = (id: string, isOwn: boolean, isAlive: boolean) =>
+    ({ id, host: 'h', version: '1', configuration: 'c', startedAt: 1, seenAt: 2, isOwn, isAlive, tasks: [] }) as const;
+  const said = async (...replicas: readonly ReturnType<typeof replica>[]) =>
+    (await notices({ status: serviceStatus({ replicas: async () => replicas }) })).map(({ code, message }) => [code, message]);
+  expect(await said(replica('one', true, true), replica('other', false, false))).toEqual([
+    ['replica_silent', '1 replica gave no sign of life for 30 seconds: h other. Runs that were open there wait in its journal.'],
+  ]);
+  expect(await said(replica('one', true, false), replica('other', false, false))).toEqual([
+    ['replica_silent', 'The store took no sign of life of this replica for 30 seconds, so nobody can tell which replicas run.'],
+  ]);
+});
