@@ -159,6 +159,25 @@ export function isDiskFull(error: unknown): boolean {
   return 'errcode' in error && typeof error.errcode === 'number' && error.errcode % 256 === sqliteFull;
 }
 
+/** Codes with which stores name a value that no attempt could write. */
+export const valueRefused = 'VALUE_REFUSED';
+
+/** SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE; and what cannot be bound to a statement. */
+const sqliteValueFaults: ReadonlySet<number> = new Set([18, 19, 20, 25]);
+const bindFaults: ReadonlySet<unknown> = new Set(['ERR_INVALID_ARG_TYPE', 'ERR_INVALID_ARG_VALUE', 'ERR_OUT_OF_RANGE']);
+/** Data exceptions and broken constraints. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const postgresValueFaults = /^2[23][0-9A-Z]{3}$/;
+
+/** True: the same rows would be refused again. */
+export function isValueRefused(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  if ('errcode' in error && typeof error.errcode === 'number') return sqliteValueFaults.has(error.errcode % 256);
+  if (!('code' in error)) return false;
+  return (
+    error.code === valueRefused || bindFaults.has(error.code) || (typeof error.code === 'string' && postgresValueFaults.test(error.code))
+  );
+}
+
 /**
  * SQLITE_IOERR and SQLITE_CANTOPEN: SQLite reports an exhausted quota like a broken disk, as it tests for ENOSPC alone.
  * https://sqlite.org/rescode.html#ioerr

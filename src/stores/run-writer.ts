@@ -2,6 +2,7 @@
  * Gathers scored runs, writes them to the store in batches, and prunes old ones. Its memory is bounded: while the store fails, it drops and
  * counts the oldest items. It never slows the pipeline.
  */
+import { isValueRefused } from '../model/errors.ts';
 import { oldestOfLargest } from '../model/shares.ts';
 import { roughBytes } from '../model/size-estimate.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -148,18 +149,33 @@ export function runWriter(options: RunWriterOptions): RunWriter {
   /** Writes batches until no item waits. */
   async function writeAll(): Promise<void> {
     await sleep(gatherMs, ended.signal);
+    let size = batchItems;
+    /** Was refused alone once. */
+    let suspect: Held | undefined;
     for (let failures = 0; waiting.length > 0;) {
-      current = waiting.splice(0, batchItems);
+      current = waiting.splice(0, size);
       const fault = await written(current);
       const batch = current;
       current = [];
-      failing = fault !== undefined;
+      const isRefused = fault !== undefined && isValueRefused(fault.error);
+      failing = fault !== undefined && !isRefused;
       if (fault === undefined) {
         failures = 0;
+        size = Math.min(batchItems, size * 2);
         left(batch, 'written');
         options.onWritten?.();
         writtenBytes += batch.reduce((sum, { bytes: own }) => sum + own, 0);
         if (writtenBytes > keep.bytes * pruneShare) pruning.wake();
+      } else if (isRefused && suspect !== undefined && suspect === batch[0] && batch.length === 1) {
+        // Otherwise it would keep the runs of all tenants from the store for ever.
+        onFault(fault.error);
+        left(batch, 'dropped');
+      } else if (isRefused) {
+        // Smaller batches, until the item that the store cannot take is alone.
+        if (batch.length === 1) [suspect] = batch;
+        size = Math.ceil(batch.length / 2);
+        waiting = [...batch, ...waiting];
+        count('retried', batch.length);
       } else {
         onFault(fault.error);
         waiting = [...batch, ...waiting];

@@ -4,7 +4,7 @@ import { runWriter, type RunWriter, type RunWriterOptions } from '../../src/stor
 import { memoryStore } from '../builders/memory-store.ts';
 import type { Retention, Store } from '../../src/model/store/store.ts';
 import type { ItemId } from '../../src/model/watermark.ts';
-import { tenant } from '../../src/model/ids.ts';
+import { tenant, type SpanId } from '../../src/model/ids.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { type ManualSleep, manualSleep, settled } from '../builders/manual-sleep.ts';
@@ -17,6 +17,8 @@ interface Bench {
   readonly sleep: ManualSleep;
   /** Sizes of the batches that were tried. */
   readonly batches: number[];
+  /** Spans of runs with a value that the store cannot take. */
+  readonly refused: Set<SpanId>;
   readonly pruned: Retention[];
   readonly faults: unknown[];
   /** The next so many writes fail. */
@@ -31,6 +33,7 @@ async function bench(options: Partial<RunWriterOptions> = {}): Promise<Bench> {
   const batches: number[] = [];
   const pruned: Retention[] = [];
   const faults: unknown[] = [];
+  const refused = new Set<SpanId>();
   let failures = 0;
   let stopped = false;
   const store: Store = {
@@ -38,6 +41,7 @@ async function bench(options: Partial<RunWriterOptions> = {}): Promise<Bench> {
     async write(items) {
       batches.push(items.length);
       if (failures-- > 0) throw new Error('disk full');
+      if (items.some(({ run: { spanId: id } }) => refused.has(id))) throw Object.assign(new Error('not an integer'), { code: '22P02' });
       return inner.write(items);
     },
     async prune(limits) {
@@ -62,6 +66,7 @@ async function bench(options: Partial<RunWriterOptions> = {}): Promise<Bench> {
     }),
     sleep,
     batches,
+    refused,
     pruned,
     faults,
     fail: (times) => {
@@ -97,6 +102,18 @@ test('run writer: items gather and are written in batches', async () => {
   await sleep.wakeAll();
   await turns();
   expect(batches).toEqual([200, 200, 80, 1]);
+  await keeping.stop(1_000);
+});
+
+test('run writer: an item that the store cannot take is dropped alone, and all others are written', async () => {
+  const { keeping, sleep, refused, stored, faults, count } = await bench();
+  for (const number of [7, 150]) refused.add(spanId(number));
+  for (let number = 1; number <= 180; number++) keeping.offer(item(number));
+  for (let round = 0; round < 4; round++) {
+    await sleep.wakeAll();
+    await turns();
+  }
+  expect([await stored(), faults.length, count('written'), count('dropped'), keeping.held()]).toEqual([178, 2, 178, 2, 0]);
   await keeping.stop(1_000);
 });
 

@@ -27,13 +27,17 @@ export async function threadOf(data: ThreadData, open: () => Database | Promise<
   return options.inThread === false ? threadHere(await open()) : await storeThread(data, options);
 }
 
+function fault(message: string, code: string | undefined): Error {
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
+}
+
 /** A database that answers between two turns of the caller's. */
 function threadHere({ answer }: Database): SqlThread {
   let isOpen = true;
   const ask: SqlThread['ask'] = async (question) => {
     if (!isOpen) throw new Error('the store is closed');
     const given = await answer({ ...question, id: openedId });
-    if (given.kind === 'failed') throw new Error(given.message);
+    if (given.kind === 'failed') throw fault(given.message, given.code);
     return given;
   };
   return {
@@ -70,7 +74,7 @@ function questions({ onDiskFull }: ThreadOptions, folder: string | undefined): Q
   const waiting = new Map<number, Waiting>();
 
   function failure({ message, isDiskFull, code }: Extract<Answer, { readonly kind: 'failed' }>): Error {
-    if (!isDiskFull || folder === undefined) return Object.assign(new Error(message), code === undefined ? {} : { code });
+    if (!isDiskFull || folder === undefined) return fault(message, code);
     onDiskFull?.();
     return Object.assign(new Error(diskFullText(folder)), { code: 'ENOSPC' });
   }

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
-import { isDiskFull, mayBeDiskFull } from '../../model/errors.ts';
+import { isDiskFull, mayBeDiskFull, isValueRefused, valueRefused } from '../../model/errors.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import { compressed } from '../compression.ts';
 import { answering, beginText, done, type Answer, type Content, type Database } from '../sql/answers.ts';
@@ -147,6 +147,7 @@ export function failed(id: number, error: unknown, file: string, roomFault: (fol
     kind: 'failed',
     message: error instanceof Error ? error.message : 'unknown error',
     isDiskFull: isDiskFull(error) || (file !== ':memory:' && mayBeDiskFull(error) && isDiskFull(roomFault(dirname(file)))),
+    code: isValueRefused(error) ? valueRefused : undefined,
   };
 }
 
