@@ -6,6 +6,7 @@ import { constants, getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
+import { nodeFiles } from '../journals/disk/node-files.ts';
 import type { JournalAddress } from '../journals/index.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { garbageCollector } from '../stores/garbage.ts';
@@ -96,6 +97,8 @@ export async function jobOwner({ scheme, rest }: JournalAddress): Promise<string
   const file = join(rest, 'asker');
   const known = (await readFile(file, 'utf8').catch(() => '')).trim();
   if (OWNER.test(known)) return known;
+  // The journal that makes the folder may open later.
+  await nodeFiles.makeFolder(rest).catch(() => undefined);
   await writeFile(file, `${fresh}\n`, { mode: fileMode }).catch(() => undefined);
   return fresh;
 }
