@@ -159,7 +159,7 @@ export function isDiskFull(error: unknown): boolean {
   return 'errcode' in error && typeof error.errcode === 'number' && error.errcode % 256 === sqliteFull;
 }
 
-/** Codes with which stores name a value that no attempt could write. */
+/** The code of a fault that another thread reports: the store refuses a value, and no attempt could write it. */
 export const valueRefused = 'VALUE_REFUSED';
 
 /** SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_RANGE; and what cannot be bound to a statement. */

@@ -166,23 +166,23 @@ export function runWriter(options: RunWriterOptions): RunWriter {
         options.onWritten?.();
         writtenBytes += batch.reduce((sum, { bytes: own }) => sum + own, 0);
         if (writtenBytes > keep.bytes * pruneShare) pruning.wake();
-      } else if (isRefused && suspect !== undefined && suspect === batch[0] && batch.length === 1) {
+      } else if (isRefused && batch.length === 1 && batch[0] === suspect) {
         // Otherwise it would keep the runs of all tenants from the store for ever.
         onFault(fault.error);
         left(batch, 'dropped');
-      } else if (isRefused) {
-        // Smaller batches, until the item that the store cannot take is alone.
-        if (batch.length === 1) [suspect] = batch;
-        size = Math.ceil(batch.length / 2);
-        waiting = [...batch, ...waiting];
-        count('retried', batch.length);
       } else {
-        onFault(fault.error);
         waiting = [...batch, ...waiting];
         count('retried', batch.length);
-        // A stop allows one more attempt, without a backoff.
-        if (ended.signal.aborted && failures > 0) return;
-        await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }), ended.signal);
+        if (isRefused) {
+          // Smaller batches, until the item that the store cannot take is alone.
+          if (batch.length === 1) [suspect] = batch;
+          size = Math.ceil(batch.length / 2);
+        } else {
+          onFault(fault.error);
+          // A stop allows one more attempt, without a backoff.
+          if (ended.signal.aborted && failures > 0) return;
+          await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }), ended.signal);
+        }
       }
       // Waiting requests are answered between two batches.
       await new Promise((resolve) => setImmediate(resolve));
