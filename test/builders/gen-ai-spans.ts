@@ -130,3 +130,16 @@ export function assistant({
 export function toolMessage(told: readonly ResultData[]): AttributeValue {
   return { role: 'tool', parts: told.map((one) => ({ type: 'tool_call_response', ...one })) };
 }
+
+/** What an agent sends while it works, and when it is done: one run of `finder`. */
+export function halves(trace: number): readonly [readonly Span[], readonly Span[]] {
+  const id = `c${trace}`;
+  const call = { id, name: 'find', arguments: '{"x":1}' };
+  return [
+    [
+      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
+      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
+    ],
+    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
+  ];
+}

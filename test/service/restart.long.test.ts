@@ -1,8 +1,7 @@
 /** A whole process that is killed, or stopped, while runs are open: the next one goes on with them. */
 import { afterEach, expect, test } from 'vitest';
 import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
-import type { Span } from '../../src/model/span.ts';
-import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { halves } from '../builders/gen-ai-spans.ts';
 import { seeded } from '../builders/seeded.ts';
 import { serviceFolder, type ServiceFolder, type ServiceProcess } from './process.ts';
 import { eventually, sample } from './running.ts';
@@ -12,19 +11,6 @@ const kills = Number(process.env['TRACEJURY_KILL_TRIALS'] ?? '3');
 
 let folder: ServiceFolder;
 afterEach(() => folder.remove());
-
-/** What an agent sends while it works, and when it is done. */
-function halves(trace: number): readonly [readonly Span[], readonly Span[]] {
-  const id = `c${trace}`;
-  const call = { id, name: 'find', arguments: '{"x":1}' };
-  return [
-    [
-      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
-      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
-    ],
-    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
-  ];
-}
 
 async function metric(service: ServiceProcess, name: string): Promise<number | undefined> {
   return sample(await (await fetch(`${service.console}/metrics`)).text(), name);

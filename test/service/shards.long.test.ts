@@ -5,27 +5,14 @@ import type { Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { Span } from '../../src/model/span.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';
-import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { halves } from '../builders/gen-ai-spans.ts';
 import { ownRecordings } from '../recordings/read.ts';
 import { serviceFolder, type ServiceFolder } from './process.ts';
 import { eventually, running, sample, sendAgentRun, type Running } from './running.ts';
 
 let folder: ServiceFolder | undefined;
 afterEach(() => folder?.remove());
-
-function halves(trace: number): readonly [readonly Span[], readonly Span[]] {
-  const id = `c${trace}`;
-  const call = { id, name: 'find', arguments: '{"x":1}' };
-  return [
-    [
-      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
-      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
-    ],
-    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
-  ];
-}
 
 const traces = Array.from({ length: 12 }, (_, at) => at + 1);
 const firsts = traces.flatMap((trace) => halves(trace)[0]);

@@ -9,7 +9,7 @@ import { partitionOf } from '../../../src/journals/kafka/partitioner.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { kafkaBroker } from '../../builders/kafka.ts';
 import { emptyPostgres } from '../../builders/postgres.ts';
-import { agentSpan, modelSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
+import { agentSpan, halves, modelSpan } from '../../builders/gen-ai-spans.ts';
 import { serviceFolder, type ServiceFolder, type ServiceProcess } from '../../service/process.ts';
 import { eventually, sample } from '../../service/running.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
@@ -32,18 +32,6 @@ async function cluster(partitions: number): Promise<Cluster> {
       return { ...(await folder.start()), restart: () => folder.start() };
     },
   };
-}
-
-function halves(trace: number): readonly [readonly Span[], readonly Span[]] {
-  const id = `c${trace}`;
-  const call = { id, name: 'find', arguments: '{"x":1}' };
-  return [
-    [
-      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
-      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
-    ],
-    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
-  ];
 }
 
 /** Until it is acknowledged, by whichever replica answers. */
