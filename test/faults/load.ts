@@ -1,7 +1,7 @@
 /** Agents at work: each sends its run in two requests, keeps what was acknowledged, and sends again what was not. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Span } from '../../src/model/span.ts';
-import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { halves } from '../builders/gen-ai-spans.ts';
 import type { Host } from './host.ts';
 
 export interface Load {
@@ -22,18 +22,14 @@ const attemptsMax = 400;
 /** Spans of the two requests of one run. */
 export const spansPerRun = 3;
 
-/** What an agent sends while it works, and when it is done. */
-function halves(trace: number, laterNano: bigint): readonly (readonly Span[])[] {
-  const id = `c${trace}`;
-  const call = { id, name: 'find', arguments: '{"x":1}' };
-  const now = (span: Span): Span => ({ ...span, startUnixNano: span.startUnixNano + laterNano, endUnixNano: span.endUnixNano + laterNano });
-  return [
-    [
-      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
-      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
-    ].map(now),
-    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })].map(now),
-  ];
+/** The halves of a run that came so much later. */
+function laterHalves(trace: number, laterNano: bigint): readonly (readonly Span[])[] {
+  const later = (span: Span): Span => ({
+    ...span,
+    startUnixNano: span.startUnixNano + laterNano,
+    endUnixNano: span.endUnixNano + laterNano,
+  });
+  return halves(trace).map((spans) => spans.map(later));
 }
 
 /** `laterMs`: how much later its runs are than those of a test. Where a trial takes long, old ones would go by `store.keep`. */
@@ -61,7 +57,7 @@ export function startLoad(service: () => Host, { laterMs = 0 }: { readonly later
     while (!isEnding) {
       const trace = ++traces;
       let acknowledged = true;
-      for (const half of halves(trace, BigInt(laterMs) * 1_000_000n)) acknowledged &&= await acknowledge(half);
+      for (const half of laterHalves(trace, BigInt(laterMs) * 1_000_000n)) acknowledged &&= await acknowledge(half);
       if (acknowledged) whole.push(trace.toString(16).padStart(32, '0'));
     }
   }
