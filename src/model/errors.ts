@@ -95,7 +95,7 @@ export const errorCatalogue = {
     retryable: false,
   },
   STORE_AWAY: {
-    what: 'The database of the store does not let the service in.',
+    what: 'The database of the store does not answer, or does not let the service in.',
     todo: 'Start the database, or mend user, password or name of store.url; a service that waits for it goes on by itself.',
     status: 503,
     retryable: true,
