@@ -3,7 +3,7 @@ import type { ClusterTopicMetadata } from '@platformatic/kafka';
 import type { Clock } from '../../model/clock.ts';
 import type { Fence, JournalPartitionStore } from '../../model/store/journal-partition-store.ts';
 import type { KafkaClients } from './client.ts';
-import { partitionLog, type PartitionLog } from './partition-log.ts';
+import { needsBelow, partitionLog, type PartitionLog } from './partition-log.ts';
 
 interface OwnershipOptions {
   readonly clients: Pick<KafkaClients, 'member' | 'reader'>;
@@ -57,7 +57,8 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
     const end = await reader.listOffsets(among);
     for (const { partition, topic: named, epoch, ...before } of rows) {
       const [from, to_] = [Number(first.get(topic)?.[partition] ?? 0n), Number(end.get(topic)?.[partition] ?? 0n)];
-      if (before.next >= 0 && before.next < from) onExpired(partition, from - before.next);
+      const expired = before.next < 0 ? 0 : needsBelow(before, from);
+      if (expired > 0) onExpired(partition, expired);
       const next = before.next > to_ ? from : Math.max(before.next, from);
       const read = before.next > to_ ? from : Math.max(before.read, from);
       owned.set(partition, partitionLog({ topic: named, partition, epoch }, { ...before, next, read }));

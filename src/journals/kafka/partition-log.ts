@@ -64,6 +64,11 @@ export function partitionLog(fence: Fence, before: PartitionProgress): Partition
   };
 }
 
+/** Records below `offset` that are not done: an earlier owner needed them, or had not read them. */
+export function needsBelow({ read, open }: PartitionProgress, offset: number): number {
+  return rangesIn(open).reduce((sum, [first, last]) => sum + Math.max(0, Math.min(last + 1, offset) - first), Math.max(0, offset - read));
+}
+
 function rangesIn(text: string): readonly Range[] {
   return text
     .split(',')

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { partitionLog } from '../../../src/journals/kafka/partition-log.ts';
+import { needsBelow, partitionLog } from '../../../src/journals/kafka/partition-log.ts';
 
 const fence = { topic: 'spans', partition: 0, epoch: 1 };
 const fresh = { next: 0, read: 0, open: '' };
@@ -68,4 +68,15 @@ test('partition log: with too many gaps the records behind them are gathered aga
   const again = readTo(partitionLog(fence, left), 5_000);
   expect(again.filter((offset) => offset < left.read).every((offset) => offset % 2 === 1)).toBe(true);
   expect(again.filter((offset) => offset >= left.read).length).toBe(5_000 - left.read);
+});
+
+test.each([
+  [{ next: 7, read: 12, open: '7-8,10' }, 7, 0],
+  [{ next: 7, read: 12, open: '7-8,10' }, 8, 1],
+  [{ next: 7, read: 12, open: '7-8,10' }, 10, 2],
+  [{ next: 7, read: 12, open: '7-8,10' }, 12, 3],
+  [{ next: 7, read: 12, open: '7-8,10' }, 15, 6],
+  [{ next: 12, read: 12, open: '' }, 12, 0],
+] as const)('partition log: of %j the topic has lost what is not done below %i: %i records', (progress, offset, lost) => {
+  expect(needsBelow(progress, offset)).toBe(lost);
 });
