@@ -1,13 +1,8 @@
 /** Clock, memory, threads and descriptors of the machine. All other code gets them as arguments. */
-import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
 import { constants, getPriority, setPriority } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { nodeFiles } from '../journals/disk/node-files.ts';
-import type { JournalAddress } from '../journals/index.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { garbageCollector } from '../stores/garbage.ts';
 import type { Memory } from './memory-guard.ts';
@@ -81,26 +76,6 @@ export function lowerThreadPriorities(): void {
   } catch {
     // The other threads keep their priority.
   }
-}
-
-/** As every file in the folder of the journal. */
-const fileMode = 0o600;
-const OWNER = /^[0-9a-f]{32}$/;
-
-/**
- * The name under which this process leases judge jobs. A process owns its journal folder alone, so its successor takes the name from there and
- * continues the leased jobs at once. Never rejects: under another name the process only waits until the old leases expire.
- */
-export async function jobOwner({ scheme, rest }: JournalAddress): Promise<string> {
-  const fresh = randomBytes(16).toString('hex');
-  if (scheme !== 'disk') return fresh;
-  const file = join(rest, 'asker');
-  const known = (await readFile(file, 'utf8').catch(() => '')).trim();
-  if (OWNER.test(known)) return known;
-  // The journal that makes the folder may open later.
-  await nodeFiles.makeFolder(rest).catch(() => undefined);
-  await writeFile(file, `${fresh}\n`, { mode: fileMode }).catch(() => undefined);
-  return fresh;
 }
 
 /** The file descriptors of the process; each connection takes one. */
