@@ -131,15 +131,16 @@ export function toolMessage(told: readonly ResultData[]): AttributeValue {
   return { role: 'tool', parts: told.map((one) => ({ type: 'tool_call_response', ...one })) };
 }
 
-/** What an agent sends while it works, and when it is done: one run of `finder`. */
-export function halves(trace: number): readonly [readonly Span[], readonly Span[]] {
+/** What an agent sends while it works, and when it is done: one run of `finder`, which starts at this time. */
+export function halves(trace: number, startMs = 0): readonly [readonly Span[], readonly Span[]] {
   const id = `c${trace}`;
   const call = { id, name: 'find', arguments: '{"x":1}' };
+  const from = (start: number, end: number) => ({ trace, start: startMs + start, end: startMs + end });
   return [
     [
-      modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }),
-      toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
+      modelSpan({ ...from(1, 2), id: 2, parent: 1, user: 'where is it?', asks: [call] }),
+      toolSpan({ ...from(3, 4), id: 3, parent: 1, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' }),
     ],
-    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
+    [agentSpan({ ...from(0, 7), id: 1, agent: 'finder', input: 'where is it?', output: 'there' })],
   ];
 }

@@ -1,4 +1,4 @@
-/** A broker of Apache Kafka that the tests start: it ends with the process of the tests. Maven brings its jars, once. */
+/** A broker of Apache Kafka that a program starts: it ends with the process of the program. Maven brings its jars, once. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export interface Broker {
 
 /** The broker of this process. */
 export function kafkaBroker(): Promise<Broker> {
-  return (broker ??= started());
+  return (broker ??= startBroker());
 }
 
 let broker: Promise<Broker> | undefined;
@@ -56,7 +56,8 @@ function jars(): string {
   return `${libs}/*`;
 }
 
-async function started(): Promise<Broker> {
+/** `data`: an empty folder for its records. Absent: one of its own. */
+export async function startBroker({ data }: { readonly data?: string } = {}): Promise<Broker> {
   const classes = jars();
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-kafka-'));
   const [port, controller] = [await freePort(), await freePort()];
@@ -72,7 +73,7 @@ async function started(): Promise<Broker> {
       'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
       'inter.broker.listener.name': 'PLAINTEXT',
       'controller.listener.names': 'CONTROLLER',
-      'log.dirs': join(folder, 'data'),
+      'log.dirs': data ?? join(folder, 'data'),
       'offsets.topic.replication.factor': 1,
       'offsets.topic.num.partitions': 4,
       'transaction.state.log.replication.factor': 1,
@@ -93,7 +94,7 @@ async function started(): Promise<Broker> {
   let shell: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    // The shell ends the broker when the process of the tests is gone, however that ended.
+    // The shell ends the broker when the process of the program is gone, however that ended.
     const script = `java -Xmx${heapMebibytes}m -cp '${classes}' kafka.Kafka '${properties}' >>'${folder}/log' 2>&1 &
       read -r signal; kill -\${signal:-KILL} $!; wait $!`;
     shell = spawn('sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'] });

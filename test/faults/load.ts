@@ -2,7 +2,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Span } from '../../src/model/span.ts';
 import { halves } from '../builders/gen-ai-spans.ts';
-import type { Host } from './host.ts';
 
 export interface Load {
   /** Requests that were acknowledged. */
@@ -15,25 +14,27 @@ export interface Load {
 
 const agents = 4;
 /** While nobody answers, or the service refuses. */
-const restMs = 25;
+const restMsUsual = 25;
 /** A run that cannot be brought to its end within so many attempts is left. */
-const attemptsMax = 400;
+const attemptsMaxUsual = 400;
 
 /** Spans of the two requests of one run. */
 export const spansPerRun = 3;
 
-/** The halves of a run that came so much later. */
-function laterHalves(trace: number, laterNano: bigint): readonly (readonly Span[])[] {
-  const later = (span: Span): Span => ({
-    ...span,
-    startUnixNano: span.startUnixNano + laterNano,
-    endUnixNano: span.endUnixNano + laterNano,
-  });
-  return halves(trace).map((spans) => spans.map(later));
+export interface LoadOptions {
+  /** Spans of the requests of a run. Default: its two halves. */
+  readonly requests?: (trace: number) => readonly (readonly Span[])[];
+  /** Between two runs of an agent. */
+  readonly pauseMs?: number;
+  readonly restMs?: number;
+  readonly attemptsMax?: number;
 }
 
-/** `laterMs`: how much later its runs are than those of a test. Where a trial takes long, old ones would go by `store.keep`. */
-export function startLoad(service: () => Host, { laterMs = 0 }: { readonly laterMs?: number } = {}): Load {
+/** `send`: gives the HTTP status, or undefined when nobody answered. */
+export function startLoad(
+  send: (spans: readonly Span[]) => Promise<number | undefined>,
+  { requests = (trace) => halves(trace), pauseMs = 0, restMs = restMsUsual, attemptsMax = attemptsMaxUsual }: LoadOptions = {},
+): Load {
   const whole: string[] = [];
   let count = 0;
   let spanCount = 0;
@@ -42,7 +43,7 @@ export function startLoad(service: () => Host, { laterMs = 0 }: { readonly later
 
   async function acknowledge(spans: readonly Span[]): Promise<boolean> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      const status = await service().send(spans);
+      const status = await send(spans);
       if (status === 200) {
         count++;
         spanCount += spans.length;
@@ -57,8 +58,9 @@ export function startLoad(service: () => Host, { laterMs = 0 }: { readonly later
     while (!isEnding) {
       const trace = ++traces;
       let acknowledged = true;
-      for (const half of laterHalves(trace, BigInt(laterMs) * 1_000_000n)) acknowledged &&= await acknowledge(half);
+      for (const spans of requests(trace)) acknowledged &&= await acknowledge(spans);
       if (acknowledged) whole.push(trace.toString(16).padStart(32, '0'));
+      if (pauseMs > 0) await wait(pauseMs);
     }
   }
 

@@ -45,7 +45,7 @@ export async function accountOf(fault: Fault, trial: number, { seed = 1, looks =
   try {
     let restarts = 0;
     let service = await started(fault.world?.(chance, trial));
-    const load = startLoad(() => service);
+    const load = startLoad((spans) => service.send(spans));
     const watch = watched(() => service);
     await fault.suffer({
       chance,

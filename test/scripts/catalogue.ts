@@ -37,6 +37,10 @@ export const catalogues = {
       mlflow: { about: 'the guide to MLflow with a real one', command: 'node test/backends/mlflow/run.ts' },
       hostile: { about: 'hostile input to a whole service, and the result of each case', command: 'node test/hostile/run.ts' },
       faults: { about: 'losses when the service, its disk or its backend is killed under load', command: 'node test/faults/run.ts' },
+      replicas: {
+        about: 'losses when replicas, their broker or their database fail under load',
+        command: 'node test/faults/many/run.ts',
+      },
       backend: {
         about: 'a backend that is dead for ten minutes, and a service that is killed meanwhile',
         command: 'node test/bench/exports/run.ts',

@@ -14,8 +14,8 @@ export interface ServiceProcess {
   readonly pid: number;
   readonly otlp: string;
   readonly console: string;
-  /** HTTP status; undefined: nobody answered. */
-  send(spans: readonly Span[]): Promise<number | undefined>;
+  /** HTTP status; undefined: nobody answered, or not within this time. */
+  send(spans: readonly Span[], withinMs?: number): Promise<number | undefined>;
   runs(): Promise<readonly JsonObject[]>;
   /** The metrics page. */
   metrics(): Promise<string>;
@@ -123,13 +123,14 @@ function serviceAt(child: ChildProcess, said: () => string, otlp: string, page: 
     pid: child.pid ?? 0,
     otlp,
     console: page,
-    async send(spans) {
+    async send(spans, withinMs) {
       const body = new Uint8Array(gzipSync(writeTraces(spans, 'protobuf')));
       try {
         const { status } = await fetch(`${otlp}/v1/traces`, {
           method: 'POST',
           headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' },
           body,
+          ...(withinMs === undefined ? {} : { signal: AbortSignal.timeout(withinMs) }),
         });
         return status;
       } catch {

@@ -3,7 +3,7 @@
  * account: what the backend has, by the ids of spans, against the runs that were acknowledged.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { agentSpan } from '../../builders/gen-ai-spans.ts';
+import { halves } from '../../builders/gen-ai-spans.ts';
 import { hostFolder, type Host } from '../../faults/host.ts';
 import { startLoad } from '../../faults/load.ts';
 import { openSink, type Sink } from '../../faults/sink.ts';
@@ -36,8 +36,6 @@ export interface DeadBackendAccount {
 }
 
 const requestsPerRun = 2;
-/** When spans of the builders begin. */
-const builtMs = Number(agentSpan({ id: 1, start: 0 }).startUnixNano / 1_000_000n);
 /** Shares of the runs, acknowledged when it is killed. */
 const killsAfter = [0.3, 0.7];
 /** Share of the scores at the backend when it is killed once more. */
@@ -51,13 +49,15 @@ export async function deadBackend({ runs, deadMs, onProgress }: DeadBackendOptio
   const folder = hostFolder(`export: [ { to: span_events, endpoint: "${sink.endpoint}" } ]\n`);
   try {
     const diedMs = performance.now();
+    // Old runs would go by `store.keep`.
+    const startMs = Date.now();
     let service = await folder.start();
     const restart = async (why: string): Promise<void> => {
       await service.end('SIGKILL');
       onProgress(`killed ${why}`);
       service = await folder.start();
     };
-    const load = startLoad(() => service, { laterMs: Date.now() - builtMs });
+    const load = startLoad((spans) => service.send(spans), { requests: (trace) => halves(trace, startMs) });
     for (const share of killsAfter) {
       await until(() => load.acknowledged() >= runs * requestsPerRun * share);
       await restart(`after ${Math.floor(load.acknowledged() / requestsPerRun)} runs, with the backend dead`);

@@ -1,0 +1,91 @@
+/** Runs as the API shows them, without what two services over the same spans may do differently. */
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../src/model/json.ts';
+import { serviceFolder, type ServiceProcess } from '../../service/process.ts';
+import { eventually } from '../../service/running.ts';
+import { listOf } from '../doubled.ts';
+import { requestsOf, traceIdOf } from './runs.ts';
+
+/** What one process over a disk and SQLite makes of the same spans. */
+export interface OneProcess {
+  /** Sends the runs that it does not have yet. */
+  readonly documents: (traces: readonly number[]) => Promise<readonly string[]>;
+  readonly stop: () => Promise<void>;
+}
+
+/** The evaluator that asks the judge. */
+const judged = 'judged';
+/** Requests to a service at the same time. */
+const beside = 8;
+/** A run has another revision where its spans came twice, and each question to a judge has random ids. */
+const own: ReadonlySet<string> = new Set(['revision', 'revisions', 'judge_trace']);
+
+/** The whole run of each trace; `null` in place of one that is not there. */
+export async function documentsOf({ console: page }: ServiceProcess, traces: readonly number[]): Promise<readonly string[]> {
+  const found: string[] = Array.from({ length: traces.length }, () => 'null');
+  const waiting = traces.entries();
+  await Promise.all(
+    Array.from({ length: beside }, async () => {
+      for (const [at, trace] of waiting) {
+        const answer = await fetch(`${page}/api/v1/runs/${traceIdOf(trace)}/0000000000000001`);
+        if (answer.status === 200) found[at] = JSON.stringify(shared((await answer.json()) as JsonObject));
+      }
+    }),
+  );
+  return found;
+}
+
+function shared(value: JsonValue): JsonValue {
+  if (isJsonArray(value)) return value.map(shared);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !own.has(name))
+      .map(([name, inner]) => [name, shared(inner ?? null)]),
+  );
+}
+
+/** Whether the judge has answered about the run. */
+export function isJudged(run: JsonObject): boolean {
+  return listOf(run, 'verdicts').some(({ name, status }) => name === judged && status === 'scored');
+}
+
+/** Of these traces, those about which the judge was not asked: on a machine that is short of time the service gives up judges first. */
+export async function unasked({ console: page }: ServiceProcess, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const id of ids) {
+    const decisions = (await (await fetch(`${page}/api/v1/decisions/${id}`)).json()) as JsonObject;
+    if (listOf(decisions, 'decisions').some(({ name, decision }) => name === judged && decision === 'overload')) found.add(id);
+  }
+  return found;
+}
+
+/** The same document without what the judge says. */
+export function unjudged(document: string): string {
+  const run = JSON.parse(document) as JsonObject;
+  const without = (list: string) => listOf(run, list).filter(({ name }) => name !== judged);
+  return JSON.stringify({ ...run, verdicts: without('verdicts'), decisions: without('decisions') });
+}
+
+export async function oneProcess(yaml: string, startMs: number): Promise<OneProcess> {
+  const folder = serviceFolder();
+  folder.configure(yaml);
+  const service = await folder.start();
+  const sent = new Set<number>();
+  return {
+    async documents(traces) {
+      for (const trace of traces) {
+        if (sent.has(trace)) continue;
+        sent.add(trace);
+        for (const spans of requestsOf(trace, startMs))
+          await eventually(async () => ((await service.send(spans)) === 200 ? true : undefined), 'a request that is acknowledged');
+      }
+      await eventually(
+        async () => ((await service.runs()).filter(isJudged).length >= sent.size ? true : undefined),
+        'the runs of one process',
+        { everyMs: 200, looksMax: 600 },
+      );
+      return await documentsOf(service, traces);
+    },
+    stop: () => folder.remove(),
+  };
+}
