@@ -5,7 +5,9 @@
  */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { ReplicaStatus } from '../model/service-status.ts';
-import type { Replica, ReplicaStore } from '../model/store/replica-store.ts';
+import { leaseMs, leaseOf } from '../model/store/lease.ts';
+import { clockSkewMaxMs, type Replica, type ReplicaStore } from '../model/store/replica-store.ts';
+import type { Micros } from '../model/timestamp.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
@@ -35,8 +37,6 @@ export interface ReplicaWatch {
   stop(): Promise<void>;
 }
 
-/** A process without a sign of life for this long counts as dead. */
-export const leaseMs = 30_000;
 export const renewEveryMs = 5_000;
 /** A round of a task that begins now has this long before another process may take the task. */
 const marginMs = 5_000;
@@ -49,6 +49,8 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
   let held: ReadonlySet<string> = new Set();
   let heldUntilMs = -Infinity;
   let others = '';
+  let skewMs = 0;
+  let isSkewTold = false;
   let looking: PeriodicTask | undefined;
   const micros = (ms: number): number => Math.floor(ms * 1_000);
   const holds = (task: SharedTask): boolean => !store.isShared || (held.has(task) && clock.nowMs() < heldUntilMs);
@@ -57,19 +59,39 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
     configuration: configuration(),
     startedAt: micros(startedMs),
     seenAt: micros(clock.nowMs()),
+    skew: micros(skewMs),
   });
 
   async function look(): Promise<void> {
     const nowMs = clock.nowMs();
     // The lease counts from before the question: its answer may take long.
-    held = new Set(await store.hold(sharedTasks, { owner: own.id, now: micros(nowMs), until: micros(nowMs + leaseMs) }));
+    held = new Set(await store.hold(sharedTasks, leaseOf(own.id, clock)));
     heldUntilMs = nowMs + leaseMs - marginMs;
-    await store.seen(self(), micros(nowMs - listedMs));
-    publish((await store.list()).filter(isAlive));
+    const isAlive = aliveAt(await measured());
+    const seen = self();
+    await store.seen(seen, seen.seenAt - micros(listedMs));
+    publish((await store.list()).filter((one) => one.id === own.id || isAlive(one)));
   }
 
-  function isAlive({ seenAt }: Replica): boolean {
-    return seenAt > micros(clock.nowMs() - leaseMs);
+  const aliveAt =
+    (time: Micros) =>
+    ({ seenAt }: Replica): boolean =>
+      seenAt > time - micros(leaseMs);
+
+  /** Resolves with the time of the store. Notes by how much the clock of this process differs from it at least: an answer may take long. */
+  async function measured(): Promise<Micros> {
+    const askedMs = clock.nowMs();
+    const time = await store.time(micros(askedMs));
+    const [low, high] = [askedMs - time / 1_000, clock.nowMs() - time / 1_000];
+    skewMs = low > 0 ? low : Math.min(0, high);
+    const isSkewed = Math.abs(skewMs) > clockSkewMaxMs;
+    if (isSkewed && !isSkewTold)
+      logger.warn(
+        { seconds: Math.round(skewMs / 1_000) },
+        'the clock of this process differs from that of the database: synchronise the clock of the machine, and start the process again',
+      );
+    isSkewTold = isSkewed;
+    return time;
   }
 
   function publish(alive: readonly Replica[]): void {
@@ -96,7 +118,8 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
     },
     async list() {
       if (!store.isShared) return [{ ...self(), isOwn: true, isAlive: true, tasks: sharedTasks }];
-      const tasks = await store.tasks(micros(clock.nowMs()));
+      const now = micros(clock.nowMs());
+      const [tasks, isAlive] = [await store.tasks(now), aliveAt(await store.time(now))];
       return (await store.list()).map((one) => ({
         ...one,
         isOwn: one.id === own.id,

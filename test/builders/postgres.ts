@@ -19,11 +19,19 @@ export async function missingPostgres(): Promise<MissingDatabase> {
   return { url: url(name), run: runHere };
 }
 
-/** The URL of a database that has the tables and no rows; dropped after the test. */
-export async function emptyPostgres(): Promise<string> {
+/**
+ * The URL of a database that has the tables and no rows; dropped after the test. `leasesBy`: the clock by which leases count, that of the server
+ * unless a test has one of its own.
+ */
+export async function emptyPostgres({ leasesBy = 'server' }: { readonly leasesBy?: 'server' | 'caller' } = {}): Promise<string> {
   const { url, run, database } = await postgresServer();
   const name = await database();
   onTestFinished(() => run(`drop database if exists ${name} with (force)`));
+  if (leasesBy === 'caller')
+    await run(
+      "create or replace function tracejury.lease_clock(bigint) returns bigint language sql stable parallel safe as 'select $1'",
+      name,
+    );
   return url(name);
 }
 

@@ -36,7 +36,7 @@ export interface ServiceFolder {
   remove(): Promise<void>;
 }
 
-/** `content`: whose content the store keeps; `descriptors`: how many the process may have; `listen`: further keys of `listen`; `isRelative`: the configuration names no folder of this machine. */
+/** `clockMs`: what the clock of the machine is off by; `content`: whose content the store keeps; `descriptors`: how many the process may have; `listen`: further keys of `listen`; `isRelative`: the configuration names no folder of this machine. */
 export function serviceFolder({
   content = 'all',
   descriptors,
@@ -44,6 +44,7 @@ export function serviceFolder({
   store,
   journal,
   isRelative = false,
+  clockMs,
 }: {
   readonly content?: 'all' | 'none';
   readonly descriptors?: number;
@@ -52,6 +53,7 @@ export function serviceFolder({
   readonly store?: string;
   readonly journal?: string;
   readonly isRelative?: boolean;
+  readonly clockMs?: number;
 } = {}): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
   const file = join(folder, 'tracejury.yaml');
@@ -75,6 +77,7 @@ ${yaml}
     async start(meanwhile) {
       const words = [
         process.execPath,
+        ...(clockMs === undefined ? [] : ['--import', offBy(clockMs)]),
         join(import.meta.dirname, '../../src/cli/main.ts'),
         'serve',
         '-c',
@@ -97,6 +100,11 @@ ${yaml}
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A module that sets the clock of a process before anything reads it. */
+function offBy(clockMs: number): string {
+  return `data:text/javascript,Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + ${clockMs} })`;
 }
 
 function saidBy(child: ChildProcess): () => string {

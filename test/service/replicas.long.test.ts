@@ -1,88 +1,20 @@
-/** Whole processes on one PostgreSQL, of which one is killed: the other one does its tasks and what it had to do, and nothing comes twice. */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+/** Whole processes on one PostgreSQL: what one of them begins is done once, whoever dies and whatever the clocks show. */
 import { expect, onTestFinished, test } from 'vitest';
-import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
-import type { Span } from '../../src/model/span.ts';
+import { isJsonArray } from '../../src/model/json.ts';
 import { sharedTasks } from '../../src/service/replicas.ts';
-import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { emptyPostgres } from '../builders/postgres.ts';
-import { chatServer, says } from '../judges/chat-server.ts';
 import { serviceFolder, type ServiceProcess } from './process.ts';
+import { backend, judge, judged, listed, patience, scoresOfRun, spans, trialYaml } from './replica-trial.ts';
 import { eventually } from './running.ts';
 
-const patience = { everyMs: 100, looksMax: 900 } as const;
 const runsOfEach = 20;
-/** Each verdict at its span and at its trace, and that of the tool call at the span of the tool. */
-const scoresOfRun = 5;
-
-/** A backend that takes annotations, or nothing while it is down. */
-async function backend() {
-  const state = { isDown: false };
-  const taken: string[] = [];
-  const server = createServer((request, response) => {
-    void request.toArray().then((pieces: readonly Buffer[]) => {
-      const { data } = JSON.parse(Buffer.concat(pieces).toString() || '{}') as { readonly data?: readonly JsonObject[] };
-      if (!state.isDown)
-        for (const { span_id: span, trace_id: trace, name } of data ?? []) taken.push(`${String(span ?? trace)} ${String(name)}`);
-      response.writeHead(state.isDown ? 503 : 200, { 'content-type': 'application/json' }).end('{"data":[]}');
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { state, taken, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-/** A judge that answers at once, or not at all. */
-async function judge() {
-  const state = { isHeld: false };
-  const answered: string[] = [];
-  const answer = says('{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}');
-  const server = await chatServer((response, request) => {
-    if (state.isHeld) return;
-    answered.push(/number (\d+)\?/.exec(request.body.messages.map(({ content }) => content).join('\n'))?.[1] ?? '?');
-    answer(response, request);
-  });
-  onTestFinished(() => server.close());
-  return { state, answered, url: server.baseUrl };
-}
-
-function spans(trace: number): readonly Span[] {
-  const id = trace * 2;
-  // Retention leaves young runs alone.
-  const start = Math.floor(performance.timeOrigin);
-  return [
-    agentSpan({ id, trace, start, end: start + 7, agent: 'finder', input: `where is number ${trace}?`, output: 'there' }),
-    toolSpan({ id: id + 1, parent: id, trace, start: start + 1, end: start + 2, tool: 'find', arguments: '{}', result: 'there' }),
-  ];
-}
-
-async function listed(service: ServiceProcess, path: string): Promise<readonly JsonObject[]> {
-  const page = (await (await fetch(`${service.console}/api/v1/${path}`)).json()) as JsonObject;
-  const rows = page[path.split('?')[0] ?? ''] ?? null;
-  return isJsonArray(rows) ? (rows as readonly JsonObject[]) : [];
-}
-
-async function judged(service: ServiceProcess): Promise<number> {
-  const runs = await service.runs();
-  return runs.filter(({ verdicts }) => isJsonArray(verdicts ?? null) && JSON.stringify(verdicts).includes('"name":"judged"')).length;
-}
 
 test('replicas: a killed process loses nothing, and the other one goes on with all that it had to do', { timeout: 400_000 }, async () => {
   const [store, target, main] = [await emptyPostgres(), await backend(), await judge()];
-  const yaml = `judges: { main: { base_url: "${main.url}", model: m, concurrency: 4 } }
-export: [ { to: phoenix, endpoint: "${target.url}" } ]
-evaluators:
-  - tool_error
-  - { use: task_completion, name: judged, judge: main, sample: { rate: 1 }, expect: { tasks: ["find it"] } }`;
   const start = async (): Promise<ServiceProcess> => {
     const folder = serviceFolder({ store });
     onTestFinished(() => folder.remove());
-    folder.configure(yaml);
+    folder.configure(trialYaml(target, main));
     return await folder.start();
   };
   const [first, second] = [await start(), await start()];
@@ -107,9 +39,11 @@ evaluators:
   await sendToBoth();
   // A run that is stored goes on without the process that scored it.
   await eventually(async () => ((await second.runs()).length === last ? true : undefined), 'all runs in the store', patience);
+  const held = main.held();
   await first.end('SIGKILL');
+  await eventually(() => (main.held() < held ? true : undefined), 'the end of what the killed process asked', patience);
   target.state.isDown = false;
-  main.state.isHeld = false;
+  main.letGo();
   await eventually(() => (taken() === scoresOfRun * last ? true : undefined), 'the scores of the killed process as well', patience);
   expect(target.taken.length).toBe(scoresOfRun * last);
   await eventually(async () => ((await judged(second)) === last ? true : undefined), 'every verdict in the store', patience);
@@ -125,4 +59,47 @@ evaluators:
     ),
   ).toEqual([...sharedTasks]);
   expect((await listed(second, 'notices')).map(({ code }) => code)).toContain('replica_silent');
+});
+
+const minute = 60_000;
+const clocks = [0, 5 * minute, -5 * minute, 0] as const;
+
+test('replicas: clocks that differ by minutes make no process ask or send twice', { timeout: 400_000 }, async () => {
+  const [store, target, main] = [await emptyPostgres(), await backend(), await judge()];
+  const services: ServiceProcess[] = [];
+  for (const clockMs of clocks) {
+    const folder = serviceFolder({ store, clockMs });
+    onTestFinished(() => folder.remove());
+    folder.configure(trialYaml(target, main));
+    services.push(await folder.start());
+  }
+  const [first] = services;
+  if (first === undefined) throw new Error('no process');
+  target.state.isDown = true;
+  main.state.isHeld = true;
+  let last = 0;
+  for (let count = 0; count < runsOfEach; count++) for (const service of services) expect(await service.send(spans(++last))).toBe(200);
+  await eventually(async () => ((await first.runs()).length === last ? true : undefined), 'all runs in the store', patience);
+  const seen = async () => new Map((await listed(first, 'replicas')).map((one) => [one['id'], one['seen_at']] as const));
+  // Each process looks at what the others hold.
+  for (let looks = 0; looks < 3; looks++) {
+    const before = await seen();
+    await eventually(
+      async () => ([...(await seen())].every(([id, at]) => at !== before.get(id)) ? true : undefined),
+      'a look of each process',
+      patience,
+    );
+  }
+  target.state.isDown = false;
+  main.letGo();
+  await eventually(async () => ((await judged(first)) === last ? true : undefined), 'every verdict in the store', patience);
+  await eventually(() => (new Set(target.taken).size === scoresOfRun * last ? true : undefined), 'all scores at the backend', patience);
+  expect([main.asked.length, new Set(main.asked).size, target.taken.length]).toEqual([last, last, scoresOfRun * last]);
+  const replicas = await listed(first, 'replicas');
+  expect(replicas.map(({ state }) => state)).toEqual(clocks.map(() => 'alive'));
+  expect(replicas.map((one) => Math.round(Number(one['clock_skew_seconds']) / 60)).toSorted((one, other) => one - other)).toEqual([
+    -5, 0, 0, 5,
+  ]);
+  expect((await listed(first, 'notices')).map(({ code }) => code)).toContain('clocks_differ');
+  expect(services.map(({ said }) => said().split('differs from that of the database').length - 1)).toEqual([0, 1, 1, 0]);
 });

@@ -1,7 +1,8 @@
 /** Processes on one store under a manual clock: their tasks move when one of them dies. */
 import { expect, onTestFinished, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { leaseMs, renewEveryMs, replicaWatch, sharedTasks, type ReplicaWatch } from '../../src/service/replicas.ts';
+import { leaseMs } from '../../src/model/store/lease.ts';
+import { renewEveryMs, replicaWatch, sharedTasks, type ReplicaWatch } from '../../src/service/replicas.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 import { memoryStore } from '../builders/memory-store.ts';
@@ -17,12 +18,13 @@ interface Process {
 async function processes({ isShared = true }: { readonly isShared?: boolean } = {}) {
   const { replicas } = await memoryStore();
   const clock = manualClock(1_795_651_200_000);
-  const begun = async (id: string, configuration = 'same'): Promise<Process> => {
+  /** `aheadMs`: of the clock of the store. */
+  const begun = async (id: string, configuration = 'same', aheadMs = 0): Promise<Process> => {
     const rest = manualSleep();
     const warnings: unknown[] = [];
     const telemetry = metricRegistry({ clock });
     const watch = replicaWatch({
-      store: { ...replicas, isShared },
+      store: { ...replicas, isShared, time: async (now) => now - aheadMs * 1_000 },
       own: { id, host: `host-${id}`, version: '1.0.0' },
       configuration: () => configuration,
       telemetry,
@@ -112,4 +114,13 @@ test('replicas: a process that has the store for itself does every task, and wri
   expect(held(only)).toBe(sharedTasks.length);
   expect(await only.watch.list()).toMatchObject([{ id: 'a', isOwn: true, isAlive: true }]);
   expect([only.gauge('tracejury.replicas'), only.gauge('tracejury.replica.tasks')]).toEqual([[1], []]);
+});
+
+test('replicas: a clock that differs from that of the store is told once, and is in the list', async () => {
+  const { begun } = await processes();
+  const [right, ahead, behind] = [await begun('a', 'same', 5_000), await begun('b', 'same', 300_000), await begun('c', 'same', -5_001)];
+  await ahead.look();
+  await ahead.look();
+  expect([right, ahead, behind].map(({ warnings }) => warnings)).toEqual([[], [{ seconds: 300 }], [{ seconds: -5 }]]);
+  expect((await right.watch.list()).map(({ skew }) => skew)).toEqual([5_000_000, 300_000_000, -5_001_000]);
 });

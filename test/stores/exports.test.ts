@@ -64,16 +64,16 @@ describe.each(members)('%s', (member) => {
   test('stores: a row that a process holds is due for no other one, until its lease is over', async () => {
     const { store, ids } = await filled(3);
     const due = async (owner: string, now: number) =>
-      (await store.exports.due({ exporter: 'x', now, limit: 2, except: [], lease: { owner, until: now + 30 } })).map(({ id }) => id);
+      (await store.exports.due({ exporter: 'x', now, limit: 2, except: [], lease: { owner, now, until: now + 30 } })).map(({ id }) => id);
     expect(await due('a', 5_000)).toEqual(ids.slice(0, 2));
     expect(await due('b', 5_010)).toEqual(ids.slice(2));
     expect(await due('a', 5_020)).toEqual(ids.slice(0, 2));
-    expect(await store.exports.renew(ids, { owner: 'b', until: 5_100 })).toEqual(ids.slice(2));
+    expect(await store.exports.renew(ids, { owner: 'b', now: 5_020, until: 5_100 })).toEqual(ids.slice(2));
     expect(await due('c', 5_049)).toEqual([]);
     expect(await due('c', 5_050)).toEqual(ids.slice(0, 2));
-    expect(await store.exports.renew(ids.slice(0, 2), { owner: 'a', until: 5_200 })).toEqual([]);
+    expect(await store.exports.renew(ids.slice(0, 2), { owner: 'a', now: 5_050, until: 5_200 })).toEqual([]);
     const held = scoredRun({ a: scored(1) }, nth(9));
-    await store.write([held], [waiting(held, { lease: { owner: 'd', until: 9_000 } })]);
+    await store.write([held], [waiting(held, { lease: { owner: 'd', now: 8_000, until: 9_000 } })]);
     expect(await due('c', 8_999)).not.toContain((await store.exports.list({ limit: 10 })).exports.at(-1)?.id);
     expect(await due('e', 9_000)).toHaveLength(2);
   });

@@ -178,7 +178,7 @@ describe.each(members)('%s', (member) => {
     expect(await taken('other', 50, 150)).toEqual([2]);
     expect(await taken('one', 60, 100)).toEqual([0, 1]);
     // It was heard of, and then no more.
-    await store.judgeJobs.renew({ owner: 'one', until: 200 });
+    await store.judgeJobs.renew({ owner: 'one', now: 60, until: 200 });
     expect([await taken('other', 199, 300), await taken('third', 199, 300)]).toEqual([[2], []]);
     expect(await taken('other', 200, 300)).toEqual([0, 1, 2]);
     expect(await taken('one', 210, 300)).toEqual([]);

@@ -63,8 +63,8 @@ describe.each(members)('%s', (member) => {
 
   test('stores: no sixty seconds hold more than a minute may, whoever notes it, and what is given back makes room', async () => {
     const { judgeSpend } = await open(member);
-    const at = (second: number, given: Partial<MinuteEntry> = {}): Promise<boolean> =>
-      judgeSpend.pass({
+    const at = async (second: number, given: Partial<MinuteEntry> = {}): Promise<boolean> => {
+      const noted = await judgeSpend.pass({
         account: 'main',
         at: second * 1_000_000,
         wanted: { nanoUsd: 0, requests: 1, tokens: 40 },
@@ -72,6 +72,9 @@ describe.each(members)('%s', (member) => {
         back: [],
         ...given,
       });
+      expect([second, undefined]).toContain(noted);
+      return noted !== undefined;
+    };
     expect([await at(100), await at(130), await at(131)]).toEqual([true, true, false]);
     expect([await at(131, { account: 'other' }), await at(159), await at(160)]).toEqual([true, false, true]);
     expect(await at(161, { back: [{ second: 130, amount: { nanoUsd: 0, requests: 0, tokens: 30 } }] })).toBe(true);
@@ -112,7 +115,7 @@ describe.each(members)('%s', (member) => {
     await judgeSpend.enter(entry({ spent: cost(20), releasedNanoUsd: 20 }));
     await judgeSpend.enter(entry({ owner: 'that', wantedNanoUsd: 7 }));
     await judgeSpend.renew('that', 2_000_000);
-    await judgeSpend.adopt({ before: 2_000_000, forget: '2026-01-01' });
+    await judgeSpend.adopt({ now: 3_000_000, before: 2_000_000, forget: '2026-01-01' });
     expect(await standing(judgeSpend, 'main', day)).toEqual({ ...cost(50), reserved: money(7) });
     expect(await standing(judgeSpend, 'main', '2025-01-01')).toEqual({ ...noSpending, reserved: money(0) });
   });

@@ -13,7 +13,7 @@ import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
 /** The caller closes them. */
 export const opened = {
   'sqlite in memory': openedInMemory,
-  postgres: async () => await postgresStore(await emptyPostgres(), { inThread: false }),
+  postgres: async () => await postgresStore(await emptyPostgres({ leasesBy: 'caller' }), { inThread: false }),
   'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
 } as const satisfies { readonly [name: string]: () => Promise<Store> };
 

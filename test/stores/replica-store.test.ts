@@ -13,6 +13,7 @@ const replica = (id: string, seenAt: number): Replica => ({
   configuration: 'abc',
   startedAt: at(0),
   seenAt,
+  skew: undefined,
 });
 
 describe.each(members)('%s', (member) => {
@@ -45,8 +46,10 @@ describe.each(members)('%s', (member) => {
     const { replicas } = await open(member);
     await replicas.seen(replica('a', at(0)), at(-60));
     await replicas.seen({ ...replica('b', at(1)), startedAt: at(1) }, at(-60));
-    await replicas.seen({ ...replica('b', at(50)), startedAt: at(1), configuration: 'def' }, at(-60));
-    expect(await replicas.list()).toEqual([replica('a', at(0)), { ...replica('b', at(50)), startedAt: at(1), configuration: 'def' }]);
+    const changed = { ...replica('b', at(50)), startedAt: at(1), configuration: 'def', skew: -2_500 };
+    await replicas.seen(changed, at(-60));
+    expect(await replicas.list()).toEqual([replica('a', at(0)), changed]);
+    expect(await replicas.time(at(50))).toBe(at(50));
     await replicas.seen({ ...replica('b', at(70)), startedAt: at(1) }, at(10));
     expect((await replicas.list()).map(({ id }) => id)).toEqual(['b']);
   });

@@ -115,6 +115,11 @@ function Replicas() {
     { key: 'host', title: 'Host', cell: ({ host, id, own }) => `${host} (${id.slice(0, 8)})${own ? ', this one' : ''}` },
     { key: 'state', title: 'State', cell: ({ state }) => state },
     { key: 'seen', title: 'Last seen', cell: ({ seen_at: at }) => agoText(at, Date.now()) },
+    {
+      key: 'clock',
+      title: 'Clock is ahead by',
+      cell: ({ clock_skew_seconds: skew }) => (skew === null ? unknownText : `${skew.toFixed(1)} s`),
+    },
     { key: 'started', title: 'Started', cell: ({ started_at: at }) => timeText(at) },
     { key: 'version', title: 'Version', cell: ({ version }) => version },
     { key: 'configuration', title: 'Configuration', cell: ({ configuration }) => configuration ?? unknownText },

@@ -4,7 +4,8 @@
  * process sends it when the lease is over.
  */
 import type { Clock } from '../../model/clock.ts';
-import type { ExportLease, ExportNotes, WaitingExport, NewExport } from '../../model/store/export-store.ts';
+import type { ExportNotes, WaitingExport, NewExport } from '../../model/store/export-store.ts';
+import { type Lease, leaseMs, leaseOf } from '../../model/store/lease.ts';
 import type { Store } from '../../model/store/store.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import { itemRevision, type ExportItem } from '../../model/scored-run.ts';
@@ -13,8 +14,6 @@ import { type PerRunQueue, queueKey, type Entry } from './per-run-queue.ts';
 import type { DeliveryWorker } from './delivery-worker.ts';
 import type { ItemId } from '../../model/watermark.ts';
 
-/** A process that does not renew within this time counts as dead, and another one sends its rows. */
-const leaseMs = 30_000;
 const renewEveryMs = 10_000;
 
 /** The part of a store that exporters see. */
@@ -35,7 +34,7 @@ export interface OutboxRows {
   /** Writes the notes. Rejects when the store fails, and keeps them. */
   flush(): Promise<void>;
   /** Until when this process sends a row that it takes or adds now; `undefined` where no other process has the store open. */
-  lease(): ExportLease | undefined;
+  lease(): Lease | undefined;
   /** True: this process stood still for longer than a lease, so other ones may have taken its rows. */
   isLapsed(): boolean;
   /** Renews the leases of `held` rows when that is due. Resolves with rows that another process has taken, or that are gone. */
@@ -101,8 +100,8 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, {
   /** Flushes run one after the other. */
   let flushing: Promise<void> = Promise.resolve();
 
-  function lease(): ExportLease | undefined {
-    return owner === undefined ? undefined : { owner, until: Math.floor((clock.nowMs() + leaseMs) * 1_000) };
+  function lease(): Lease | undefined {
+    return owner === undefined ? undefined : leaseOf(owner, clock);
   }
 
   function note(row: number, what: Note): void {

@@ -247,7 +247,7 @@ export function ledger({
   /** Renews the leases, records today's spending, refreshes its sums, and closes an earlier day after its last call. */
   async function tended(): Promise<void> {
     await store.renew(owner, now());
-    await store.adopt({ before: now() - leaseMs * 1_000, forget: dayOf(clock.nowMs() - daysKept * dayMs) });
+    await store.adopt({ now: now(), before: now() - leaseMs * 1_000, forget: dayOf(clock.nowMs() - daysKept * dayMs) });
     const today = dayOf(clock.nowMs());
     for (const [key, account] of accounts) {
       await after(account, async () => {

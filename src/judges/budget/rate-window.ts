@@ -99,9 +99,9 @@ export function memorySpend(): JudgeSpendStore {
       minutes.set(account, seconds);
       for (const second of seconds.keys()) if (second <= now - minuteSeconds) seconds.delete(second);
       for (const { second, amount } of back) if (seconds.has(second)) seconds.set(second, leftOf(seconds.get(second) ?? noAmount, amount));
-      if (!fitsMinute([...seconds.values()].reduce(sumOfAmounts, noAmount), entry)) return false;
+      if (!fitsMinute([...seconds.values()].reduce(sumOfAmounts, noAmount), entry)) return undefined;
       seconds.set(now, sumOfAmounts(seconds.get(now) ?? noAmount, entry.wanted));
-      return true;
+      return now;
     },
   };
 }
@@ -131,6 +131,8 @@ const attemptEveryMs = 250;
 interface Line {
   /** Amounts by second, of the last sixty seconds, that the next entry returns to the store. */
   readonly back: Map<number, Amount>;
+  /** The second of the last request, by the clock of the store. */
+  newest: number;
   /** Serialises requests in the order of arrival. */
   last: Promise<unknown>;
 }
@@ -149,10 +151,10 @@ export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Min
   async function waited(line: Line, budget: Budget, wanted: Amount, signal: AbortSignal | undefined): Promise<number | undefined> {
     for (let attempts = 0; signal?.aborted !== true; attempts++) {
       const at = Math.floor(clock.nowMs() * 1_000);
-      const second = Math.floor(at / 1_000_000);
       const back = [...line.back].map(([of, amount]) => ({ second: of, amount }));
       line.back.clear();
-      if (await store().pass({ account: accountOf(budget), at, wanted, limits: limitsOfMinute(budget), back })) return second;
+      const second = await store().pass({ account: accountOf(budget), at, wanted, limits: limitsOfMinute(budget), back });
+      if (second !== undefined) return (line.newest = second);
       if (attempts === 0)
         telemetry.add('tracejury.judge.budget.waits', 1, {
           'tracejury.judge': budget.of === 'evaluator' ? '' : budget.name,
@@ -164,7 +166,7 @@ export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Min
   }
 
   function giveBack(line: Line, second: number, amount: Amount): void {
-    for (const old of line.back.keys()) if (old <= clock.nowMs() / 1_000 - minuteSeconds) line.back.delete(old);
+    for (const old of line.back.keys()) if (old <= line.newest - minuteSeconds) line.back.delete(old);
     if (!isNothing(amount)) line.back.set(second, sumOfAmounts(line.back.get(second) ?? noAmount, amount));
   }
 
@@ -172,7 +174,7 @@ export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Min
     async pass(budget, most, signal) {
       const limits = limitsOfMinute(budget);
       const account = accountOf(budget);
-      const line = lines.get(account) ?? { back: new Map<number, Amount>(), last: Promise.resolve() };
+      const line = lines.get(account) ?? { back: new Map<number, Amount>(), newest: 0, last: Promise.resolve() };
       lines.set(account, line);
       const wanted = counted(amountUsed(most, undefined), limits);
       const turn = line.last.catch(() => undefined).then(() => waited(line, budget, wanted, signal));

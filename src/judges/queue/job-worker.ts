@@ -5,6 +5,7 @@
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';
+import { type Lease, leaseOf } from '../../model/store/lease.ts';
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import type { ResumedJob } from '../../pipeline/judging.ts';
 import type { DeliveryWatermarks, Watermark } from '../../model/watermark.ts';
@@ -48,8 +49,6 @@ const restMs = { idle: 1_000, busy: 50, faulty: 1_000 } as const;
 /** Beyond this number the rows are counted once per `countEveryMs`. */
 const fewRows = 1_000;
 const countEveryMs = 1_000;
-/** A process that does not renew within this time counts as dead, and another one takes its jobs. */
-const leaseMs = 30_000;
 const renewEveryMs = 10_000;
 /** Limit of jobs that one round takes from a queue. */
 const takeMax = 200;
@@ -120,12 +119,7 @@ export function jobWorker({
     );
   }
 
-  const micros = (ms: number): number => Math.floor(ms * 1_000);
-  const leased = (): { readonly owner: string; readonly now: number; readonly until: number } => ({
-    owner,
-    now: micros(clock.nowMs()),
-    until: micros(clock.nowMs() + leaseMs),
-  });
+  const leased = (): Lease => leaseOf(owner, clock);
 
   async function tendLeases(): Promise<void> {
     if (released.length > 0) await store.release(owner, released.splice(0));

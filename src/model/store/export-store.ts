@@ -2,6 +2,7 @@
 import type { ExportItem } from '../scored-run.ts';
 import type { RunKey } from '../agent-trace.ts';
 import type { Micros } from '../timestamp.ts';
+import type { Lease } from './lease.ts';
 
 /**
  * Rows of unsent items and dead letters. An exporter, run and part have one row, of the newest revision. Rows are deleted with their run.
@@ -15,10 +16,10 @@ export interface ExportStore {
     readonly now: Micros;
     readonly limit: number;
     readonly except: readonly number[];
-    readonly lease?: ExportLease | undefined;
+    readonly lease?: Lease | undefined;
   }): Promise<readonly WaitingExport[]>;
   /** Renews the lease of these rows. Resolves with those that the owner still holds. */
-  renew(ids: readonly number[], lease: ExportLease): Promise<readonly number[]>;
+  renew(ids: readonly number[], lease: Lease): Promise<readonly number[]>;
   /** Applies all notes or none. Skips rows that no longer exist. */
   note(notes: ExportNotes): Promise<void>;
   list(query: ExportQuery): Promise<ExportPage>;
@@ -35,12 +36,6 @@ export interface ExportStore {
   counts(): Promise<readonly ExportCount[]>;
 }
 
-/** The process that sends a row, until when: afterwards another one may. */
-export interface ExportLease {
-  readonly owner: string;
-  readonly until: Micros;
-}
-
 export interface NewExport {
   /** Name of the exporter's entry in the configuration. */
   readonly exporter: string;
@@ -52,7 +47,7 @@ export interface NewExport {
   /** Outcome before the row was written. `sent`: the row only replaces older revisions. Otherwise it is a dead letter. */
   readonly already?: 'sent' | { readonly attempts: number; readonly reason: string };
   /** Absent: no other process has the store open. */
-  readonly lease?: ExportLease | undefined;
+  readonly lease?: Lease | undefined;
 }
 
 /** Id of the row; `undefined` when a newer revision replaces it; `gone` when the store has deleted the run. */

@@ -3,6 +3,7 @@ import type { Micros } from '../timestamp.ts';
 import type { Run } from '../agent-trace.ts';
 import { leftOf, measures, sumOfAmounts, type Amount, type Measure } from '../budget.ts';
 import type { NewJudgeJob } from '../judge-work.ts';
+import type { Lease } from './lease.ts';
 
 /** A day in UTC, as 2026-01-31. */
 export type Day = string;
@@ -58,11 +59,14 @@ export interface JudgeSpendStore {
   renew(owner: string, at: Micros): Promise<void>;
   /**
    * Turns reservations into spending when their owner has not renewed since `before`, as the outcome of its calls is unknown. Deletes days
-   * before `forget`.
+   * before `forget`. `before` counts from `now`, by the clock of the store.
    */
-  adopt(gone: { readonly before: Micros; readonly forget: Day }): Promise<void>;
-  /** Records returned amounts in any case, in one transaction. Resolves with whether there is room. */
-  pass(entry: MinuteEntry): Promise<boolean>;
+  adopt(gone: { readonly now: Micros; readonly before: Micros; readonly forget: Day }): Promise<void>;
+  /**
+   * Records returned amounts in any case, in one transaction. Resolves with the second since 1970, by the clock of the store, under which the new
+   * amount is recorded; `undefined` when there is no room.
+   */
+  pass(entry: MinuteEntry): Promise<number | undefined>;
 }
 
 export const noSpending: Spending = { nanoUsd: 0, requests: 0, inputTokens: 0, outputTokens: 0 };
@@ -126,13 +130,6 @@ export interface DueQuery {
   readonly except: readonly number[];
 }
 
-/** The lease by which one process at a time holds a job. */
-interface JobLease {
-  readonly owner: string;
-  readonly now: Micros;
-  readonly until: Micros;
-}
-
 /**
  * One job per run and evaluator, of the newest revision. An item with `answered` deletes it, and so does the deletion of its run, which it
  * delays for a while.
@@ -141,9 +138,9 @@ export interface JudgeJobStore {
   /** Jobs of one queue or of all, oldest first. */
   due(query: DueQuery): Promise<readonly WaitingJob[]>;
   /** As `due`, and leases them in one statement. Leaves out jobs that another owner has leased. */
-  take(query: DueQuery, lease: JobLease): Promise<readonly WaitingJob[]>;
+  take(query: DueQuery, lease: Lease): Promise<readonly WaitingJob[]>;
   /** Extends all leases of the owner. */
-  renew(lease: Omit<JobLease, 'now'>): Promise<void>;
+  renew(lease: Lease): Promise<void>;
   /** Ends leases of the owner. */
   release(owner: string, ids: readonly number[]): Promise<void>;
   /** Deletes jobs without a decision. */

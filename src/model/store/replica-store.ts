@@ -1,5 +1,6 @@
 /** The part of a store that its processes share: who is there, and which of them does a task that one process does at a time. */
 import type { Micros } from '../timestamp.ts';
+import type { Lease } from './lease.ts';
 
 /** A process that has the store open. */
 export interface Replica {
@@ -11,23 +12,24 @@ export interface Replica {
   /** Hash of the settings that replicas have in common. */
   readonly configuration: string;
   readonly startedAt: Micros;
-  /** Time of its last sign of life. */
+  /** Time of its last sign of life, by the clock of the store. */
   readonly seenAt: Micros;
+  /** By how much its clock is ahead of that of the store; below 0 when it is behind. `undefined`: a replica of an earlier release. */
+  readonly skew: Micros | undefined;
 }
 
-export interface TaskLease {
-  readonly owner: string;
-  readonly now: Micros;
-  readonly until: Micros;
-}
+/** Milliseconds by which the clock of a replica may differ from that of the store before people are told. */
+export const clockSkewMaxMs = 5_000;
 
 export interface ReplicaStore {
   /** True: other processes may have the store open at the same time. */
   readonly isShared: boolean;
-  /** Writes the sign of life of a process, and deletes processes that were seen last before `forget`. */
+  /** The time by which leases count, when the clock of the caller shows `now`. */
+  time(now: Micros): Promise<Micros>;
+  /** Writes the sign of life of a process, whose clock shows `seenAt`, and deletes processes that were seen last before `forget`. */
   seen(replica: Replica, forget: Micros): Promise<void>;
   /** Takes free tasks and those of an expired lease, and renews own ones. Resolves with the tasks that the owner holds. */
-  hold(tasks: readonly string[], lease: TaskLease): Promise<readonly string[]>;
+  hold(tasks: readonly string[], lease: Lease): Promise<readonly string[]>;
   /** The process has ended in order: frees its tasks and deletes its sign of life. */
   left(id: string): Promise<void>;
   /** By their start, the oldest first. */

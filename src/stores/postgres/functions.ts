@@ -25,7 +25,12 @@ export const jsonFunctions: readonly string[] = [
    $$`,
 ];
 
+/** Leases count by the clock of the server, which all replicas share. The argument is the time of the replica that asks. */
+export const leaseClock =
+  'create or replace function lease_clock(bigint) returns bigint language sql stable parallel safe as $$ select (extract(epoch from statement_timestamp()) * 1000000)::bigint $$';
+
 export const functions: readonly string[] = [
+  leaseClock,
   expression('ifnull(text, text) returns text', 'coalesce($1, $2)'),
   expression('instr(text, text) returns bigint', 'strpos($1, $2)::bigint'),
   expression('max(bigint, bigint) returns bigint', 'case when $1 is null or $2 is null then null else greatest($1, $2) end'),

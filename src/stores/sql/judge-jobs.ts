@@ -5,6 +5,7 @@ import { chunks as pieces } from '../../model/chunks.ts';
 import type { DueQuery, JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';
 import type { EvaluatorKind, Decision } from '../../model/verdict.ts';
 import type { BatchRun } from './batch.ts';
+import { leaseEnd, mayTake } from './leases.ts';
 import { chunks } from './rows.ts';
 import type { Tables } from './tables.ts';
 import { jobRun } from '../blob-codec.ts';
@@ -101,15 +102,22 @@ export function jobStore(db: Kysely<Tables>): JudgeJobStore {
     async due(query) {
       return (await wanted(query).selectAll().execute()).map(waitingJob);
     },
-    async take(query, { owner, now, until }) {
-      const free = wanted(query)
-        .where((eb) => eb.or([eb('owner', 'is', null), eb('owner', '=', owner), eb('leased_us', '<=', now)]))
-        .select('id');
-      const rows = await db.updateTable('judge_jobs').set({ owner, leased_us: until }).where('id', 'in', free).returningAll().execute();
+    async take(query, lease) {
+      const free = wanted(query).where(mayTake(lease)).select('id');
+      const rows = await db
+        .updateTable('judge_jobs')
+        .set({ owner: lease.owner, leased_us: leaseEnd(lease) })
+        .where('id', 'in', free)
+        .returningAll()
+        .execute();
       return rows.sort((one, other) => one.id - other.id).map(waitingJob);
     },
-    async renew({ owner, until }) {
-      await db.updateTable('judge_jobs').set({ leased_us: until }).where('owner', '=', owner).execute();
+    async renew(lease) {
+      await db
+        .updateTable('judge_jobs')
+        .set({ leased_us: leaseEnd(lease) })
+        .where('owner', '=', lease.owner)
+        .execute();
     },
     async release(owner, ids) {
       for (const some of chunks(ids))

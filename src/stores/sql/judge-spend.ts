@@ -11,6 +11,7 @@ import {
   type JudgeSpendStore,
   type Spending,
 } from '../../model/store/judge-store.ts';
+import { storeTime, storeTimeAt } from './leases.ts';
 import type { Tables } from './tables.ts';
 
 type Tx = Transaction<Tables>;
@@ -37,21 +38,29 @@ export function spendStore(db: Kysely<Tables>): JudgeSpendStore {
       return found;
     },
     async renew(owner, at) {
-      await db.updateTable('judge_reservations').set({ renewed_us: at }).where('owner', '=', owner).execute();
+      await db
+        .updateTable('judge_reservations')
+        .set({ renewed_us: storeTime(at) })
+        .where('owner', '=', owner)
+        .execute();
     },
-    async adopt({ before, forget }) {
+    async adopt({ now, before, forget }) {
       await db.transaction().execute(async (tx) => {
         await tx.deleteFrom('judge_spend').where('day', '<', forget).execute();
-        for (const row of await tx.deleteFrom('judge_reservations').where('renewed_us', '<', before).returningAll().execute())
+        for (const row of await tx
+          .deleteFrom('judge_reservations')
+          .where('renewed_us', '<', storeTimeAt(before, now))
+          .returningAll()
+          .execute())
           if (row.day >= forget) await addSpending(tx, row, adopted(amount(row)));
       });
     },
     async pass({ account, at, back, ...entry }) {
-      const now = Math.floor(at / 1_000_000);
+      const now = sql<number>`lease_clock(${at}) / 1000000`;
       return await db.transaction().execute(async (tx) => {
         await tx
           .deleteFrom('judge_minutes')
-          .where('second', '<=', now - minuteSeconds)
+          .where('second', '<=', sql<number>`${now} - ${minuteSeconds}`)
           .execute();
         for (const { second, amount: given } of back) {
           const less = {
@@ -66,8 +75,8 @@ export function spendStore(db: Kysely<Tables>): JudgeSpendStore {
             .select(({ fn }) => [fn.sum<number | null>('requests').as('requests'), fn.sum<number | null>('tokens').as('tokens')])
             .where('account', '=', account)
             .executeTakeFirst()) ?? {};
-        if (!fitsMinute({ nanoUsd: 0, requests: requests ?? 0, tokens: tokens ?? 0 }, entry)) return false;
-        await tx
+        if (!fitsMinute({ nanoUsd: 0, requests: requests ?? 0, tokens: tokens ?? 0 }, entry)) return undefined;
+        const noted = await tx
           .insertInto('judge_minutes')
           .values({ account, second: now, requests: entry.wanted.requests, tokens: entry.wanted.tokens })
           .onConflict((conflict) =>
@@ -76,8 +85,9 @@ export function spendStore(db: Kysely<Tables>): JudgeSpendStore {
               tokens: sql`judge_minutes.tokens + excluded.tokens`,
             }),
           )
-          .execute();
-        return true;
+          .returning('second')
+          .executeTakeFirstOrThrow();
+        return noted.second;
       });
     },
   };
@@ -120,7 +130,7 @@ async function writeReservation(tx: Tx, place: Place & { readonly owner: string 
     await tx.deleteFrom('judge_reservations').where('account', '=', account).where('day', '=', day).where('owner', '=', owner).execute();
     return;
   }
-  const columns = { nano_usd: own.nanoUsd, requests: own.requests, tokens: own.tokens, renewed_us: at };
+  const columns = { nano_usd: own.nanoUsd, requests: own.requests, tokens: own.tokens, renewed_us: storeTime(at) };
   await tx
     .insertInto('judge_reservations')
     .values({ account, day, owner, ...columns })

@@ -1,10 +1,11 @@
 /** What waits for backends, as rows beside the runs that they are of. */
-import { type ExpressionBuilder, type Kysely, type Selectable, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, type Transaction } from 'kysely';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { briefText } from '../compression.ts';
 import type { AddedExport, ExportCount, ExportRow, ExportStore } from '../../model/store/export-store.ts';
 import type { Retention } from '../../model/store/store.ts';
+import { leaseEnd, mayTake } from './leases.ts';
 import { chunks, type OutboxRow, type Rows, oneOf } from './rows.ts';
 import type { Tables } from './tables.ts';
 import { batchOf, type Batch, type BatchExport } from './batch.ts';
@@ -13,12 +14,6 @@ import { parsedExport } from '../blob-codec.ts';
 type Db = Kysely<Tables>;
 
 const dueColumns = ['id', 'part', 'attempts', 'offered_us', 'item'] as const;
-
-/** Of rows that no process holds, or this one, or one that has not renewed its lease. */
-function mayTake(owner: string, now: number) {
-  return ({ eb, or }: ExpressionBuilder<Tables, 'exports'>) =>
-    or([eb('owner', 'is', null), eb('owner', '=', owner), eb('leased_us', '<=', now)]);
-}
 
 /** `write`: one batch in a transaction. */
 export function exportStore(
@@ -41,22 +36,22 @@ export function exportStore(
           ? await wanted.select(dueColumns).execute()
           : await db
               .updateTable('exports')
-              .set({ owner: lease.owner, leased_us: lease.until })
-              .where('id', 'in', wanted.where(mayTake(lease.owner, now)).select('id'))
+              .set({ owner: lease.owner, leased_us: leaseEnd(lease) })
+              .where('id', 'in', wanted.where(mayTake(lease)).select('id'))
               .returning(dueColumns)
               .execute();
       return rows
         .toSorted((one, other) => one.id - other.id)
         .map(({ id, part, attempts, offered_us: offeredAt, item }) => ({ id, part, attempts, offeredAt, item: readItem(item) }));
     },
-    async renew(ids, { owner, until }) {
+    async renew(ids, lease) {
       const held: number[] = [];
       for (const some of chunks(ids)) {
         const rows = await db
           .updateTable('exports')
-          .set({ leased_us: until })
+          .set({ leased_us: leaseEnd(lease) })
           .where('id', 'in', some)
-          .where('owner', '=', owner)
+          .where('owner', '=', lease.owner)
           .returning('id')
           .execute();
         held.push(...rows.map(({ id }) => id));
@@ -280,8 +275,7 @@ function newRow({ runId, exporter, part, revision, item, offeredAt, already, lea
     due_us: 0,
     reason: dead?.reason ?? null,
     item,
-    owner: lease?.owner ?? null,
-    leased_us: lease?.until ?? null,
+    lease,
   };
 }
 

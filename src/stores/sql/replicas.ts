@@ -1,15 +1,20 @@
 /** The processes of a store and their tasks. */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { ReplicaStore } from '../../model/store/replica-store.ts';
+import { leaseEnd, storeTime, storeTimeAt } from './leases.ts';
 import type { Tables } from './tables.ts';
 
 export function replicaStore(db: Kysely<Tables>, { isShared }: Pick<ReplicaStore, 'isShared'>): ReplicaStore {
   return {
     isShared,
-    async seen({ id, host, version, configuration, startedAt, seenAt }, forget) {
-      const columns = { host, version, configuration, started_us: startedAt, seen_us: seenAt };
+    async time(now) {
+      const { rows } = await sql<{ readonly time: number }>`select ${storeTime(now)} as time`.execute(db);
+      return rows[0]?.time ?? now;
+    },
+    async seen({ id, host, version, configuration, startedAt, seenAt, skew = null }, forget) {
+      const columns = { host, version, configuration, started_us: startedAt, seen_us: storeTime(seenAt), skew_us: skew };
       await db.transaction().execute(async (tx) => {
-        await tx.deleteFrom('replicas').where('seen_us', '<', forget).execute();
+        await tx.deleteFrom('replicas').where('seen_us', '<', storeTimeAt(forget, seenAt)).execute();
         await tx
           .insertInto('replicas')
           .values({ id, ...columns })
@@ -17,8 +22,9 @@ export function replicaStore(db: Kysely<Tables>, { isShared }: Pick<ReplicaStore
           .execute();
       });
     },
-    async hold(tasks, { owner, now, until }) {
+    async hold(tasks, lease) {
       if (tasks.length === 0) return [];
+      const [{ owner, now }, until] = [lease, leaseEnd(lease)];
       const held = await db
         .insertInto('tasks')
         .values(tasks.map((name) => ({ name, owner, until_us: until })))
@@ -26,7 +32,7 @@ export function replicaStore(db: Kysely<Tables>, { isShared }: Pick<ReplicaStore
           conflict
             .column('name')
             .doUpdateSet({ owner, until_us: until })
-            .where((eb) => eb.or([eb('tasks.owner', '=', owner), eb('tasks.until_us', '<=', now)])),
+            .where((eb) => eb.or([eb('tasks.owner', '=', owner), eb('tasks.until_us', '<=', storeTime(now))])),
         )
         .returning('name')
         .execute();
@@ -40,15 +46,17 @@ export function replicaStore(db: Kysely<Tables>, { isShared }: Pick<ReplicaStore
     },
     async list() {
       const rows = await db.selectFrom('replicas').selectAll().orderBy('started_us').orderBy('id').execute();
-      return rows.map(({ id, host, version, configuration, started_us: startedAt, seen_us: seenAt }) => ({
+      return rows.map(({ id, host, version, configuration, started_us: startedAt, seen_us: seenAt, skew_us: skew }) => ({
         id,
         host,
         version,
         configuration,
         startedAt,
         seenAt,
+        skew: skew ?? undefined,
       }));
     },
-    tasks: async (now) => await db.selectFrom('tasks').select(['name', 'owner']).where('until_us', '>', now).orderBy('name').execute(),
+    tasks: async (now) =>
+      await db.selectFrom('tasks').select(['name', 'owner']).where('until_us', '>', storeTime(now)).orderBy('name').execute(),
   };
 }

@@ -3,6 +3,7 @@
  * writing the rows.
  */
 import { type Insertable, sql, type RawBuilder } from 'kysely';
+import type { Lease } from '../../model/store/lease.ts';
 import { piecesPerTraceMax } from '../../model/store/store.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import { withoutLabel } from '../run-record.ts';
@@ -15,7 +16,7 @@ import { fineTime } from './version-totals.ts';
 import { chunks as chunksOf } from '../../model/chunks.ts';
 
 export type RunRow = Insertable<Tables['runs']>;
-export type OutboxRow = Insertable<Tables['exports']>;
+export type OutboxRow = Omit<Insertable<Tables['exports']>, 'owner' | 'leased_us'> & { readonly lease: Lease | undefined };
 export type PieceRow = Insertable<Tables['spans']>;
 export type JoinedTraceRow = Insertable<Tables['joined_traces']>;
 
@@ -91,7 +92,6 @@ const exportColumns = [
   'reason',
   'item',
   'owner',
-  'leased_us',
 ] as const;
 
 /** Texts of marks that are kept. */
@@ -154,7 +154,12 @@ export function rows(on: Statements, packed: (body: Uint8Array) => Uint8Array): 
       known.clear();
       touched.clear();
     },
-    exported: (row) => on.add(insertExport, values(exportColumns, row)),
+    exported: ({ lease, ...row }) =>
+      on.add(insertExport, [
+        ...values(exportColumns, { ...row, owner: lease?.owner }),
+        lease?.now ?? null,
+        lease === undefined ? null : lease.until - lease.now,
+      ]),
     piece: async (row) => void (await on.run(insertPiece, [...values(pieceColumns, row), row.trace_id, row.tenant])),
     changed: async (startedAt) => void (await on.run(noteChange, [fineTime(startedAt)])),
     joinedTrace: async (row) => void (await on.run(putJoinedTrace, values(joinedTraceColumns, row))),
@@ -163,7 +168,7 @@ export function rows(on: Statements, packed: (body: Uint8Array) => Uint8Array): 
 
 const insertRun = insert('runs', runColumns);
 const insertBlock = insert('blocks', blockColumns);
-const insertExport = insert('exports', exportColumns);
+const insertExport = `insert into exports (${exportColumns.join(', ')}, leased_us) values (${places(exportColumns)}, lease_clock(?) + ?)`;
 const updateRevision = update(revisionColumns);
 const updateSaid = update(saidColumns);
 const insertPiece = `insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`;

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
-import { jsonFunctions } from '../postgres/functions.ts';
+import { jsonFunctions, leaseClock } from '../postgres/functions.ts';
 import { oneRowARun } from './one-row-a-run.ts';
 import { textTables } from '../sql/run-texts.ts';
 import { fineWidthMicros } from '../sql/version-totals.ts';
@@ -17,6 +17,8 @@ const annotationColumns =
   'id, trace_id, tenant, span_id, is_near, name, annotator, kind, label, score, passed, explanation, at_us, received_us, run_id';
 const evaluationColumns =
   'run_id, name, evaluator, kind, version, options_hash, revision, verdict, score, label, explanation, reason, evidence, details, sample_probability, agent, started_us';
+
+const addSkew = 'alter table replicas add column skew_us integer';
 
 /** A step of statements that both engines execute, or one of SQLite alone. */
 interface Step extends Migration {
@@ -487,6 +489,9 @@ const migrations: { readonly [name: string]: Step } = {
 
   // Functions of PostgreSQL read JSON with halves of pairs of surrogates. SQLite does so by itself.
   '043_lone_surrogates': steps([], jsonFunctions),
+
+  // Leases count by the clock of the database. By how much the clock of a replica differs from it.
+  '044_lease_clock': steps([addSkew], [leaseClock, addSkew]),
 
   // Where unfinished replays stand.
   '019_replay': steps([

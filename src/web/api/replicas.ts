@@ -13,13 +13,14 @@ export const replicaRoutes: readonly Route[] = [
     query_parameters: {},
     answer: list('replicas', 'Replica'),
     handle: async ({ status }) => ({
-      replicas: (await status.replicas()).map(({ id, host, version, configuration, startedAt, seenAt, isOwn, isAlive, tasks }) => ({
+      replicas: (await status.replicas()).map(({ id, host, version, configuration, startedAt, seenAt, skew, isOwn, isAlive, tasks }) => ({
         id,
         host,
         version,
         configuration: configuration === '' ? null : configuration,
         started_at: timeText(BigInt(startedAt) * 1_000n),
         seen_at: timeText(BigInt(seenAt) * 1_000n),
+        clock_skew_seconds: skew === undefined ? null : Math.round(skew / 1_000) / 1_000,
         state: isAlive ? 'alive' : 'silent',
         own: isOwn,
         tasks: [...tasks],
@@ -40,7 +41,12 @@ export const replicaSchemas: { readonly [name: string]: JsonObject } = {
         'Hash of the settings in force, without `listen`, `journal`, `limits`, `log` and `telemetry`. Null: it was started without a configuration.',
     },
     started_at: time,
-    seen_at: { ...time, description: 'Time of the last sign of life.' },
+    seen_at: { ...time, description: 'Time of the last sign of life, by the clock of the database.' },
+    clock_skew_seconds: {
+      type: ['number', 'null'],
+      description:
+        'By how much its clock is ahead of that of the database; below 0 when it is behind. Null: a replica of an earlier release, which does not say.',
+    },
     state: { enum: ['alive', 'silent'], description: '`silent`: it has given no sign of life for 30 seconds. Others do its tasks.' },
     own: { type: 'boolean', description: 'True: the process that answers.' },
     tasks: { type: 'array', items: text, description: 'What it does for all, such as `retention` and `alerts`.' },

@@ -1,10 +1,9 @@
 /** Outboxes of several processes over one store: each row is sent by one of them, and by another one when that one dies. */
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../src/model/clock.ts';
+import { leaseMs } from '../../../src/model/store/lease.ts';
 import { settled } from '../../builders/manual-sleep.ts';
 import { fine, item, later, never, rowsOf, shelf, started, type Process } from '../shelf.ts';
-
-const leaseMs = 30_000;
 
 async function two() {
   const [of, clock] = [await shelf(), manualClock()];

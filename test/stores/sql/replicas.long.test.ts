@@ -3,7 +3,9 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { ledger } from '../../../src/judges/budget/ledger.ts';
 import { memorySpend } from '../../../src/judges/budget/rate-window.ts';
+import { noAmount } from '../../../src/model/budget.ts';
 import { manualClock } from '../../../src/model/clock.ts';
+import { noSpending } from '../../../src/model/store/judge-store.ts';
 import type { AlertMark } from '../../../src/model/store/version-store.ts';
 import { postgresStore } from '../../../src/stores/postgres/postgres-store.ts';
 import type { SqlStore } from '../../../src/stores/sql/store.ts';
@@ -16,7 +18,7 @@ import { eventually } from '../../service/running.ts';
 import { nth } from '../numbered.ts';
 
 async function opened(count: number): Promise<readonly SqlStore[]> {
-  const url = await emptyPostgres();
+  const url = await emptyPostgres({ leasesBy: 'caller' });
   return await Promise.all(Array.from({ length: count }, () => beside(url)));
 }
 
@@ -42,6 +44,58 @@ test('replicas: each task has one owner, whoever asks at the same time', async (
     );
     expect(held.flat().toSorted()).toEqual(['alerts', 'sums']);
   }
+});
+
+test('replicas: leases count by the clock of the server, whatever the clocks of the processes show', async () => {
+  const url = await emptyPostgres();
+  const [first, second] = [await beside(url), await beside(url)];
+  const off = (minutes: number): number => Date.now() * 1_000 + minutes * 60 * secondMicros;
+  const lease = (owner: string, minutes: number, seconds = 30) => ({
+    owner,
+    now: off(minutes),
+    until: off(minutes) + seconds * secondMicros,
+  });
+  expect(await first.replicas.hold(['alerts'], lease('behind', -5))).toEqual(['alerts']);
+  expect(await second.replicas.hold(['alerts', 'sums'], lease('ahead', 5))).toEqual(['sums']);
+  expect(await first.replicas.hold(['sums'], lease('behind', -5))).toEqual([]);
+  expect((await second.replicas.tasks(off(5))).map(({ owner }) => owner)).toEqual(['behind', 'ahead']);
+  // A lease of no time is over at once.
+  await second.replicas.hold(['sums'], lease('ahead', 5, 0));
+  expect(await first.replicas.hold(['sums'], lease('behind', -5))).toEqual(['sums']);
+
+  const run = scoredRun({}, nth(1));
+  const job = {
+    name: 'j',
+    evaluator: 'e',
+    evaluatorKind: 'judge',
+    queueKey: 'main',
+    optionsHash: 'o',
+    probability: 1,
+    offeredAt: 1,
+  } as const;
+  await first.write([{ ...run, jobs: [job] }], [{ exporter: 'x', part: '', item: run, offeredAt: 1, lease: lease('behind', -5) }]);
+  const due = async (store: SqlStore, owner: string, minutes: number) =>
+    (await store.exports.due({ exporter: 'x', now: off(minutes), limit: 9, except: [], lease: lease(owner, minutes) })).length;
+  expect([await due(second, 'ahead', 5), await due(first, 'behind', -5), await due(second, 'ahead', 5)]).toEqual([0, 1, 0]);
+  const take = async (store: SqlStore, owner: string, minutes: number) =>
+    (await store.judgeJobs.take({ limit: 9, except: [] }, lease(owner, minutes))).length;
+  expect([await take(first, 'behind', -5), await take(second, 'ahead', 5)]).toEqual([1, 0]);
+  await first.judgeJobs.renew(lease('behind', -5));
+  expect(await take(second, 'ahead', 5)).toBe(0);
+
+  const entry = { account: 'a', day: '2026-01-01', spent: noSpending, released: noAmount, limits: {} };
+  await first.judgeSpend.enter({ ...entry, owner: 'behind', at: off(-5), wanted: { ...noAmount, nanoUsd: 7 } });
+  await second.judgeSpend.adopt({ now: off(5), before: off(4), forget: '2025-01-01' });
+  expect((await second.judgeSpend.on('2026-01-01')).get('a')).toMatchObject({ nanoUsd: 0, reserved: { nanoUsd: 7 } });
+  const pass = async (store: SqlStore, minutes: number) =>
+    await store.judgeSpend.pass({
+      account: 'a',
+      at: off(minutes),
+      wanted: { ...noAmount, requests: 1 },
+      limits: { requests: 1 },
+      back: [],
+    });
+  expect([typeof (await pass(first, -5)), await pass(second, 5)]).toEqual(['number', undefined]);
 });
 
 test('replicas: rows of an outbox, jobs of judges and items of a queue are given to one process each', async () => {

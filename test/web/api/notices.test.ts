@@ -269,8 +269,8 @@ test('notices: the most severe come first', async () => {
 });
 
 test('notices: a replica that is silent is named, and a store that takes no writes makes nobody silent', async () => {
-  const replica = (id: string, isOwn: boolean, isAlive: boolean) =>
-    ({ id, host: 'h', version: '1', configuration: 'c', startedAt: 1, seenAt: 2, isOwn, isAlive, tasks: [] }) as const;
+  const replica = (id: string, isOwn: boolean, isAlive: boolean, skew = 0) =>
+    ({ id, host: 'h', version: '1', configuration: 'c', startedAt: 1, seenAt: 2, skew, isOwn, isAlive, tasks: [] }) as const;
   const said = async (...replicas: readonly ReturnType<typeof replica>[]) =>
     (await notices({ status: serviceStatus({ replicas: async () => replicas }) })).map(({ code, message }) => [code, message]);
   expect(await said(replica('one', true, true), replica('other', false, false))).toEqual([
@@ -278,5 +278,11 @@ test('notices: a replica that is silent is named, and a store that takes no writ
   ]);
   expect(await said(replica('one', true, false), replica('other', false, false))).toEqual([
     ['replica_silent', 'The store took no sign of life of this replica for 30 seconds, so nobody can tell which replicas run.'],
+  ]);
+  expect(await said(replica('one', true, true, 300_400_000), replica('two', false, true, -6e6), replica('ok', false, true, 5e6))).toEqual([
+    [
+      'clocks_differ',
+      'The clock of 2 replicas differs from that of the database by more than 5 seconds: h one (+300 s), h two (-6 s). Times of verdicts, days of budgets and conditions of alerts follow it.',
+    ],
   ]);
 });
