@@ -27,8 +27,11 @@ interface AlertWatchOptions {
   readonly refresh: () => Promise<boolean>;
   /** `undefined`: no exporter of this name tells people. */
   readonly notify: (exporter: string, notice: AlertNotice) => Promise<ExportOutcome | undefined>;
-  /** False: another process on the same store looks and tells people; this one shows what that one has found. Default: this one does. */
-  readonly isOwn?: () => boolean;
+  /**
+   * `undefined`: another process on the same store looks and tells people, and this one shows what that one has found. Another number than at the
+   * look before: another process may have done so in between. Default: this one alone does.
+   */
+  readonly tenure?: () => number | undefined;
   readonly telemetry: Pick<MetricRegistry, 'replace' | 'add'>;
   readonly logger: {
     info(fields: { readonly [field: string]: unknown }, message: string): void;
@@ -99,10 +102,11 @@ interface Entry {
 }
 
 export function alertWatch(options: AlertWatchOptions): AlertWatch {
-  const { store, rules, redaction, refresh, notify, isOwn = () => true, telemetry, logger, clock, sleep, onFault } = options;
+  const { store, rules, redaction, refresh, notify, tenure = () => 0, telemetry, logger, clock, sleep, onFault } = options;
   const marks = alertMarks({ store, redaction, clock, logger });
   let entries: readonly Entry[] | undefined;
   let written: string | undefined;
+  let lookedIn: number | undefined;
   let lookedAtMs: number | undefined;
 
   async function opened(): Promise<readonly Entry[]> {
@@ -171,9 +175,12 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
 
   async function look(shutdown: AbortSignal): Promise<void> {
     await marks.read();
-    if (!isOwn()) return await follow();
+    const own = tenure();
+    if (own === undefined) return await follow();
     // Another process may have told people meanwhile.
-    const before = written === undefined || entries === undefined ? await opened() : entries;
+    const before = written === undefined || entries === undefined || lookedIn !== own ? await opened() : entries;
+    if (lookedIn !== own) written = undefined;
+    lookedIn = own;
     entries = before;
     const inForce = rules();
     if (inForce.length === 0 && before.length === 0) return;

@@ -32,6 +32,8 @@ export interface ReplicaWatch {
   open(): Promise<void>;
   /** True: this process does the task now, and no other one does. */
   holds(task: SharedTask): boolean;
+  /** As `holds`: a number that is another one when another process may have done the task in between. `undefined`: this process does not hold it. */
+  tenure(task: SharedTask): number | undefined;
   list(): Promise<readonly ReplicaStatus[]>;
   /** Leaves the tasks to the others. May be called twice. */
   stop(): Promise<void>;
@@ -48,6 +50,7 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
   const startedMs = clock.nowMs();
   let held: ReadonlySet<string> = new Set();
   let heldUntilMs = -Infinity;
+  const tenures = new Map<string, number>();
   let others = '';
   let skewMs = 0;
   let isSkewTold = false;
@@ -65,7 +68,9 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
   async function look(): Promise<void> {
     const nowMs = clock.nowMs();
     // The lease counts from before the question: its answer may take long.
-    held = new Set(await store.hold(sharedTasks, leaseOf(own.id, clock)));
+    const now = new Set(await store.hold(sharedTasks, leaseOf(own.id, clock)));
+    for (const task of now) if (!held.has(task) || nowMs >= heldUntilMs) tenures.set(task, (tenures.get(task) ?? 0) + 1);
+    held = now;
     heldUntilMs = nowMs + leaseMs - marginMs;
     const isAlive = aliveAt(await measured());
     const seen = self();
@@ -111,6 +116,7 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
 
   return {
     holds,
+    tenure: (task) => (holds(task) ? (tenures.get(task) ?? 0) : undefined),
     async open() {
       if (!store.isShared) return publish([self()]);
       await look();

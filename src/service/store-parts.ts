@@ -95,7 +95,7 @@ export function storeParts(parts: CoreParts, { opened, replicas: watch }: Opened
       redaction: settings.redaction,
       refresh: versions.refresh,
       notify: exporters.notify,
-      isOwn: () => watch.holds('alerts'),
+      tenure: () => watch.tenure('alerts'),
       logger: parts.logger,
       onFault: faultLog(parts, 'the conditions of alerts could not be looked at'),
     }),

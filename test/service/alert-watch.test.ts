@@ -45,6 +45,8 @@ interface Watched {
   readonly alerts: AlertWatch;
   rules: readonly AlertRule[];
   outcome: ExportOutcome | undefined;
+  /** `undefined`: another process looks. */
+  tenure: number | undefined;
   /** True: the receiver never answers. */
   hangs: boolean;
   stop(): Promise<void>;
@@ -79,6 +81,7 @@ function begun(rules: readonly AlertRule[], store: Store, clock: ManualClock): W
     logged,
     rules,
     outcome: { kind: 'sent' },
+    tenure: 1,
     hangs: false,
     stop: () => task.stop(),
     wake: rest.wakeAll,
@@ -87,6 +90,7 @@ function begun(rules: readonly AlertRule[], store: Store, clock: ManualClock): W
       rules: () => own.rules,
       redaction: () => ({ text: (text) => text.replaceAll('ana@example.com', '[email]') }),
       refresh: upkeep.refresh,
+      tenure: () => own.tenure,
       async notify(exporter, notice) {
         if (exporter !== 'hook') return undefined;
         if (own.hangs) return await new Promise(() => undefined);
@@ -431,4 +435,20 @@ test('alerts: silences that ended, and marks of alerts that left the configurati
   watch.rules = [];
   await watch.look();
   expect(await watch.store.versions.alertMarks()).toEqual([]);
+});
+
+test('alert watch: a process that lost the task and has it again tells nothing that another one has told meanwhile', async () => {
+  const first = await watched([rule('e.rate < 0.9 over 5m')]);
+  await first.runs({ count: 20 });
+  await first.look();
+  const second = first.restarted();
+  await first.runs({ count: 20, bad: 20 });
+  await second.look();
+  expect([first.notices.length, second.notices.length]).toEqual([0, 1]);
+  await second.stop();
+  first.tenure = 2;
+  await first.look();
+  expect(first.notices).toEqual([]);
+  expect(first.alerts.reports().map(({ state }) => state?.state)).toEqual(['firing']);
+  await first.stop();
 });

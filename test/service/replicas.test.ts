@@ -124,3 +124,17 @@ test('replicas: a clock that differs from that of the store is told once, and is
   expect([right, ahead, behind].map(({ warnings }) => warnings)).toEqual([[], [{ seconds: 300 }], [{ seconds: -5 }]]);
   expect((await right.watch.list()).map(({ skew }) => skew)).toEqual([5_000_000, 300_000_000, -5_001_000]);
 });
+
+test('replicas: a task that another process may have done in between has another tenure', async () => {
+  const { clock, begun } = await processes();
+  const [first, second] = [await begun('a'), await begun('b')];
+  const before = first.watch.tenure('alerts');
+  await first.look();
+  expect([first.watch.tenure('alerts'), second.watch.tenure('alerts')]).toEqual([before, undefined]);
+  clock.advance(leaseMs);
+  expect(first.watch.tenure('alerts')).toBeUndefined();
+  await second.look();
+  await second.watch.stop();
+  await first.look();
+  expect(first.watch.tenure('alerts')).toBeGreaterThan(before ?? 0);
+});
