@@ -82,6 +82,16 @@ async function heard(store: Store, ...spans: readonly number[]): Promise<readonl
 const everything = { from: 0, to: base * 2, kinds: ['human', 'user', 'evaluator'], limit: 100 } as const;
 
 describe.each(members)('%s', (member) => {
+  test('stores: signs that no store keeps become one that it does, in names and in the id', async () => {
+    const store = await open(member);
+    await store.write([item(1)]);
+    const odd = said({ name: 'a\0b', by: 'ann\ud800' });
+    expect(await store.annotations.write([odd], base)).toEqual(['attached']);
+    expect(await store.annotations.write([{ ...odd, at: odd.at + 1 }], base)).toEqual(['attached']);
+    expect(await store.annotations.write([odd], base)).toEqual(['outdated']);
+    expect(await store.annotations.remove(annotationId(odd))).toBe(true);
+  });
+
   test('annotations: what was said is told with the run, by name and annotator', async () => {
     const store = await open(member);
     await store.write([item(1)]);

@@ -80,6 +80,11 @@ export function traceOfAnnotation(id: string): TraceId | undefined {
   return ID.test(id) ? parseTraceId(id.slice(0, 32)) : undefined;
 }
 
+/** A text as every store can keep it: without zeros and halves of pairs of surrogates. */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
 export function annotationId({
   traceId,
   tenant,
@@ -88,7 +93,7 @@ export function annotationId({
   name,
   by,
 }: Pick<Annotation, 'traceId' | 'tenant' | 'spanId' | 'toolCall' | 'name' | 'by'>): string {
-  return `${traceId}-${hash('sha256', JSON.stringify([tenant ?? null, spanId ?? null, name, by, ...(toolCall === undefined ? [] : [toolCall])]), 'hex').slice(0, 24)}`;
+  return `${traceId}-${hash('sha256', JSON.stringify([tenant ?? null, spanId ?? null, ...[name, by, ...(toolCall === undefined ? [] : [toolCall])].map(storableText)]), 'hex').slice(0, 24)}`;
 }
 
 /** Annotations are deleted with their run. Those without a run wait and expire. */
