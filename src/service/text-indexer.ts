@@ -54,8 +54,9 @@ export function textIndexer({
         }
         isMore = !mayWork();
         if (isMore) return;
-        const { runs, more } = await store.indexTexts({ runsMax: runsPerStep, charsMax });
+        const { runs, cut, more } = await store.indexTexts({ runsMax: runsPerStep, charsMax });
         if (runs > 0) telemetry.add('tracejury.store.indexed', runs);
+        if (cut > 0) telemetry.add('tracejury.store.indexed.cut', cut);
         isFailing = false;
         isMore = more;
         if (!more) return;

@@ -513,6 +513,11 @@ export const metrics = {
       'Traces without a root that were looked up in the store: new, reopened, not_kept, not_asked, or failed. reopened: late spans of a run with stored spans. not_kept: late spans of a run that cannot be scored again. not_asked: too many at once.',
   },
   'tracejury.store.indexed': { ...counter('{run}'), meaning: 'Runs whose words came into the index of stored texts.' },
+  'tracejury.store.indexed.cut': {
+    ...counter('{run}'),
+    meaning:
+      'Runs with more than 1 MB of different words. The index has the first of them, so a search by the others does not find the run.',
+  },
   'tracejury.store.pruned': {
     ...counter('{run}', 'tracejury.what'),
     meaning: 'Deleted by store.keep: whole runs, their content, or spans (pieces of traces).',

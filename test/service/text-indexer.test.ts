@@ -13,7 +13,7 @@ test('text indexer: does two steps a round, and none while it may not work or is
       async indexTexts(options) {
         expect(options).toEqual({ runsMax: 50, charsMax: 700 });
         state.steps++;
-        return { runs: 50, more: --state.left > 0 };
+        return { runs: 50, cut: 1, more: --state.left > 0 };
       },
     },
     search: () => ({ isOn: state.isOn, charsMax: 700 }),
@@ -43,7 +43,7 @@ test('text indexer: rests longer after a fault, until a step is done', async () 
   let isFull = true;
   const faults: unknown[] = [];
   const indexer = textIndexer({
-    store: { indexTexts: async () => (isFull ? Promise.reject(new Error('disk full')) : { runs: 0, more: false }) },
+    store: { indexTexts: async () => (isFull ? Promise.reject(new Error('disk full')) : { runs: 0, cut: 0, more: false }) },
     search: () => ({ isOn: true, charsMax: 700 }),
     mayWork: () => true,
     telemetry: metricRegistry(),

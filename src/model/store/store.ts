@@ -472,6 +472,8 @@ export interface IndexOptions {
 export interface IndexedTexts {
   /** Runs of the step. */
   readonly runs: number;
+  /** Of these, runs with more words than the index takes of one run. */
+  readonly cut: number;
   /** True: more are left. */
   readonly more: boolean;
 }

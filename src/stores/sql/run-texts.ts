@@ -45,18 +45,18 @@ export async function indexed(on: Statements, options: IndexOptions): Promise<In
   const [newest, oldest] = [Number(state?.['newest_id']), Number(state?.['oldest_id'])];
   const changed = await on.all('select run_id from run_texts_waiting limit ?', [options.runsMax]);
   for (const { run_id: id } of changed) {
-    if (step.isFull()) return { runs: step.runs(), more: true };
+    if (step.isFull()) return step.done(true);
     await step.index(Number(id));
     await on.run('delete from run_texts_waiting where run_id = ?', [Number(id)]);
   }
   const [upTo, isAtEnd] = await step.along('id > ? order by id', newest);
   const [downTo, isAtBegin] = isAtEnd ? await step.along('id < ? order by id desc', oldest) : [oldest, false];
   if (upTo !== newest || downTo !== oldest) await on.run('update run_texts_state set newest_id = ?, oldest_id = ?', [upTo, downTo]);
-  return { runs: step.runs(), more: !isAtBegin || changed.length === options.runsMax };
+  return step.done(!isAtBegin || changed.length === options.runsMax);
 }
 
 interface IndexStep {
-  readonly runs: () => number;
+  readonly done: (more: boolean) => IndexedTexts;
   readonly isFull: () => boolean;
   readonly index: (id: number) => Promise<void>;
   /** Resolves with the last run, and whether the runs ended. */
@@ -68,6 +68,7 @@ function indexStep(on: Statements, { runsMax, charsMax }: IndexOptions): IndexSt
      from runs r join blocks c on c.id = r.content_block where r.id = ? and r.part_of is null`;
   let runs = 0;
   let chars = 0;
+  let cut = 0;
   const isFull = (): boolean => runs >= runsMax || chars >= contentCharsPerStep;
 
   async function index(id: number): Promise<void> {
@@ -77,7 +78,9 @@ function indexStep(on: Statements, { runsMax, charsMax }: IndexOptions): IndexSt
     runs++;
     chars += text.length;
     const { input, answer } = textsOf(text);
-    const words = wordsOf(`${input.slice(0, charsMax)}\n${answer.slice(0, charsMax)}`);
+    const all = wordsOf(`${input.slice(0, charsMax)}\n${answer.slice(0, charsMax)}`);
+    const words = withinBytes(all);
+    if (words.length < all.length) cut++;
     await on.run('delete from run_texts where rowid = ?', [id]);
     if (words.length > 0) await on.run('insert into run_texts (rowid, words) values (?, ?)', [id, words.join(' ')]);
     // Files of an earlier release have none.
@@ -85,7 +88,7 @@ function indexStep(on: Statements, { runsMax, charsMax }: IndexOptions): IndexSt
   }
 
   return {
-    runs: () => runs,
+    done: (more) => ({ runs, cut, more }),
     isFull,
     index,
     async along(which, from) {
@@ -99,6 +102,16 @@ function indexStep(on: Statements, { runsMax, charsMax }: IndexOptions): IndexSt
       return [last, rows.length < rowsPerStep];
     },
   };
+}
+
+/** PostgreSQL takes no more of one text. */
+const wordBytesMax = 1_048_575;
+
+/** The first of these words, as many as the index takes of one run. */
+function withinBytes(words: readonly string[]): readonly string[] {
+  let bytes = 0;
+  const end = words.findIndex((word) => (bytes += Buffer.byteLength(word)) > wordBytesMax);
+  return end === -1 ? words : words.slice(0, end);
 }
 
 export interface TextsQuery {

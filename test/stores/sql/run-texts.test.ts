@@ -49,6 +49,14 @@ describe.each(members)('%s', (member) => {
     expect(await found(store, 'order', { traceId: nth(1).traceId })).toEqual([1]);
   });
 
+  test('texts: a run with more words than the index takes has the first of them, and stops no other run', async () => {
+    const store = await open(member);
+    const words = Array.from({ length: 200_000 }, (_, at) => `w${at.toString().padStart(6, '0')}`).join(' ');
+    await store.write([item(0, `first ${words} last`), item(1, 'first last')]);
+    expect(await store.indexTexts({ runsMax: 100, charsMax: 10_000_000 })).toMatchObject({ runs: 2, cut: 1 });
+    expect([await found(store, 'first'), await found(store, 'last')]).toEqual([[1, 0], [1]]);
+  });
+
   test('texts: runs that were written last are found by their words before these are indexed', async () => {
     const store = await open(member);
     const { position } = await store.recent({ limit: 1 });
