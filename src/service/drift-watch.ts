@@ -18,7 +18,7 @@ import type { Redaction } from '../redaction/redaction.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
 import type { JudgePool } from './judge-pool.ts';
 import { verdictWord } from '../model/verdict.ts';
-import type { MetricRegistry } from '../telemetry/registry.ts';
+import { type MetricRegistry, withdraw } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 
 interface DriftWatchOptions {
@@ -194,7 +194,7 @@ export function driftWatch({
     async work() {
       const own = watches();
       if (!isOwn()) {
-        for (const gauge of driftGauges) telemetry.replace(gauge, []);
+        withdraw(telemetry, driftGauges);
         [published, restMs] = [undefined, putOffMs];
         return;
       }

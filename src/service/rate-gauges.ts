@@ -11,7 +11,7 @@ import { noticeOf, recognition, type RecognitionOptions, type UnrecognisedNotice
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Estimate, NotEstimable } from '../statistics/estimate.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
-import type { MetricRegistry } from '../telemetry/registry.ts';
+import { type MetricRegistry, withdraw } from '../telemetry/registry.ts';
 import type { Labels, Telemetry } from '../telemetry/telemetry.ts';
 
 interface FiguresOptions {
@@ -50,7 +50,7 @@ interface Point {
 export function figures({ store, isOwn = () => true, telemetry, clock, sleep, onFault }: FiguresOptions): PeriodicTask {
   async function compute(): Promise<void> {
     if (!isOwn()) {
-      for (const metric of published) telemetry.replace(metric, []);
+      withdraw(telemetry, published);
       return;
     }
     const to = Math.floor(clock.nowMs() * 1_000);

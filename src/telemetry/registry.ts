@@ -67,6 +67,11 @@ export interface MetricRegistry extends Telemetry {
   replace(metric: MetricName, points: readonly { readonly labels: Labels; readonly value: number }[]): void;
 }
 
+/** Leaves these gauges without a value: another process publishes them now. */
+export function withdraw(telemetry: Pick<MetricRegistry, 'replace'>, gauges: readonly MetricName[]): void {
+  for (const gauge of gauges) telemetry.replace(gauge, []);
+}
+
 interface Series {
   readonly labels: Labels;
   value: number;
