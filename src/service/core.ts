@@ -89,7 +89,7 @@ export function serviceCore(options: CoreOptions): Core {
         );
       await exporters.open(stored.store, opened.replicas.isShared ? owner : undefined);
       await parts.processes.open(stored.store.processes);
-      if (shard === undefined) await judges.open(stored.store, settings.isUnredacted);
+      if (shard === undefined) await judges.open(stored.store, settings.isUnredacted, opened.replicas.isShared ? owner : undefined);
       const replayed = await journal.open(owner);
       if (replayed > 0) logger.info({ requests: replayed }, 'the service restored open runs from the journal');
       if (shard === undefined) {

@@ -58,8 +58,15 @@ export interface JudgePool {
   readonly places: (queueKey: string) => number;
   /** Milliseconds that runs may wait for the batches of a judge, beyond the time for other judges. */
   readonly moreMs: (judge: string) => number;
-  /** Keeps budgets and answers in a store from now on; `mayStore` is false for a text that must not go there. Rejects when the store cannot be read. */
-  readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers' | 'judgeBatches'>, mayStore: (text: string) => boolean) => Promise<void>;
+  /**
+   * Keeps budgets and answers in a store from now on; `mayStore` is false for a text that must not go there. `owner`: the name under which this
+   * process holds batches. Rejects when the store cannot be read.
+   */
+  readonly open: (
+    store: Pick<Store, 'judgeSpend' | 'judgeAnswers' | 'judgeBatches'>,
+    mayStore: (text: string) => boolean,
+    owner?: string,
+  ) => Promise<void>;
   /** Stops the batches; their questions go on waiting in the store. */
   readonly stopBatches: () => void;
   /** Writes the costs to the store. Rejects when it cannot be written. */
@@ -128,7 +135,7 @@ export function judgePool(
   let entries: ReadonlyMap<string, JudgeEntry> = new Map();
   const budgets = judgeBudgets(costLedger, () => entries);
   let opened = 0;
-  let kept: { readonly store: JudgeBatchStore; readonly mayStore: (text: string) => boolean } | undefined;
+  let kept: Parameters<QuestionChain['batches']['open']> | undefined;
 
   function judgeOf(config: JudgeConfig): BatchingJudge {
     const reservation = bothReservations(within?.(config), budgets.reservation(config));
@@ -197,7 +204,7 @@ export function judgePool(
       const entry = judgeEntry(config);
       return {
         entry,
-        take: () => void (kept === undefined ? undefined : entry.chain.batches.open(kept.store, kept.mayStore).catch(onFault)),
+        take: () => void (kept === undefined ? undefined : entry.chain.batches.open(...kept).catch(onFault)),
       };
     }
     if (isSame(before.config, config)) return { entry: before, take: () => undefined };
@@ -333,11 +340,11 @@ export function judgePool(
         : entry.breaker.places(entry.config.batch === undefined ? entry.config.concurrency : Math.ceil(workedOn(entry.config) / 2));
     },
     moreMs: (judge) => entries.get(judge)?.config.batch?.withinMs ?? 0,
-    async open({ judgeSpend, judgeAnswers, judgeBatches }, mayStore) {
+    async open({ judgeSpend, judgeAnswers, judgeBatches }, mayStore, batchOwner = onlyOwner) {
       answers.open(judgeAnswers, mayStore);
       await costLedger.open(judgeSpend);
-      kept = { store: judgeBatches, mayStore };
-      for (const { chain } of entries.values()) await chain.batches.open(judgeBatches, mayStore);
+      kept = [judgeBatches, mayStore, batchOwner];
+      for (const { chain } of entries.values()) await chain.batches.open(...kept);
     },
     stopBatches() {
       for (const { chain } of [...entries.values(), ...retired]) void chain.batches.stop();
@@ -498,12 +505,16 @@ export function judgesInForce({ evaluators, judges }: Pick<Config, 'evaluators' 
   );
 }
 
+/** The owner of batches where one process alone has the store open: its successor goes on with them at once. */
+const onlyOwner = 'only';
+
 /** For commands: the batches in the store belong to the service. */
 export const noBatches: JudgeBatchStore = {
   async prepare() {},
   async submitted() {},
   async end() {},
-  unfinished: async () => [],
-  answer: async () => undefined,
+  take: async () => ({ held: [], taken: [] }),
+  async endOthers() {},
+  find: async () => new Map(),
   async forget() {},
 };

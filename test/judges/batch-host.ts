@@ -1,4 +1,5 @@
 /** A room of batches with a real client, over a store, on a clock and sleeps that the test moves. */
+import { createHash } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { EvaluatorBudget } from '../../src/judges/batch/batch-job.ts';
@@ -6,6 +7,7 @@ import { batchQueue, type BatchQueue } from '../../src/judges/batch/batch-queue.
 import type { BatchSettings, JudgeSettings } from '../../src/judges/judge.ts';
 import { openAiCompatibleJudge } from '../../src/judges/openai-compatible.ts';
 import type { JudgeBatchStore } from '../../src/model/store/judge-store.ts';
+import { leaseOf } from '../../src/model/store/lease.ts';
 import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
@@ -27,6 +29,8 @@ export const good = '{"yes":true}';
 export interface BatchHost {
   readonly room: BatchQueue;
   readonly store: JudgeBatchStore;
+  /** Batches of the judge that are not over. */
+  unfinished(): Promise<readonly unknown[]>;
   readonly clock: ManualClock;
   readonly faults: readonly unknown[];
   readonly calls: readonly JudgeCall[];
@@ -50,6 +54,8 @@ export interface HostOptions {
   readonly clock?: ManualClock;
   readonly reservation?: BudgetReservation;
   readonly mayLie?: (text: string) => boolean;
+  /** Default: each process has the name of the one before. */
+  readonly owner?: string;
 }
 
 /** The first one of a test over a server and a store, or the next process over the same. */
@@ -62,6 +68,7 @@ export async function batchHost(
     clock = manualClock(Date.parse('2026-01-01T00:00:00Z')),
     reservation,
     mayLie = () => true,
+    owner = 'same',
   }: HostOptions = {},
 ): Promise<BatchHost> {
   const store = given ?? (await memoryStore()).judgeBatches;
@@ -105,10 +112,16 @@ export async function batchHost(
     await nap.wakeAll();
     await stopped;
   });
-  await room.open(store, mayLie);
+  await room.open(store, mayLie, owner);
   return Object.assign(host, {
     room,
     store,
+    async unfinished() {
+      const endpoint = createHash('sha256')
+        .update(JSON.stringify([host.settings.baseUrl, host.settings.model]))
+        .digest('hex');
+      return (await store.take({ judge: 'main', endpoint, known: [] }, leaseOf(owner, clock))).taken;
+    },
     clock,
     faults,
     calls,

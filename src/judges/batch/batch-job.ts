@@ -1,6 +1,7 @@
 /** One batch: submitted, polled, and collected when it is done. A restart continues from the last step that the store knows. */
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import type { BatchAnswer, JudgeBatchStore } from '../../model/store/judge-store.ts';
+import { leaseOf } from '../../model/store/lease.ts';
 import type { Refusal, Settle, BudgetReservation, Tokens, Used } from '../../model/budget.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
@@ -73,6 +74,8 @@ export interface BatchJobDeps {
   readonly settings: () => JudgeSettings;
   readonly use: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
   readonly store: JudgeBatchStore;
+  /** Identifies this process among those that share the store. */
+  readonly owner: string;
   readonly mayStore: (text: string) => boolean;
   /** The judge's budget for batched requests. */
   readonly reservation: () => BudgetReservation | undefined;
@@ -109,6 +112,7 @@ export function batchJobs({
   settings,
   use,
   store,
+  owner,
   mayStore: mayLie,
   reservation,
   jobs,
@@ -279,7 +283,10 @@ export function batchJobs({
         cancelledMs: undefined,
       };
       try {
-        await store.prepare({ id: job.id, judge: settings().name, endpoint, preparedAt: micros(), questions: [...job.keys] });
+        await store.prepare(
+          { id: job.id, judge: settings().name, endpoint, preparedAt: micros(), questions: [...job.keys] },
+          leaseOf(owner, clock),
+        );
       } catch (error) {
         for (const one of settle.values()) one('unsent');
         throw error;

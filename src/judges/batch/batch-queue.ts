@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import type { JudgeBatchStore } from '../../model/store/judge-store.ts';
+import { leaseOf } from '../../model/store/lease.ts';
 import type { Tokens } from '../../model/budget.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
@@ -46,8 +47,11 @@ export interface BatchAsker {
 }
 
 export interface BatchQueue {
-  /** Starts batching, and continues the batches of an earlier process. Rejects when the store cannot be read. */
-  open(store: JudgeBatchStore, mayStore: (text: string) => boolean): Promise<void>;
+  /**
+   * Starts batching, and continues the batches that no other process looks after. `owner`: the name under which this process holds batches. Rejects
+   * when the store cannot be read.
+   */
+  open(store: JudgeBatchStore, mayStore: (text: string) => boolean, owner: string): Promise<void>;
   /** Asks directly before `open`. */
   ask(question: Question, asker: BatchAsker): Promise<Answer>;
   /** Releases the waiting askers. Their batches continue, and the next process gets the answers. May be called twice. */
@@ -74,26 +78,35 @@ const answersMs = 14 * 86_400_000;
 const answersMax = 100_000;
 const forgetEveryMs = 3_600_000;
 const pollDefaultMs = 30_000;
+/** Between two renewals of leases on batches. */
+const renewEveryMs = 10_000;
 
 export function batchQueue(options: BatchQueueOptions): BatchQueue {
   const { settings, use, direct, telemetry, clock, sleep, onFault } = options;
   const pending = new Map<string, Waiting>();
   const jobs = new Set<BatchJob>();
+  /** Questions in batches that another process looks after, or looked after until it died. */
+  const elsewhere = new Map<string, Waiting>();
   const { baseUrl, model } = options.judge;
   const endpoint = createHash('sha256')
     .update(JSON.stringify([baseUrl, model]))
     .digest('hex');
   const shutdown = new AbortController();
   let wake = new AbortController();
-  let store: JudgeBatchStore | undefined;
+  let store: { readonly given: JudgeBatchStore; readonly owner: string } | undefined;
   let own: BatchJobs | undefined;
   let working: Promise<void> | undefined;
   let polledMs = -Infinity;
+  let renewedMs = -Infinity;
   let forgottenMs = -Infinity;
 
   function report(): void {
     const labels = { 'tracejury.judge': settings().name };
-    telemetry.set('tracejury.judge.batch.waiting', pending.size + [...jobs].reduce((sum, { waiting }) => sum + waiting.size, 0), labels);
+    telemetry.set(
+      'tracejury.judge.batch.waiting',
+      pending.size + elsewhere.size + [...jobs].reduce((sum, { waiting }) => sum + waiting.size, 0),
+      labels,
+    );
     telemetry.set('tracejury.judge.batch.in_flight', jobs.size, labels);
   }
 
@@ -146,7 +159,55 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     }
   }
 
+  /** Renews what this process looks after, and takes over what a dead one left. */
+  async function takeOver(from: JudgeBatchStore, owner: string): Promise<void> {
+    const known = [...jobs].map(({ id }) => id);
+    const { held, taken } = await from.take({ judge: settings().name, endpoint, known }, leaseOf(owner, clock));
+    renewedMs = clock.nowMs();
+    const kept = new Set(held);
+    for (const job of jobs) {
+      if (kept.has(job.id) || !known.includes(job.id)) continue;
+      // This process stood still, and another one has taken the batch.
+      jobs.delete(job);
+      for (const [key, waiting] of job.waiting) elsewhere.set(key, waiting);
+      for (const settle of job.settle.values()) settle('unknown');
+    }
+    for (const { id, remoteId, preparedAt, questions } of taken) {
+      const waiting = new Map<string, Waiting>();
+      for (const key of questions) {
+        const asked = elsewhere.get(key);
+        if (asked === undefined) continue;
+        waiting.set(key, asked);
+        elsewhere.delete(key);
+      }
+      jobs.add({
+        id,
+        remoteId,
+        preparedMs: preparedAt / 1_000,
+        keys: new Set(questions),
+        waiting,
+        settle: new Map(),
+        cancelledMs: undefined,
+      });
+    }
+  }
+
+  /** Questions whose batch has ended elsewhere: answered, or asked in a batch of this process. */
+  async function lookElsewhere(from: JudgeBatchStore): Promise<void> {
+    if (elsewhere.size === 0) return;
+    const found = await from.find([...elsewhere.keys()]);
+    for (const [key, waiting] of elsewhere) {
+      const state = found.get(key);
+      if (state?.kind === 'in_batch') continue;
+      elsewhere.delete(key);
+      const answer = state === undefined ? undefined : await readAnswer(waiting.question, state.text);
+      if (answer === undefined) pending.set(key, { ...waiting, sinceMs: clock.nowMs() });
+      else resolve(waiting, { kind: 'answer', answer });
+    }
+  }
+
   async function turn(to: BatchJobs): Promise<void> {
+    if (store !== undefined && clock.nowMs() - renewedMs >= renewEveryMs) await takeOver(store.given, store.owner);
     if (settings().batch === undefined) for (const waiting of pending.values()) finish({ kind: 'direct', waiting, reason: 'switched_off' });
     if (clock.nowMs() - polledMs >= (settings().batch?.pollMs ?? pollDefaultMs)) {
       polledMs = clock.nowMs();
@@ -154,18 +215,19 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
         if (shutdown.signal.aborted) return;
         for (const end of await to.tend(job)) finish(end);
       }
+      if (store !== undefined) await lookElsewhere(store.given);
     }
     await send(to);
     if (clock.nowMs() - forgottenMs < forgetEveryMs) return;
     forgottenMs = clock.nowMs();
-    await store?.forget({ before: Math.floor((clock.nowMs() - answersMs) * 1_000), rows: answersMax });
+    await store?.given.forget({ before: Math.floor((clock.nowMs() - answersMs) * 1_000), rows: answersMax });
   }
 
   /** Sleeps until the next poll or until a batch is due; a full batch wakes it. */
   async function rest(): Promise<void> {
     const { pollMs = pollDefaultMs, gatherMs = pollDefaultMs } = settings().batch ?? {};
     const signal = AbortSignal.any([shutdown.signal, wake.signal]);
-    await sleep(pending.size === 0 ? pollMs : Math.min(pollMs, gatherMs), signal);
+    await sleep(Math.min(renewEveryMs, pollMs, pending.size === 0 ? pollMs : gatherMs), signal);
     wake = new AbortController();
   }
 
@@ -178,23 +240,32 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     }
   }
 
-  async function known(key: string, question: Question): Promise<Answer | undefined> {
+  async function readAnswer(question: Question, text: string): Promise<Answer | undefined> {
+    const read = await use(async ({ batches }) => batches.read(question, text));
+    if (read === undefined) return undefined;
+    count('known');
+    return { kind: 'answered', ...read, model };
+  }
+
+  /** The answer of an earlier batch, or `in_batch` when a batch that another process looks after has the question. */
+  async function known(key: string, question: Question): Promise<Answer | 'in_batch' | undefined> {
     try {
-      const text = await store?.answer(key);
-      const read = text === undefined ? undefined : await use(async ({ batches }) => batches.read(question, text));
-      if (read === undefined) return undefined;
-      count('known');
-      return { kind: 'answered', ...read, model };
+      const state = (await store?.given.find([key]))?.get(key);
+      if (state === undefined) return undefined;
+      return state.kind === 'in_batch' ? state.kind : await readAnswer(question, state.text);
     } catch (error) {
       onFault(error);
       return undefined;
     }
   }
 
-  function wait({ key, question, note, budget }: Pick<Waiting, 'key' | 'question' | 'note' | 'budget'>): Promise<BatchReply> {
+  function wait(
+    { key, question, note, budget }: Pick<Waiting, 'key' | 'question' | 'note' | 'budget'>,
+    otherwise: Map<string, Waiting>,
+  ): Promise<BatchReply> {
     return new Promise((done) => {
       const job = [...jobs].find(({ keys }) => keys.has(key));
-      const place = job?.waiting ?? pending;
+      const place = job?.waiting ?? otherwise;
       const before = place.get(key);
       if (before === undefined) place.set(key, { key, question, note, budget, sinceMs: clock.nowMs(), tries: 0, resolves: [done] });
       else before.resolves.push(done);
@@ -206,30 +277,18 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   }
 
   return {
-    async open(given, mayStore) {
-      const found = await given.unfinished(settings().name);
-      store = given;
+    async open(given, mayStore, owner) {
+      await given.endOthers({ judge: settings().name, endpoint }, leaseOf(owner, clock));
+      await takeOver(given, owner);
+      store = { given, owner };
       own = batchJobs({
         ...options,
-        store,
+        store: given,
+        owner,
         mayStore: (text) => mayStore(text) && textsOf(parseJson(text) ?? '').every(mayStore),
         jobs,
         endpoint,
       });
-      for (const { id, remoteId, preparedAt, questions, ...batch } of found) {
-        if (batch.endpoint === endpoint)
-          jobs.add({
-            id,
-            remoteId,
-            preparedMs: preparedAt / 1_000,
-            keys: new Set(questions),
-            waiting: new Map(),
-            settle: new Map(),
-            cancelledMs: undefined,
-          });
-        // Answers of another endpoint or model cannot be used.
-        else await given.end(id, [], Math.floor(clock.nowMs() * 1_000));
-      }
       if (settings().batch !== undefined || jobs.size > 0) working ??= work(own);
     },
     async ask(question, asker) {
@@ -242,14 +301,14 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
         .digest('hex');
       const isInProgress = [...jobs].some(({ keys }) => keys.has(key));
       const answer = isInProgress ? undefined : await known(key, question);
-      if (answer !== undefined) return answer;
+      if (answer !== undefined && answer !== 'in_batch') return answer;
       if (shutdown.signal.aborted) return deferred;
-      const reply = await lend(() => wait({ key, question, note, budget }));
+      const reply = await lend(() => wait({ key, question, note, budget }, answer === 'in_batch' ? elsewhere : pending));
       return reply.kind === 'answer' ? reply.answer : await reply.ask(() => direct(question, asker));
     },
     async stop() {
       shutdown.abort();
-      for (const waiting of [...pending.values(), ...[...jobs].flatMap((job) => [...job.waiting.values()])])
+      for (const waiting of [...pending.values(), ...elsewhere.values(), ...[...jobs].flatMap((job) => [...job.waiting.values()])])
         resolve(waiting, { kind: 'answer', answer: deferred });
       await working;
     },

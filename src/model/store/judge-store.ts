@@ -197,15 +197,27 @@ export interface BatchAnswer {
   readonly text: string;
 }
 
+/** Where a question is. */
+export type QuestionState = { readonly kind: 'answered'; readonly text: string } | { readonly kind: 'in_batch'; readonly batch: string };
+
 export interface JudgeBatchStore {
-  /** Called before the batch is sent. */
-  prepare(batch: NewBatch): Promise<void>;
+  /** Called before the batch is sent, by the process that looks after it. */
+  prepare(batch: NewBatch, lease: Lease): Promise<void>;
   submitted(id: string, remoteId: string): Promise<void>;
   /** Ends a batch: stores its answers and deletes its questions. */
   end(id: string, answers: readonly BatchAnswer[], at: Micros): Promise<void>;
-  /** Oldest first. */
-  unfinished(judge: string): Promise<readonly KeptBatch[]>;
-  answer(question: string): Promise<string | undefined>;
+  /**
+   * Renews the leases of the owner on unfinished batches of an endpoint, and takes those that no other process holds. `held`: ids in `known` that the
+   * owner has. `taken`: its other batches, oldest first.
+   */
+  take(
+    of: Pick<NewBatch, 'judge' | 'endpoint'> & { readonly known: readonly string[] },
+    lease: Lease,
+  ): Promise<{ readonly held: readonly string[]; readonly taken: readonly KeptBatch[] }>;
+  /** Ends batches of a judge at other endpoints that no other process holds: their answers cannot be used any more. */
+  endOthers(than: Pick<NewBatch, 'judge' | 'endpoint'>, lease: Lease): Promise<void>;
+  /** Questions that are in a batch or answered. */
+  find(questions: readonly string[]): Promise<ReadonlyMap<string, QuestionState>>;
   /** Deletes answers from before a time and beyond a number, and abandoned batches from before that time. */
   forget(bounds: { readonly before: Micros; readonly rows: number }): Promise<void>;
 }

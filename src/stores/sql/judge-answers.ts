@@ -1,8 +1,9 @@
 /** What judges have answered, in the SQLite store. */
 import { sql, type Kysely } from 'kysely';
-import type { JudgeAnswerStore, JudgeBatchStore } from '../../model/store/judge-store.ts';
+import type { JudgeAnswerStore, JudgeBatchStore, QuestionState } from '../../model/store/judge-store.ts';
 import type { Tables } from './tables.ts';
-import { chunks } from './rows.ts';
+import { leaseEnd, mayTake } from './leases.ts';
+import { chunks, oneOf } from './rows.ts';
 
 export function answerStore(db: Kysely<Tables>): JudgeAnswerStore {
   return {
@@ -45,9 +46,12 @@ export function answerStore(db: Kysely<Tables>): JudgeAnswerStore {
 
 export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
   return {
-    async prepare({ id, judge, endpoint, preparedAt, questions }) {
+    async prepare({ id, judge, endpoint, preparedAt, questions }, lease) {
       await db.transaction().execute(async (tx) => {
-        await tx.insertInto('judge_batches').values({ id, judge, endpoint, remote_id: null, prepared_us: preparedAt }).execute();
+        await tx
+          .insertInto('judge_batches')
+          .values({ id, judge, endpoint, remote_id: null, prepared_us: preparedAt, owner: lease.owner, leased_us: leaseEnd(lease) })
+          .execute();
         for (const some of chunks(questions)) {
           await tx
             .insertInto('judge_batch_questions')
@@ -73,16 +77,21 @@ export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
         await tx.deleteFrom('judge_batches').where('id', '=', id).execute();
       });
     },
-    async unfinished(judge) {
+    async take({ judge, endpoint, known }, lease) {
       const rows = await db
-        .selectFrom('judge_batches')
-        .selectAll()
+        .updateTable('judge_batches')
+        .set({ owner: lease.owner, leased_us: leaseEnd(lease) })
         .where('judge', '=', judge)
-        .orderBy('prepared_us')
-        .orderBy('id')
+        .where('endpoint', '=', endpoint)
+        .where(mayTake(lease))
+        .returning(['id', 'remote_id', 'prepared_us'])
         .execute();
-      return await Promise.all(
-        rows.map(async ({ id, endpoint, remote_id: remoteId, prepared_us: preparedAt }) => {
+      const before = new Set(known);
+      const fresh = rows
+        .filter(({ id }) => !before.has(id))
+        .toSorted((one, other) => one.prepared_us - other.prepared_us || (one.id < other.id ? -1 : 1));
+      const taken = await Promise.all(
+        fresh.map(async ({ id, remote_id: remoteId, prepared_us: preparedAt }) => {
           const questions = await db
             .selectFrom('judge_batch_questions')
             .select('question')
@@ -92,10 +101,22 @@ export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
           return { id, judge, endpoint, remoteId: remoteId ?? undefined, preparedAt, questions: questions.map(({ question }) => question) };
         }),
       );
+      return { held: rows.flatMap(({ id }) => (before.has(id) ? [id] : [])), taken };
     },
-    async answer(question) {
-      const row = await db.selectFrom('judge_batch_questions').select('answer').where('question', '=', question).executeTakeFirst();
-      return row?.answer ?? undefined;
+    async endOthers({ judge, endpoint }, lease) {
+      await db.deleteFrom('judge_batches').where('judge', '=', judge).where('endpoint', '<>', endpoint).where(mayTake(lease)).execute();
+    },
+    async find(questions) {
+      const found = new Map<string, QuestionState>();
+      for (const some of chunks(questions))
+        for (const { question, batch_id: batch, answer } of await db
+          .selectFrom('judge_batch_questions')
+          .select(['question', 'batch_id', 'answer'])
+          .where('question', 'in', oneOf(some))
+          .execute())
+          if (answer !== null) found.set(question, { kind: 'answered', text: answer });
+          else if (batch !== null) found.set(question, { kind: 'in_batch', batch });
+      return found;
     },
     async forget({ before, rows }) {
       await db.deleteFrom('judge_batches').where('prepared_us', '<', before).execute();

@@ -389,6 +389,9 @@ interface JudgeBatchesTable {
   /** Null: nobody knows whether it was created. */
   readonly remote_id: string | null;
   readonly prepared_us: number;
+  /** The process that looks after it, and until when. */
+  readonly owner: string | null;
+  readonly leased_us: number | null;
 }
 
 interface JudgeBatchQuestionsTable {

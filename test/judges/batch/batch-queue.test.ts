@@ -67,7 +67,7 @@ test('batch: questions gather, go up as one file, and each gets its own answer',
     [],
     [],
   ]);
-  expect(await host.store.unfinished('main')).toEqual([]);
+  expect(await host.unfinished()).toEqual([]);
   // Texts of runs do not stay there.
   await host.until(() => (server.files.size === 0 ? true : undefined), 'no files');
 });
@@ -311,7 +311,7 @@ test('batch: one that is not taken goes up again, and after three times the ques
   expect([
     host.counts('tracejury.judge.batch.questions'),
     server.seen.filter((one) => one === 'POST /files').length,
-    await host.store.unfinished('main'),
+    await host.unfinished(),
   ]).toEqual([{ not_taken: 1 }, 3, []]);
 });
 
@@ -441,5 +441,5 @@ test('batch: a stop lets go of all who wait, and takes nobody in any more', asyn
   expect((await Promise.all(asked.map((one) => one.answer))).map(isDeferred)).toEqual([true, true]);
   expect(isDeferred(await host.room.ask(question, { id: 'c' }))).toBe(true);
   await stopped;
-  expect((await host.store.unfinished('main')).length).toBe(1);
+  expect((await host.unfinished()).length).toBe(1);
 });
