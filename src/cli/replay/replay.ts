@@ -9,6 +9,7 @@ import { rescoring, type Rescoring } from './rescoring.ts';
 import { replayResults } from './results.ts';
 import { givenSessions, storedSessions } from './session-reader.ts';
 import { replayTally, type ReplayTally, type ReplayTallyData } from './tally.ts';
+import { replayLease } from './replay-lease.ts';
 import { ReplayStopped, replayWriter } from './writing.ts';
 import { type CommandInput, UsageError } from '../command.ts';
 import { recordedRuns } from '../inspect/inspection.ts';
@@ -141,6 +142,17 @@ async function overFiles(options: ReplayWith): Promise<ReplayReport> {
 }
 
 async function overStore(options: ReplayWith & { readonly store: ReplayableStore }): Promise<ReplayReport | undefined> {
+  if (options.settings.write === undefined) return await overHeld(options, () => undefined);
+  const lease = await replayLease({ replicas: options.store.replicas, id: options.id, clock, sleep });
+  try {
+    return await overHeld(options, lease.check);
+  } finally {
+    await lease.stop();
+  }
+}
+
+/** `check`: called before each page is written. */
+async function overHeld(options: ReplayWith & { readonly store: ReplayableStore }, check: () => void): Promise<ReplayReport | undefined> {
   const { settings, input, config, id, store } = options;
   const checkpoint = await checkpointOf(options);
   const startedMs = checkpoint === undefined ? settings.nowMs : checkpoint.to / 1_000;
@@ -152,7 +164,7 @@ async function overStore(options: ReplayWith & { readonly store: ReplayableStore
   const bar = progressBar(process.stderr, total, { nowMs: clock.nowMs, before: runsIn(tally.data()) });
   const pace = replayPace({ rate: settings.rate, clock, sleep });
   const onWait = saidOnce(() => input.complain('The replay waits, as the outbox is full of scores that wait for a backend.'));
-  const writer = settings.write && replayWriter({ store, config, id, exports: settings.write.exports, pace, clock, sleep, onWait });
+  const writer = settings.write && replayWriter({ store, config, id, exports: settings.write.exports, pace, clock, sleep, onWait, check });
   const reading = { reading: config, takesRedacted: settings.takesRedacted };
   const sessions = storedSessions({
     store,

@@ -20,6 +20,8 @@ interface ReplayWriterOptions {
   readonly sleep: Sleep;
   /** Called when the outbox is full and the replay waits. */
   readonly onWait: () => void;
+  /** Called before each page; throws ReplayStopped when this process must not write it. */
+  readonly check: () => void;
 }
 
 export interface ReplayWriter {
@@ -41,7 +43,7 @@ export class ReplayStopped extends Error {}
 /** Attempts of one page while the store fails, as when another process holds the file for long. */
 const attemptsMax = 5;
 
-export function replayWriter({ store, config, id, exports, pace, clock, sleep, onWait }: ReplayWriterOptions): ReplayWriter {
+export function replayWriter({ store, config, id, exports, pace, clock, sleep, onWait, check }: ReplayWriterOptions): ReplayWriter {
   const exporters = exports ? config.exporters.filter(({ to }) => to !== 'metrics').map(({ name }) => name) : [];
   const thresholds = new Map(config.evaluators.map(({ configured }) => [configured.name, configured.threshold]));
   const roomMax = Math.min(waitingMax, config.store.keep.exports / 2);
@@ -98,6 +100,7 @@ export function replayWriter({ store, config, id, exports, pace, clock, sleep, o
       const revisions = page;
       page = [];
       for (let attempt = 1; ; attempt++) {
+        check();
         try {
           const at = Math.floor(clock.nowMs() * 1_000);
           return await pace.write(() => store.replays.revise(revisions, { id, state, to, after, at }));

@@ -34,6 +34,7 @@ async function writing(rows: number, sends: boolean) {
   };
   const counts = async () => [{ exporter: 'backend', waiting, dead: 0, oldestAt: undefined }];
   const writer = replayWriter({
+    check: () => undefined,
     store: { replays: { ...store.replays, revise }, exports: { ...store.exports, counts } },
     config: after,
     id: 'r',
