@@ -108,6 +108,10 @@ interface ConsoleParts
   readonly fullFolder: () => string | undefined;
   /** Why the journal cannot be used; `undefined` while it can. */
   readonly journalFault: () => string | undefined;
+  /** Seconds for which the database is away; `undefined` while it answers. */
+  readonly storeAwaySeconds: () => number | undefined;
+  /** False: requests are refused, those of modest clients too. */
+  readonly takesRequests: () => boolean;
   readonly snapshot: () => readonly MetricFamily[];
   readonly onApiRequest: () => void;
 }
@@ -115,7 +119,21 @@ interface ConsoleParts
 export function consoleOf(
   config: Config,
   state: Readonly<ListenState>,
-  { connectionsMax, lease, telemetry, logger, fullFolder, journalFault, snapshot, onApiRequest, refresh, signIns, ...api }: ConsoleParts,
+  {
+    connectionsMax,
+    lease,
+    telemetry,
+    logger,
+    fullFolder,
+    journalFault,
+    storeAwaySeconds,
+    takesRequests,
+    snapshot,
+    onApiRequest,
+    refresh,
+    signIns,
+    ...api
+  }: ConsoleParts,
 ): ReturnType<typeof consoleListener> {
   const {
     console: { host, port },
@@ -130,7 +148,9 @@ export function consoleOf(
     tokens: config.listen.tokens,
     nowMs: clock.nowMs,
     secret: () => randomBytes(32).toString('base64url'),
-    notReady: () => notReady(state, fullFolder()) ?? journalFault(),
+    notReady: () =>
+      notReady(state, fullFolder()) ?? journalFault() ?? (takesRequests() ? undefined : awayText(storeAwaySeconds(), refusedText)),
+    degraded: () => awayText(storeAwaySeconds(), takenText),
     otlp: () => state.otlp,
     metricsPage: () => openMetricsPieces(snapshot()),
     ...(refresh === undefined ? {} : { refresh }),
@@ -210,6 +230,14 @@ export interface ListenState {
   stopping: boolean;
   /** Addresses of the OTLP receivers, `undefined` until they listen. */
   otlp: OtlpAddresses | undefined;
+}
+
+const takenText = 'The service takes requests, and what they bring waits for it.';
+const refusedText = 'The service has no room left for what waits for it, and refuses requests.';
+
+/** `consequence`: a sentence. `undefined` while the database answers. */
+function awayText(seconds: number | undefined, consequence: string): string | undefined {
+  return seconds === undefined ? undefined : `The database has not answered for ${seconds} seconds. ${consequence}`;
 }
 
 /** The reason why the service is not ready; `undefined` when it is. */

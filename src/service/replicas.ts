@@ -35,6 +35,8 @@ export interface ReplicaWatch {
   /** As `holds`: a number that is another one when another process may have done the task in between. `undefined`: this process does not hold it. */
   tenure(task: SharedTask): number | undefined;
   list(): Promise<readonly ReplicaStatus[]>;
+  /** Seconds for which the store has taken no sign of life; `undefined` while it does. */
+  storeAwaySeconds(): number | undefined;
   /** Leaves the tasks to the others. May be called twice. */
   stop(): Promise<void>;
 }
@@ -42,6 +44,8 @@ export interface ReplicaWatch {
 export const renewEveryMs = 5_000;
 /** A round of a task that begins now has this long before another process may take the task. */
 const marginMs = 5_000;
+/** A store that has taken no sign of life for this long counts as away. */
+const awayMs = 15_000;
 /** How long a process that has died is listed. */
 const listedMs = 24 * 3_600_000;
 
@@ -53,6 +57,7 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
   const tenures = new Map<string, number>();
   let others = '';
   let skewMs = 0;
+  let lookedMs = startedMs;
   let isSkewTold = false;
   let looking: PeriodicTask | undefined;
   const micros = (ms: number): number => Math.floor(ms * 1_000);
@@ -76,6 +81,7 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
     const seen = self();
     await store.seen(seen, seen.seenAt - micros(listedMs));
     publish((await store.list()).filter((one) => one.id === own.id || isAlive(one)));
+    lookedMs = clock.nowMs();
   }
 
   const aliveAt =
@@ -132,6 +138,10 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
         isAlive: isAlive(one),
         tasks: tasks.flatMap(({ name, owner }) => (owner === one.id ? [name] : [])),
       }));
+    },
+    storeAwaySeconds() {
+      const silentMs = clock.nowMs() - lookedMs;
+      return looking === undefined || silentMs < awayMs ? undefined : Math.floor(silentMs / 1_000);
     },
     async stop() {
       await looking?.stop();

@@ -199,7 +199,7 @@ export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpa
 
 export async function consoleServer(
   parts: ConsoleParts,
-  { store, annotations, versions, alerts, queues }: StoreParts,
+  { store, annotations, versions, alerts, queues, replicas: watch }: StoreParts,
 ): Promise<ReturnType<typeof consoleOf>> {
   const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
   const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
@@ -248,6 +248,8 @@ export async function consoleServer(
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
     fullFolder: parts.status.fullFolder,
     journalFault: parts.journal.fault,
+    storeAwaySeconds: watch.storeAwaySeconds,
+    takesRequests: () => parts.overload.outlook(true) === 'open',
     status: parts.status,
     snapshot: () => snapshotOf(parts, shards),
     // Answers take memory, which the overload control then measures at its usual pace.

@@ -26,6 +26,8 @@ export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' |
   readonly tls?: TlsOptions;
   /** The reason why the service is not ready; `undefined` when it is. */
   readonly notReady: () => string | undefined;
+  /** What a service that is ready lacks all the same; `undefined`: nothing. */
+  readonly degraded: () => string | undefined;
   /** `undefined` until the receivers listen. */
   readonly otlp: () => OtlpAddresses | undefined;
   /** Takes a snapshot at the call, however long the client reads its pieces. */
@@ -182,7 +184,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
     const reason = options.notReady();
-    if (reason === undefined) return { status: 'ok' };
+    const lack = options.degraded();
+    if (reason === undefined) return lack === undefined ? { status: 'ok' } : { status: 'degraded', reason: lack };
     return reply.code(503).send(failure('not_ready', reason, 'Wait: this address answers 200 when the service is ready.'));
   });
   app.get('/metrics', async (_request, reply) => {

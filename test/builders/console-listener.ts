@@ -24,6 +24,7 @@ export async function openConsole(options: Partial<ConsoleOptions> = {}): Promis
     nowMs: () => 0,
     secret: () => randomBytes(32).toString('base64url'),
     notReady: () => undefined,
+    degraded: () => undefined,
     otlp: () => undefined,
     metricsPage: () => ['# EOF\n'],
     metricsContentType: 'text/plain',

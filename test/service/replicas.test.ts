@@ -10,6 +10,7 @@ import { memoryStore } from '../builders/memory-store.ts';
 interface Process {
   readonly watch: ReplicaWatch;
   readonly warnings: readonly unknown[];
+  readonly faults: readonly unknown[];
   /** Rests until its next look. */
   readonly look: () => Promise<void>;
   readonly gauge: (metric: string) => readonly number[];
@@ -18,28 +19,28 @@ interface Process {
 async function processes({ isShared = true }: { readonly isShared?: boolean } = {}) {
   const { replicas } = await memoryStore();
   const clock = manualClock(1_795_651_200_000);
+  const state = { isAway: false };
   /** `aheadMs`: of the clock of the store. */
   const begun = async (id: string, configuration = 'same', aheadMs = 0): Promise<Process> => {
     const rest = manualSleep();
-    const warnings: unknown[] = [];
+    const [warnings, faults]: [unknown[], unknown[]] = [[], []];
     const telemetry = metricRegistry({ clock });
     const watch = replicaWatch({
-      store: { ...replicas, isShared, time: async (now) => now - aheadMs * 1_000 },
+      store: { ...replicas, isShared, time: async (now) => (state.isAway ? Promise.reject(new Error('away')) : now - aheadMs * 1_000) },
       own: { id, host: `host-${id}`, version: '1.0.0' },
       configuration: () => configuration,
       telemetry,
       logger: { warn: (fields) => void warnings.push(fields) },
       clock,
       sleep: rest.sleep,
-      onFault(error) {
-        throw error;
-      },
+      onFault: (error) => void faults.push(error),
     });
     await watch.open();
     onTestFinished(() => watch.stop());
     return {
       watch,
       warnings,
+      faults,
       async look() {
         await rest.wakeAll();
         await settled();
@@ -51,7 +52,7 @@ async function processes({ isShared = true }: { readonly isShared?: boolean } = 
           .flatMap(({ points }) => points.flatMap((point) => (point.kind === 'number' ? [point.value] : []))),
     };
   };
-  return { clock, begun };
+  return { clock, begun, state };
 }
 
 const held = ({ watch }: Process): number => sharedTasks.filter(watch.holds).length;
@@ -137,4 +138,20 @@ test('replicas: a task that another process may have done in between has another
   await second.watch.stop();
   await first.look();
   expect(first.watch.tenure('alerts')).toBeGreaterThan(before ?? 0);
+});
+
+test('replicas: a store that takes no sign of life for 15 seconds is away, until it takes one', async () => {
+  const { clock, begun, state } = await processes();
+  const one = await begun('a');
+  state.isAway = true;
+  const seconds: (number | undefined)[] = [];
+  for (let looks = 0; looks < 4; looks++) {
+    clock.advance(renewEveryMs);
+    await one.look();
+    seconds.push(one.watch.storeAwaySeconds());
+  }
+  expect([seconds, one.faults.length]).toEqual([[undefined, undefined, 15, 20], 4]);
+  state.isAway = false;
+  await one.look();
+  expect(one.watch.storeAwaySeconds()).toBeUndefined();
 });

@@ -128,3 +128,37 @@ test('a service does not wait for a database that a newer release has written', 
   const { started } = await waiting(await newerPostgres());
   await expect(started).rejects.toMatchObject({ code: 'STORE_UNUSABLE', message: expect.stringContaining('newer release') });
 });
+
+test('a service whose database goes away later goes on taking requests, and says what it lacks until the database is back', async () => {
+  const { hostname, port, pathname } = new URL(await emptyPostgres());
+  const proxy = await tcpProxy({ host: hostname, port: Number(port) });
+  const { started, page, otlp } = await waiting(`postgres://test@127.0.0.1:${proxy.port}${pathname}`);
+  await started;
+  expect(await answerOf(`${page}/readyz`)).toMatchObject({ status: 200, text: '{"status":"ok"}' });
+  await proxy.close();
+  const degraded = await eventually(
+    async () => {
+      const answer = await answerOf(`${page}/readyz`);
+      return answer?.text.includes('degraded') === true ? answer : undefined;
+    },
+    'a lack in /readyz',
+    { everyMs: 100, looksMax: 900 },
+  );
+  expect(degraded).toMatchObject({
+    status: 200,
+    text: expect.stringMatching(/The database has not answered for \d+ seconds\. The service takes requests/),
+  });
+  const { traceId } = await sendAgentRun(otlp);
+  await proxy.open();
+  const patience = { everyMs: 100, looksMax: 900 };
+  await eventually(
+    async () => ((await answerOf(`${page}/readyz`))?.text === '{"status":"ok"}' ? true : undefined),
+    'the database',
+    patience,
+  );
+  await eventually(
+    async () => ((await answerOf(`${page}/api/v1/runs`))?.text.includes(traceId) === true ? true : undefined),
+    'the run',
+    patience,
+  );
+});
