@@ -33,12 +33,12 @@ export async function backend() {
   return { state, taken, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** A judge that answers at once, or, while it is held, when it is let go. */
-export async function judge() {
+/** A judge that answers at once, or, while it is held, when it is let go. `usage`: as the protocol has it. */
+export async function judge({ usage }: { readonly usage?: object } = {}) {
   const held = new Set<() => void>();
   const state = { isHeld: false };
   const [asked, answered]: [string[], string[]] = [[], []];
-  const answer = says('{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}');
+  const answer = says('{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}', {}, usage);
   const server = await chatServer((response, request) => {
     const number = /number (\d+)\?/.exec(request.body.messages.map(({ content }) => content).join('\n'))?.[1] ?? '?';
     asked.push(number);
