@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { lineTo } from '../../src/stores/postgres/line.ts';
 import { migrated } from '../../src/stores/postgres/migrations.ts';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
+import type { Lease } from '../../src/model/store/lease.ts';
 import type { SqlStore } from '../../src/stores/sql/store.ts';
 import { statementsOf, stepNames } from '../../src/stores/sqlite/migrations.ts';
 import { missingPostgres } from '../builders/postgres.ts';
@@ -90,6 +91,53 @@ test('postgres: a replica goes on when the next release adds a column to tables 
   expect(await looks()).toEqual([]);
   await other.query('alter table tracejury.drift_looks add column later text');
   expect(await looks()).toEqual([]);
+});
+
+test('postgres: replicas go on writing and reading while the next release adds a column to every table', async () => {
+  const url = await databaseOf(stepNames.at(-1) ?? '');
+  const [store, other] = [await opened(url), await client(url)];
+  const { rows: tables } = await other.query<{ readonly name: string }>(
+    "select tablename as name from pg_tables where schemaname = 'tracejury' order by 1",
+  );
+  const lease = (): Lease => ({ owner: 'old', now: Date.now() * 1_000, until: Date.now() * 1_000 + 30e6 });
+  let round = 0;
+  async function works(): Promise<void> {
+    const item = scoredRun({}, nth(++round));
+    const job = {
+      name: 'j',
+      evaluator: 'e',
+      evaluatorKind: 'judge',
+      queueKey: 'q',
+      optionsHash: '',
+      probability: 1,
+      offeredAt: 1,
+    } as const;
+    await store.write([{ ...item, jobs: [job] }], [{ exporter: 'x', part: '', item, offeredAt: 1, lease: lease() }]);
+    expect(await store.exports.due({ exporter: 'x', now: lease().now, limit: 1, except: [], lease: lease() })).toHaveLength(1);
+    expect(await store.judgeJobs.take({ limit: 1, except: [] }, lease())).toHaveLength(1);
+    expect(await store.replicas.hold(['alerts'], lease())).toEqual(['alerts']);
+    await store.replicas.seen(
+      { id: 'old', host: 'h', version: '1', configuration: '', startedAt: 1, seenAt: lease().now, skew: 0 },
+      lease().now - 1,
+    );
+    await store.judgeBatches.prepare({ id: `${round}`, judge: 'j', endpoint: 'e', preparedAt: 1, questions: [`${round}`] }, lease());
+    expect((await store.judgeBatches.take({ judge: 'j', endpoint: 'e', known: [] }, lease())).taken).toHaveLength(round);
+    expect((await store.replicas.list()).map(({ id }) => id)).toEqual(['old']);
+    expect((await store.runs({ limit: 1_000 })).runs).toHaveLength(round);
+  }
+  await works();
+  for (const { name } of tables) {
+    const [added] = await Promise.all([other.query(`alter table tracejury.${name} add column later text default 'new'`), works()]);
+    expect(added.command).toBe('ALTER');
+    await works();
+  }
+  await other.query("insert into tracejury.kysely_migration values ('999_next', '')");
+  await works();
+  // A process of this release does not start on these tables.
+  await expect(postgresStore(url, { inThread: false })).rejects.toMatchObject({
+    code: 'STORE_UNUSABLE',
+    message: expect.stringContaining('it was written by a newer release: it knows 999_next'),
+  });
 });
 
 test('postgres: a step that fails leaves the tables as they were', async () => {
