@@ -9,7 +9,7 @@ import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { chatServer, says } from '../judges/chat-server.ts';
 import type { ServiceProcess } from './process.ts';
 
-export const patience = { everyMs: 100, looksMax: 900 } as const;
+export const patience = { everyMs: 100, looksMax: 3_000 } as const;
 /** Each verdict at its span and at its trace, and that of the tool call at the span of the tool. */
 export const scoresOfRun = 5;
 

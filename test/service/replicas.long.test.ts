@@ -9,7 +9,7 @@ import { eventually } from './running.ts';
 
 const runsOfEach = 20;
 
-test('replicas: a killed process loses nothing, and the other one goes on with all that it had to do', { timeout: 400_000 }, async () => {
+test('replicas: a killed process loses nothing, and the other one goes on with all that it had to do', { timeout: 900_000 }, async () => {
   const [store, target, main] = [await emptyPostgres(), await backend(), await judge()];
   const start = async (): Promise<ServiceProcess> => {
     const folder = serviceFolder({ store });
@@ -64,7 +64,7 @@ test('replicas: a killed process loses nothing, and the other one goes on with a
 const minute = 60_000;
 const clocks = [0, 5 * minute, -5 * minute, 0] as const;
 
-test('replicas: clocks that differ by minutes make no process ask or send twice', { timeout: 400_000 }, async () => {
+test('replicas: clocks that differ by minutes make no process ask or send twice', { timeout: 900_000 }, async () => {
   const [store, target, main] = [await emptyPostgres(), await backend(), await judge()];
   const services: ServiceProcess[] = [];
   for (const clockMs of clocks) {
