@@ -2,16 +2,20 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import pg from 'pg';
 import { onTestFinished } from 'vitest';
 import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { chatServer, says } from '../judges/chat-server.ts';
 import type { ServiceProcess } from './process.ts';
+import { eventually } from './running.ts';
 
 export const patience = { everyMs: 100, looksMax: 3_000 } as const;
-/** Each verdict at its span and at its trace, and that of the tool call at the span of the tool. */
-export const scoresOfRun = 5;
+/** Each verdict at its span and at its trace, and that of the tool call at the span of the tool. A process under stress asks no judge about a run. */
+export function scoresOf({ runs, judged: questions }: { readonly runs: number; readonly judged: number }): number {
+  return 3 * runs + 2 * questions;
+}
 
 /** A backend that takes annotations, or nothing while it is down. */
 export async function backend() {
@@ -81,7 +85,7 @@ export async function listed(service: ServiceProcess, path: string): Promise<rea
   return isJsonArray(rows) ? (rows as readonly JsonObject[]) : [];
 }
 
-export async function judged(service: ServiceProcess): Promise<number> {
+async function judged(service: ServiceProcess): Promise<number> {
   const runs = await service.runs();
   return runs.filter(({ verdicts }) => isJsonArray(verdicts ?? null) && JSON.stringify(verdicts).includes('"name":"judged"')).length;
 }
@@ -97,4 +101,25 @@ export: [ { to: phoenix, endpoint: "${target.url}" } ]
 evaluators:
   - tool_error
   - { use: task_completion, name: judged, judge: main, sample: { rate: 1 }, expect: { tasks: ["find it"] } }`;
+}
+
+/** Resolves with the runs of which a judge has said something, once all runs are stored and no judge is to be asked any more. */
+export async function allJudged(service: ServiceProcess, store: string, runs: number): Promise<number> {
+  const client = new pg.Client({ connectionString: store });
+  await client.connect();
+  try {
+    await eventually(
+      async () => ((await service.runs()).length === runs && (await openJobs(client)) === 0 ? true : undefined),
+      'the end of every question',
+      patience,
+    );
+    return await judged(service);
+  } finally {
+    await client.end();
+  }
+}
+
+export async function openJobs(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ readonly jobs: number }>('select count(*)::int as jobs from tracejury.judge_jobs');
+  return rows[0]?.jobs ?? 0;
 }

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { emptyPostgres } from '../builders/postgres.ts';
 import { seeded } from '../builders/seeded.ts';
 import { serviceFolder, type ServiceProcess } from './process.ts';
-import { backend, judge, patience, spans, trialYaml } from './replica-trial.ts';
+import { backend, judge, openJobs, patience, spans, trialYaml } from './replica-trial.ts';
 import { eventually } from './running.ts';
 
 const trials = Number(process.env['TRACEJURY_TRIALS'] ?? 1);
@@ -21,11 +21,6 @@ const perMillion = usd.question / (usage.total_tokens / 1e6);
 /** A reservation covers the longest question and answer, so the last of the budget is not given out. */
 const usdLeftMax = 0.3;
 const keys = `concurrency: ${concurrency}, timeout: 10m, answer_tokens: 100, price: { input_per_million: ${perMillion}, output_per_million: ${perMillion} }, budget: { usd_per_day: ${usd.budget} }`;
-
-async function openJobs(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ readonly jobs: number }>('select count(*)::int as jobs from tracejury.judge_jobs');
-  return rows[0]?.jobs ?? 0;
-}
 
 test.each(Array.from({ length: trials }, (_, at) => at + 1))(
   'replicas: one budget holds over killed processes, trial %i',

@@ -4,7 +4,7 @@ import { isJsonArray } from '../../src/model/json.ts';
 import { sharedTasks } from '../../src/service/replicas.ts';
 import { emptyPostgres } from '../builders/postgres.ts';
 import { serviceFolder, type ServiceProcess } from './process.ts';
-import { backend, judge, judged, listed, patience, scoresOfRun, spans, trialYaml } from './replica-trial.ts';
+import { allJudged, backend, judge, listed, patience, scoresOf, spans, trialYaml } from './replica-trial.ts';
 import { eventually } from './running.ts';
 
 const runsOfEach = 20;
@@ -26,8 +26,10 @@ test('replicas: a killed process loses nothing, and the other one goes on with a
   const taken = (): number => new Set(target.taken).size;
 
   await sendToBoth();
-  await eventually(() => (taken() === scoresOfRun * last ? true : undefined), 'all scores of both at the backend', patience);
-  expect([target.taken.length, new Set(main.answered).size, main.answered.length]).toEqual([scoresOfRun * last, last, last]);
+  const before = await allJudged(second, store, last);
+  const scores = scoresOf({ runs: last, judged: before });
+  await eventually(() => (taken() === scores ? true : undefined), 'all scores of both at the backend', patience);
+  expect([target.taken.length, new Set(main.answered).size, main.answered.length]).toEqual([scores, before, before]);
   for (const service of [first, second]) expect((await service.runs()).length).toBe(last);
   expect((await listed(second, 'replicas')).map(({ own, tasks }) => [own, isJsonArray(tasks ?? null) && (tasks as []).length])).toEqual([
     [false, sharedTasks.length],
@@ -44,10 +46,11 @@ test('replicas: a killed process loses nothing, and the other one goes on with a
   await eventually(() => (main.held() < held ? true : undefined), 'the end of what the killed process asked', patience);
   target.state.isDown = false;
   main.letGo();
-  await eventually(() => (taken() === scoresOfRun * last ? true : undefined), 'the scores of the killed process as well', patience);
-  expect(target.taken.length).toBe(scoresOfRun * last);
-  await eventually(async () => ((await judged(second)) === last ? true : undefined), 'every verdict in the store', patience);
-  expect(main.answered.length).toBe(last);
+  const after = await allJudged(second, store, last);
+  const allScores = scoresOf({ runs: last, judged: after });
+  await eventually(() => (taken() === allScores ? true : undefined), 'the scores of the killed process as well', patience);
+  expect([target.taken.length, main.answered.length]).toEqual([allScores, after]);
+  expect(after).toBeGreaterThan(before);
   expect(
     await eventually(
       async () => {
@@ -92,9 +95,11 @@ test('replicas: clocks that differ by minutes make no process ask or send twice'
   }
   target.state.isDown = false;
   main.letGo();
-  await eventually(async () => ((await judged(first)) === last ? true : undefined), 'every verdict in the store', patience);
-  await eventually(() => (new Set(target.taken).size === scoresOfRun * last ? true : undefined), 'all scores at the backend', patience);
-  expect([main.asked.length, new Set(main.asked).size, target.taken.length]).toEqual([last, last, scoresOfRun * last]);
+  const questions = await allJudged(first, store, last);
+  const scores = scoresOf({ runs: last, judged: questions });
+  await eventually(() => (new Set(target.taken).size === scores ? true : undefined), 'all scores at the backend', patience);
+  expect([main.asked.length, new Set(main.asked).size, target.taken.length]).toEqual([questions, questions, scores]);
+  expect(questions).toBeGreaterThan(last / 2);
   const replicas = await listed(first, 'replicas');
   expect(replicas.map(({ state }) => state)).toEqual(clocks.map(() => 'alive'));
   expect(replicas.map((one) => Math.round(Number(one['clock_skew_seconds']) / 60)).toSorted((one, other) => one - other)).toEqual([
