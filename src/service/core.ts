@@ -74,7 +74,7 @@ export function serviceCore(options: CoreOptions): Core {
         () => openStore(config.store.address, { inThread: options.storeInThread ?? true, onDiskFull: parts.storeRoom.full, ...shard }),
         { ...wait, onThere: () => logger.info('the store is there, and the service starts'), sleep, random: Math.random },
       );
-      const owner = await jobOwner(config.journal);
+      const owner = await jobOwner(config.journal, options.files);
       const replicas = buildStore.replicas(parts, opened.replicas, { id: owner, configuration: options.fingerprint ?? (() => '') });
       if (shard === undefined) await replicas.open();
       const stored = buildStore.storeParts(parts, { opened, replicas }, shard);
