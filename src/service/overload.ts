@@ -41,9 +41,16 @@ const residentBytesLeast = 320 * 1024 * 1024;
 /** When spans and bodies take less than this share, shedding load frees nothing: the memory pressure then stays at `smallShare`, and a burst has room. */
 const holdsLittleShare = 1 / 32;
 const smallShare = 0.9;
+/**
+ * The allocator keeps what it once took from the system, so a full process does not become smaller when the service refuses: it only must not grow.
+ * From `crampedFrom` on open traces may hold less, down to `crampedRoom` of their bytes from `crampedTo` on. That much bears a load that closes in time.
+ */
+const crampedFrom = 0.95;
+const crampedTo = 1.05;
+const crampedRoom = 0.25;
 
 interface OverloadOptions {
-  readonly limits: Config['limits'];
+  readonly limits: Pick<Config['limits'], 'memoryBytes' | 'closingLagMs' | 'retryAfterMs'>;
   readonly flow: Pick<Pipeline, 'bytes' | 'openBytes' | 'isOldestActive' | 'relieve' | 'nextDueMs'>;
   readonly leases: Pick<ByteLeases, 'fill' | 'bytesMax'>;
   /** Shares of their limits. */
@@ -97,10 +104,15 @@ export function overload(options: OverloadOptions): Overload {
     return held < limits.memoryBytes * holdsLittleShare ? Math.min(share, smallShare) : share;
   }
 
-  /** A refusal helps only while the oldest traces still receive spans; idle ones are evicted instead. */
-  function openTraces(): number {
+  /**
+   * A refusal helps only while the oldest traces still receive spans; idle ones are evicted instead. A full process refuses senders that take much
+   * before those that take little.
+   */
+  function openTraces(memory: number): number {
+    const { refuse, shedContent } = pressureThresholds.open_traces;
     const share = flow.openBytes() / heldBytesMax;
-    return share < pressureThresholds.open_traces.refuse || flow.isOldestActive() ? share : pressureThresholds.open_traces.shedContent;
+    const pressure = Math.max(share, Math.min(share / roomOfOpenTraces(memory), refuse));
+    return pressure < refuse || flow.isOldestActive() ? pressure : shedContent;
   }
 
   const held = heldRequests({ ...options, requestsMax: Math.floor((limits.memoryBytes * heldShare) / heldRequestBytes) });
@@ -111,15 +123,16 @@ export function overload(options: OverloadOptions): Overload {
     closingLagMs: limits.closingLagMs,
     retryAfterMaxSeconds: limits.retryAfterMs / 1_000,
     read() {
+      const memory = memoryPressure();
       const own: Readings = {
         in_flight: leases.fill(),
-        open_traces: openTraces(),
+        open_traces: openTraces(memory),
         openBytes: flow.openBytes(),
         overdueMs: Math.max(0, clock.nowMs() - (flow.nextDueMs() ?? Infinity)),
         journal: options.journalFill(),
         store: options.storeFill(),
         forward: options.forwardFill(),
-        memory: memoryPressure(),
+        memory,
       };
       options.onReadings?.(own);
       return (options.others?.() ?? []).reduce(worse, own);
@@ -138,6 +151,12 @@ export function overload(options: OverloadOptions): Overload {
     },
     spareBytesMax: guard.spareBytesMax,
   };
+}
+
+/** A share, of what open traces may hold while memory is free. */
+function roomOfOpenTraces(memory: number): number {
+  const cramped = Math.min(1, Math.max(0, (memory - crampedFrom) / (crampedTo - crampedFrom)));
+  return 1 - cramped * (1 - crampedRoom);
 }
 
 /** What one thread cannot bear the clients notice, and all hold bytes. */

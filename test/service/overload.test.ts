@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { heldRequests } from '../../src/pipeline/overload/held-requests.ts';
-import { overloadMonitor, type Readings } from '../../src/service/overload.ts';
+import { overload, overloadMonitor, type Readings } from '../../src/service/overload.ts';
 import { activityWatch } from '../../src/runtime/activity.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
@@ -272,3 +272,57 @@ test('stress watch: a burst leaves no limit behind: the service rests only when 
   of.activity.noted();
   expect(sent(40)).toBe(40);
 });
+
+const mib = 1024 * 1024;
+
+/** A service whose open traces and process have these sizes, after one look. */
+async function sized({ openMib, residentShare }: { readonly openMib: number; readonly residentShare: number }) {
+  const clock = manualClock();
+  const sleeper = manualSleep();
+  const memoryBytes = 512 * mib;
+  const watch = overload({
+    limits: { memoryBytes, closingLagMs: 2_000, retryAfterMs: 30_000 },
+    flow: {
+      bytes: () => openMib * mib,
+      openBytes: () => openMib * mib,
+      isOldestActive: () => true,
+      relieve() {},
+      nextDueMs: () => undefined,
+    },
+    leases: { fill: () => 0, bytesMax: memoryBytes / 8 },
+    journalFill: () => 0,
+    storeFill: () => 0,
+    forwardFill: () => 0,
+    wake() {},
+    telemetry: metricRegistry(),
+    clock,
+    sleep: sleeper.sleep,
+    random: () => 0.5,
+    memory: { residentBytes: () => residentShare * memoryBytes, collect() {}, collectInSteps() {}, collectOften() {} },
+    onFault: (error) => expect.unreachable(String(error)),
+  });
+  watch.start();
+  stops.push(watch.stop);
+  clock.advance(100);
+  await sleeper.wakeAll();
+  return watch;
+}
+
+test.each([
+  { residentShare: 0.9, openMib: 120, want: ['open', 'open'] },
+  { residentShare: 0.9, openMib: 122, want: ['refused', 'open'] },
+  { residentShare: 1, openMib: 75, want: ['open', 'open'] },
+  { residentShare: 1, openMib: 77, want: ['refused', 'open'] },
+  { residentShare: 1, openMib: 126, want: ['refused', 'open'] },
+  { residentShare: 0.9, openMib: 127, want: ['refused', 'refused'] },
+  { residentShare: 1.049, openMib: 30, want: ['open', 'open'] },
+  { residentShare: 1.05, openMib: 30, want: ['refused', 'open'] },
+  { residentShare: 1.1, openMib: 30, want: ['refused', 'refused'] },
+  { residentShare: 1.1, openMib: 10, want: ['open', 'open'] },
+])(
+  'overload: at $residentShare of its memory and with $openMib MiB of open traces, a service answers a flood and others $want',
+  async ({ residentShare, openMib, want }) => {
+    const watch = await sized({ residentShare, openMib });
+    expect([false, true].map((isModest) => (watch.admission(isModest) === 'open' ? 'open' : 'refused'))).toEqual(want);
+  },
+);

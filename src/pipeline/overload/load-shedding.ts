@@ -144,7 +144,7 @@ export const pressureThresholds = {
   /** Runs that wait for the store, of those that may. Refusing would not help: it drops the oldest by itself when it cannot be written. */
   store: { shedJudges: 0.3, shedContent: 0.3, ease: 0.05, refuse: never, refuseAll: never, leaveShare: 0.8 },
   /** Resident memory of the process, of `limits.memory_bytes`. Closed traces go before anything is shed, so it is never far below. */
-  memory: { shedJudges: 0.95, shedContent: 1, ease: never, refuse: 1.03, refuseAll: 1.07, leaveShare: 0.95 },
+  memory: { shedJudges: 0.95, shedContent: 1, ease: never, refuse: 1.05, refuseAll: 1.1, leaveShare: 0.95 },
 } as const satisfies { readonly [name: string]: PressureThresholds };
 
 export type PressureName = keyof typeof pressureThresholds;
