@@ -19,7 +19,8 @@ import type {
   Position,
 } from './journal.ts';
 import { kafkaAddress } from './kafka/address.ts';
-import { kafkaClients, kafkaFault, signsOf, type KafkaFault } from './kafka/client.ts';
+import { kafkaClients } from './kafka/client.ts';
+import { kafkaFault, signsOf, type KafkaFault } from './kafka/fault.ts';
 import { kafkaNotices } from './kafka/notices.ts';
 import { membership } from './kafka/membership.ts';
 import { ownership } from './kafka/ownership.ts';

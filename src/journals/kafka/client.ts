@@ -1,6 +1,6 @@
 /** The client of Kafka. It loads with the first journal that uses it. */
 import type { Admin, BaseOptions, Consumer, Producer } from '@platformatic/kafka';
-import { kafkaName, type KafkaAddress } from './address.ts';
+import type { KafkaAddress } from './address.ts';
 
 export interface KafkaClients {
   readonly producer: Producer<Buffer, Buffer, Buffer, Buffer>;
@@ -75,41 +75,3 @@ export async function kafkaAdmin(address: KafkaAddress): Promise<Admin> {
   const { Admin: AdminOf } = await import('@platformatic/kafka');
   return new AdminOf(shared(address));
 }
-
-export interface KafkaFault {
-  readonly cause: string;
-  readonly todo: string;
-}
-
-/** Cause and remedy, without secrets. */
-export function kafkaFault(error: unknown, rest: string, { topic }: KafkaAddress): KafkaFault {
-  const at = kafkaName(rest);
-  const signs = new Set(signsOf(error));
-  if (signs.has('PLT_KFK_AUTHENTICATION') || signs.has('SASL_AUTHENTICATION_FAILED'))
-    return { cause: `${at} refuses the login.`, todo: 'Correct the user and the password in journal.url, and its parameter sasl.' };
-  const isUnknown = error instanceof Error && error.message.startsWith('Unknown topic');
-  if (isUnknown || signs.has('UNKNOWN_TOPIC_OR_PARTITION') || signs.has('UNKNOWN_TOPIC_ID'))
-    return { cause: `${at}: there is no topic ${topic}.`, todo: 'Make it with `tracejury kafka init`.' };
-  if (signs.has('TOPIC_AUTHORIZATION_FAILED') || signs.has('GROUP_AUTHORIZATION_FAILED') || signs.has('CLUSTER_AUTHORIZATION_FAILED'))
-    return { cause: `${at} does not permit it.`, todo: 'Permit the user to read and write the topic, and to read the group.' };
-  if (signs.has('MESSAGE_TOO_LARGE') || signs.has('RECORD_LIST_TOO_LARGE'))
-    return { cause: `${at} takes no record of this size.`, todo: 'Raise max.message.bytes of the topic above limits.inflated_bytes.' };
-  return { cause: `${at} does not answer.`, todo: 'Look at the broker and at the network; the service goes on trying.' };
-}
-
-/** Codes and names of an error and of what caused it. */
-export function signsOf(error: unknown, depth = 0): readonly string[] {
-  if (typeof error !== 'object' || error === null || depth > causesMax) return [];
-  const own = ['code', 'apiId'].flatMap((name) => {
-    const sign: unknown = Reflect.get(error, name);
-    return typeof sign === 'string' ? [sign] : [];
-  });
-  const inner: readonly unknown[] = [
-    Reflect.get(error, 'cause'),
-    ...(error instanceof AggregateError ? (error.errors as readonly unknown[]).slice(0, errorsMax) : []),
-  ];
-  return [...own, ...inner.flatMap((one) => signsOf(one, depth + 1))];
-}
-
-const causesMax = 8;
-const errorsMax = 20;

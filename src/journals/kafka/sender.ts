@@ -1,7 +1,8 @@
 /** Sends records to the topic. What waits meanwhile goes in the next request. */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JournalRefusal } from '../journal.ts';
-import { signsOf, type KafkaClients } from './client.ts';
+import type { KafkaClients } from './client.ts';
+import { signsOf } from './fault.ts';
 import { partitionOf } from './partitioner.ts';
 import type { KeyedRecord } from './requests.ts';
 

@@ -1,5 +1,6 @@
 /** Makes and looks at the topic of a journal. */
-import { kafkaAdmin, kafkaFault, signsOf, type KafkaFault } from './client.ts';
+import { kafkaAdmin } from './client.ts';
+import { kafkaFault, signsOf, type KafkaFault } from './fault.ts';
 import type { KafkaAddress } from './address.ts';
 
 export interface NewTopic {
