@@ -70,11 +70,15 @@ function entriesOf({ run, evaluations, decisions }: Pick<ScoredRun, 'run' | 'eva
   return entries;
 }
 
-/** A verdict or a decision of an older revision changes nothing. */
+/**
+ * A verdict or a decision of an older revision changes nothing, and neither does a rule's of the same one. Rules speak once about a revision, so theirs
+ * comes from a process that knows less of the run: spans that were sent again when another process had stored it.
+ */
 export function addEntry(entries: Map<string, RunEntry>, { name, verdict, decision }: RunEntry): void {
   const before = entries.get(name);
+  const isRule = (verdict?.kind ?? decision?.evaluatorKind) === 'rule';
   const newest = <Said extends { readonly revision: number }>(own: Said | undefined, old: Said | undefined): Said | undefined =>
-    own !== undefined && own.revision >= (old?.revision ?? 0) ? own : old;
+    own === undefined || (old !== undefined && (own.revision < old.revision || (isRule && own.revision === old.revision))) ? old : own;
   const said = { verdict: newest(verdict, before?.verdict), decision: newest(decision, before?.decision) };
   entries.set(name, {
     name,

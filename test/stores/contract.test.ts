@@ -110,9 +110,24 @@ describe.each(members)('%s', (member) => {
     expect(found).toMatchObject({ revision: 2, completeness: 'complete', content: { revision: 2 } });
     expect(found?.verdicts.map(({ name, revision, verdict }) => `${name}${revision} ${verdict}`)).toEqual([
       'a2 pass',
-      'b1 pass',
+      'b1 fail',
       'c1 pass',
     ]);
+  });
+
+  test('stores: a process that scores a stored run from spans that came again changes nothing, and a judge may speak again', async () => {
+    const store = await open(member);
+    const [whole, rest] = [nth(1, { trace: agentTrace({ toolCalls: [call({ name: 'find' })] }) }), nth(1, { trace: agentTrace() })];
+    const decided = (decision: 'scored' | 'skipped') => ({
+      decisions: [{ name: 'tool_error', evaluator: 'tool_error', evaluatorKind: 'rule' as const, decision }],
+    });
+    await store.write([{ ...scoredRun({ tool_error: scored(0) }, whole), ...decided('scored') }]);
+    await store.write([scoredRun({ judged: failed() }, whole, { evaluatorKind: 'judge' })]);
+    await store.write([{ ...scoredRun({ tool_error: skipped }, rest), ...decided('skipped') }]);
+    await store.write([scoredRun({ judged: scored(1) }, whole, { evaluatorKind: 'judge' })]);
+    const found = await store.run(whole);
+    expect(found?.verdicts.map(({ name, verdict }) => `${name} ${verdict}`)).toEqual(['judged pass', 'tool_error fail']);
+    expect(found?.decisions.map(({ name, decision }) => `${name} ${decision}`)).toEqual(['tool_error scored']);
   });
 
   test('stores: a run that turns out to be part of another one is in no list, and says whose', async () => {
