@@ -17,10 +17,18 @@ const judged = 'judged';
 /** Requests to a service at the same time. */
 const beside = 8;
 /**
- * A run has another revision where its spans came twice. Each question to a judge has random ids, and a process that ended between the answer and the
- * verdict leaves the answer to the next one, which asks nothing.
+ * A run has another revision, or spans that are kept twice, where they came twice. Each question to a judge has random ids, and a process that ended
+ * between the answer and the verdict leaves the answer to the next one, which asks nothing.
  */
-const own: ReadonlySet<string> = new Set(['revision', 'revisions', 'judge_trace', 'judge_requests', 'judge_tokens', 'cached']);
+const own: ReadonlySet<string> = new Set([
+  'revision',
+  'revisions',
+  'spans_kept',
+  'judge_trace',
+  'judge_requests',
+  'judge_tokens',
+  'cached',
+]);
 
 /** The whole run of each trace; `null` in place of one that is not there. */
 export async function documentsOf({ console: page }: ServiceProcess, traces: readonly number[]): Promise<readonly string[]> {
