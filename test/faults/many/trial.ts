@@ -6,7 +6,7 @@ import { seeded } from '../../builders/seeded.ts';
 import { listOf } from '../doubled.ts';
 import { startLoad, type Load } from '../load.ts';
 import { openSink, type Sink } from '../sink.ts';
-import { documentsOf, isJudged, oneProcess, unasked, unjudged } from './documents.ts';
+import { documentsOf, isJudged, isSame, oneProcess, unasked } from './documents.ts';
 import type { ManyFault } from './fault.ts';
 import { recordingJudge } from './judge.ts';
 import { machines, type Replica } from './machines.ts';
@@ -93,13 +93,11 @@ export async function trials({ seed = 1, isFull = true } = {}): Promise<Trials> 
       const traces = (await load.end()).map((id) => Number.parseInt(id, 16));
       const [one] = replicas;
       if (one === undefined) throw new Error('No replica is left.');
-      const { shed, ...ends } = await settled(one, parts.sink, traces);
+      const ends = await settled(one, parts.sink, traces);
       const [want, have] = [await reference.documents(traces), await documentsOf(one.process(), traces)];
       const others = traces.flatMap((trace, at) => {
-        const [is = '', was = ''] = [have[at], want[at]].map((document = '') =>
-          shed.has(traceIdOf(trace)) ? unjudged(document) : document,
-        );
-        return is === was || is === 'null' ? [] : [`${traceIdOf(trace)} ${difference(is, was)}`];
+        const [is = '', was = ''] = [have[at], want[at]];
+        return is === 'null' || isSame(is, was) ? [] : [`${traceIdOf(trace)} ${difference(is, was)}`];
       });
       return {
         ...ends,
@@ -170,11 +168,7 @@ async function settled(
   replica: Replica,
   sink: Sink,
   traces: readonly number[],
-): Promise<
-  Pick<Account, 'acknowledged' | 'lost' | 'doubled' | 'revised' | 'unasked' | 'sentAgain' | 'unsent' | 'examples'> & {
-    readonly shed: ReadonlySet<string>;
-  }
-> {
+): Promise<Pick<Account, 'acknowledged' | 'lost' | 'doubled' | 'revised' | 'unasked' | 'sentAgain' | 'unsent' | 'examples'>> {
   const ids = traces.map(traceIdOf);
   const shed = new Set<string>();
   /** Spans of scores at the backend, more or less than there should be. */
@@ -206,7 +200,6 @@ async function settled(
     unasked: shed.size,
     sentAgain: ids.reduce((sum, id) => sum + Math.max(0, surplus(id)), 0),
     unsent: ids.reduce((sum, id) => sum + Math.max(0, -surplus(id)), 0),
-    shed,
     examples: lost.map((id) => `${id} is in no run`),
   };
 }
