@@ -95,7 +95,7 @@ async function status(input: CommandInput): Promise<ExitCode> {
       input.complain(`${found.cause} ${found.todo}`);
       return 1;
     }
-    const hosts = new Map(replicas.map(({ id, host }) => [id, host]));
+    const hosts = replicaNames(replicas);
     const own = new Map(rows.filter(({ topic }) => topic === found.name).map((row) => [row.partition, row]));
     const partitions = found.ends.map((end, partition) => statusOf(own.get(partition), { partition, end, hosts }));
     input.say(
@@ -105,9 +105,17 @@ async function status(input: CommandInput): Promise<ExitCode> {
   });
 }
 
+const idCharsShown = 8;
+
+/** Hosts by the ids of their replicas. Where several share a host, each has the begin of its id as well. */
+export function replicaNames(replicas: readonly { readonly id: string; readonly host: string }[]): ReadonlyMap<string, string> {
+  const onHost = Map.groupBy(replicas, ({ host }) => host);
+  return new Map(replicas.map(({ id, host }) => [id, (onHost.get(host)?.length ?? 0) > 1 ? `${host} ${id.slice(0, idCharsShown)}` : host]));
+}
+
 interface PartitionStatus {
   readonly partition: number;
-  /** Host of the replica; null: no replica that is there has it. */
+  /** Name of the replica; null: no replica that is there has it. */
   readonly owner: string | null;
   readonly end: number;
   readonly read: number;
