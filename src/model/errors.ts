@@ -100,6 +100,18 @@ export const errorCatalogue = {
     status: 503,
     retryable: true,
   },
+  COPY_REFUSED: {
+    what: 'The store is not copied.',
+    todo: 'Mend what is said about it, then give the same command again.',
+    status: 409,
+    retryable: false,
+  },
+  COPY_STOPPED: {
+    what: 'The copy stopped before its end.',
+    todo: 'Mend what is said, then give the same command again: it goes on where it stopped.',
+    status: 503,
+    retryable: true,
+  },
   JOURNAL_UNUSABLE: {
     what: 'The journal cannot be used.',
     todo: 'Mend what is said about its folder, or name another one in journal.url.',

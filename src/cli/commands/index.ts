@@ -59,6 +59,12 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./kafka.ts')).kafka,
   },
   {
+    name: 'store',
+    usage: 'copy --from URL --to URL [--dry-run]',
+    summary: 'Copies a store from SQLite to PostgreSQL, or back.',
+    load: async () => (await import('./store.ts')).store,
+  },
+  {
     name: 'queue',
     usage: 'list|show|next|answer|add …',
     summary: 'Shows and answers annotation queues, of a store file or of a running service.',

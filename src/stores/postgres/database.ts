@@ -33,7 +33,7 @@ function numbered(): (text: string) => string {
   };
 }
 
-function statementsOn(line: Line): Statements {
+export function statementsOn(line: Line): Statements {
   const text = numbered();
   let cursors = 0;
   return {

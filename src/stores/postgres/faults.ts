@@ -1,4 +1,7 @@
 /** Tells a database that is away, which may come back, from one that this release cannot use. */
+import { JuryError } from '../../model/errors.ts';
+import { faultText } from '../sql/answers.ts';
+import { databaseName } from './database-name.ts';
 
 const unfit = 'UNFIT_DATABASE';
 
@@ -22,4 +25,10 @@ export function isAway(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   if (typeof code !== 'string') return true;
   return sqlState.test(code) ? passing.test(code) : code !== unfit;
+}
+
+/** What the one who opens a store is told. */
+export function storeFault(url: string, error: unknown): JuryError {
+  if (isAway(error)) return new JuryError('STORE_AWAY', `${databaseName(url)}: ${faultText(error)}.`, error);
+  return new JuryError('STORE_UNUSABLE', `${databaseName(url)} cannot be used as a store: ${faultText(error)}.`, error);
 }

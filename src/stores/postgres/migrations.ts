@@ -2,7 +2,7 @@
  * Brings the tables of a database up to date. One replica does it, and the others wait for it. Replicas of the release before go on meanwhile, as a
  * step only adds to what they use.
  */
-import { statementsOf, stepNames } from '../sqlite/migrations.ts';
+import { statementsOf, stepNames, unfinishedCopy } from '../sqlite/migrations.ts';
 import { schemaName } from './database-name.ts';
 import { isAway, UnfitDatabase } from './faults.ts';
 import type { Line } from './line.ts';
@@ -40,6 +40,10 @@ async function isShared(line: Line, other: Line): Promise<boolean> {
 
 /** Rejects with UnfitDatabase when this release cannot work with the tables. `until`: the last step, for tests. */
 export async function migrated(line: Line, until?: string): Promise<void> {
+  if (await hasTable(line, unfinishedCopy))
+    throw new UnfitDatabase(
+      'it holds an unfinished copy: give the same command tracejury store copy again, which goes on where it stopped',
+    );
   if (!(await isMade(line))) await alone(line, async () => ((await isMade(line)) ? undefined : await make(line, until)));
   const applied = await appliedNames(line);
   const newer = [...applied].filter((name) => !stepNames.includes(name));
@@ -80,7 +84,11 @@ async function appliedNames(line: Line): Promise<ReadonlySet<string>> {
 }
 
 async function isMade(line: Line): Promise<boolean> {
-  const { rows } = await line.query(`select to_regclass('${schemaName}.kysely_migration') is not null as made`);
+  return await hasTable(line, 'kysely_migration');
+}
+
+async function hasTable(line: Line, name: string): Promise<boolean> {
+  const { rows } = await line.query(`select to_regclass('${schemaName}.${name}') is not null as made`);
   return rows[0]?.['made'] === 1;
 }
 

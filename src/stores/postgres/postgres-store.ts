@@ -1,12 +1,10 @@
 /** The store in PostgreSQL. */
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
-import { JuryError } from '../../model/errors.ts';
-import { faultText } from '../sql/answers.ts';
 import { connectionOn, type SqlThread } from '../sql/connection.ts';
 import { sqlStore, type SqlStore } from '../sql/store.ts';
 import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
-import { databaseName, schemaName } from './database-name.ts';
-import { isAway } from './faults.ts';
+import { schemaName } from './database-name.ts';
+import { storeFault } from './faults.ts';
 import { plugins, postgresDatabase } from './database.ts';
 
 /** `url`: `postgres://user:password@host:5432/database`. Rejects with a JuryError: STORE_AWAY when the database may be there later. */
@@ -43,7 +41,6 @@ async function opened(url: string, options: ThreadOptions): Promise<SqlThread> {
   try {
     return await threadOf({ engine: 'postgres', url }, () => postgresDatabase(url), options);
   } catch (error) {
-    if (isAway(error)) throw new JuryError('STORE_AWAY', `${databaseName(url)}: ${faultText(error)}.`, error);
-    throw new JuryError('STORE_UNUSABLE', `${databaseName(url)} cannot be used as a store: ${faultText(error)}.`, error);
+    throw storeFault(url, error);
   }
 }

@@ -7,9 +7,16 @@ import { builderOn } from '../sqlite/database.ts';
 import { migrated } from '../sqlite/migrations.ts';
 import { functions, textIndex } from './functions.ts';
 
-interface Made {
+export interface Made {
   readonly name: string;
   readonly sql: string;
+}
+
+/** An empty database of SQLite with its tables, those first that others refer to. The index of words is none of them. */
+export interface EmptyTables {
+  readonly database: DatabaseSync;
+  readonly tables: readonly Made[];
+  made(type: 'table' | 'index' | 'trigger'): readonly Made[];
 }
 
 /** Texts are compared by their bytes, as in SQLite. */
@@ -25,22 +32,26 @@ const columnTypes: readonly (readonly [RegExp, string])[] = [
 
 /** Statements that make the tables, indexes and triggers, and their first rows. `until`: as of this step, for tests. */
 export async function postgresSchema(until?: string): Promise<readonly string[]> {
-  const from = new DatabaseSync(':memory:');
-  await migrated(builderOn(from), ':memory:', until);
-  const made = (type: string): readonly Made[] =>
-    from
-      .prepare(
-        "select name, sql from sqlite_master where type = ? and sql is not null and name not glob 'sqlite_*' and name not glob 'run_texts' and name not glob 'run_texts_[cdi]*' order by rowid",
-      )
-      .all(type) as unknown as readonly Made[];
-  const tables = referredFirst(made('table'));
+  const { database, tables, made } = await emptyTables(until);
   return [
     ...functions,
     ...tables.flatMap(({ sql }) => inPostgres(sql)),
     ...textIndex,
-    ...tables.flatMap(({ name }) => rowsOf(from, name)),
+    ...tables.flatMap(({ name }) => rowsOf(database, name)),
     ...[...made('index'), ...made('trigger')].flatMap(({ sql }) => inPostgres(sql)),
   ];
+}
+
+export async function emptyTables(until?: string): Promise<EmptyTables> {
+  const database = new DatabaseSync(':memory:');
+  await migrated(builderOn(database), ':memory:', until);
+  const made: EmptyTables['made'] = (type) =>
+    database
+      .prepare(
+        "select name, sql from sqlite_master where type = ? and sql is not null and name not glob 'sqlite_*' and name not glob 'run_texts' and name not glob 'run_texts_[cdi]*' order by rowid",
+      )
+      .all(type) as unknown as readonly Made[];
+  return { database, tables: referredFirst(made('table')), made };
 }
 
 /** A statement of a migration in the words of PostgreSQL. */

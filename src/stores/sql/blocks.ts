@@ -56,7 +56,8 @@ const chunkSize = 2 * blockBytes;
 
 const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd] as const;
 
-function blockText(body: Uint8Array): Buffer {
+/** The texts of a block, whether its body is compressed or plain. */
+export function blockText(body: Uint8Array): Buffer {
   // A text of one run may be plain: it is JSON, and begins otherwise.
   return zstdMagic.every((byte, at) => body[at] === byte) ? zstdDecompressSync(body, { chunkSize }) : Buffer.from(body);
 }

@@ -28,12 +28,14 @@ interface Statement {
   readonly reads: boolean;
 }
 
-function opened(file: string, image: Uint8Array | undefined): DatabaseSync {
+function opened(file: string, image?: Uint8Array, first = ''): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyMs, enableForeignKeyConstraints: true });
   if (image !== undefined) database.deserialize(image);
+  // The one process on a file counts by the clock that it was given.
+  database.function('lease_clock', { deterministic: true }, (now) => now);
   // The way of giving space back must stand before the first table.
   database.exec(
-    `pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheKib}; pragma wal_autocheckpoint = ${checkpointPages};`,
+    `${first}pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheKib}; pragma wal_autocheckpoint = ${checkpointPages};`,
   );
   return database;
 }
@@ -80,6 +82,15 @@ function statementsOf(database: DatabaseSync, statement: (sql: string) => Statem
   };
 }
 
+/** How long another process may still take to close a file. */
+const exclusiveMs = 500;
+
+/** No other process has the file open until this one closes it. Throws what SQLite says: error 5 while another one has it. */
+export function exclusive(file: string): { readonly connection: DatabaseSync; readonly statements: Statements } {
+  const connection = opened(file, undefined, `pragma busy_timeout = ${exclusiveMs}; pragma locking_mode = exclusive; `);
+  return { connection, statements: statementsOf(connection, statements(connection)) };
+}
+
 /** As Kysely takes a statement. */
 function adapted({ prepared: statement, reads }: Statement): SqliteStatement {
   return {
@@ -101,8 +112,6 @@ export function builderOn(connection: DatabaseSync, statement = statements(conne
 export function database(file: string, image?: Uint8Array): Database {
   const connection = opened(file, image);
   connection.function('block_text', blockReader());
-  // The one process on a file counts by the clock that it was given.
-  connection.function('lease_clock', { deterministic: true }, (now) => now);
   const statement = statements(connection);
   const answered = answering({
     statements: statementsOf(connection, statement),

@@ -519,6 +519,9 @@ export function statementsOf(name: string): readonly string[] | undefined {
   return name < firstShared ? undefined : migrations[name]?.statements;
 }
 
+/** A table that is there until a copy into this store is whole. */
+export const unfinishedCopy = 'unfinished_copy';
+
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. `until`: the last step, for tests. */
 export async function migrated(db: Kysely<Tables>, file: string, until?: string): Promise<void> {
   const known = await appliedNames(db, file);
@@ -540,6 +543,11 @@ async function appliedNames(db: Kysely<Tables>, file: string): Promise<readonly 
   const tables = await sql<{ readonly name: string }>`select name from sqlite_master where type = 'table'`.execute(db);
   const names = new Set(tables.rows.map(({ name }) => name));
   if (names.size === 0) return [];
+  if (names.has(unfinishedCopy))
+    throw new JuryError(
+      'STORE_UNUSABLE',
+      `${file} holds an unfinished copy: give the same command tracejury store copy again, which goes on where it stopped.`,
+    );
   if (!names.has('kysely_migration')) throw new JuryError('STORE_UNUSABLE', `${file} is an SQLite database of something else.`);
   const applied = await sql<{ readonly name: string }>`select name from kysely_migration`.execute(db);
   return applied.rows.map(({ name }) => name);
