@@ -6,6 +6,7 @@ import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
 import { schemaName } from './database-name.ts';
 import { storeFault } from './faults.ts';
 import { plugins, postgresDatabase } from './database.ts';
+import { liveBytes } from './live-bytes.ts';
 
 /** `url`: `postgres://user:password@host:5432/database`. Rejects with a JuryError: STORE_AWAY when the database may be there later. */
 export async function postgresStore(url: string, options: ThreadOptions = {}): Promise<SqlStore> {
@@ -20,8 +21,7 @@ export async function postgresStore(url: string, options: ThreadOptions = {}): P
     ...sqlStore(connection, {
       isDurable: true,
       isShared: true,
-      // A table keeps the room of its deleted rows for new ones.
-      isShrinking: false,
+      liveBytes: () => liveBytes(connection.db),
       async usedBytes() {
         const { rows } = await sql<{
           readonly used: number;

@@ -34,10 +34,10 @@ export interface Upkeep {
   readonly isDurable: boolean;
   /** True: other processes may write to the store at the same time. */
   readonly isShared: boolean;
-  /** Bytes that the rows take. */
+  /** Bytes that the store takes. */
   usedBytes(): Promise<number>;
-  /** Deleted rows lower the bytes at once, so runs may go until the bytes are within their limit. */
-  readonly isShrinking: boolean;
+  /** Bytes of the rows alone: they become fewer with each row that goes. */
+  liveBytes(): Promise<number>;
   /** Gives some of the room of deleted rows back. */
   giveBack(): Promise<void>;
   /** Another number when another process has written since. */
@@ -99,8 +99,7 @@ export function sqlStore(connection: Connection, upkeep: Upkeep): Omit<SqlStore,
   };
 }
 
-async function pruned(db: Kysely<Tables>, { usedBytes, isShrinking, giveBack }: Upkeep, retention: Retention): Promise<Pruned> {
-  const used = async (): Promise<number> => (isShrinking ? await usedBytes() : 0);
+async function pruned(db: Kysely<Tables>, { liveBytes: used, giveBack }: Upkeep, retention: Retention): Promise<Pruned> {
   const { runsBefore, contentBefore, bytesMax, stepRuns } = retention;
   const surplusOnes = await runsTooMany(db, await used(), bytesMax);
   const oldest = db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id');

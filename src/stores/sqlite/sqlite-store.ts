@@ -23,8 +23,8 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
     ...sqlStore(connection, {
       isDurable: file !== ':memory:',
       isShared: false,
-      isShrinking: true,
       usedBytes: () => usedBytes(db),
+      liveBytes: () => usedBytes(db),
       giveBack: () => exec(`pragma incremental_vacuum(${vacuumPages})`),
       async otherWrites() {
         const { rows } = await sql<{ readonly data_version: number }>`pragma data_version`.execute(db);
