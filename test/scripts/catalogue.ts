@@ -86,6 +86,7 @@ export const catalogues = {
       start: { about: 'CPU time of a start: help, one run, a service that is ready', command: 'node test/bench/start.ts' },
       judges: { about: 'the time of judges when one of them is slow or dead', command: 'node test/bench/judges/run.ts latency' },
       replay: { about: 'a replay beside a service on the same file', command: 'node test/bench/replay/run.ts' },
+      retention: { about: 'how long writers wait while old runs of a database are deleted', command: 'node test/bench/retention.ts' },
       console: { about: 'the requests and the pages of the console over a store of many runs', command: 'node test/bench/console/run.ts' },
       scale: { about: 'growth of CPU time and memory with the size of a trace', command: 'node test/bench/scale/run.ts' },
     },

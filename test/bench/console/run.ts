@@ -2,7 +2,8 @@
  * `npm run bench -- console`: the console over a store of many runs. Each request that a page makes, p50 and p95; each page cold, until its data stands;
  * scripts and styles compressed; frames while a run of 5,000 spans scrolls, by Chromium's trace.
  *
- *   --runs N (300000)   --requests N (40) of each address   --store FILE that stays, and is filled when it is missing   --without-browser
+ *   --runs N (300000)   --requests N (40) of each address   --without-browser
+ *   --store FILE that stays and is filled when it is missing, or URL of an empty database of PostgreSQL, which gets copies of 20,000 runs over 30 days
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import type { Span } from '../../../src/model/span.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
+import { postgresStore } from '../../../src/stores/postgres/postgres-store.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { configFrom } from '../../builders/stored-runs.ts';
 import { pageAddresses, type Places, runPath } from '../../console/browser/addresses.ts';
@@ -24,6 +26,7 @@ import { quantile } from '../overload/conditions.ts';
 import { filledStore } from '../replay/filled-store.ts';
 import { measured } from '../server.ts';
 import { framesWhileScrolling } from './frames.ts';
+import { multiplied } from './many-runs.ts';
 
 const { values } = runnerArguments({
   options: {
@@ -36,18 +39,22 @@ const { values } = runnerArguments({
 const [runs, requests] = [Number(values.runs), Number(values.requests)];
 const temporary = mkdtempSync(join(tmpdir(), 'tracejury-console-bench-'));
 const file = values.store ?? join(temporary, 'tracejury.db');
+const isDatabase = file.startsWith('postgres:');
 const closeMs = 8_000;
 const largeTrace = 77;
 /** Of the store: more than any page asks for. */
 const storeDays = 3_650;
+/** Of a database: scored runs that are copied by the database, and the days over which the copies are spread. */
+const copiedRuns = 20_000;
+const spread = { days: 30, contentDays: 7 } as const;
 
 try {
   builtConsole();
-  if (!existsSync(file)) await fill();
+  if (isDatabase ? await isEmpty() : !existsSync(file)) await fill();
   const config = join(temporary, 'tracejury.yaml');
   writeFileSync(
     config,
-    `store: { url: "sqlite:${file}", keep: { runs: ${storeDays}d, content: ${storeDays}d } }\njournal: { url: "disk:${join(dirname(file), 'journal')}" }\nlisten: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\n`,
+    `store: { url: "${isDatabase ? file : `sqlite:${file}`}", keep: { runs: ${storeDays}d, content: ${storeDays}d } }\njournal: { url: "disk:${join(isDatabase ? temporary : dirname(file), 'journal')}" }\nlisten: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\n`,
   );
   const service = await measured('../../src/cli/main.ts', ['serve', '-c', config], { lastLine: /^Evaluators/m, asStarted: true });
   try {
@@ -59,10 +66,23 @@ try {
   rmSync(temporary, { recursive: true, force: true });
 }
 
+async function isEmpty(): Promise<boolean> {
+  const store = await postgresStore(file);
+  const { runs: stored } = await store.usage();
+  await store.stop();
+  return stored === 0;
+}
+
 async function fill(): Promise<void> {
   const startMs = performance.now();
-  const store = await sqliteStore(file);
-  const stored = await filledStore(store, configFrom('evaluators: [ defaults ]'), { runs, before: Date.now() * 1_000 });
+  const store = isDatabase ? await postgresStore(file) : await sqliteStore(file);
+  const first = isDatabase ? Math.min(runs, copiedRuns) : runs;
+  let stored = await filledStore(store, configFrom('evaluators: [ defaults ]'), { runs: first, before: Date.now() * 1_000 });
+  if (isDatabase) {
+    while ((await store.indexTexts({ runsMax: 50, charsMax: 20_000 })).more);
+    await multiplied(file, { runs, ...spread }, (now) => (stored = now));
+    console.log(`${stored} runs in ${((performance.now() - startMs) / 1_000).toFixed(0)} s, without sums`);
+  }
   // As a service leaves them: it sums in the background, which would take the thread of the store from the requests.
   const now = Date.now() * 1_000;
   const keepFrom = now - storeDays * 86_400_000_000;
