@@ -77,9 +77,26 @@ async function hasEnded(service: ServiceProcess, traces: ReadonlySet<number>): P
   return (await unasked(service, rest)).size === rest.length ? true : undefined;
 }
 
-/** Whether two documents are equal. Where the judge was not asked about one of them, what it says of the other one is left out. */
+/**
+ * Whether two documents are equal. A machine that is short of time gives up judges and then content: without the content of one of them the decisions
+ * are compared, and where the judge was not asked about one of them, what it says of the other one is left out.
+ */
 export function isSame(one: string, other: string): boolean {
-  return one === other || ((isUnasked(one) || isUnasked(other)) && unjudged(one) === unjudged(other));
+  if (one === other) return true;
+  const both = isUnasked(one) || isUnasked(other) ? [unjudged(one), unjudged(other)] : [one, other];
+  const [is, was] = isContentGone(one) || isContentGone(other) ? both.map(said) : both;
+  return is === was;
+}
+
+function isContentGone(document: string): boolean {
+  const run = JSON.parse(document) as JsonObject | null;
+  return run !== null && isJsonObject(run['content_gone'] ?? null);
+}
+
+function said(document: string): string {
+  const run = JSON.parse(document) as JsonObject | null;
+  const verdicts = listOf(run ?? {}, 'verdicts').map(({ name, score, label }) => [String(name), score ?? null, label ?? null]);
+  return JSON.stringify([verdicts, listOf(run ?? {}, 'decisions')]);
 }
 
 function isUnasked(document: string): boolean {
