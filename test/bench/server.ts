@@ -27,7 +27,7 @@ export interface ServerOptions {
 
 /** Of the script `start` in package.json. */
 const startFlags = ['--max-semi-space-size=4', '--initial-old-space-size=128'];
-const startEnvironment = { MALLOC_ARENA_MAX: '1' };
+const startEnvironment = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
 
 const startWithinMs = 30_000;
 const stopWithinMs = 30_000;
