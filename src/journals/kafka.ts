@@ -21,6 +21,7 @@ import type {
 import { kafkaAddress } from './kafka/address.ts';
 import { kafkaClients } from './kafka/client.ts';
 import { kafkaFault, signsOf, type KafkaFault } from './kafka/fault.ts';
+import { fetching } from './kafka/fetching.ts';
 import { kafkaNotices } from './kafka/notices.ts';
 import { membership } from './kafka/membership.ts';
 import { ownership } from './kafka/ownership.ts';
@@ -33,18 +34,13 @@ const memoryBytesUsual = 64 * 1024 * 1024;
 const waitingBytesUsual = 64 * 1024 * 1024;
 /** One answer of a broker. It is in memory while its records are gathered. */
 const fetchBytesMax = 8 * 1024 * 1024;
-const partitionBytesMax = 2 * 1024 * 1024;
 const inflatedBytesUsual = 64 * 1024 * 1024;
 /** Between two looks for room, while the gathering is behind. */
 const fullMs = 50;
 const firstRestMs = 200;
-const longestRestMs = 5_000;
+const rests = { firstRestMs, longestRestMs: 5_000 };
 /** Between two notes for tools that read the group's offsets. */
 const commitEveryMs = 5_000;
-/** Between two looks at the ends of the partitions, while nothing is read. */
-const lagEveryMs = 5_000;
-/** In the head of a batch: it has no records of producers. */
-const isControl = 0x20;
 /** Without a partition for this long a replica is one too many. */
 const idleMs = 30_000;
 
@@ -70,7 +66,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   let told = '';
   let dirty = new Set<PartitionLog>();
   let saving: Promise<void> | undefined;
-  let [committedMs, lagAtMs] = [0, 0];
+  let committedMs = 0;
   let idleSinceMs: number | undefined;
   let isLeaving = false;
   let reading: Promise<void> = Promise.resolve();
@@ -87,6 +83,24 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   });
 
   const group = membership({ member: clients.member, topic, clock, newest: owns.topic });
+
+  const fetches = fetching({
+    reader: clients.reader,
+    topic,
+    owns,
+    clock,
+    sleep,
+    telemetry,
+    rests,
+    onRead: (log) => void dirty.add(log),
+    onAnswers: answered,
+    onFault(error, isAll) {
+      const before = fault;
+      onFault(error);
+      // Others answer, so records are read.
+      if (!isAll) fault = before;
+    },
+  });
 
   function onFault(error: unknown): void {
     fault = kafkaFault(error, rest, address ?? ({ topic } as never));
@@ -138,74 +152,20 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     dirty.add(one.log);
   }
 
-  /** Reads once what the brokers have for the owned partitions. */
   async function* fetched(): AsyncGenerator<Arrival> {
-    const logs = [...owns.owned];
     const found = owns.topic();
-    if (found === undefined || logs.length === 0) {
+    if (found === undefined || owns.owned.size === 0) {
       if (found !== undefined) answered();
       noteIdle(found?.partitionsCount ?? 0);
-      telemetry.set('tracejury.journal.lag', 0);
+      fetches.noLag();
       await sleep(firstRestMs);
       return;
     }
     idleSinceMs = undefined;
-    const byNode = Map.groupBy(logs, ([partition]) => found.partitions[partition]?.leader ?? -1);
-    let lag = 0;
-    const answers = await Promise.all(
-      [...byNode].map(([node, some]) =>
-        clients.reader.fetch({
-          node,
-          topics: [
-            {
-              topicId: found.id,
-              partitions: some.map(([partition, log]) => ({
-                partition,
-                fetchOffset: BigInt(log.next()),
-                partitionMaxBytes: partitionBytesMax,
-                currentLeaderEpoch: -1,
-                lastFetchedEpoch: -1,
-              })),
-            },
-          ],
-        }),
-      ),
-    );
-    answered();
-    for (const { partitionIndex: partition, records: batches, highWatermark } of answers.flatMap(({ responses }) =>
-      responses.flatMap((one) => one.partitions),
-    )) {
-      const log = owns.owned.get(partition);
-      if (log === undefined) continue;
-      for (const batch of batches ?? []) {
-        if ((batch.attributes & isControl) !== 0) {
-          log.read(Number(batch.firstOffset) + batch.lastOffsetDelta);
-          dirty.add(log);
-          continue;
-        }
-        for (const { offsetDelta, ...content } of batch.records) {
-          const offset = Number(batch.firstOffset) + offsetDelta;
-          // Another process has taken the partition meanwhile.
-          if (owns.owned.get(partition) !== log) break;
-          if (!log.read(offset)) continue;
-          dirty.add(log);
-          yield* arrived(log, offset, requestIn(content, { partition, partitions: owns.partitions(), nowMs: clock.nowMs() }));
-        }
-      }
-      lag += Math.max(0, Number(highWatermark) - log.next());
+    for await (const { log, offset, content } of fetches.next(found)) {
+      const { partition } = log.fence;
+      yield* arrived(log, offset, requestIn(content, { partition, partitions: owns.partitions(), nowMs: clock.nowMs() }));
     }
-    telemetry.set('tracejury.journal.lag', lag);
-  }
-
-  /** Nothing is read, but the lag grows. */
-  async function noteLag(): Promise<void> {
-    const logs = [...owns.owned];
-    if (clock.nowMs() < lagAtMs + lagEveryMs || logs.length === 0) return;
-    lagAtMs = clock.nowMs();
-    const among = { topics: [topic], partitions: { [topic]: logs.map(([partition]) => partition) } };
-    const ends = (await clients.reader.listOffsets(among)).get(topic);
-    const lag = logs.reduce((sum, [partition, log]) => sum + Math.max(0, Number(ends?.[partition] ?? 0n) - log.next()), 0);
-    telemetry.set('tracejury.journal.lag', lag);
   }
 
   /** Says once that there are more replicas than partitions. */
@@ -231,7 +191,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     notices.divided();
     for (let failures = 0; !isLeaving;) {
       if ((await sending.send(records)) === undefined) return;
-      await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }));
+      await sleep(backoffMs(++failures, rests));
     }
     // The next owner divides it.
     owns.lookAgain();
@@ -254,7 +214,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
           if (lost.length > 0) continue;
           if (hasRoom(heldBytes / memoryBytesMax)) yield* fetched();
           else {
-            await noteLag();
+            await fetches.noteLag();
             await sleep(fullMs);
           }
           failures = 0;
@@ -263,7 +223,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
           if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) owns.lookAgain();
           else onFault(error);
           group.hurry();
-          await sleep(backoffMs(++failures, { firstRestMs, longestRestMs }));
+          await sleep(backoffMs(++failures, rests));
         }
       }
     } finally {

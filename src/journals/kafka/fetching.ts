@@ -1,0 +1,158 @@
+/**
+ * Reads the owned partitions. Each broker has one request at a time, which waits for records there: a broker that does not answer holds up none of
+ * the partitions that others lead.
+ */
+import type { ClusterTopicMetadata } from '@platformatic/kafka';
+import type { Clock, Sleep } from '../../model/clock.ts';
+import { backoffMs, type BackoffOptions } from '../../runtime/retry.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { KafkaClients } from './client.ts';
+import { signsOf } from './fault.ts';
+import type { Ownership } from './ownership.ts';
+import type { PartitionLog } from './partition-log.ts';
+import type { TopicRecord } from './requests.ts';
+
+interface FetchingOptions {
+  readonly reader: Pick<KafkaClients['reader'], 'fetch' | 'listOffsets'>;
+  readonly topic: string;
+  readonly owns: Pick<Ownership, 'owned' | 'lookAgain'>;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly telemetry: Telemetry;
+  readonly rests: BackoffOptions;
+  /** Something of the partition was read. */
+  readonly onRead: (log: PartitionLog) => void;
+  /** All brokers that lead a partition here answer. */
+  readonly onAnswers: () => void;
+  /** A broker does not answer; `isAll`: none of those that lead a partition here does. */
+  readonly onFault: (error: unknown, isAll: boolean) => void;
+}
+
+interface Fetched {
+  readonly log: PartitionLog;
+  readonly offset: number;
+  readonly content: TopicRecord;
+}
+
+export interface Fetching {
+  /** The records of the next answer, or of none. A record of a partition that was lost meanwhile is left out. */
+  next(found: ClusterTopicMetadata): AsyncIterable<Fetched>;
+  /** Measures the lag while nothing is read. */
+  noteLag(): Promise<void>;
+  noLag(): void;
+}
+
+type Answer = Awaited<ReturnType<KafkaClients['reader']['fetch']>>;
+
+interface Landed {
+  readonly node: number;
+  readonly logs: ReadonlyMap<number, PartitionLog>;
+  readonly answer: Answer | undefined;
+}
+
+const partitionBytesMax = 2 * 1024 * 1024;
+/** The wait for any answer. The owner looks at its partitions between two. */
+const waitMs = 1_000;
+/** Between two looks at the ends of the partitions, while nothing is read. */
+const lagEveryMs = 5_000;
+/** In the head of a batch: it has no records of producers. */
+const isControl = 0x20;
+
+export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, onRead, onAnswers, onFault }: FetchingOptions): Fetching {
+  /** Requests under way, by broker. */
+  const flights = new Map<number, Promise<Landed>>();
+  const failures = new Map<number, number>();
+  const lags = new Map<PartitionLog, number>();
+  let lagAtMs = 0;
+
+  function showLag(): void {
+    for (const log of lags.keys()) if (owns.owned.get(log.fence.partition) !== log) lags.delete(log);
+    telemetry.set(
+      'tracejury.journal.lag',
+      [...lags.values()].reduce((sum, lag) => sum + lag, 0),
+    );
+  }
+
+  function ask(node: number, topicId: string, logs: ReadonlyMap<number, PartitionLog>): Promise<Answer> {
+    const partitions = [...logs].map(([partition, log]) => ({
+      partition,
+      fetchOffset: BigInt(log.next()),
+      partitionMaxBytes: partitionBytesMax,
+      currentLeaderEpoch: -1,
+      lastFetchedEpoch: -1,
+    }));
+    return reader.fetch({ node, topics: [{ topicId, partitions }] });
+  }
+
+  async function flight(node: number, topicId: string, logs: ReadonlyMap<number, PartitionLog>, nodes: number): Promise<Landed> {
+    try {
+      const answer = await ask(node, topicId, logs);
+      failures.delete(node);
+      if (failures.size === 0) onAnswers();
+      return { node, logs, answer };
+    } catch (error) {
+      if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) owns.lookAgain();
+      else {
+        const count = (failures.get(node) ?? 0) + 1;
+        failures.set(node, count);
+        onFault(error, failures.size >= nodes);
+        await sleep(backoffMs(count, rests));
+      }
+      return { node, logs, answer: undefined };
+    }
+  }
+
+  async function landed({ id, partitions }: ClusterTopicMetadata): Promise<Landed | undefined> {
+    const byNode = Map.groupBy(owns.owned, ([partition]) => partitions[partition]?.leader ?? -1);
+    for (const node of failures.keys()) if (!byNode.has(node)) failures.delete(node);
+    for (const [node, some] of byNode) if (!flights.has(node)) flights.set(node, flight(node, id, new Map(some), byNode.size));
+    const deadline = new AbortController();
+    try {
+      const first = await Promise.race([...flights.values(), sleep(waitMs, deadline.signal).then(() => undefined)]);
+      if (first !== undefined) flights.delete(first.node);
+      return first;
+    } finally {
+      deadline.abort();
+    }
+  }
+
+  return {
+    async *next(found) {
+      const { logs, answer } = (await landed(found)) ?? {};
+      for (const { partitionIndex, records: batches, highWatermark } of (answer?.responses ?? []).flatMap((one) => one.partitions)) {
+        const log = logs?.get(partitionIndex);
+        if (log === undefined || owns.owned.get(partitionIndex) !== log) continue;
+        for (const batch of batches ?? []) {
+          if ((batch.attributes & isControl) !== 0) {
+            log.read(Number(batch.firstOffset) + batch.lastOffsetDelta);
+            onRead(log);
+            continue;
+          }
+          for (const { offsetDelta, ...content } of batch.records) {
+            const offset = Number(batch.firstOffset) + offsetDelta;
+            // Another process has taken the partition meanwhile.
+            if (owns.owned.get(partitionIndex) !== log) break;
+            if (!log.read(offset)) continue;
+            onRead(log);
+            yield { log, offset, content };
+          }
+        }
+        lags.set(log, Math.max(0, Number(highWatermark) - log.next()));
+      }
+      showLag();
+    },
+    async noteLag() {
+      const logs = [...owns.owned];
+      if (clock.nowMs() < lagAtMs + lagEveryMs || logs.length === 0) return;
+      lagAtMs = clock.nowMs();
+      const among = { topics: [topic], partitions: { [topic]: logs.map(([partition]) => partition) } };
+      const ends = (await reader.listOffsets(among)).get(topic);
+      for (const [partition, log] of logs) lags.set(log, Math.max(0, Number(ends?.[partition] ?? 0n) - log.next()));
+      showLag();
+    },
+    noLag() {
+      lags.clear();
+      showLag();
+    },
+  };
+}
