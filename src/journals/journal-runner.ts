@@ -42,6 +42,8 @@ export interface JournalRunner {
   readonly checkpointer: () => Checkpointer | undefined;
   /** Opens and replays the journal. `owner`: name of this process among those of a shared journal. Resolves with the number of replayed requests. Rejects when the journal cannot be used. */
   open(owner?: string): Promise<number>;
+  /** True: several processes use the journal. */
+  isShared(): boolean;
   /** Why a shared journal cannot be read; `undefined` while it can, and for all others. */
   fault(): string | undefined;
   /** The right to write runs of the trace with this key; `undefined` where no other process could have it. */
@@ -146,6 +148,7 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
       deadline.abort();
     },
     checkpointer: () => opened,
+    isShared: () => journal?.shared !== undefined,
     fault: () => journal?.shared?.fault(),
     fenceOf: (key) => journal?.shared?.fenceOf(key),
     leave,

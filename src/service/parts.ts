@@ -259,7 +259,7 @@ export function closeScheduler(parts: CoreParts): CloseScheduler {
     flow: parts.tracing.closer(parts.pipeline),
     clock,
     // A shared journal has the records until their runs are stored, so runs stay open while the store fails.
-    mustWait: () => parts.stored?.runWriter.isBehind(parts.config.journal.scheme === 'kafka') === true,
+    mustWait: () => parts.stored?.runWriter.isBehind(parts.journal.isShared()) === true,
     isBurst: () => parts.overload.hasBurst(),
     onFault,
   });
