@@ -13,6 +13,11 @@ export function onDisk(path: string, sinkUrl: string): string {
   return `journal: { url: "disk:${path}" }\nstore: { url: "sqlite:${path}.db" }\nexport: [ { to: span_events, endpoint: "${sinkUrl}" } ]\n`;
 }
 
+/** As `onDisk`, with a topic of Kafka and a database of PostgreSQL. */
+export function shared(journal: string, store: string, sinkUrl: string): string {
+  return `journal: { url: "${journal}" }\nstore: { url: "${store}" }\nexport: [ { to: span_events, endpoint: "${sinkUrl}" } ]\n`;
+}
+
 /** `file`: where its configuration is written. */
 export function configured(file: string, evaluatorNames: readonly string[], parts: string): Promise<Measured> {
   writeFileSync(

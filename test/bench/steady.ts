@@ -4,7 +4,8 @@
  *
  *   --rates LIST   spans a second (50,500,1500,3000)      --seconds N   of each rate (20)      --spans N   of one request (99)
  *   --warm-up N    seconds at 3,000 spans/s before it (8); V8 compiles the hot code in the first minutes
- *   --only memory|durable      --profile FILE   CPU profile of the main thread at the last rate
+ *   --only memory|durable|shared      --profile FILE   CPU profile of the main thread at the last rate
+ *   --journal URL --store URL   a third row: the same with an empty topic of Kafka and an empty database of PostgreSQL
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
@@ -16,7 +17,7 @@ import { taken } from './load.ts';
 import { applicable } from './offline.ts';
 import { cpuByThread } from './profile/threads.ts';
 import { measured, type Measured } from './server.ts';
-import { byDefault, configured, inMemory, onDisk } from './service.ts';
+import { byDefault, configured, inMemory, onDisk, shared } from './service.ts';
 import { workload } from './workload.ts';
 
 const { values } = runnerArguments({
@@ -26,6 +27,8 @@ const { values } = runnerArguments({
     spans: { type: 'string', default: '99' },
     'warm-up': { type: 'string', default: '8' },
     only: { type: 'string' },
+    journal: { type: 'string' },
+    store: { type: 'string' },
     profile: { type: 'string' },
   },
 });
@@ -42,6 +45,9 @@ const all = await applicable(workload({ seed: 7_000, spans: 360 }).bodies);
 const rows = [
   { name: 'memory', title: 'in memory, evaluators on by default', names: byDefault, parts: inMemory },
   { name: 'durable', title: 'journal, store, span events', names: all, parts: onDisk(join(folder, 'durable'), sink.otlpUrl) },
+  ...(values.journal === undefined || values.store === undefined
+    ? []
+    : [{ name: 'shared', title: 'Kafka, PostgreSQL, span events', names: all, parts: shared(values.journal, values.store, sink.otlpUrl) }]),
 ].filter(({ name }) => values.only === undefined || values.only === name);
 try {
   for (const { name, title, names, parts } of rows) await row(await configured(join(folder, `${name}.yaml`), names, parts), title);
