@@ -155,7 +155,7 @@ function gatherersUnder(clock: Clock, count: number) {
 
   function othersOf(index: number): OtherGatherers {
     return {
-      joins: index === 0,
+      joins: () => index === 0,
       left: () => undefined,
       claim: (key) =>
         messages.push(() => {

@@ -24,7 +24,7 @@ export const defaultClosing = {
 
 export function closesAt(
   draft: Draft,
-  { lastMs, settleMs }: { readonly lastMs: number; readonly settleMs: number },
+  { lastMs, settleMs, partsLateMs = 0 }: { readonly lastMs: number; readonly settleMs: number; readonly partsLateMs?: number },
   closing: ClosingTimes,
 ): { readonly atMs: number; readonly completeness: Completeness } {
   if (!draft.rootArrived) return { atMs: lastMs + closing.abandonMs, completeness: 'abandoned' };
@@ -32,7 +32,7 @@ export function closesAt(
   // Its parent may still come and show that it works for another agent; one export interval is long enough to wait.
   if (draft.parentMissing) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'complete' };
   // Other traces may continue a fragment.
-  const waitMs = draft.fragment === undefined ? settleMs : closing.settleMs;
+  const waitMs = draft.fragment === undefined ? settleMs : closing.settleMs + partsLateMs;
   return { atMs: draft.lastArrivedMs + waitMs, completeness: 'complete' };
 }
 

@@ -18,7 +18,7 @@ import { idleTraces } from './idle-compaction.ts';
 import { joining } from './trace-joining.ts';
 import { scanPlanner } from './scan-planner.ts';
 import { sessionTools, type SessionNote } from '../assembly/session-tool-definitions.ts';
-import { handingOver, type OtherGatherers } from './hand-over.ts';
+import { sharedJoining, type OtherGatherers } from './hand-over.ts';
 import { reopening, type Reopening } from './late-spans.ts';
 import { slabs, type SlabAllocator } from './slab-allocator.ts';
 import { journalReferences, type JournalReferences } from './journal-references.ts';
@@ -49,10 +49,8 @@ export function gathering(options: GatheringOptions): Gathering {
   const roles = roleDetection(collectors);
   const planner = scanPlanner(() => settings.closing, roles.canCarryRun);
   const memory: Eviction = eviction({ limits, clock, traces, gone, evict: (trace) => closer.evict(trace) });
-  const joins =
-    others?.joins === false
-      ? handingOver(limits.tombstonesMax, others.leaves)
-      : joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: memory.joined, linked: others?.claim });
+  const joinsHere = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: memory.joined, linked: others?.claim });
+  const joins = others === undefined ? joinsHere : sharedJoining(others, joinsHere);
   const shared = { clock, telemetry, limits, traces, memory, roles, joins, planner, references };
   const closer = traceCloser({
     ...shared,
@@ -64,6 +62,7 @@ export function gathering(options: GatheringOptions): Gathering {
     bodies: options.bodies,
     beforeClose: options.beforeClose,
     isReceiving: options.isReceiving ?? (() => false),
+    partsLateMs: others?.lateMs ?? (() => 0),
   });
   const arriving = arrivals({ ...shared, collectors, arrived: closer.arrived });
 
@@ -124,6 +123,8 @@ export function gathering(options: GatheringOptions): Gathering {
         memory.drop(trace, 'left');
       }
       traces.forgetGone();
+      // Another gatherer may join them now.
+      for (const trace of traces.all()) closer.scanAgain(trace);
       return [...again];
     },
     relieve: memory.relieve,

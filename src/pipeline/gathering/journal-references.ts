@@ -62,6 +62,7 @@ export function journalReferences(
       finished.push({ keys: [trace.key, ...trace.joined], positions: trace.positions.splice(0) });
     },
     leave(trace) {
+      settled([trace.key, ...trace.joined]);
       finished.push({ keys: [trace.key, ...trace.joined], positions: trace.positions.splice(0), leaves: true });
       left();
     },

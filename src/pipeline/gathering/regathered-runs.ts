@@ -45,7 +45,7 @@ export function regathering(reading: RegatheringOptions): Regathering {
     limits,
     others: {
       ...talk,
-      joins: false,
+      joins: () => false,
       leaves: ({ fragment, asksSession }) => fragment !== undefined || asksSession === true,
       publish: (note) => calls.push(() => joining.hear(note)),
     },
@@ -54,7 +54,7 @@ export function regathering(reading: RegatheringOptions): Regathering {
     ...reading,
     clock,
     limits,
-    others: { ...talk, joins: true, publish: (note) => calls.push(() => alone.hear(note)) },
+    others: { ...talk, joins: () => true, publish: (note) => calls.push(() => alone.hear(note)) },
   });
   const deliver = (): void => {
     for (const call of calls) call();

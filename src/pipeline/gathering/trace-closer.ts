@@ -50,6 +50,8 @@ interface CloserDeps {
   readonly beforeClose?: ((run: Run) => Steps<void>) | undefined;
   /** A request has begun whose spans are not here yet. */
   readonly isReceiving: () => boolean;
+  /** Milliseconds that parts of runs may need until they are here. */
+  readonly partsLateMs: () => number;
 }
 
 interface TraceCloser {
@@ -101,6 +103,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     contentHash,
     beforeClose,
     isReceiving,
+    partsLateMs,
   } = deps;
   const queue = deadlines<Trace>();
   const to = { ready: [] as Run[], telemetry, beforeClose, contentHash, versionKey: () => settings().versionKey };
@@ -149,7 +152,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     // A record that comes before it is over must find what was read.
     if (at.held.length > spansPerStep) trace.reading = reading;
     const lasting = yield* drafting(trace, at, reading);
-    if (joins.leaves(trace, lasting.drafts)) return leave(trace);
+    if (joins.leaves(trace, lasting.drafts, reading)) return leave(trace);
     const whole = joins.byFragments(trace, lasting.drafts);
     if (whole === undefined) scheduler.scanned(trace, { progress, isWhole: at.isWhole, lasting, reading });
     else scanAgain(whole);
@@ -164,7 +167,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
   function* settle(trace: Trace, { progress, isWhole, lasting, reading }: ScanResult): Steps<void> {
     const now = progress.newsMs ?? clock.nowMs();
     const times = settings().closing;
-    const arrival = { lastMs: progress.lastMs, settleMs: settleMsNow(trace) };
+    const arrival = { lastMs: progress.lastMs, settleMs: settleMsNow(trace), partsLateMs: partsLateMs() };
     const pending: Pending[] = [];
     yield* closing(to, trace, lasting, (draft) => {
       const { atMs, completeness } = closesAt(draft, arrival, times);

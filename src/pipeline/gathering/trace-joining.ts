@@ -2,6 +2,7 @@
 import type { Span } from '../../model/span.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Draft } from '../assembly/assemble.ts';
+import type { Reading } from '../assembly/span-facts.ts';
 import { traceKey, type Trace, type TraceTable } from './trace-table.ts';
 import type { Fragment } from '../assembly/fragments.ts';
 
@@ -16,8 +17,8 @@ export interface Joining {
   /** Joins a trace to those that hold other parts of its runs. Undefined: nothing to join, or no room. */
   byFragments(trace: Trace, drafts: readonly Draft[]): Trace | undefined;
   forget(trace: Trace): void;
-  /** True: the trace belongs to another gatherer. `drafts`: its runs, when they are known. */
-  leaves(trace: Trace, drafts?: readonly Draft[]): boolean;
+  /** True: the trace belongs to another gatherer. `drafts`, `reading`: its runs and what its spans tell, when that is known. */
+  leaves(trace: Trace, drafts?: readonly Draft[], reading?: Reading): boolean;
   /** The trace with this key belongs to another gatherer. */
   claimed(key: string): void;
 }

@@ -62,7 +62,7 @@ async function shard(port: MessagePort, { index, shards, logLevel, ...data }: Sh
       },
       memoryBytes: config.limits.memoryBytes * shards,
       others: {
-        joins: index === joiningShard,
+        joins: () => index === joiningShard,
         claim: (key) => tell({ kind: 'claim', key }),
         publish: (note) => tell({ kind: 'publish', note }),
       },
