@@ -57,6 +57,8 @@ export interface Checkpointer {
   arrived(entry: JournalEntry): Promise<void>;
   /** Drops what stands on these positions of a shared journal. Resolves when what else stood with it is gathered again. */
   lost(isLost: (position: number) => boolean): Promise<void>;
+  /** Takes up finished traces: their spans are archived, or go to the process that joins them. */
+  take(): void;
   /** Marks finished traces, moves old requests of open ones up, and commits. Called regularly, one call at a time. */
   tend(): Promise<void>;
   /** `true` while a finished trace or a replay keeps requests that the next call of `tend` may commit. */
@@ -314,7 +316,7 @@ export function checkpointer({
       const request = readRequest(record, inflatedBytesMax);
       if (request.kind === 'traces') await handOver(record.tenant, request.spans, position);
       else flow.logs(record.tenant, request.records, position);
-      if (forward?.wants() === true) forwardAgain(forward, { position, record }, request);
+      if (forward?.wants() === true && record.isCopy !== true) forwardAgain(forward, { position, record }, request);
     },
     async lost(isLost) {
       takeFinished();
@@ -326,6 +328,7 @@ export function checkpointer({
         if (record !== undefined) gather(record, readRequest(record, inflatedBytesMax), position as Position, () => false);
       }
     },
+    take: takeFinished,
     async tend() {
       await markDone();
       await moveUp();

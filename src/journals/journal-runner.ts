@@ -1,7 +1,9 @@
 /** Runs a journal: opens and replays it, commits it regularly, and closes it. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { openJournal, type JournalAddress } from './index.ts';
 import { checkpointer, type Checkpointer, type CheckpointerOptions } from './checkpointer.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
+import type { SessionNote } from '../pipeline/assembly/session-tool-definitions.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
 import type { Journal, Position, Appended, HasRoom, JournalRecord, JournalRefusal, JournalDeps, SharedJournal } from './journal.ts';
@@ -30,6 +32,10 @@ interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'water
     readonly hasRoom: HasRoom;
     /** Called after a record is gathered. */
     readonly onArrival: () => void;
+    /** Another process joins the trace with this key. */
+    readonly onClaim: (key: string) => void;
+    /** Another process tells of the tools of a session. */
+    readonly onNote: (note: SessionNote) => void;
   };
   /** Rests while there is no work. Default: `sleep`. */
   readonly rest?: Sleep | undefined;
@@ -44,6 +50,7 @@ export interface JournalRunner {
   open(owner?: string): Promise<number>;
   /** True: several processes use the journal. */
   isShared(): boolean;
+  isStopped(): boolean;
   /** Why a shared journal cannot be read; `undefined` while it can, and for all others. */
   fault(): string | undefined;
   /** The right to write runs of the trace with this key; `undefined` where no other process could have it. */
@@ -58,8 +65,18 @@ export interface JournalRunner {
   readBack(traces: readonly FinishedTrace[]): Promise<readonly ReadBackTrace[]>;
   /** Reads what came for one trace, as it came, whatever its size. Rejects before the journal is open. */
   requestsOf(trace: FinishedTrace): Promise<readonly BundlePart[]>;
-  /** Takes up finished traces soon. */
-  tendSoon(): void;
+  /** Takes up finished traces after this turn. */
+  takeSoon(): void;
+  /** True: this process joins the trace with this key to others of its tenant. */
+  joins(key: string): boolean;
+  /** Sends a part of the trace to the process that joins it. Rejects when it cannot be sent now. */
+  handOver(key: string, part: BundlePart): Promise<void>;
+  /** Has the trace with this key handed over to this process. */
+  claim(key: string): void;
+  /** Tells the other processes of the tools of a session. */
+  publish(note: SessionNote): void;
+  /** Milliseconds that a part of a run may need from the process that had it first. */
+  partsLateMs(): number;
   /** The body of one request, inflated; `undefined` when it is damaged or committed. */
   body(position: number): Promise<{ readonly bytes: Buffer; readonly encoding: OtlpEncoding } | undefined>;
   /** Resolves when the spans of all finished traces are archived, or at the deadline. */
@@ -72,6 +89,8 @@ export interface JournalRunner {
 const tendEveryMs = 1_000;
 const tendEveryMsLeast = 100;
 const segmentBytesUsual = 64 * 1024 * 1024;
+/** A process looks at a trace when it has settled, and what it hands over goes through the brokers. */
+const handOverMs = 1_000;
 /** Share of the journal: some segments are read or released while another is written. */
 const segmentShareMax = 1 / 4;
 
@@ -82,6 +101,7 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
   let tending: PeriodicTask | undefined;
   let stopped: Promise<void> | undefined;
   let gathering: Promise<void> | undefined;
+  let taking: Promise<void> | undefined;
   let isSaved = false;
 
   function startTending(own: Checkpointer, from: Journal): PeriodicTask {
@@ -104,6 +124,8 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
     for await (const arrival of arrivals(options.sharing?.hasRoom ?? (() => true))) {
       try {
         if (arrival.kind === 'lost') await own.lost(arrival.isLost);
+        else if (arrival.kind === 'claim') options.sharing?.onClaim(arrival.key);
+        else if (arrival.kind === 'note') options.sharing?.onNote(arrival.note);
         else await own.arrived(arrival);
       } catch (error) {
         parts.logger.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'a record of the journal could not be gathered');
@@ -137,7 +159,19 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
       const [read] = await readBack([trace], { journal, inflatedBytesMax: options.inflatedBytesMax, ...bounds });
       return read?.bundle === undefined ? [] : partsOf(read.bundle);
     },
-    tendSoon: () => tending?.wake(),
+    takeSoon() {
+      taking ??= turn().then(() => {
+        taking = undefined;
+        opened?.take();
+      });
+    },
+    joins: (key) => journal?.shared?.joins(key) !== false,
+    async handOver(key, part) {
+      await journal?.shared?.handOver(key, part);
+    },
+    claim: (key) => journal?.shared?.claim(key),
+    publish: (note) => journal?.shared?.publish(note),
+    partsLateMs: () => (journal?.shared?.isAlone() === false ? handOverMs : 0),
     async body(position) {
       const record = await journal?.at(position as Position);
       return record === undefined ? undefined : { bytes: await inflated(record, options.inflatedBytesMax), encoding: encodingOf(record) };
@@ -149,6 +183,7 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
     },
     checkpointer: () => opened,
     isShared: () => journal?.shared !== undefined,
+    isStopped: () => stopped !== undefined,
     fault: () => journal?.shared?.fault(),
     fenceOf: (key) => journal?.shared?.fenceOf(key),
     leave,

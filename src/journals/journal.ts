@@ -6,6 +6,8 @@ import type { Brand, Tenant } from '../model/ids.ts';
 import type { Received } from '../model/ingest.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { BundlePart } from '../otlp/cut/bundle.ts';
+import type { SessionNote } from '../pipeline/assembly/session-tool-definitions.ts';
 import type { FileLayer } from './disk/file-system.ts';
 import type { Fence, JournalPartitionStore } from '../model/store/journal-partition-store.ts';
 
@@ -88,9 +90,14 @@ export interface Journal {
   readonly shared?: SharedJournal;
 }
 
-/** What comes from a shared journal: a record to gather, or the loss of records that another process gathers from now on. */
+/**
+ * What comes from a shared journal: a record to gather, the loss of records that another process gathers from now on, a trace that another
+ * process joins with its own, or what another process tells of the tools of a session.
+ */
 export type Arrival =
   | ({ readonly kind: 'entry' } & JournalEntry)
+  | { readonly kind: 'claim'; readonly key: string }
+  | { readonly kind: 'note'; readonly note: SessionNote }
   | { readonly kind: 'lost'; readonly isLost: (position: number) => boolean };
 
 /** `heldShare`: of the memory for records that the journal holds; above 1 when it is used up. */
@@ -101,6 +108,16 @@ export interface SharedJournal {
   arrivals(hasRoom: HasRoom): AsyncIterable<Arrival>;
   /** The right to write runs of the trace with this key. */
   fenceOf(key: string): Fence;
+  /** True: this process joins the trace with this key to others of its tenant. It may be another one later. */
+  joins(key: string): boolean;
+  /** Sends a part of the trace to the process that joins it. Resolves when it is durable there; rejects when it cannot be sent now. */
+  handOver(key: string, part: BundlePart): Promise<void>;
+  /** Has the trace with this key handed over to this process, with whatever still comes for it. */
+  claim(key: string): void;
+  /** Tells the other processes of the tools of a session. It may be lost. */
+  publish(note: SessionNote): void;
+  /** True: this process gathers all records. */
+  isAlone(): boolean;
   /** Why nothing can be read; `undefined` while the brokers answer. */
   fault(): string | undefined;
   /** Reads nothing more. Resolves when the last arrival is gathered. */

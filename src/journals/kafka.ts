@@ -3,7 +3,6 @@
  * the replica that owns its partition, which gathers it and keeps it in memory until it is not needed any more. The store has how far each partition is.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { traceIdOf } from '../pipeline/gathering/trace-table.ts';
 import { JuryError } from '../model/errors.ts';
 import { backoffMs } from '../runtime/retry.ts';
 import { countedKind, journalMetrics } from './journal-metrics.ts';
@@ -22,13 +21,14 @@ import { kafkaAddress } from './kafka/address.ts';
 import { kafkaClients } from './kafka/client.ts';
 import { kafkaFault, signsOf, type KafkaFault } from './kafka/fault.ts';
 import { fetching } from './kafka/fetching.ts';
+import { joinPlaces } from './kafka/join-places.ts';
 import { kafkaNotices } from './kafka/notices.ts';
 import { membership } from './kafka/membership.ts';
 import { ownership } from './kafka/ownership.ts';
 import type { HeldRecord, PartitionLog } from './kafka/partition-log.ts';
-import { partitionOf } from './kafka/partitioner.ts';
-import { keyedRecords, requestIn, type KeyedRecord } from './kafka/requests.ts';
+import { keyedRecords, requestIn, type Arrived, type KeyedRecord } from './kafka/requests.ts';
 import { sender } from './kafka/sender.ts';
+import { sessionNotes } from './kafka/session-notes.ts';
 
 const memoryBytesUsual = 64 * 1024 * 1024;
 const waitingBytesUsual = 64 * 1024 * 1024;
@@ -82,6 +82,10 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     onRefused: notices.refused,
   });
 
+  const places = joinPlaces({ isOwned: (partition) => owns.owned.has(partition), partitions: owns.partitions, nowMs: clock.nowMs });
+
+  const publish = sessionNotes({ owner, topic: owns.name, store: () => deps.partitions?.(), clock, send: sending.send });
+
   const group = membership({ member: clients.member, topic, clock, newest: owns.topic });
 
   const fetches = fetching({
@@ -93,7 +97,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     telemetry,
     rests,
     onRead: (log) => void dirty.add(log),
-    onAnswers: answered,
+    onAnswer: answered,
     onFault(error, isAll) {
       const before = fault;
       onFault(error);
@@ -110,9 +114,9 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     logger.warn({ cause: fault.cause, todo: fault.todo, signs: signsOf(error) }, 'the journal cannot use Kafka');
   }
 
-  function answered(): void {
+  function answered(isAll = true): void {
     fault = undefined;
-    told = '';
+    if (isAll) told = '';
   }
 
   async function append(record: JournalRecord): Promise<Appended> {
@@ -176,25 +180,30 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     logger.warn({ topic, partitions }, 'this replica owns no partition; add partitions to the topic, or run fewer replicas');
   }
 
-  async function* arrived(log: PartitionLog, offset: number, { record, isKeyed }: ReturnType<typeof requestIn>): AsyncGenerator<Arrival> {
+  async function* arrived(log: PartitionLog, offset: number, one: Arrived): AsyncGenerator<Arrival> {
+    if (one.kind !== 'request') return yield one;
+    const { record, isKeyed, moves, key } = one;
     const position = hold(log, offset, record);
     inHand = position;
+    if (moves > 0) places.came(key, { partition: log.fence.partition, moves });
     const records = isKeyed ? undefined : await keyedRecords(record, inflatedBytesMax).catch(() => undefined);
     if (!isKeyed && records === undefined) notices.unreadable(log.fence.partition, offset);
     else if (records === undefined) yield { kind: 'entry', position, record };
-    else await divided(records);
+    else {
+      notices.divided();
+      // After a stop the next owner divides it.
+      if (!(await sent(records))) owns.lookAgain();
+    }
     inHand = undefined;
   }
 
-  /** Sends the traces of a record to their own partitions. It ends with the record there, or with a stop. */
-  async function divided(records: readonly KeyedRecord[]): Promise<void> {
-    notices.divided();
+  /** Goes on until the topic has the records. False: the process stops. */
+  async function sent(records: readonly KeyedRecord[]): Promise<boolean> {
     for (let failures = 0; !isLeaving;) {
-      if ((await sending.send(records)) === undefined) return;
+      if ((await sending.send(records)) === undefined) return true;
       await sleep(backoffMs(++failures, rests));
     }
-    // The next owner divides it.
-    owns.lookAgain();
+    return false;
   }
 
   async function* arrivals(hasRoom: HasRoom): AsyncGenerator<Arrival> {
@@ -306,10 +315,19 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     shared: {
       arrivals,
       fault: () => (fault === undefined ? undefined : `${fault.cause} ${fault.todo}`.trim()),
-      fenceOf(key) {
-        const partition = partitionOf(Buffer.from(traceIdOf(key)), Math.max(1, owns.partitions()));
-        return owns.owned.get(partition)?.fence ?? { topic, partition, epoch: 0 };
+      fenceOf: (key) => owns.owned.get(places.ownedOf(key) ?? -1)?.fence ?? { topic, partition: -1, epoch: 0 },
+      joins: places.joins,
+      async handOver(key, part) {
+        const refusal = await sending.send([places.moved(key, part)]);
+        if (refusal !== undefined) throw new Error(`the topic does not take the trace: ${refusal}`);
+        telemetry.add('tracejury.traces.handed_over', 1);
       },
+      claim(key) {
+        const record = places.claim(key);
+        if (record !== undefined) void sent([record]);
+      },
+      publish,
+      isAlone: () => owns.owned.size >= owns.partitions(),
       async leave() {
         isLeaving = true;
         await reading;

@@ -24,6 +24,7 @@ import { itemBytes, slimItem } from '../stores/blob-codec.ts';
 import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
 import type { Fingerprints } from '../config/fingerprint.ts';
 import type { ConfigText, LoadedConfig } from '../config/load.ts';
+import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import { activityWatch, type Activity } from '../runtime/activity.ts';
@@ -194,7 +195,10 @@ export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOp
       spansPerTraceMax: config.limits.spansPerTrace,
     },
     compaction: slabCompaction(),
-    ...(shard === undefined ? {} : { others: { ...shard.others, left: () => parts.journal.tendSoon() } }),
+    others: {
+      ...(shard?.others ?? otherReplicas(parts)),
+      left: () => parts.journal.takeSoon(),
+    },
     bodies: parts.buffers,
     // A shard knows only of the requests that are handed to it.
     isReceiving: () => shard !== undefined || parts.leases.requests() > 0,
@@ -207,6 +211,16 @@ export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOp
     sessions: queue.sessions,
     ask: pool.ask,
   });
+}
+
+/** The processes that share the journal; in one that no other shares there is nothing to tell them. */
+function otherReplicas(parts: CoreParts): Omit<OtherGatherers, 'left'> {
+  return {
+    joins: (key) => parts.journal.joins(key),
+    claim: (key) => parts.journal.claim(key),
+    publish: (note) => parts.journal.publish(note),
+    lateMs: () => parts.journal.partsLateMs(),
+  };
 }
 
 /** Hands a scored run to its consumers: notices, exporters, the forwarder, the store. */
@@ -265,13 +279,14 @@ export function closeScheduler(parts: CoreParts): CloseScheduler {
   });
 }
 
-/** Goes on until the other shard has the trace. */
-async function handedOver(parts: CoreParts, trace: FinishedTrace, { handOver }: ShardDeps): Promise<void> {
+/** Goes on until the gatherer that joins the trace has it. After a stop it does not end: the next owner of the records hands the trace over. */
+async function handedOver({ journal: from }: CoreParts, trace: FinishedTrace, { handOver }: Pick<ShardDeps, 'handOver'>): Promise<void> {
   for (let failures = 0; ; failures++) {
     try {
-      for (const request of await parts.journal.requestsOf(trace)) for (const key of trace.keys) await handOver(key, request);
+      for (const key of trace.keys) for (const request of await from.requestsOf({ ...trace, keys: [key] })) await handOver(key, request);
       return;
     } catch {
+      if (from.isStopped()) return await new Promise(() => undefined);
       await sleep(backoffMs(failures + 1, { firstRestMs: 100, longestRestMs: 5_000 }));
     }
   }
@@ -327,6 +342,8 @@ export function journal(
         parts.activity.noted();
         parts.closeScheduler.wake();
       },
+      onClaim: (key) => parts.pipeline.handOver(key),
+      onNote: (note) => parts.pipeline.hear(note),
     },
     rest: parts.activity.rest,
     flow: tracing.gatherer(parts.pipeline),
@@ -335,8 +352,7 @@ export function journal(
     redaction: settings.redaction,
     forward: parts.forward,
     archive: {
-      keep: (trace) =>
-        trace.leaves === true && shard !== undefined ? handedOver(parts, trace, shard) : parts.stored?.spanArchiver.keep(trace),
+      keep: (trace) => (trace.leaves === true ? handedOver(parts, trace, shard ?? parts.journal) : parts.stored?.spanArchiver.keep(trace)),
     },
   });
 }

@@ -159,6 +159,10 @@ export const metrics = {
     ...counter('{trace}', 'tracejury.reason'),
     meaning: 'Traces that became part of the run of another trace, by their tie: link, or content.',
   },
+  'tracejury.traces.handed_over': {
+    ...counter('{trace}'),
+    meaning: 'Parts of traces that went to the replica that joins the traces of their tenant, as they may be parts of one run.',
+  },
   'tracejury.traces.not_joined': {
     ...counter('{trace}', 'tracejury.reason'),
     meaning: 'Traces that belong to the run of another trace and stay separate because of a bound.',

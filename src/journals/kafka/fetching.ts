@@ -22,8 +22,8 @@ interface FetchingOptions {
   readonly rests: BackoffOptions;
   /** Something of the partition was read. */
   readonly onRead: (log: PartitionLog) => void;
-  /** All brokers that lead a partition here answer. */
-  readonly onAnswers: () => void;
+  /** A broker has answered; `isAll`: none fails. */
+  readonly onAnswer: (isAll: boolean) => void;
   /** A broker does not answer; `isAll`: none of those that lead a partition here does. */
   readonly onFault: (error: unknown, isAll: boolean) => void;
 }
@@ -58,7 +58,7 @@ const lagEveryMs = 5_000;
 /** In the head of a batch: it has no records of producers. */
 const isControl = 0x20;
 
-export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, onRead, onAnswers, onFault }: FetchingOptions): Fetching {
+export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, onRead, onAnswer, onFault }: FetchingOptions): Fetching {
   /** Requests under way, by broker. */
   const flights = new Map<number, Promise<Landed>>();
   const failures = new Map<number, number>();
@@ -88,7 +88,7 @@ export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, 
     try {
       const answer = await ask(node, topicId, logs);
       failures.delete(node);
-      if (failures.size === 0) onAnswers();
+      onAnswer(failures.size === 0);
       return { node, logs, answer };
     } catch (error) {
       if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) owns.lookAgain();

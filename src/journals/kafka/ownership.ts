@@ -21,6 +21,8 @@ export interface Ownership {
   readonly owned: ReadonlyMap<number, PartitionLog>;
   /** The topic as the owned partitions stand for it; undefined while it is not known. */
   readonly topic: () => ClusterTopicMetadata | undefined;
+  /** The topic as the store names it. */
+  readonly name: () => string;
   /** Partitions of the topic, as far as known. */
   readonly partitions: () => number;
   /** Takes what the group gives, and resolves with what it takes away. Rejects when the broker does not answer. */
@@ -45,11 +47,12 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
     lost.push(log);
   }
 
+  const name = (): string => `${topic} ${known?.id ?? ''}`;
+
   async function taken(wanted: readonly number[]): Promise<void> {
     const to = store();
     if (to === undefined) return;
-    const name = `${topic} ${known?.id ?? ''}`;
-    const places = wanted.map((partition) => ({ topic: name, partition }));
+    const places = wanted.map((partition) => ({ topic: name(), partition }));
     const rows = await to.take(places, { owner, at: Math.floor(clock.nowMs() * 1_000) }).catch(onRefused);
     if (rows === undefined) return;
     const among = { topics: [topic], partitions: { [topic]: [...wanted] } };
@@ -77,6 +80,7 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
   return {
     owned,
     topic: () => known,
+    name,
     partitions: () => known?.partitionsCount ?? 0,
     async refresh() {
       await look();

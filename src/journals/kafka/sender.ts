@@ -50,11 +50,12 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
     const send = async (): Promise<void> => {
       const partitions = (await producer.metadata({ topics: [topic] })).topics.get(topic)?.partitionsCount ?? 1;
       const messages = batch.flatMap(({ records }) =>
-        records.map(({ key, value, headers }) => ({
+        records.map(({ key, value, headers, partition }) => ({
           topic,
           value,
           headers: new Map(headers),
-          ...(key === undefined ? { partition: unkeyed++ % partitions } : { key, partition: partitionOf(key, partitions) }),
+          ...(key === undefined ? {} : { key }),
+          partition: partition ?? (key === undefined ? unkeyed++ % partitions : partitionOf(key, partitions)),
         })),
       );
       await producer.send({ messages, compression });

@@ -30,7 +30,7 @@ async function read(fetch: (node: number) => Promise<unknown>, owned = logs()) {
     telemetry: noTelemetry,
     rests: {},
     onRead: () => undefined,
-    onAnswers: () => undefined,
+    onAnswer: () => undefined,
     onFault: (_, isAll) => faults.push(isAll),
   });
   const values: string[] = [];

@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest';
 import { partitionOf } from '../../../src/journals/kafka/partitioner.ts';
-import { keyedRecords, requestIn, type KeyedRecord, type TopicRecord } from '../../../src/journals/kafka/requests.ts';
-import type { Tenant } from '../../../src/model/ids.ts';
+import {
+  claimRecord,
+  keyedRecords,
+  movedRecord,
+  noteRecord,
+  requestIn,
+  type KeyedRecord,
+  type TopicRecord,
+} from '../../../src/journals/kafka/requests.ts';
+import type { Tenant, TraceId } from '../../../src/model/ids.ts';
+import { traceKey } from '../../../src/pipeline/gathering/trace-table.ts';
 import { encodingOf } from '../../../src/journals/records.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
@@ -19,6 +28,12 @@ const request = (encoding: 'json' | 'protobuf') => ({
   body: Buffer.from(writeTraces(spans, encoding)),
 });
 const stored = ({ key, value, headers }: KeyedRecord): TopicRecord => ({ key: key ?? null, value, headers: [...headers] });
+/** The request that a record brings. */
+function requestOf(...given: Parameters<typeof requestIn>) {
+  const arrived = requestIn(...given);
+  if (arrived.kind !== 'request') throw new Error('it is no request');
+  return arrived;
+}
 const placed = (one: TopicRecord) => ({ partition: partitionOf(one.key ?? Buffer.alloc(0), partitions), partitions, nowMs: 5 });
 
 test.each(['json', 'protobuf'] as const)(
@@ -26,7 +41,7 @@ test.each(['json', 'protobuf'] as const)(
   async (encoding) => {
     const records = (await keyedRecords(request(encoding), 1_000_000)).map(stored);
     expect(records.map(({ key }) => key?.toString())).toEqual(traceIds);
-    const back = records.map((one) => requestIn(one, placed(one)));
+    const back = records.map((one) => requestOf(one, placed(one)));
     expect(back.map(({ isKeyed }) => isKeyed)).toEqual([true, true, true]);
     for (const [at, { record }] of back.entries()) {
       expect(record).toMatchObject({ kind: 'traces', tenant: 'team', receivedMs: 1_700_000_000_000 });
@@ -45,7 +60,7 @@ test.each(['json', 'protobuf'] as const)(
     const records = await keyedRecords({ ...request(encoding), body }, 1_000_000);
     expect(records).toHaveLength(100);
     expect(records.reduce((sum, { value }) => sum + value.length, 0)).toBeLessThan(body.length * 4);
-    const back = records.map(stored).map((one) => requestIn(one, placed(one)).record);
+    const back = records.map(stored).map((one) => requestOf(one, placed(one)).record);
     expect(
       back.flatMap((one) => readTraces(one.body, encodingOf(one)).spans).map(({ resource }) => resource.attribute('service.name')),
     ).toEqual(services.map((_, at) => `service-${at}`));
@@ -75,11 +90,44 @@ test.each([
     headers: [],
   };
   const at = placed(record);
-  const back = requestIn(record, { ...at, partition: (at.partition + shift) % partitions });
+  const back = requestOf(record, { ...at, partition: (at.partition + shift) % partitions });
   expect(back).toMatchObject({ isKeyed, record: { kind: 'traces', tenant: '', receivedMs: 5 } });
 });
 
 test('kafka requests: bytes that are no request are not gathered as the one trace of their key', () => {
   const record = { key: Buffer.from('x'), value: Buffer.from('no request'), headers: [] };
-  expect(requestIn(record, placed(record)).isKeyed).toBe(false);
+  expect(requestOf(record, placed(record)).isKeyed).toBe(false);
+});
+
+test('kafka requests: a part of a trace that moved is gathered in the partition that it was sent to', () => {
+  const [span] = spans;
+  const key = traceKey('team' as Tenant, spans[0]?.traceId as TraceId);
+  for (const encoding of ['json', 'protobuf'] as const) {
+    const bytes = Buffer.from(writeTraces(span === undefined ? [] : [span], encoding));
+    const moved = movedRecord(key, { signal: 'traces', encoding, bytes }, { partition: 4, nowMs: 7, moves: 2 });
+    expect(moved.partition).toBe(4);
+    const back = requestOf(stored(moved), { partition: 4, partitions, nowMs: 9 });
+    expect(back).toMatchObject({ isKeyed: true, key, moves: 2, record: { tenant: 'team', receivedMs: 7, isCopy: true } });
+    expect(readTraces(back.record.body, encodingOf(back.record)).spans.map(({ traceId }) => traceId)).toEqual([span?.traceId]);
+  }
+});
+
+test('kafka requests: a claim names its trace', () => {
+  const key = traceKey('team' as Tenant, spans[0]?.traceId as TraceId);
+  const record = claimRecord(key, { partition: 3, nowMs: 7 });
+  expect(requestIn(stored(record), { partition: 3, partitions, nowMs: 9 })).toEqual({ kind: 'claim', key });
+});
+
+test('kafka requests: a note of the tools of a session comes back as it was told', () => {
+  const note = {
+    tenant: 'team' as Tenant,
+    key: 'session',
+    tools: [
+      ['search', { description: 'Searches.', inputSchema: { type: 'object' } }],
+      ['buy', { description: null, inputSchema: undefined }],
+    ],
+    isWanted: true,
+  } as const;
+  const record = noteRecord(note, { partition: 3, nowMs: 7 });
+  expect(requestIn(stored(record), { partition: 3, partitions, nowMs: 9 })).toEqual({ kind: 'note', note });
 });
