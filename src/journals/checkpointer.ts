@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
+import { keyShapes } from '../otlp/read/key-shapes.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { FinishedTrace, JournalReferences } from '../pipeline/gathering/journal-references.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -106,6 +107,7 @@ export function checkpointer({
 }: CheckpointerOptions): Checkpointer {
   /** End of the journal when each request in progress came: the request stands there or above. */
   const inFlight = new Set<{ readonly from: Position }>();
+  const shapes = keyShapes();
   let waiting: Waiting[] = [];
   /** The journal records that everything below is forwarded. */
   let noted = 0;
@@ -214,7 +216,7 @@ export function checkpointer({
       // A negative age means that the clock was set back, so the age is unknown.
       const ageMs = clock.nowMs() - record.receivedMs;
       if (ageMs >= 0 && ageMs < move.afterMs) return;
-      const request = readRequest(record, inflatedBytesMax);
+      const request = readRequest(record, inflatedBytesMax, shapes);
       const keys = new Set(
         (request.kind === 'traces' ? request.spans : request.records).map(({ traceId }) => traceKey(record.tenant, traceId)),
       );
@@ -302,7 +304,7 @@ export function checkpointer({
       let requests = 0;
       for await (const { position, record } of recovery.entries) {
         if (record.kind === 'done' || record.kind === 'forwarded') continue;
-        const request = readRequest(record, inflatedBytesMax);
+        const request = readRequest(record, inflatedBytesMax, shapes);
         gather(record, request, position, (key) => done.has(key));
         if (forward?.wants() === true && position >= forwarded && record.isCopy !== true)
           forwardAgain(forward, { position, record }, request);
@@ -313,7 +315,7 @@ export function checkpointer({
       return requests;
     },
     async arrived({ position, record }) {
-      const request = readRequest(record, inflatedBytesMax);
+      const request = readRequest(record, inflatedBytesMax, shapes);
       if (request.kind === 'traces') await handOver(record.tenant, request.spans, position);
       else flow.logs(record.tenant, request.records, position);
       if (forward?.wants() === true && record.isCopy !== true) forwardAgain(forward, { position, record }, request);
@@ -325,7 +327,7 @@ export function checkpointer({
       const again = new Set([...flow.drop(isLost), ...gone.flatMap(({ positions }) => positions.filter((one) => !isLost(one)))]);
       for (const position of [...again].sort((one, other) => one - other)) {
         const record = await journal.at(position as Position);
-        if (record !== undefined) gather(record, readRequest(record, inflatedBytesMax), position as Position, () => false);
+        if (record !== undefined) gather(record, readRequest(record, inflatedBytesMax, shapes), position as Position, () => false);
       }
     },
     take: takeFinished,

@@ -4,7 +4,9 @@ import { gunzip, gunzipSync, inflate, inflateSync, zstdDecompress, zstdDecompres
 import { noTenant } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, jsonText, parseJson } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
-import { readLogs, readTraces, type OtlpEncoding } from '../otlp/read/read.ts';
+import type { KeyShapes } from '../otlp/read/key-shapes.ts';
+import { logsInSteps, tracesInSteps, type OtlpEncoding } from '../otlp/read/read.ts';
+import { runSteps } from '../runtime/cooperative.ts';
 import type { JournalRecord, Position } from './journal.ts';
 
 /** `isWhole`: no part was rejected. */
@@ -15,13 +17,14 @@ export type Request = (
 
 const nothing: Request = { kind: 'traces', spans: [], isWhole: true };
 
-/** A record that cannot be read, as one of a later release, counts as empty. */
-export function readRequest(record: JournalRecord, inflatedBytesMax: number): Request {
+/** A record that cannot be read, as one of a later release, counts as empty. `shapes`: what was learned of attribute keys in earlier records. */
+export function readRequest(record: JournalRecord, inflatedBytesMax: number, shapes: KeyShapes): Request {
   try {
     const body = codingOf(record)?.inline(record.body, { maxOutputLength: inflatedBytesMax }) ?? record.body;
     const encoding = encodingOf(record);
-    if (record.kind === 'logs') return { kind: 'logs', records: readLogs(body, encoding).records, isWhole: true };
-    const { spans, rejections } = readTraces(body, encoding);
+    if (record.kind === 'logs')
+      return { kind: 'logs', records: runSteps(logsInSteps(body, encoding, undefined, shapes)).records, isWhole: true };
+    const { spans, rejections } = runSteps(tracesInSteps(body, encoding, undefined, shapes));
     return { kind: 'traces', spans, isWhole: rejections.length === 0 };
   } catch {
     return nothing;
