@@ -4,6 +4,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { JuryError } from '../model/errors.ts';
+import type { BundlePart } from '../otlp/cut/bundle.ts';
 import { backoffMs } from '../runtime/retry.ts';
 import { countedKind, journalMetrics } from './journal-metrics.ts';
 import type {
@@ -21,11 +22,12 @@ import { kafkaAddress } from './kafka/address.ts';
 import { kafkaClients } from './kafka/client.ts';
 import { kafkaFault, signsOf, type KafkaFault } from './kafka/fault.ts';
 import { fetching } from './kafka/fetching.ts';
+import { heldRecords } from './kafka/held-records.ts';
 import { joinPlaces } from './kafka/join-places.ts';
 import { kafkaNotices } from './kafka/notices.ts';
 import { membership } from './kafka/membership.ts';
 import { ownership } from './kafka/ownership.ts';
-import type { HeldRecord, PartitionLog } from './kafka/partition-log.ts';
+import type { PartitionLog } from './kafka/partition-log.ts';
 import { keyedRecords, requestIn, type Arrived, type KeyedRecord } from './kafka/requests.ts';
 import { sender } from './kafka/sender.ts';
 import { sessionNotes } from './kafka/session-notes.ts';
@@ -41,8 +43,6 @@ const firstRestMs = 200;
 const rests = { firstRestMs, longestRestMs: 5_000 };
 /** Between two notes for tools that read the group's offsets. */
 const commitEveryMs = 5_000;
-/** Without a partition for this long a replica is one too many. */
-const idleMs = 30_000;
 
 export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps): Promise<Journal> {
   const { telemetry, clock, sleep, logger } = deps;
@@ -56,18 +56,13 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   const notices = kafkaNotices(topic, deps);
   const clients = await kafkaClients(address, { fetchBytesMax });
   const sending = sender({ producer: clients.producer, topic, clock, sleep, waitingBytesMax, onFault });
-  const held = new Map<Position, HeldRecord>();
   const zero = 0 as Position;
-  let end = zero;
-  /** The record that is being gathered, and what it may refer to. */
-  let inHand: Position | undefined;
-  let heldBytes = 0;
   let fault: KafkaFault | undefined = { cause: 'Kafka has not answered yet.', todo: '' };
   let told = '';
   let dirty = new Set<PartitionLog>();
+  const held = heldRecords((log) => void dirty.add(log), metrics.used);
   let saving: Promise<void> | undefined;
   let committedMs = 0;
-  let idleSinceMs: number | undefined;
   let isLeaving = false;
   let reading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
@@ -83,28 +78,18 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   });
 
   const places = joinPlaces({ isOwned: (partition) => owns.owned.has(partition), partitions: owns.partitions, nowMs: clock.nowMs });
-
   const publish = sessionNotes({ owner, topic: owns.name, store: () => deps.partitions?.(), clock, send: sending.send });
-
   const group = membership({ member: clients.member, topic, clock, newest: owns.topic });
+  const { reader } = clients;
+  const onRead = (log: PartitionLog): unknown => dirty.add(log);
+  const fetches = fetching({ reader, topic, owns, clock, sleep, telemetry, rests, onRead, onAnswer: answered, onFault: fetchFailed });
 
-  const fetches = fetching({
-    reader: clients.reader,
-    topic,
-    owns,
-    clock,
-    sleep,
-    telemetry,
-    rests,
-    onRead: (log) => void dirty.add(log),
-    onAnswer: answered,
-    onFault(error, isAll) {
-      const before = fault;
-      onFault(error);
-      // Others answer, so records are read.
-      if (!isAll) fault = before;
-    },
-  });
+  function fetchFailed(error: unknown, isAll: boolean): void {
+    const before = fault;
+    onFault(error);
+    // Others answer, so records are read.
+    if (!isAll) fault = before;
+  }
 
   function onFault(error: unknown): void {
     fault = kafkaFault(error, rest, address ?? ({ topic } as never));
@@ -122,7 +107,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   async function append(record: JournalRecord): Promise<Appended> {
     const { kind } = record;
     // The store has the progress, so notes about other records need no record.
-    if (kind === 'done' || kind === 'forwarded') return { kind: 'appended', position: end };
+    if (kind === 'done' || kind === 'forwarded') return { kind: 'appended', position: held.end() };
     let refusal: JournalRefusal | undefined;
     try {
       refusal = await sending.send(await keyedRecords({ ...record, kind }, inflatedBytesMax));
@@ -135,56 +120,30 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       return { kind: 'refused', reason: refusal };
     }
     metrics.appended([countedKind(record)], record.body.length);
-    return { kind: 'appended', position: end };
-  }
-
-  function hold(log: PartitionLog, offset: number, record: JournalRecord): Position {
-    const position = end;
-    end = (end + 1) as Position;
-    const bytes = record.body.length;
-    held.set(position, { log, offset, position, record, bytes });
-    log.hold(offset);
-    heldBytes += bytes;
-    metrics.used(heldBytes);
-    return position;
-  }
-
-  function release(one: HeldRecord): void {
-    held.delete(one.position);
-    one.log.release(one.offset);
-    heldBytes -= one.bytes;
-    dirty.add(one.log);
+    return { kind: 'appended', position: held.end() };
   }
 
   async function* fetched(): AsyncGenerator<Arrival> {
     const found = owns.topic();
     if (found === undefined || owns.owned.size === 0) {
       if (found !== undefined) answered();
-      noteIdle(found?.partitionsCount ?? 0);
+      notices.idle(found?.partitionsCount ?? 0);
       fetches.noLag();
       await sleep(firstRestMs);
       return;
     }
-    idleSinceMs = undefined;
+    notices.busy();
     for await (const { log, offset, content } of fetches.next(found)) {
       const { partition } = log.fence;
       yield* arrived(log, offset, requestIn(content, { partition, partitions: owns.partitions(), nowMs: clock.nowMs() }));
     }
   }
 
-  /** Says once that there are more replicas than partitions. */
-  function noteIdle(partitions: number): void {
-    idleSinceMs ??= clock.nowMs();
-    if (clock.nowMs() < idleSinceMs + idleMs) return;
-    idleSinceMs = Infinity;
-    logger.warn({ topic, partitions }, 'this replica owns no partition; add partitions to the topic, or run fewer replicas');
-  }
-
   async function* arrived(log: PartitionLog, offset: number, one: Arrived): AsyncGenerator<Arrival> {
     if (one.kind !== 'request') return yield one;
     const { record, isKeyed, moves, key } = one;
-    const position = hold(log, offset, record);
-    inHand = position;
+    const position = held.hold(log, offset, record);
+    held.keepFrom(position);
     if (moves > 0) places.came(key, { partition: log.fence.partition, moves });
     const records = isKeyed ? undefined : await keyedRecords(record, inflatedBytesMax).catch(() => undefined);
     if (!isKeyed && records === undefined) notices.unreadable(log.fence.partition, offset);
@@ -194,7 +153,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       // After a stop the next owner divides it.
       if (!(await sent(records))) owns.lookAgain();
     }
-    inHand = undefined;
+    held.keepFrom(undefined);
   }
 
   /** Goes on until the topic has the records. False: the process stops. */
@@ -204,6 +163,17 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       await sleep(backoffMs(++failures, rests));
     }
     return false;
+  }
+
+  async function handOver(key: string, part: BundlePart): Promise<void> {
+    const refusal = await sending.send([places.moved(key, part)]);
+    if (refusal !== undefined) throw new Error(`the topic does not take the trace: ${refusal}`);
+    telemetry.add('tracejury.traces.handed_over', 1);
+  }
+
+  function claim(key: string): void {
+    const record = places.claim(key);
+    if (record !== undefined) void sent([record]);
   }
 
   async function* arrivals(hasRoom: HasRoom): AsyncGenerator<Arrival> {
@@ -216,12 +186,12 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
           const lost = await owns.refresh();
           if (lost.length > 0) {
             // What is gathered again must stay until it is.
-            inHand = zero;
+            held.keepFrom(zero);
             yield dropped(new Set(lost));
-            inHand = undefined;
+            held.keepFrom(undefined);
           }
           if (lost.length > 0) continue;
-          if (hasRoom(heldBytes / memoryBytesMax)) yield* fetched();
+          if (hasRoom(held.bytes() / memoryBytesMax)) yield* fetched();
           else {
             await fetches.noteLag();
             await sleep(fullMs);
@@ -241,12 +211,9 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   }
 
   function dropped(lost: ReadonlySet<PartitionLog>): Arrival {
-    const gone = [...held.values()].filter(({ log }) => lost.has(log));
-    const positions = new Set<number>(gone.map(({ position }) => position));
-    for (const one of gone) release(one);
+    const isLost = held.drop(lost);
     for (const log of lost) dirty.delete(log);
-    metrics.used(heldBytes);
-    return { kind: 'lost', isLost: (position) => positions.has(position) };
+    return { kind: 'lost', isLost };
   }
 
   async function save(): Promise<void> {
@@ -293,20 +260,15 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   return {
     append,
     async *read() {},
-    at: async (position) => held.get(position)?.record,
+    at: async (position) => held.at(position),
     commit(below, isNeeded = () => true) {
-      for (const one of held.values()) {
-        if (inHand !== undefined && one.position >= inHand) break;
-        if (one.position >= below && isNeeded(one.position)) continue;
-        release(one);
-      }
-      metrics.used(heldBytes);
+      held.commit(below, isNeeded);
       if (dirty.size > 0) void saveSoon();
     },
     recover: () => ({ starts: 1, entries: nothing(), finish: async () => undefined, leave: async () => undefined }),
     oldest: () => zero,
-    end: () => end,
-    bytesUsed: () => heldBytes,
+    end: held.end,
+    bytesUsed: held.bytes,
     // Reading waits for room, so the journal is never full.
     bytesMax: Infinity,
     isDiskFull: () => false,
@@ -317,15 +279,8 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       fault: () => (fault === undefined ? undefined : `${fault.cause} ${fault.todo}`.trim()),
       fenceOf: (key) => owns.owned.get(places.ownedOf(key) ?? -1)?.fence ?? { topic, partition: -1, epoch: 0 },
       joins: places.joins,
-      async handOver(key, part) {
-        const refusal = await sending.send([places.moved(key, part)]);
-        if (refusal !== undefined) throw new Error(`the topic does not take the trace: ${refusal}`);
-        telemetry.add('tracejury.traces.handed_over', 1);
-      },
-      claim(key) {
-        const record = places.claim(key);
-        if (record !== undefined) void sent([record]);
-      },
+      handOver,
+      claim,
       publish,
       isAlone: () => owns.owned.size >= owns.partitions(),
       async leave() {

@@ -21,7 +21,7 @@ interface FetchingOptions {
   readonly telemetry: Telemetry;
   readonly rests: BackoffOptions;
   /** Something of the partition was read. */
-  readonly onRead: (log: PartitionLog) => void;
+  readonly onRead: (log: PartitionLog) => unknown;
   /** A broker has answered; `isAll`: none fails. */
   readonly onAnswer: (isAll: boolean) => void;
   /** A broker does not answer; `isAll`: none of those that lead a partition here does. */

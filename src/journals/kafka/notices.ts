@@ -3,12 +3,17 @@ import type { JournalDeps } from '../journal.ts';
 
 /** Between two words about a store that gives no partition. */
 const refusedEveryMs = 60_000;
+/** Without a partition for this long a replica is one too many. */
+const idleMs = 30_000;
 
 export interface KafkaNotices {
   expired(partition: number, records: number): void;
   refused(error: unknown): undefined;
   divided(): void;
   unreadable(partition: number, offset: number): void;
+  /** This process owns none of the partitions of the topic. */
+  idle(partitions: number): void;
+  busy(): void;
 }
 
 export function kafkaNotices(
@@ -16,7 +21,17 @@ export function kafkaNotices(
   { telemetry, logger, clock }: Pick<JournalDeps, 'telemetry' | 'logger' | 'clock'>,
 ): KafkaNotices {
   let [warnedUnkeyed, warnedUnreadable, refusedAtMs] = [false, false, -Infinity];
+  let idleSinceMs: number | undefined;
   return {
+    idle(partitions) {
+      idleSinceMs ??= clock.nowMs();
+      if (clock.nowMs() < idleSinceMs + idleMs) return;
+      idleSinceMs = Infinity;
+      logger.warn({ topic, partitions }, 'this replica owns no partition; add partitions to the topic, or run fewer replicas');
+    },
+    busy() {
+      idleSinceMs = undefined;
+    },
     expired(partition, records) {
       telemetry.add('tracejury.journal.expired', records);
       logger.warn({ partition, records }, 'the topic deleted records before they were gathered; raise its retention, or add replicas');

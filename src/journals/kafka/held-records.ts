@@ -1,0 +1,64 @@
+/** The records of a topic that this process gathers: they are in memory until nothing needs them. */
+import type { JournalRecord, Position } from '../journal.ts';
+import type { HeldRecord, PartitionLog } from './partition-log.ts';
+
+export interface HeldRecords {
+  hold(log: PartitionLog, offset: number, record: JournalRecord): Position;
+  at(position: Position): JournalRecord | undefined;
+  /** Releases what is below the position, and what is not needed above. What may still be referred to stays. */
+  commit(below: Position, isNeeded: (position: Position) => boolean): void;
+  /** Releases the records of lost partitions. The returned function tells which positions they had. */
+  drop(lost: ReadonlySet<PartitionLog>): (position: number) => boolean;
+  /** From this position on records may be referred to soon; undefined: from none. */
+  keepFrom(position: Position | undefined): void;
+  end(): Position;
+  bytes(): number;
+}
+
+/** `released`: called with the partition of a record that is not needed. */
+export function heldRecords(released: (log: PartitionLog) => void, used: (bytes: number) => void): HeldRecords {
+  const held = new Map<Position, HeldRecord>();
+  let end = 0 as Position;
+  let inHand: Position | undefined;
+  let bytes = 0;
+
+  function release(one: HeldRecord): void {
+    held.delete(one.position);
+    one.log.release(one.offset);
+    bytes -= one.bytes;
+    released(one.log);
+  }
+
+  return {
+    hold(log, offset, record) {
+      const position = end;
+      end = (end + 1) as Position;
+      held.set(position, { log, offset, position, record, bytes: record.body.length });
+      log.hold(offset);
+      bytes += record.body.length;
+      used(bytes);
+      return position;
+    },
+    at: (position) => held.get(position)?.record,
+    commit(below, isNeeded) {
+      for (const one of held.values()) {
+        if (inHand !== undefined && one.position >= inHand) break;
+        if (one.position >= below && isNeeded(one.position)) continue;
+        release(one);
+      }
+      used(bytes);
+    },
+    drop(lost) {
+      const gone = [...held.values()].filter(({ log }) => lost.has(log));
+      const positions = new Set<number>(gone.map(({ position }) => position));
+      for (const one of gone) release(one);
+      used(bytes);
+      return (position) => positions.has(position);
+    },
+    keepFrom(position) {
+      inHand = position;
+    },
+    end: () => end,
+    bytes: () => bytes,
+  };
+}
