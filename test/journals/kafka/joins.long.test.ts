@@ -1,4 +1,6 @@
 /** Traces that belong to one run come to different replicas: the verdicts are those of one process, and a death on the way loses and doubles nothing. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { collectors } from '../../../collectors/index.ts';
@@ -17,21 +19,30 @@ interface Started extends ServiceProcess {
   restart(): Promise<Started>;
 }
 
-/** Starts a process: over files of its own, or as a replica. */
-async function started(over: { readonly store: string; readonly journal: string } | undefined): Promise<Started> {
-  const folder = serviceFolder({ ...over });
+/** Starts a process: over files of its own, or as a replica. Recordings of years ago are kept. */
+async function started(over: { readonly store: string; readonly journal: string } | undefined, quiet = '1s'): Promise<Started> {
+  const folder = serviceFolder();
   onTestFinished(() => folder.remove());
+  const { store, journal } = over ?? { store: `sqlite:${folder.path}/store.db`, journal: `disk:${folder.path}/journal` };
+  writeFileSync(
+    join(folder.path, 'tracejury.yaml'),
+    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
+closing: { settle: 10ms, quiet: ${quiet} }
+store: { url: "${store}", keep: { runs: 3650d } }
+journal: { url: "${journal}" }
+`,
+  );
   const start = async (): Promise<Started> => ({ ...(await folder.start()), restart: start });
   return await start();
 }
 
-async function cluster(replicas: number, partitions: number): Promise<readonly [Started, Started, ...Started[]]> {
+async function cluster(replicas: number, partitions: number, quiet?: string): Promise<readonly [Started, Started, ...Started[]]> {
   const broker = await kafkaBroker();
   const topic = await broker.topic(partitions);
   const over = { store: await emptyPostgres(), journal: `kafka://${broker.address}/${topic}?group=${topic}` };
-  const [first, second] = [await started(over), await started(over)];
+  const [first, second] = [await started(over, quiet), await started(over, quiet)];
   const more: Started[] = [];
-  for (let count = 2; count < replicas; count++) more.push(await started(over));
+  for (let count = 2; count < replicas; count++) more.push(await started(over, quiet));
   return [first, second, ...more];
 }
 
@@ -99,17 +110,17 @@ test.each([2, 3])('kafka: runs over several traces have the verdicts of one proc
 });
 
 /** A run of two requests, each a trace of its own: the second has the result of the call of the first. */
-function requests(run: number): readonly [readonly Span[], readonly Span[]] {
+function requests(run: number, begun: number): readonly [readonly Span[], readonly Span[]] {
   const call = { id: `call-${run}`, name: 'find', arguments: '{"x":1}' };
   const asked = { role: 'assistant', parts: [{ type: 'tool_call', ...call }] };
   return [
-    [modelSpan({ id: run * 2, trace: run * 2, start: 1, end: 2, user: `where is ${run}?`, asks: [call] })],
+    [modelSpan({ id: run * 2, trace: run * 2, start: begun + 1, end: begun + 2, user: `where is ${run}?`, asks: [call] })],
     [
       modelSpan({
         id: run * 2 + 1,
         trace: run * 2 + 1,
-        start: 3,
-        end: 4,
+        start: begun + 3,
+        end: begun + 4,
         user: `where is ${run}?`,
         history: [asked],
         told: [{ id: call.id, response: 'there' }],
@@ -120,12 +131,15 @@ function requests(run: number): readonly [readonly Span[], readonly Span[]] {
 }
 
 test.each([0, 1])('kafka: runs over several traces are stored once and whole when replica %i is killed meanwhile', async (killed) => {
-  const replicas = await cluster(2, 6);
+  // The first part of a run stays open until the second has come, however long the partitions take to find an owner.
+  const replicas = await cluster(2, 6, '120s');
   let all: readonly Started[] = replicas;
   let [run, isOver] = [0, false];
+  // The store deletes runs by their start.
+  const begun = Date.now();
   const agents = [0, 1, 2, 3].map(async (agent) => {
     while (!isOver) {
-      const [first, second] = requests(++run);
+      const [first, second] = requests(++run, begun);
       await sent(first, () => all, agent);
       await sent(second, () => all, agent + 1);
       await wait(20);
