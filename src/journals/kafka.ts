@@ -140,7 +140,10 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   }
 
   async function* arrived(log: PartitionLog, offset: number, one: Arrived): AsyncGenerator<Arrival> {
-    if (one.kind !== 'request') return yield one;
+    if (one.kind !== 'request') {
+      yield one;
+      return;
+    }
     const { record, isKeyed, moves, key } = one;
     const position = held.hold(log, offset, record);
     held.keepFrom(position);

@@ -41,7 +41,7 @@ export function sharedJoining({ joins, leaves: isLeaving = isFragment }: OtherGa
     },
     byFragments: (trace, drafts) => (joins(trace.key) ? here.byFragments(trace, drafts) : undefined),
     claimed: (key) => leaving.set(key, true),
-    leaves(trace, drafts = [], reading = undefined) {
+    leaves(trace, drafts = [], reading) {
       if (joins(trace.key) || !(leaving.has(trace.key) || drafts.some(isLeaving) || followsLinks(reading))) return false;
       leave(trace);
       return true;
