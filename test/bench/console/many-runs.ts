@@ -44,7 +44,7 @@ export async function multiplied(url: string, { runs, days, contentDays }: ManyR
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const most = async (table: string): Promise<number> =>
-    Number((await client.query(`select coalesce(max(id), 0) as id from ${table}`)).rows[0]?.id);
+    Number((await client.query<{ id: string }>(`select coalesce(max(id), 0) as id from ${table}`)).rows[0]?.id);
   try {
     await client.query('set search_path = tracejury; set synchronous_commit = off');
     const [ofRuns, ofBlocks, ofSpans] = [await most('runs'), await most('blocks'), await most('spans')];

@@ -28,7 +28,7 @@ test('postgres: of runs that hold too many bytes the oldest go, and the room of 
   }
   // The server counts rows some time after they were written.
   await eventually(async () => {
-    const { rows } = await other.query(
+    const { rows } = await other.query<{ rows: number }>(
       "select n_live_tup::int as rows from pg_stat_user_tables where relname in ('runs', 'spans') order by 1",
     );
     return rows[0]?.rows === runs ? true : undefined;
