@@ -66,7 +66,7 @@ describe.each(members)('%s', (member) => {
     const at = async (second: number, given: Partial<MinuteEntry> = {}): Promise<boolean> => {
       const noted = await judgeSpend.pass({
         account: 'main',
-        at: second * 1_000_000,
+        at: second * 1_000_000 + 123_456,
         wanted: { nanoUsd: 0, requests: 1, tokens: 40 },
         limits: { requests: 3, tokens: 100 },
         back: [],

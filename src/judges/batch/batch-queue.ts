@@ -175,10 +175,11 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     for (const { id, remoteId, preparedAt, questions } of taken) {
       const waiting = new Map<string, Waiting>();
       for (const key of questions) {
-        const asked = elsewhere.get(key);
+        const asked = elsewhere.get(key) ?? pending.get(key);
         if (asked === undefined) continue;
         waiting.set(key, asked);
         elsewhere.delete(key);
+        pending.delete(key);
       }
       jobs.add({
         id,
@@ -195,8 +196,12 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   /** Questions whose batch has ended elsewhere: answered, or asked in a batch of this process. */
   async function lookElsewhere(from: JudgeBatchStore): Promise<void> {
     if (elsewhere.size === 0) return;
-    const found = await from.find([...elsewhere.keys()]);
-    for (const [key, waiting] of elsewhere) {
+    // Others begin to wait meanwhile.
+    const keys = [...elsewhere.keys()];
+    const found = await from.find(keys);
+    for (const key of keys) {
+      const waiting = elsewhere.get(key);
+      if (waiting === undefined) continue;
       const state = found.get(key);
       if (state?.kind === 'in_batch') continue;
       elsewhere.delete(key);

@@ -56,7 +56,7 @@ export function spendStore(db: Kysely<Tables>): JudgeSpendStore {
       });
     },
     async pass({ account, at, back, ...entry }) {
-      const now = sql<number>`lease_clock(${at}) / 1000000`;
+      const now = sql<number>`cast(lease_clock(${at}) / 1000000 as bigint)`;
       return await db.transaction().execute(async (tx) => {
         await tx
           .deleteFrom('judge_minutes')
