@@ -343,8 +343,8 @@ export function judgePool(
     async open({ judgeSpend, judgeAnswers, judgeBatches }, mayStore, batchOwner = onlyOwner) {
       answers.open(judgeAnswers, mayStore);
       await costLedger.open(judgeSpend);
-      kept = [judgeBatches, mayStore, batchOwner];
-      for (const { chain } of entries.values()) await chain.batches.open(...kept);
+      kept = [judgeBatches, mayStore, batchOwner, true];
+      for (const { chain } of entries.values()) await chain.batches.open(judgeBatches, mayStore, batchOwner);
     },
     stopBatches() {
       for (const { chain } of [...entries.values(), ...retired]) void chain.batches.stop();
@@ -514,6 +514,7 @@ export const noBatches: JudgeBatchStore = {
   async submitted() {},
   async end() {},
   take: async () => ({ held: [], taken: [] }),
+  async renew() {},
   async endOthers() {},
   find: async () => new Map(),
   async forget() {},

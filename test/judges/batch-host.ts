@@ -56,6 +56,8 @@ export interface HostOptions {
   readonly mayLie?: (text: string) => boolean;
   /** Default: each process has the name of the one before. */
   readonly owner?: string;
+  /** The process had another endpoint for this judge before. */
+  readonly isReload?: boolean;
 }
 
 /** The first one of a test over a server and a store, or the next process over the same. */
@@ -69,6 +71,7 @@ export async function batchHost(
     reservation,
     mayLie = () => true,
     owner = 'same',
+    isReload = false,
   }: HostOptions = {},
 ): Promise<BatchHost> {
   const store = given ?? (await memoryStore()).judgeBatches;
@@ -112,7 +115,7 @@ export async function batchHost(
     await nap.wakeAll();
     await stopped;
   });
-  await room.open(store, mayLie, owner);
+  await room.open(store, mayLie, owner, isReload);
   return Object.assign(host, {
     room,
     store,

@@ -87,6 +87,17 @@ describe.each(members)('%s', (member) => {
     expect([...(await judgeBatches.find(['b'])).keys()]).toEqual(['b']);
   });
 
+  test('stores: its owner alone renews the lease on a batch', async () => {
+    const { judgeBatches } = await open(member);
+    await prepare(judgeBatches, { questions: ['a'] }, 'one');
+    const of = { judge: 'main', endpoint: 'e' };
+    const taken = async (now: number) => (await judgeBatches.take({ ...of, known: [] }, lease('other', now))).taken.map(({ id }) => id);
+    await judgeBatches.renew(of, lease('one', 25));
+    await judgeBatches.renew({ ...of, endpoint: 'new' }, lease('one', 50));
+    await judgeBatches.renew(of, lease('other', 50));
+    expect([await taken(54), await taken(55)]).toEqual([[], ['one']]);
+  });
+
   test('stores: a question that goes once more has no answer any more', async () => {
     const { judgeBatches } = await open(member);
     await prepare(judgeBatches);

@@ -49,9 +49,9 @@ export interface BatchAsker {
 export interface BatchQueue {
   /**
    * Starts batching, and continues the batches that no other process looks after. `owner`: the name under which this process holds batches. Rejects
-   * when the store cannot be read.
+   * when the store cannot be read. `isReload`: the process has had another endpoint for this judge, whose batches it still looks after.
    */
-  open(store: JudgeBatchStore, mayStore: (text: string) => boolean, owner: string): Promise<void>;
+  open(store: JudgeBatchStore, mayStore: (text: string) => boolean, owner: string, isReload?: boolean): Promise<void>;
   /** Asks directly before `open`. */
   ask(question: Question, asker: BatchAsker): Promise<Answer>;
   /** Releases the waiting askers. Their batches continue, and the next process gets the answers. May be called twice. */
@@ -245,6 +245,19 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     }
   }
 
+  /** A turn may wait for an endpoint for longer than a lease holds. */
+  async function keepLeases(): Promise<void> {
+    while (!shutdown.signal.aborted) {
+      await sleep(renewEveryMs, shutdown.signal);
+      if (shutdown.signal.aborted || store === undefined || jobs.size === 0) continue;
+      await store.given.renew({ judge: settings().name, endpoint }, leaseOf(store.owner, clock)).catch(onFault);
+    }
+  }
+
+  async function begin(to: BatchJobs): Promise<void> {
+    await Promise.all([work(to), keepLeases()]);
+  }
+
   async function readAnswer(question: Question, text: string): Promise<Answer | undefined> {
     const read = await use(async ({ batches }) => batches.read(question, text));
     if (read === undefined) return undefined;
@@ -282,8 +295,8 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   }
 
   return {
-    async open(given, mayStore, owner) {
-      await given.endOthers({ judge: settings().name, endpoint }, leaseOf(owner, clock));
+    async open(given, mayStore, owner, isReload = false) {
+      if (!isReload) await given.endOthers({ judge: settings().name, endpoint }, leaseOf(owner, clock));
       await takeOver(given, owner);
       store = { given, owner };
       own = batchJobs({
@@ -294,13 +307,13 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
         jobs,
         endpoint,
       });
-      if (settings().batch !== undefined || jobs.size > 0) working ??= work(own);
+      if (settings().batch !== undefined || jobs.size > 0) working ??= begin(own);
     },
     async ask(question, asker) {
       const { id, note, budget, lend = lendNothing } = asker;
       if (shutdown.signal.aborted) return deferred;
       if (settings().batch === undefined || own === undefined) return await direct(question, asker);
-      working ??= work(own);
+      working ??= begin(own);
       const key = createHash('sha256')
         .update(JSON.stringify([id, questionKey(baseUrl, model, question)]))
         .digest('hex');

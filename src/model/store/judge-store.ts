@@ -214,6 +214,8 @@ export interface JudgeBatchStore {
     of: Pick<NewBatch, 'judge' | 'endpoint'> & { readonly known: readonly string[] },
     lease: Lease,
   ): Promise<{ readonly held: readonly string[]; readonly taken: readonly KeptBatch[] }>;
+  /** Renews the leases of the owner on its batches of an endpoint. */
+  renew(of: Pick<NewBatch, 'judge' | 'endpoint'>, lease: Lease): Promise<void>;
   /** Ends batches of a judge at other endpoints that no other process holds: their answers cannot be used any more. */
   endOthers(than: Pick<NewBatch, 'judge' | 'endpoint'>, lease: Lease): Promise<void>;
   /** Questions that are in a batch or answered. */

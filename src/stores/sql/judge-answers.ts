@@ -103,6 +103,15 @@ export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
       );
       return { held: rows.flatMap(({ id }) => (before.has(id) ? [id] : [])), taken };
     },
+    async renew({ judge, endpoint }, lease) {
+      await db
+        .updateTable('judge_batches')
+        .set({ leased_us: leaseEnd(lease) })
+        .where('judge', '=', judge)
+        .where('endpoint', '=', endpoint)
+        .where('owner', '=', lease.owner)
+        .execute();
+    },
     async endOthers({ judge, endpoint }, lease) {
       await db.deleteFrom('judge_batches').where('judge', '=', judge).where('endpoint', '<>', endpoint).where(mayTake(lease)).execute();
     },

@@ -97,3 +97,15 @@ test('batch of replicas: a process with another model leaves the batches of livi
   server.finish(batch, output(batch));
   expect(await first.until(() => asked.told(), 'the answer')).toMatchObject({ kind: 'answered', batched: true });
 });
+
+test('batch of replicas: the judge that a reload gives another model leaves the batch of the one before to it', async () => {
+  const { store, clock, first } = await two();
+  const asked = first.ask('a');
+  const batch = await batchOf(first, server);
+  await batchHost(server, { store, clock, owner: 'one', judge: { model: 'another' }, isReload: true });
+  const before = looks();
+  await first.until(() => (looks() >= before + 20 ? true : undefined), 'turns that renew the lease');
+  server.finish(batch, output(batch));
+  expect(await first.until(() => asked.told(), 'the answer')).toMatchObject({ kind: 'answered', batched: true });
+  expect([server.batches.length, server.direct.length]).toEqual([1, 0]);
+});
