@@ -39,10 +39,16 @@ export function sessionNotes({ owner, topic, store, clock, send }: SessionNotesO
   }
 
   async function sendAll(): Promise<void> {
-    const to = await others();
-    const notes = waiting;
-    waiting = [];
-    if (to.length > 0) await send(notes.flatMap((note) => to.map((partition) => noteRecord(note, { partition, nowMs: clock.nowMs() }))));
+    while (waiting.length > 0) {
+      const to = await others();
+      const notes = waiting;
+      waiting = [];
+      const records = notes.flatMap((note) => to.map((partition) => noteRecord(note, { partition, nowMs: clock.nowMs() })));
+      if (records.length === 0 || (await send(records)) === undefined) continue;
+      // They go with the next note.
+      waiting = [...notes, ...waiting].slice(0, waitingMax);
+      return;
+    }
   }
 
   return (note) => {

@@ -108,8 +108,10 @@ export function gathering(options: GatheringOptions): Gathering {
       closer.scanAllAgain();
     },
     handOver(key) {
-      joins.claimed(key);
       const trace = traces.find(tenantOf(key), traceIdOf(key));
+      // Its requests are released, so there is nothing to hand over, and its later spans complete it here.
+      if (trace?.done === true) return;
+      joins.claimed(key);
       if (trace !== undefined) closer.scanAgain(trace);
     },
     hear(note) {

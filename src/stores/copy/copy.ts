@@ -103,7 +103,9 @@ async function begun(
   { tables, now }: { readonly tables: readonly CopiedTable[]; readonly now: Micros },
 ): Promise<Position> {
   const isGoingOn = await to.hasTable(unfinishedCopy);
-  if (!isGoingOn) await to.makeTables();
+  // A service may use it, and the steps of this release would stop one of an earlier release.
+  const hasTables = await to.hasTable('kysely_migration');
+  if (!hasTables) await to.makeTables();
   await refuseUnfit(to, now);
   if (isGoingOn) return await positionIn(from, to);
   await to.transaction(async () => {

@@ -82,6 +82,15 @@ test('hand over: a trace that another gatherer claims leaves, also when its span
   });
 });
 
+test('hand over: a trace that is claimed after it has closed stays, and so do the spans that come for it later', () => {
+  const { gather, add, after } = gatherer(() => false);
+  add(halves(2).flat(), 5);
+  expect(after(1_000).closed).toEqual([hex(2)]);
+  gather.handOver(keyOf(2));
+  add([span({ id: 90, trace: 2, parent: 1, start: 1, end: 2 })], 6);
+  expect(after(10_000).left).toEqual([]);
+});
+
 test('hand over: messages that link to one another meet, whichever comes first', () => {
   const message = (trace: number, to: readonly number[]): Span =>
     span({
