@@ -91,8 +91,10 @@ export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, 
       onAnswer(failures.size === 0);
       return { node, logs, answer };
     } catch (error) {
-      if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) owns.lookAgain();
-      else {
+      if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) {
+        owns.lookAgain();
+        await sleep(backoffMs(1, rests));
+      } else {
         const count = (failures.get(node) ?? 0) + 1;
         failures.set(node, count);
         onFault(error, failures.size >= nodes);

@@ -1,6 +1,6 @@
 /**
- * Bytes that the rows of a database take without the room of deleted ones, which PostgreSQL keeps for new rows. Runs are counted by their ids. What one
- * of them takes is measured on the newest rows, with as many blocks and spans for it as there are for all.
+ * Bytes that the rows of a database take without the room of deleted ones, which PostgreSQL keeps for new rows. Runs are counted by their ids, and by the statistics
+ * of the server where many between the ids are gone. What one of them takes is measured on the newest rows, with as many blocks and spans for it as there are for all.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../sql/tables.ts';
@@ -47,5 +47,5 @@ export async function liveBytes(db: Kysely<Tables>): Promise<number> {
     runIndexBytes +
     (found.blocks / found.counted) * ((found.block_bytes ?? 0) + headBytes + otherIndexBytes) +
     (found.spans / found.counted) * ((found.span_bytes ?? 0) + headBytes + 2 * otherIndexBytes);
-  return Math.min(found.all_bytes, found.other_bytes + found.runs * ofOne);
+  return Math.min(found.all_bytes, found.other_bytes + Math.min(found.runs, found.counted) * ofOne);
 }
