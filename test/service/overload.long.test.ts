@@ -153,9 +153,9 @@ test('overload: whoever sends little is taken while one that sends much is refus
   const refused = (): Promise<true> => eventually(async () => ((await send('much', 100)) === 429 ? true : undefined), 'a refusal');
   expect(await send('little', 50)).toBe(200);
   for (let id = 1; id <= 7; id++) expect(await send('much', id, 'x'.repeat(mib))).toBe(200);
-  process.bytes = 335 * mib;
+  process.bytes = 338 * mib;
   await refused();
   expect(await send('little', 51)).toBe(200);
-  process.bytes = 350 * mib;
+  process.bytes = 354 * mib;
   await eventually(async () => ((await send('little', 52)) === 429 ? true : undefined), 'a refusal of all');
 });
