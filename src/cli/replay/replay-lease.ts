@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ReplayStopped } from './writing.ts';
 import { UsageError } from '../command.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
-import { leaseMs, leaseOf } from '../../model/store/lease.ts';
+import { leaseMs, leaseOf, leaseRenewalMs } from '../../model/store/lease.ts';
 import type { ReplicaStore } from '../../model/store/replica-store.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
 
@@ -21,8 +21,6 @@ export interface ReplayLease {
   stop(): Promise<void>;
 }
 
-const renewEveryMs = 10_000;
-
 /** Rejects with a UsageError while another process holds the replay. */
 export async function replayLease({ replicas, id, clock, sleep }: ReplayLeaseOptions): Promise<ReplayLease> {
   if (!replicas.isShared) return { check: () => undefined, async stop() {} };
@@ -38,7 +36,7 @@ export async function replayLease({ replicas, id, clock, sleep }: ReplayLeaseOpt
     throw new UsageError('Another process writes this replay. Wait for its end; when it has died, begin again after half a minute.');
   // A renewal that fails is tried again; until then the lease runs out.
   const renewing = periodicTask({
-    everyMs: renewEveryMs,
+    everyMs: leaseRenewalMs,
     sleep,
     work: async () => void (await hold()),
     onFault: () => undefined,

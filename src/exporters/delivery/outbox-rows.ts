@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../model/clock.ts';
 import type { ExportNotes, WaitingExport, NewExport } from '../../model/store/export-store.ts';
-import { type Lease, leaseMs, leaseOf } from '../../model/store/lease.ts';
+import { type Lease, leaseMs, leaseOf, leaseRenewalMs } from '../../model/store/lease.ts';
 import type { Store } from '../../model/store/store.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 import { itemRevision, type ExportItem } from '../../model/scored-run.ts';
@@ -13,8 +13,6 @@ import { roughBytes } from '../../model/size-estimate.ts';
 import { type PerRunQueue, queueKey, type Entry } from './per-run-queue.ts';
 import type { DeliveryWorker } from './delivery-worker.ts';
 import type { ItemId } from '../../model/watermark.ts';
-
-const renewEveryMs = 10_000;
 
 /** The part of a store that exporters see. */
 export type RowStore = Pick<Store, 'exports' | 'isDurable'>;
@@ -201,7 +199,7 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, {
     isLapsed: () => owner !== undefined && clock.nowMs() - renewedMs >= leaseMs,
     async renew(held) {
       const own = lease();
-      if (own === undefined || clock.nowMs() - renewedMs < renewEveryMs) return [];
+      if (own === undefined || clock.nowMs() - renewedMs < leaseRenewalMs) return [];
       const nowMs = clock.nowMs();
       const kept = new Set(held.length === 0 ? [] : await exports.renew(held, own));
       renewedMs = nowMs;

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import type { JudgeBatchStore } from '../../model/store/judge-store.ts';
-import { leaseOf } from '../../model/store/lease.ts';
+import { leaseOf, leaseRenewalMs } from '../../model/store/lease.ts';
 import type { Tokens } from '../../model/budget.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
@@ -78,8 +78,6 @@ const answersMs = 14 * 86_400_000;
 const answersMax = 100_000;
 const forgetEveryMs = 3_600_000;
 const pollDefaultMs = 30_000;
-/** Between two renewals of leases on batches. */
-const renewEveryMs = 10_000;
 
 export function batchQueue(options: BatchQueueOptions): BatchQueue {
   const { settings, use, direct, telemetry, clock, sleep, onFault } = options;
@@ -212,7 +210,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   }
 
   async function turn(to: BatchJobs): Promise<void> {
-    if (store !== undefined && clock.nowMs() - renewedMs >= renewEveryMs) await takeOver(store.given, store.owner);
+    if (store !== undefined && clock.nowMs() - renewedMs >= leaseRenewalMs) await takeOver(store.given, store.owner);
     if (settings().batch === undefined) for (const waiting of pending.values()) finish({ kind: 'direct', waiting, reason: 'switched_off' });
     if (clock.nowMs() - polledMs >= (settings().batch?.pollMs ?? pollDefaultMs)) {
       polledMs = clock.nowMs();
@@ -232,7 +230,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   async function rest(): Promise<void> {
     const { pollMs = pollDefaultMs, gatherMs = pollDefaultMs } = settings().batch ?? {};
     const signal = AbortSignal.any([shutdown.signal, wake.signal]);
-    await sleep(Math.min(renewEveryMs, pollMs, pending.size === 0 ? pollMs : gatherMs), signal);
+    await sleep(Math.min(leaseRenewalMs, pollMs, pending.size === 0 ? pollMs : gatherMs), signal);
     wake = new AbortController();
   }
 
@@ -248,7 +246,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   /** A turn may wait for an endpoint for longer than a lease holds. */
   async function keepLeases(): Promise<void> {
     while (!shutdown.signal.aborted) {
-      await sleep(renewEveryMs, shutdown.signal);
+      await sleep(leaseRenewalMs, shutdown.signal);
       if (shutdown.signal.aborted || store === undefined || jobs.size === 0) continue;
       await store.given.renew({ judge: settings().name, endpoint }, leaseOf(store.owner, clock)).catch(onFault);
     }

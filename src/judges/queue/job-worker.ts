@@ -5,7 +5,7 @@
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';
-import { type Lease, leaseOf } from '../../model/store/lease.ts';
+import { type Lease, leaseOf, leaseRenewalMs } from '../../model/store/lease.ts';
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import type { ResumedJob } from '../../pipeline/judging.ts';
 import type { DeliveryWatermarks, Watermark } from '../../model/watermark.ts';
@@ -49,7 +49,6 @@ const restMs = { idle: 1_000, busy: 50, faulty: 1_000 } as const;
 /** Beyond this number the rows are counted once per `countEveryMs`. */
 const fewRows = 1_000;
 const countEveryMs = 1_000;
-const renewEveryMs = 10_000;
 /** Limit of jobs that one round takes from a queue. */
 const takeMax = 200;
 /** Jobs taken per slot, so that a slot is not idle until the next round. */
@@ -123,7 +122,7 @@ export function jobWorker({
 
   async function tendLeases(): Promise<void> {
     if (released.length > 0) await store.release(owner, released.splice(0));
-    if (clock.nowMs() - renewedMs < renewEveryMs) return;
+    if (clock.nowMs() - renewedMs < leaseRenewalMs) return;
     renewedMs = clock.nowMs();
     if (taken.size > 0) await store.renew(leased());
   }

@@ -16,6 +16,8 @@ export interface Lease {
 
 /** A process that does not renew within this time counts as dead, and others take what it held. */
 export const leaseMs = 30_000;
+/** Between two renewals, so that one that fails can be tried again. */
+export const leaseRenewalMs = 10_000;
 
 /** A lease that begins now. */
 export function leaseOf(owner: string, clock: Clock): Lease {
