@@ -135,7 +135,7 @@ export function judgePool(
   let entries: ReadonlyMap<string, JudgeEntry> = new Map();
   const budgets = judgeBudgets(costLedger, () => entries);
   let opened = 0;
-  let kept: Parameters<QuestionChain['batches']['open']> | undefined;
+  let kept: readonly [store: JudgeBatchStore, mayStore: (text: string) => boolean, owner: string] | undefined;
 
   function judgeOf(config: JudgeConfig): BatchingJudge {
     const reservation = bothReservations(within?.(config), budgets.reservation(config));
@@ -204,7 +204,7 @@ export function judgePool(
       const entry = judgeEntry(config);
       return {
         entry,
-        take: () => void (kept === undefined ? undefined : entry.chain.batches.open(...kept).catch(onFault)),
+        take: () => void (kept === undefined ? undefined : entry.chain.batches.open(...kept, true).catch(onFault)),
       };
     }
     if (isSame(before.config, config)) return { entry: before, take: () => undefined };
@@ -343,8 +343,8 @@ export function judgePool(
     async open({ judgeSpend, judgeAnswers, judgeBatches }, mayStore, batchOwner = onlyOwner) {
       answers.open(judgeAnswers, mayStore);
       await costLedger.open(judgeSpend);
-      kept = [judgeBatches, mayStore, batchOwner, true];
-      for (const { chain } of entries.values()) await chain.batches.open(judgeBatches, mayStore, batchOwner);
+      kept = [judgeBatches, mayStore, batchOwner];
+      for (const { chain } of entries.values()) await chain.batches.open(...kept);
     },
     stopBatches() {
       for (const { chain } of [...entries.values(), ...retired]) void chain.batches.stop();

@@ -247,7 +247,8 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
   async function keepLeases(): Promise<void> {
     while (!shutdown.signal.aborted) {
       await sleep(leaseRenewalMs, shutdown.signal);
-      if (shutdown.signal.aborted || store === undefined || jobs.size === 0) continue;
+      const isRenewed = clock.nowMs() - renewedMs < leaseRenewalMs;
+      if (isRenewed || shutdown.signal.aborted || store === undefined || jobs.size === 0) continue;
       await store.given.renew({ judge: settings().name, endpoint }, leaseOf(store.owner, clock)).catch(onFault);
     }
   }
