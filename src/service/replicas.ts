@@ -6,7 +6,7 @@
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { ReplicaStatus } from '../model/service-status.ts';
 import { leaseMs, leaseOf } from '../model/store/lease.ts';
-import { clockSkewMaxMs, type Replica, type ReplicaStore } from '../model/store/replica-store.ts';
+import { clockSkewMaxMs, type Replica, replicaName, type ReplicaStore } from '../model/store/replica-store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -111,7 +111,7 @@ export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {
       for (const task of sharedTasks) telemetry.set('tracejury.replica.tasks', held.has(task) ? 1 : 0, { 'tracejury.what': task });
     const configurations = new Set(alive.map((one) => one.configuration));
     telemetry.set('tracejury.replicas.configurations', configurations.size);
-    const differ = alive.filter((one) => one.configuration !== configuration()).map(({ host, id }) => `${host} ${id.slice(0, 8)}`);
+    const differ = alive.filter((one) => one.configuration !== configuration()).map(replicaName);
     if (differ.length > 0 && others !== differ.join())
       logger.warn(
         { others: differ },

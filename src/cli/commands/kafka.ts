@@ -7,6 +7,7 @@ import { kafkaAddress, kafkaName } from '../../journals/kafka/address.ts';
 import { jsonText } from '../../model/json.ts';
 import { quantityOf } from '../../model/quantities.ts';
 import type { OwnedPartition } from '../../model/store/journal-partition-store.ts';
+import { replicaName } from '../../model/store/replica-store.ts';
 import { type Action, commandOfActions } from '../actions.ts';
 import { type CommandInput, type CommandProgram, type ExitCode, numberOption, reportFormat, textOption, UsageError } from '../command.ts';
 import { configOption, formatOption } from '../common-options.ts';
@@ -105,12 +106,10 @@ async function status(input: CommandInput): Promise<ExitCode> {
   });
 }
 
-const idCharsShown = 8;
-
 /** Hosts by the ids of their replicas. Where several share a host, each has the begin of its id as well. */
 export function replicaNames(replicas: readonly { readonly id: string; readonly host: string }[]): ReadonlyMap<string, string> {
   const onHost = Map.groupBy(replicas, ({ host }) => host);
-  return new Map(replicas.map(({ id, host }) => [id, (onHost.get(host)?.length ?? 0) > 1 ? `${host} ${id.slice(0, idCharsShown)}` : host]));
+  return new Map(replicas.map((one) => [one.id, (onHost.get(one.host)?.length ?? 0) > 1 ? replicaName(one) : one.host]));
 }
 
 interface PartitionStatus {

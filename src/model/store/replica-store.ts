@@ -18,6 +18,11 @@ export interface Replica {
   readonly skew: Micros | undefined;
 }
 
+/** For people: several replicas may run on one host. */
+export function replicaName({ host, id }: Pick<Replica, 'host' | 'id'>): string {
+  return `${host} ${id.slice(0, 8)}`;
+}
+
 /** Milliseconds by which the clock of a replica may differ from that of the store before people are told. */
 export const clockSkewMaxMs = 5_000;
 

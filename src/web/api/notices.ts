@@ -2,7 +2,7 @@
 import { isLack, lackTexts, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { MetricValue, ReplicaStatus, ServiceMetrics } from '../../model/service-status.ts';
-import { clockSkewMaxMs } from '../../model/store/replica-store.ts';
+import { clockSkewMaxMs, replicaName } from '../../model/store/replica-store.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { exporterRows } from './exports.ts';
 import { type ApiDeps, object, type Route, text } from './route.ts';
@@ -102,7 +102,7 @@ function diskNotices({ status }: ApiDeps): readonly Notice[] {
 
 function replicaNotices(replicas: readonly ReplicaStatus[]): readonly Notice[] {
   const configurations = new Set(replicas.filter(({ isAlive }) => isAlive).map(({ configuration }) => configuration));
-  const silent = replicas.filter(({ isAlive }) => !isAlive).map(({ host, id }) => `${host} ${id.slice(0, 8)}`);
+  const silent = replicas.filter(({ isAlive }) => !isAlive).map(replicaName);
   // What answers is alive: then the store takes no writes, and nobody's sign of life is a recent one.
   const isStuck = replicas.some(({ isOwn, isAlive }) => isOwn && !isAlive);
   const skewed = replicas.filter(({ isAlive, skew = 0 }) => isAlive && Math.abs(skew) > clockSkewMaxMs * 1_000);
@@ -124,7 +124,7 @@ function replicaNotices(replicas: readonly ReplicaStatus[]): readonly Notice[] {
           {
             code: 'clocks_differ',
             severity: 'warning',
-            message: `The clock of ${counted(skewed.length, 'replica')} differs from that of the database by more than ${clockSkewMaxMs / 1_000} seconds: ${skewed.map(({ host, id, skew = 0 }) => `${host} ${id.slice(0, 8)} (${skew > 0 ? '+' : ''}${Math.round(skew / 1_000_000)} s)`).join(', ')}. Times of verdicts, days of budgets and conditions of alerts follow it.`,
+            message: `The clock of ${counted(skewed.length, 'replica')} differs from that of the database by more than ${clockSkewMaxMs / 1_000} seconds: ${skewed.map(({ skew = 0, ...one }) => `${replicaName(one)} (${skew > 0 ? '+' : ''}${Math.round(skew / 1_000_000)} s)`).join(', ')}. Times of verdicts, days of budgets and conditions of alerts follow it.`,
             todo: 'Synchronise the clock of the machine, and start the replica again: a process keeps the clock that it began with.',
             link: '/settings',
           } as const,
