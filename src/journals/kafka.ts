@@ -87,6 +87,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   function fetchFailed(error: unknown, isAll: boolean): void {
     const before = fault;
     onFault(error);
+    group.hurry();
     // Others answer, so records are read.
     if (!isAll) fault = before;
   }
@@ -202,8 +203,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
           failures = 0;
           await turn();
         } catch (error) {
-          if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) owns.lookAgain();
-          else onFault(error);
+          onFault(error);
           group.hurry();
           await sleep(backoffMs(++failures, rests));
         }

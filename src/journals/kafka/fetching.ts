@@ -91,15 +91,12 @@ export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, 
       onAnswer(failures.size === 0);
       return { node, logs, answer };
     } catch (error) {
-      if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) {
-        owns.lookAgain();
-        await sleep(backoffMs(1, rests));
-      } else {
-        const count = (failures.get(node) ?? 0) + 1;
-        failures.set(node, count);
+      if (signsOf(error).includes('OFFSET_OUT_OF_RANGE')) owns.lookAgain();
+      else {
+        failures.set(node, (failures.get(node) ?? 0) + 1);
         onFault(error, failures.size >= nodes);
-        await sleep(backoffMs(count, rests));
       }
+      await sleep(backoffMs(failures.get(node) ?? 1, rests));
       return { node, logs, answer: undefined };
     }
   }
