@@ -6,7 +6,6 @@ import { JuryError } from '../../model/errors.ts';
 import { isJsonObject, jsonText, parseJson } from '../../model/json.ts';
 import { leaseMs } from '../../model/store/lease.ts';
 import type { Micros } from '../../model/timestamp.ts';
-import { faultText } from '../sql/answers.ts';
 import type { SqlRow } from '../sql/statements.ts';
 import { stepNames, unfinishedCopy } from '../sqlite/migrations.ts';
 import { bytesOf, keyOf, rowsAfter, tallyOf, type Key } from './rows.ts';
@@ -104,8 +103,7 @@ async function begun(
 ): Promise<Position> {
   const isGoingOn = await to.hasTable(unfinishedCopy);
   // A service may use it, and the steps of this release would stop one of an earlier release.
-  const hasTables = await to.hasTable('kysely_migration');
-  if (!hasTables) await to.makeTables();
+  if (!(await to.hasTable('kysely_migration'))) await to.makeTables();
   await refuseUnfit(to, now);
   if (isGoingOn) return await positionIn(from, to);
   await to.transaction(async () => {
@@ -189,26 +187,4 @@ async function ended(from: CopySide, to: CopySide, tables: readonly CopiedTable[
     await to.statements.run(`drop table ${unfinishedCopy}`);
   });
   await to.settle();
-}
-
-/** Says of each fault which store it is about. */
-export function named(side: CopySide): CopySide {
-  const { all, first, run } = side.statements;
-  const told = async <Result>(work: Promise<Result>): Promise<Result> => {
-    try {
-      return await work;
-    } catch (error) {
-      throw error instanceof JuryError ? error : new JuryError('COPY_STOPPED', `${side.name}: ${faultText(error)}.`, error);
-    }
-  };
-  return {
-    ...side,
-    statements: {
-      all: (text, values) => told(all(text, values)),
-      first: (text, values) => told(first(text, values)),
-      run: (text, values) => told(run(text, values)),
-    },
-    transaction: (work) => told(side.transaction(work)),
-    insert: (table, rows) => told(side.insert(table, rows)),
-  };
 }

@@ -8,7 +8,7 @@ export interface CopySide {
   readonly statements: Pick<Statements, 'all' | 'first' | 'run'>;
   /** Whether there is a table of this name. */
   hasTable(name: string): Promise<boolean>;
-  /** Makes the tables of this release, or brings those of an earlier one up to date. */
+  /** Makes the tables of this release in a store without any. */
   makeTables(): Promise<void>;
   /** All or nothing. */
   transaction(work: () => Promise<void>): Promise<void>;
