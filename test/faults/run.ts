@@ -5,17 +5,9 @@
 import type { Fault } from './fault.ts';
 import { faults } from './index.ts';
 import { accountOf, type Account } from './trial.ts';
-import { runnerArguments } from '../runner-arguments.ts';
+import { trialArguments } from './arguments.ts';
 
-const { values } = runnerArguments({
-  options: {
-    trials: { type: 'string', default: '3' },
-    only: { type: 'string', default: '' },
-    from: { type: 'string', default: '0' },
-    seed: { type: 'string', default: '1' },
-  },
-});
-const [trials, from, seed] = [Number(values.trials), Number(values.from), Number(values.seed)];
+const { count: trials, from, seed, only } = trialArguments();
 
 interface Row extends Omit<Account, 'broken'> {
   readonly broken: number;
@@ -28,7 +20,7 @@ async function everything(): Promise<number> {
   say(
     '| fault | trials | spans acknowledged | lost | doubled | scores not sent | metrics pages | that do not add up |\n|---|---|---|---|---|---|---|---|',
   );
-  for (const fault of faults.filter(({ name }) => name.includes(values.only))) {
+  for (const fault of faults.filter(({ name }) => name.includes(only))) {
     let row: Row = { acknowledged: 0, lost: 0, doubled: 0, unsent: 0, pages: 0, broken: 0 };
     for (let trial = from; trial < from + trials; trial++) {
       const account = await accountOf(fault, trial, { seed });

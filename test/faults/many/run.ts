@@ -4,20 +4,12 @@
  * Exits with 1 when a run is lost, doubled or other than one process has it. It needs maven, Java and PostgreSQL, and for the full disk the right to mount one.
  */
 import { join } from 'node:path';
-import { runnerArguments } from '../../runner-arguments.ts';
+import { trialArguments } from '../arguments.ts';
 import type { ManyFault } from './fault.ts';
 import { manyFaults } from './faults.ts';
 import { trials as trialsOf, type Account } from './trial.ts';
 
-const { values } = runnerArguments({
-  options: {
-    trials: { type: 'string', default: '3' },
-    only: { type: 'string', default: '' },
-    from: { type: 'string', default: '0' },
-    seed: { type: 'string', default: '1' },
-  },
-});
-const [count, from, seed] = [Number(values.trials), Number(values.from), Number(values.seed)];
+const { count, from, seed, only } = trialArguments();
 
 // Each replica loads the same modules.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../../node_modules/.cache/node');
@@ -29,7 +21,7 @@ async function everything(): Promise<number> {
   say(
     '| fault | trials | runs acknowledged | lost | other | doubled | evaluated again | not asked about | questions again | scores again | scores not sent | longest silence |\n|---|---|---|---|---|---|---|---|---|---|---|---|',
   );
-  for (const fault of manyFaults.filter(({ name }) => name.includes(values.only))) {
+  for (const fault of manyFaults.filter(({ name }) => name.includes(only))) {
     const accounts: Account[] = [];
     for (let trial = from; trial < from + count; trial++) {
       try {
