@@ -3,7 +3,7 @@ import { exampleSchema } from '../../datasets/example-json.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { datasetNamePattern, datasetsMax } from '../../model/store/dataset-store.ts';
 import { addExamples, changeExample, keyOf, removeExample } from './dataset-changes.ts';
-import { datasetJson, differenceJson, revisionJson, storedExampleJson, versionJson, writtenSchema } from './dataset-json.ts';
+import { dataset, datasetVersion, exampleDifference, exampleRevision, storedExampleJson, writtenSchema } from './dataset-json.ts';
 import { list, limitDefault, object, offsetOf, offsetText, pages, type Parameters, type Route, tenantOf, textParameter } from './route.ts';
 
 /** Of one request; the bodies of examples have room for a megabyte each at most, and for some kilobytes on average. */
@@ -83,7 +83,7 @@ export const datasetRoutes: readonly Route[] = [
     path_parameters: {},
     query_parameters: { tenant: { ...tenant, description: 'Tenant of the datasets; all when left out.' } },
     answer: list('datasets', 'Dataset'),
-    handle: async ({ store }, query) => ({ datasets: (await store.datasets.list(tenantOf(query).tenant)).map(datasetJson), next: null }),
+    handle: async ({ store }, query) => ({ datasets: (await store.datasets.list(tenantOf(query).tenant)).map(dataset.write), next: null }),
   },
   {
     method: 'get',
@@ -91,11 +91,11 @@ export const datasetRoutes: readonly Route[] = [
     summary: 'One dataset.',
     path_parameters: { name },
     query_parameters: { tenant },
-    answer: { $ref: '#/components/schemas/Dataset' },
+    answer: dataset.schema,
     missing,
     async handle({ store }, query) {
       const found = await store.datasets.dataset(keyOf(query));
-      return found === undefined ? undefined : datasetJson(found);
+      return found === undefined ? undefined : dataset.write(found);
     },
   },
   {
@@ -111,7 +111,7 @@ export const datasetRoutes: readonly Route[] = [
       if ((await datasets.dataset(keyOf(query))) === undefined) return undefined;
       const found = await datasets.versions(keyOf(query), { limit, ...(after === undefined ? {} : { before: after }) });
       const last = found.at(-1)?.version ?? 1;
-      return { versions: found.map(versionJson), next: found.length < limit || last === 1 ? null : offsetText(last) };
+      return { versions: found.map(datasetVersion.write), next: found.length < limit || last === 1 ? null : offsetText(last) };
     },
   },
   {
@@ -182,7 +182,7 @@ export const datasetRoutes: readonly Route[] = [
       const found = await datasets.diff(keyOf(query), { from, to }, pageOf(query));
       if (found === undefined) return undefined;
       const { added, changed, removed, examples, next } = found;
-      return { from, to, added, changed, removed, examples: examples.map(differenceJson), next: nextOf(next) };
+      return { from, to, added, changed, removed, examples: examples.map(exampleDifference.write), next: nextOf(next) };
     },
   },
   {
@@ -208,7 +208,7 @@ export const datasetRoutes: readonly Route[] = [
     missing,
     async handle({ store }, query) {
       const found = await store.datasets.history(keyOf(query), String(query['id']), pageOf(query).limit);
-      return found.length === 0 ? undefined : { history: found.map(revisionJson), next: null };
+      return found.length === 0 ? undefined : { history: found.map(exampleRevision.write), next: null };
     },
   },
   {

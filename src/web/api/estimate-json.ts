@@ -1,6 +1,7 @@
 /** An estimate with its interval as JSON of the API, or why there is none. */
 import type { JsonObject } from '../../model/json.ts';
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
+import type { Shape } from './resource.ts';
 import { text } from './route.ts';
 
 export function estimateJson(value: Estimate | NotEstimable): JsonObject {
@@ -23,3 +24,5 @@ export const reasonOrNull: JsonObject = {
   anyOf: [{ type: 'object', required: ['reason', 'explanation'], properties: { reason: text, explanation: text } }, { type: 'null' }],
   description: 'Why there is no figure.',
 };
+
+export const estimate: Shape<Estimate | NotEstimable> = { schema: { $ref: '#/components/schemas/Estimate' }, write: estimateJson };
