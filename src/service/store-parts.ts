@@ -242,7 +242,7 @@ export async function consoleServer(
     evaluators: () => evaluatorsInForce(settings.config()),
     upstream,
     refreshVersions: versions.refresh,
-    loadDemo: demoLoader({ take: parts.take, clock }),
+    loadDemo: demoLoader({ take: parts.take, clock, randomBytes }),
     alerts: () => alerts.reports().map(alertRow),
     alertNotes: alerts.notes,
     unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),

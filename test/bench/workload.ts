@@ -3,9 +3,9 @@
  * dialects by turns. Spans leave in the order in which they end; a trace is cut into 2 to 4 pieces that go into consecutive requests
  * of about 100 spans. The same seed gives the same bytes.
  */
-import { seeded, type Random } from '../../src/cli/demo/day.ts';
-import { agents, type SimulatedCall, type SimulatedRun } from '../../src/cli/demo/scenarios.ts';
-import { spansOfRun, type Ids } from '../../src/cli/demo/spans.ts';
+import { seeded, type Random } from '../demo/day.ts';
+import { agents, type SimulatedCall, type SimulatedRun } from '../demo/scenarios.ts';
+import { spansOfRun, type Ids } from '../demo/spans.ts';
 import { parseSpanId, parseTraceId } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';

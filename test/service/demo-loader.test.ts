@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { JuryError } from '../../src/model/errors.ts';
@@ -11,6 +12,7 @@ test('demo loader: one day at a time', async () => {
   const held = new Promise<void>((resolve) => (go = resolve));
   const load = demoLoader({
     clock: manualClock(1_000_000_000_000),
+    randomBytes,
     take: async () => {
       await held;
       return taken;
@@ -27,6 +29,7 @@ test('demo loader: a service that takes no spans refuses, and the next attempt m
   let isFull = true;
   const load = demoLoader({
     clock: manualClock(1_000_000_000_000),
+    randomBytes,
     take: async () => {
       if (isFull) throw new JuryError('OVERLOADED', 'planted');
       return taken;

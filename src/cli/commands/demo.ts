@@ -1,4 +1,5 @@
 /** `tracejury demo`: sends a mixed day of simulated agent runs to a running service, so that a person without an agent sees scores. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
@@ -7,6 +8,7 @@ import { loadConfig } from '../../config/load.ts';
 import type { Environment } from '../../config/document.ts';
 import type { Sleep } from '../../model/clock.ts';
 import type { Span } from '../../model/span.ts';
+import { demoDay, demoDefaults } from '../../service/demo-day.ts';
 import { UsageError, type CommandProgram, type CommandInput, type ExitCode } from '../command.ts';
 import {
   type Counts,
@@ -18,8 +20,6 @@ import {
   verdictLines,
   worstAgentLines,
 } from '../demo/summary.ts';
-import { simulatedDay } from '../demo/day.ts';
-import { demoDefaults, spansOfDay } from '../demo/day-spans.ts';
 import { evaluability, recordedRuns } from '../inspect/inspection.ts';
 import { columns } from '../run.ts';
 
@@ -44,12 +44,13 @@ export const demo: CommandProgram = {
   async run({ options, env, program, say, complain }: CommandInput): Promise<ExitCode> {
     const endpoint = address(options['endpoint'], 'endpoint', defaults.endpoint);
     const page = address(options['console'], 'console', defaults.console);
-    const day = simulatedDay({
+    const day = await demoDay({
       seed: whole(options['seed'], 'seed', 0, 2 ** 32 - 1) ?? defaults.seed,
       runs: whole(options['runs'], 'runs', 1, runsMax) ?? defaults.runs,
       endUnixMs: Date.now(),
+      randomBytes,
     });
-    const spans = spansOfDay(day);
+    const { spans } = day;
     const { runs, failed } = foreseen(spans, env);
     const before = await readCounts(page);
     const sent = await sendSpans(spans, { url: `${endpoint}/v1/traces`, headers: environmentHeaders('traces', env), sleep });
@@ -61,9 +62,9 @@ export const demo: CommandProgram = {
       );
       return 1;
     }
-    const subAgents = runs - day.runs.length;
+    const subAgents = runs - day.runs;
     say(
-      `Sent ${spans.length} spans in ${sent.requests} requests to ${endpoint}/v1/traces: ${day.runs.length} agent runs with ${subAgents} of sub-agents, and ${day.webRequests.length} web requests without an agent.`,
+      `Sent ${spans.length} spans in ${sent.requests} requests to ${endpoint}/v1/traces: ${day.runs} agent runs with ${subAgents} of sub-agents, and ${day.webRequests} web requests without an agent.`,
     );
     if (before.kind === 'unreadable') {
       say(`The demo cannot show the verdicts: ${page}/metrics cannot be read (${before.why}).`);

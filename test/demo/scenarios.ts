@@ -1,6 +1,6 @@
 /** Simulated runs as data: agents, scenarios and calls. `spans.ts` writes them in the form of an SDK. */
-import type { ToolDefinition } from '../../model/agent-trace.ts';
-import type { JsonObject, JsonValue } from '../../model/json.ts';
+import type { ToolDefinition } from '../../src/model/agent-trace.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 
 /** The instrumentation of the agent, see `sdks.ts`. */
 export type SdkName = 'plain' | 'flattened' | 'conventions' | 'ai_sdk';

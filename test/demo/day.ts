@@ -9,8 +9,8 @@ import {
   type SimulatedRun,
   tookMs,
 } from './scenarios.ts';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { seededRandom } from '../../statistics/seeded-random.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { seededRandom } from '../../src/statistics/seeded-random.ts';
 
 interface DayOptions {
   readonly seed: number;
@@ -36,17 +36,25 @@ const pauseMs = 90_000;
 /** Runs for each web request. */
 const runsPerWebRequest = 12;
 
-export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
-  const random = seeded(seed);
+/** Scenarios that begin a conversation. A day has each of them once before the random choice, so that even a short one has them all. */
+export const openers = scenarios.filter(({ weight }) => weight > 0);
+
+export function simulatedConversations(
+  { seed, runs }: Pick<DayOptions, 'seed' | 'runs'>,
+  random = seeded(seed),
+): readonly (readonly SimulatedRun[])[] {
   const conversations: (readonly SimulatedRun[])[] = [];
-  // Each scenario comes once before the random choice, so that even a short day has them all.
-  const openers = scenarios.filter(({ weight }) => weight > 0);
   for (let made = 0, at = 0; made < runs; at++) {
     const conversation = conversationOf(openers[at] ?? weighted(openers, random), random).slice(0, runs - made);
     conversations.push(conversation);
     made += conversation.length;
   }
-  const order = shuffled(conversations, random);
+  return conversations;
+}
+
+export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
+  const random = seeded(seed);
+  const order = shuffled(simulatedConversations({ seed, runs }, random), random);
   const placed = order.flatMap((conversation, index) =>
     placedBefore(conversation, endUnixMs - Math.round(((order.length - 1 - index) * dayMs) / order.length)),
   );
@@ -55,7 +63,7 @@ export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
 }
 
 /** Places the turns of a conversation backwards from its end. */
-function placedBefore(conversation: readonly SimulatedRun[], endUnixMs: number): readonly Placed<SimulatedRun>[] {
+export function placedBefore(conversation: readonly SimulatedRun[], endUnixMs: number): readonly Placed<SimulatedRun>[] {
   const placed: Placed<SimulatedRun>[] = [];
   let end = endUnixMs;
   for (const run of conversation.toReversed()) {

@@ -1,6 +1,6 @@
 /** Makes the spans of a simulated run in the form of the SDK of its agent. The caller gives the ids. */
-import type { SpanId, TraceId } from '../../model/ids.ts';
-import type { Attributed, AttributeValue, Resource, Span, SpanEvent, SpanKind, SpanStatus } from '../../model/span.ts';
+import type { SpanId, TraceId } from '../../src/model/ids.ts';
+import type { Attributed, AttributeValue, Resource, Span, SpanEvent, SpanKind, SpanStatus } from '../../src/model/span.ts';
 import { type Attributes, type Sdk, sdks, type SpanData } from './sdks.ts';
 import { callMs, edgeMs, type SimulatedCall, type SimulatedRun, tookMs } from './scenarios.ts';
 

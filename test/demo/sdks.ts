@@ -1,7 +1,7 @@
 /** The simulated SDKs of the demo, one for each kind of instrumentation. */
 import type { CallOutcome, SdkName, SimulatedCall, SimulatedRun } from './scenarios.ts';
-import { type JsonObject, jsonText, parseJson, plainText } from '../../model/json.ts';
-import type { AttributeValue, SpanKind } from '../../model/span.ts';
+import { type JsonObject, jsonText, parseJson, plainText } from '../../src/model/json.ts';
+import type { AttributeValue, SpanKind } from '../../src/model/span.ts';
 
 export interface SpanData {
   readonly name: string;

@@ -1,21 +1,21 @@
 /** What the demonstration says it sent is what the collectors read out of its spans, and what the evaluators find is what was planned. */
 import { expect, test } from 'vitest';
-import { evaluationContext } from '../../../evaluators/configuration/context.ts';
-import { evaluators } from '../../../evaluators/index.ts';
-import { simulatedDay, type Day } from '../../../src/cli/demo/day.ts';
-import { scenarios, type SimulatedCall, type SimulatedRun } from '../../../src/cli/demo/scenarios.ts';
-import { sdks } from '../../../src/cli/demo/sdks.ts';
-import { spansOfRun, spansOfWebRequest, type Ids } from '../../../src/cli/demo/spans.ts';
-import { evaluability, replayed } from '../../../src/cli/inspect/inspection.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import type { Run } from '../../../src/model/agent-trace.ts';
-import type { Span } from '../../../src/model/span.ts';
-import { readTraces } from '../../../src/otlp/read/read.ts';
-import { writeTraces } from '../../../src/otlp/write/write.ts';
-import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
-import { spanId } from '../../builders/agent-trace.ts';
-import { traceId } from '../../builders/spans.ts';
-import { validators } from '../../builders/validators.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import { evaluators } from '../../evaluators/index.ts';
+import { simulatedDay, type Day } from './day.ts';
+import { scenarios, type SimulatedCall, type SimulatedRun } from './scenarios.ts';
+import { sdks } from './sdks.ts';
+import { spansOfRun, spansOfWebRequest, type Ids } from './spans.ts';
+import { evaluability, replayed } from '../../src/cli/inspect/inspection.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Run } from '../../src/model/agent-trace.ts';
+import type { Span } from '../../src/model/span.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
+import { defaultClosing } from '../../src/pipeline/gathering/close-policy.ts';
+import { spanId } from '../builders/agent-trace.ts';
+import { traceId } from '../builders/spans.ts';
+import { validators } from '../builders/validators.ts';
 
 const endUnixMs = Date.UTC(2027, 2, 14, 12);
 const { config } = loadConfig({ validators, file: 'defaults', text: '', env: {}, evaluators });
