@@ -38,6 +38,8 @@ export interface CheckpointerOptions {
   readonly archive?: Archive;
   /** Absent: nothing is forwarded. */
   readonly forward?: ForwardPort;
+  /** Called after a trace that left is gathered again. */
+  readonly onReturn?: () => void;
 }
 
 /** The part of a request that the journal does not record. */
@@ -46,6 +48,8 @@ type Plain = Pick<Received, 'plain' | 'plainMemory' | 'isWhole'>;
 interface Archive {
   /** The journal keeps the requests of the trace until it resolves. `undefined` when the trace is not archived. */
   keep(trace: FinishedTrace): Promise<void> | undefined;
+  /** Resolves when the gatherer that joins the trace has it. False: that one cannot have it, so it stays here. */
+  handOver(trace: FinishedTrace): Promise<boolean>;
 }
 
 export interface Checkpointer {
@@ -104,6 +108,7 @@ export function checkpointer({
   inflatedBytesMax,
   archive,
   forward,
+  onReturn = () => undefined,
 }: CheckpointerOptions): Checkpointer {
   /** End of the journal when each request in progress came: the request stands there or above. */
   const inFlight = new Set<{ readonly from: Position }>();
@@ -158,10 +163,23 @@ export function checkpointer({
     return { done, forwarded };
   }
 
+  /** For a trace that left and comes back. */
+  async function gatherAgain({ keys, positions }: FinishedTrace): Promise<void> {
+    const own = new Set(keys);
+    for (const position of positions as readonly Position[]) {
+      const record = await journal.at(position);
+      if (record !== undefined) gather(record, readRequest(record, inflatedBytesMax, shapes), position, (key) => !own.has(key));
+    }
+    onReturn();
+  }
+
   /** A finished trace keeps its requests until its runs are stored. */
   function takeFinished(): void {
     for (const trace of flow.references.takeFinished()) {
-      const kept = archive?.keep(trace);
+      const kept =
+        trace.leaves === true
+          ? archive?.handOver(trace).then((isTaken) => (isTaken ? undefined : gatherAgain(trace)))
+          : archive?.keep(trace);
       const one: Waiting = { ...trace, delivered: watermarks.delivered(), sinceMs: clock.nowMs(), isKept: kept === undefined, kept };
       void kept?.then(() => {
         one.isKept = true;

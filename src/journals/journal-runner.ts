@@ -30,7 +30,7 @@ interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'water
   /** For a shared journal, once the store is open. */
   readonly sharing?: {
     readonly hasRoom: HasRoom;
-    /** Called after a record is gathered. */
+    /** Called after a record is gathered, or a trace that left comes back. */
     readonly onArrival: () => void;
     /** Another process joins the trace with this key. */
     readonly onClaim: (key: string) => void;
@@ -41,6 +41,11 @@ interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'water
   readonly rest?: Sleep | undefined;
   /** Redaction of archived spans, called each time. */
   readonly redaction?: () => Redaction | undefined;
+}
+
+interface KeyedPart {
+  readonly key: string;
+  readonly part: BundlePart;
 }
 
 export interface JournalRunner {
@@ -63,14 +68,14 @@ export interface JournalRunner {
   fullFolder(): string | undefined;
   /** Reads the spans of finished traces. Rejects before the journal is open. */
   readBack(traces: readonly FinishedTrace[]): Promise<readonly ReadBackTrace[]>;
-  /** Reads what came for one trace, as it came, whatever its size. Rejects before the journal is open. */
-  requestsOf(trace: FinishedTrace): Promise<readonly BundlePart[]>;
+  /** Reads what came for one trace, as it came, whatever its size, each part with the key of its trace. Rejects before the journal is open. */
+  requestsOf(trace: FinishedTrace): Promise<readonly KeyedPart[]>;
   /** Takes up finished traces after this turn. */
   takeSoon(): void;
   /** True: this process joins the trace with this key to others of its tenant. */
   joins(key: string): boolean;
-  /** Sends a part of the trace to the process that joins it. Rejects when it cannot be sent now. */
-  handOver(key: string, part: BundlePart): Promise<void>;
+  /** Sends a part of the trace to the process that joins it. Rejects when it cannot be sent now. False: this process joins the trace from now on. */
+  handOver(key: string, part: BundlePart): Promise<boolean>;
   /** Has the trace with this key handed over to this process. */
   claim(key: string): void;
   /** Tells the other processes of the tools of a session. */
@@ -156,8 +161,11 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
     async requestsOf(trace) {
       if (journal === undefined) throw new Error('the journal is not open');
       const bounds = { traceBytesMax: Infinity, bytesMax: Infinity };
-      const [read] = await readBack([trace], { journal, inflatedBytesMax: options.inflatedBytesMax, ...bounds });
-      return read?.bundle === undefined ? [] : partsOf(read.bundle);
+      const each = trace.keys.map((key) => ({ ...trace, keys: [key] }));
+      const read = await readBack(each, { journal, inflatedBytesMax: options.inflatedBytesMax, ...bounds });
+      return read.flatMap(({ bundle }, at) =>
+        bundle === undefined ? [] : partsOf(bundle).map((part) => ({ key: trace.keys[at] ?? '', part })),
+      );
     },
     takeSoon() {
       taking ??= turn().then(() => {
@@ -166,9 +174,7 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
       });
     },
     joins: (key) => journal?.shared?.joins(key) !== false,
-    async handOver(key, part) {
-      await journal?.shared?.handOver(key, part);
-    },
+    handOver: async (key, part) => (await journal?.shared?.handOver(key, part)) !== false,
     claim: (key) => journal?.shared?.claim(key),
     publish: (note) => journal?.shared?.publish(note),
     partsLateMs: () => (journal?.shared?.isAlone() === false ? handOverMs : 0),
@@ -202,7 +208,14 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
         { ...bounds, segmentBytes, inflatedBytesMax: options.inflatedBytesMax },
         { ...parts, ...(owner === undefined ? {} : { owner }) },
       );
-      const own = checkpointer({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
+      const onReturn = options.sharing?.onArrival;
+      const own = checkpointer({
+        journal,
+        telemetry: parts.telemetry,
+        clock: parts.clock,
+        ...options,
+        ...(onReturn === undefined ? {} : { onReturn }),
+      });
       const replayed = await own.replay();
       opened = own;
       tending = startTending(own, journal);

@@ -110,8 +110,11 @@ export interface SharedJournal {
   fenceOf(key: string): Fence;
   /** True: this process joins the trace with this key to others of its tenant. It may be another one later. */
   joins(key: string): boolean;
-  /** Sends a part of the trace to the process that joins it. Resolves when it is durable there; rejects when it cannot be sent now. */
-  handOver(key: string, part: BundlePart): Promise<void>;
+  /**
+   * Sends a part of the trace to the process that joins it. Resolves when it is durable there; rejects when it cannot be sent now. False: it is larger
+   * than a record may be, so this process joins the trace from now on.
+   */
+  handOver(key: string, part: BundlePart): Promise<boolean>;
   /** Has the trace with this key handed over to this process, with whatever still comes for it. */
   claim(key: string): void;
   /** Tells the other processes of the tools of a session. It may be lost. */

@@ -20,7 +20,7 @@ import type {
 } from './journal.ts';
 import { kafkaAddress } from './kafka/address.ts';
 import { kafkaClients } from './kafka/client.ts';
-import { kafkaFault, signsOf, type KafkaFault } from './kafka/fault.ts';
+import { faultState } from './kafka/fault-state.ts';
 import { fetching } from './kafka/fetching.ts';
 import { heldRecords } from './kafka/held-records.ts';
 import { joinPlaces } from './kafka/join-places.ts';
@@ -37,6 +37,7 @@ const waitingBytesUsual = 64 * 1024 * 1024;
 /** One answer of a broker. It is in memory while its records are gathered. */
 const fetchBytesMax = 8 * 1024 * 1024;
 const inflatedBytesUsual = 64 * 1024 * 1024;
+const zero = 0 as Position;
 /** Between two looks for room, while the gathering is behind. */
 const fullMs = 50;
 const firstRestMs = 200;
@@ -55,10 +56,9 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   const metrics = journalMetrics(deps);
   const notices = kafkaNotices(topic, deps);
   const clients = await kafkaClients(address, { fetchBytesMax });
-  const sending = sender({ producer: clients.producer, topic, clock, sleep, waitingBytesMax, onFault });
-  const zero = 0 as Position;
-  let fault: KafkaFault | undefined = { cause: 'Kafka has not answered yet.', todo: '' };
-  let told = '';
+  const faults = faultState(rest, address, logger);
+  const common = { topic, clock, sleep, telemetry, store: () => deps.partitions?.() };
+  const sending = sender({ ...common, producer: clients.producer, waitingBytesMax, onFault: faults.failed });
   let dirty = new Set<PartitionLog>();
   const held = heldRecords((log) => void dirty.add(log), metrics.used);
   let saving: Promise<void> | undefined;
@@ -67,42 +67,17 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   let reading: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
-  const owns = ownership({
-    clients,
-    topic,
-    owner,
-    store: () => deps.partitions?.(),
-    clock,
-    onExpired: notices.expired,
-    onRefused: notices.refused,
-  });
-
+  const owns = ownership({ ...common, clients, owner, onExpired: notices.expired, onRefused: notices.refused });
   const places = joinPlaces({ isOwned: (partition) => owns.owned.has(partition), partitions: owns.partitions, nowMs: clock.nowMs });
-  const publish = sessionNotes({ owner, topic: owns.name, store: () => deps.partitions?.(), clock, send: sending.send });
-  const group = membership({ member: clients.member, topic, clock, newest: owns.topic });
-  const { reader } = clients;
+  const publish = sessionNotes({ ...common, owner, topic: owns.name, send: sending.send });
+  const group = membership({ ...common, member: clients.member, newest: owns.topic });
   const onRead = (log: PartitionLog): unknown => dirty.add(log);
-  const fetches = fetching({ reader, topic, owns, clock, sleep, telemetry, rests, onRead, onAnswer: answered, onFault: fetchFailed });
+  const { answered: onAnswer } = faults;
+  const fetches = fetching({ ...common, reader: clients.reader, owns, rests, onRead, onAnswer, onFault: fetchFailed });
 
   function fetchFailed(error: unknown, isAll: boolean): void {
-    const before = fault;
-    onFault(error);
+    faults.failed(error, isAll);
     group.hurry();
-    // Others answer, so records are read.
-    if (!isAll) fault = before;
-  }
-
-  function onFault(error: unknown): void {
-    fault = kafkaFault(error, rest, address ?? ({ topic } as never));
-    const text = `${fault.cause} ${fault.todo}`;
-    if (text === told) return;
-    told = text;
-    logger.warn({ cause: fault.cause, todo: fault.todo, signs: signsOf(error) }, 'the journal cannot use Kafka');
-  }
-
-  function answered(isAll = true): void {
-    fault = undefined;
-    if (isAll) told = '';
   }
 
   async function append(record: JournalRecord): Promise<Appended> {
@@ -112,6 +87,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     let refusal: JournalRefusal | undefined;
     try {
       refusal = await sending.send(await keyedRecords({ ...record, kind }, inflatedBytesMax));
+      if (refusal === 'too_large') notices.tooLarge('refused', { bytes: record.body.length });
     } catch (error) {
       // The receiver has read the same body before.
       refusal = error instanceof JuryError && error.code === 'OTLP_TOO_LARGE' ? 'too_large' : 'failed';
@@ -127,7 +103,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   async function* fetched(): AsyncGenerator<Arrival> {
     const found = owns.topic();
     if (found === undefined || owns.owned.size === 0) {
-      if (found !== undefined) answered();
+      if (found !== undefined) faults.answered();
       notices.idle(found?.partitionsCount ?? 0);
       fetches.noLag();
       await sleep(firstRestMs);
@@ -154,25 +130,47 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     else if (records === undefined) yield { kind: 'entry', position, record };
     else {
       notices.divided();
+      const left = await sent(records);
       // After a stop the next owner divides it.
-      if (!(await sent(records))) owns.lookAgain();
+      if (left === undefined) owns.lookAgain();
+      else for (const large of left) yield* staying(log, offset, large);
     }
     held.keepFrom(undefined);
   }
 
-  /** Goes on until the topic has the records. False: the process stops. */
-  async function sent(records: readonly KeyedRecord[]): Promise<boolean> {
+  /** Goes on until the topic has the records. Resolves with those that are too large for it; `undefined`: the process stops. */
+  async function sent(records: readonly KeyedRecord[]): Promise<ReadonlySet<KeyedRecord> | undefined> {
+    const left = new Set<KeyedRecord>();
     for (let failures = 0; !isLeaving;) {
-      if ((await sending.send(records)) === undefined) return true;
+      if ((await sending.send(records, (large) => left.add(large))) === undefined) return left;
       await sleep(backoffMs(++failures, rests));
     }
-    return false;
+    return undefined;
   }
 
-  async function handOver(key: string, part: BundlePart): Promise<void> {
+  /** A trace of an undivided record is gathered in the partition of that record. */
+  function* staying(log: PartitionLog, offset: number, { key: id, value, headers }: KeyedRecord): Generator<Arrival> {
+    const { partition } = log.fence;
+    const own = requestIn(
+      { key: id ?? null, value, headers: [...headers] },
+      { partition, partitions: owns.partitions(), nowMs: clock.nowMs() },
+    );
+    if (own.kind !== 'request') return;
+    places.stays(own.key, partition);
+    notices.tooLarge('stays', { bytes: value.length, partition, offset });
+    yield { kind: 'entry', position: held.hold(log, offset, own.record), record: own.record };
+  }
+
+  async function handOver(key: string, part: BundlePart): Promise<boolean> {
     const refusal = await sending.send([places.moved(key, part)]);
+    if (refusal === 'too_large') {
+      places.stays(key, places.ownedOf(key) ?? -1);
+      notices.tooLarge('stays', { bytes: part.bytes.length });
+      return false;
+    }
     if (refusal !== undefined) throw new Error(`the topic does not take the trace: ${refusal}`);
     telemetry.add('tracejury.traces.handed_over', 1);
+    return true;
   }
 
   function claim(key: string): void {
@@ -203,7 +201,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
           failures = 0;
           await turn();
         } catch (error) {
-          onFault(error);
+          faults.failed(error);
           group.hurry();
           await sleep(backoffMs(++failures, rests));
         }
@@ -279,7 +277,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     stop: () => (stopped ??= stop()),
     shared: {
       arrivals,
-      fault: () => (fault === undefined ? undefined : `${fault.cause} ${fault.todo}`.trim()),
+      fault: faults.text,
       fenceOf: (key) => owns.owned.get(places.ownedOf(key) ?? -1)?.fence ?? { topic, partition: -1, epoch: 0 },
       joins: places.joins,
       handOver,

@@ -111,8 +111,8 @@ export interface ShardDeps {
   /** Of the process, that all shards are in. */
   readonly memoryBytes: number;
   readonly others: Omit<OtherGatherers, 'left'>;
-  /** Hands a request of one trace to the shard that joins traces. Resolves when the journal of that shard has it. */
-  readonly handOver: (key: string, request: BundlePart) => Promise<void>;
+  /** Hands a request of one trace to the shard that joins traces. Resolves when the journal of that shard has it. False: the trace stays here. */
+  readonly handOver: (key: string, request: BundlePart) => Promise<boolean>;
 }
 
 export interface Forwarder extends Omit<SpanForwarder, 'exchange'> {

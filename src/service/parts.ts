@@ -8,6 +8,7 @@ import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Config } from '../config/config.ts';
 import type { FileLayer } from '../journals/disk/file-system.ts';
+import { handedOver } from '../journals/hand-over.ts';
 import type { JournalDeps } from '../journals/journal.ts';
 import { journalRunner, type JournalRunner, journaledIngest } from '../journals/journal-runner.ts';
 import type { Sleep } from '../model/clock.ts';
@@ -25,10 +26,8 @@ import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
 import type { Fingerprints } from '../config/fingerprint.ts';
 import type { ConfigText, LoadedConfig } from '../config/load.ts';
 import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
-import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import { activityWatch, type Activity } from '../runtime/activity.ts';
-import { backoffMs } from '../runtime/retry.ts';
 import { reloading, type ReadConfig, type Reloading, type ReloadSource, type RunRules } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
 import { annotationIngest } from './annotation-writer.ts';
@@ -279,19 +278,6 @@ export function closeScheduler(parts: CoreParts): CloseScheduler {
   });
 }
 
-/** Goes on until the gatherer that joins the trace has it. After a stop it does not end: the next owner of the records hands the trace over. */
-async function handedOver({ journal: from }: CoreParts, trace: FinishedTrace, { handOver }: Pick<ShardDeps, 'handOver'>): Promise<void> {
-  for (let failures = 0; ; failures++) {
-    try {
-      for (const key of trace.keys) for (const request of await from.requestsOf({ ...trace, keys: [key] })) await handOver(key, request);
-      return;
-    } catch {
-      if (from.isStopped()) return await new Promise(() => undefined);
-      await sleep(backoffMs(failures + 1, { firstRestMs: 100, longestRestMs: 5_000 }));
-    }
-  }
-}
-
 function journalDeps({ telemetry, logger }: CoreParts): JournalDeps {
   return { telemetry, clock, sleep, logger, randomBytes };
 }
@@ -352,7 +338,8 @@ export function journal(
     redaction: settings.redaction,
     forward: parts.forward,
     archive: {
-      keep: (trace) => (trace.leaves === true ? handedOver(parts, trace, shard ?? parts.journal) : parts.stored?.spanArchiver.keep(trace)),
+      keep: (trace) => parts.stored?.spanArchiver.keep(trace),
+      handOver: (trace) => handedOver(trace, { ...parts.journal, sleep, ...(shard === undefined ? {} : { handOver: shard.handOver }) }),
     },
   });
 }

@@ -322,6 +322,11 @@ export const metrics = {
     ...counter('{record}'),
     meaning: 'Records of a topic without the id of their one trace as key, which the journal divided and sent again.',
   },
+  'tracejury.journal.oversized': {
+    ...counter('{record}'),
+    meaning:
+      'Parts of traces that are larger than a record of the topic may be. Their traces are scored where they are, without what other replicas have of them.',
+  },
   'tracejury.journal.expired': {
     ...counter('{record}'),
     meaning: 'Records that a topic deleted by its retention before they were gathered. They are lost.',

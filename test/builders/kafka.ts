@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'n
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Admin } from '@platformatic/kafka';
+import { Admin, ConfigResourceTypes, IncrementalAlterConfigOperationTypes } from '@platformatic/kafka';
 import { eventually } from '../service/running.ts';
 import { freePort } from './free-port.ts';
 
@@ -19,6 +19,8 @@ export interface Broker {
   readonly address: string;
   /** A new topic. */
   topic(partitions: number): Promise<string>;
+  /** The most bytes of a record of the topic from now on, compressed. */
+  bound(topic: string, recordBytes: number): Promise<void>;
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Over the same data. */
   start(): Promise<void>;
@@ -112,6 +114,19 @@ export async function startBroker({ data }: { readonly data?: string } = {}): Pr
       await admin.createTopics({ topics: [name], partitions, replicas: 1, configs: [{ name: 'max.message.bytes', value: '20000000' }] });
       await admin.close();
       return name;
+    },
+    async bound(topic, recordBytes) {
+      const admin = new Admin({ clientId: 'test', bootstrapBrokers: [address] });
+      await admin.incrementalAlterConfigs({
+        resources: [
+          {
+            resourceType: ConfigResourceTypes.TOPIC,
+            resourceName: topic,
+            configs: [{ name: 'max.message.bytes', configOperation: IncrementalAlterConfigOperationTypes.SET, value: String(recordBytes) }],
+          },
+        ],
+      });
+      await admin.close();
     },
     async stop(signal = 'SIGTERM') {
       const ending = shell;

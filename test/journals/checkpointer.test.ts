@@ -83,6 +83,30 @@ test('intake: of a request that a done and an open run share only the open one g
   ]);
 });
 
+test('intake: a part of a run that the process which joins it cannot take comes back with all of its requests, and is scored here', async () => {
+  const of = world();
+  const staying = new Set<string>();
+  const handedOver: (readonly number[])[] = [];
+  const one = await started(of, {
+    other: {
+      joins: (key) => staying.has(key),
+      async handOver({ keys, positions }) {
+        handedOver.push(positions);
+        for (const key of keys) staying.add(key);
+        return false;
+      },
+    },
+  });
+  const [asks] = spansOf(1);
+  if (asks === undefined) throw new Error('there are no spans');
+  // Without the span of the agent, so that another trace may hold the rest of the run. Another trace shares its request.
+  await one.take([{ ...asks, parentSpanId: undefined }, ...spansOf(2)]);
+  await one.pass(60 * second);
+  expect(handedOver).toHaveLength(1);
+  expect(of.delivered.map(({ run }) => run.trace.toolCalls.length)).toEqual([1, 1]);
+  expect(of.memory.records.size).toBe(0);
+});
+
 const padding = 'x'.repeat(10_000);
 /** The journal has room for that many requests with a padding. */
 const requestsMax = propertyRuns({ short: 30, long: 150 });

@@ -9,6 +9,7 @@ import { noTenant } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
 import { itemSequence, noItems } from '../../src/model/watermark.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';
+import type { FinishedTrace } from '../../src/pipeline/gathering/journal-references.ts';
 import { pipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
@@ -37,8 +38,17 @@ export function world(bytesMax = 1_000_000): World {
   return { memory: memoryRecords(), delivered: [], bytesMax, nowMs: 1_700_000_000_000 };
 }
 
-/** A process that comes up over what the last one left. `stores: false`: what it scores is never stored; `sends: false`: nor sent. */
-export async function started(of: World, { stores = true, sends = true } = {}): Promise<Process> {
+interface ProcessOptions {
+  /** False: nothing that it scores is stored. */
+  readonly stores?: boolean;
+  /** False: nothing that it scores is sent. */
+  readonly sends?: boolean;
+  /** Another process joins traces, and takes those that leave. */
+  readonly other?: { readonly joins: (key: string) => boolean; readonly handOver: (trace: FinishedTrace) => Promise<boolean> };
+}
+
+/** A process that comes up over what the last one left. */
+export async function started(of: World, { stores = true, sends = true, other }: ProcessOptions = {}): Promise<Process> {
   const parts = testParts();
   const clock = manualClock(of.nowMs);
   const journal = await memoryJournal({ folder: '', bytesMax: of.bytesMax }, { ...parts, clock }, of.memory);
@@ -50,6 +60,7 @@ export async function started(of: World, { stores = true, sends = true } = {}): 
     clock,
     telemetry: parts.telemetry,
     ask: () => undefined,
+    ...(other === undefined ? {} : { others: { joins: other.joins, left: () => undefined, claim: () => undefined } }),
     deliver(item) {
       ids.next();
       of.delivered.push(item);
@@ -62,6 +73,7 @@ export async function started(of: World, { stores = true, sends = true } = {}): 
     clock,
     watermarks: { delivered: ids.last, stored: () => (stores ? ids.last() : noItems), sent: () => (sends ? ids.last() : noItems) },
     inflatedBytesMax: 1_000_000,
+    ...(other === undefined ? {} : { archive: { keep: () => undefined, handOver: other.handOver } }),
   });
   await own.replay();
   return {

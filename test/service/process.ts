@@ -43,6 +43,7 @@ export function serviceFolder({
   listen,
   store,
   journal,
+  closing = 'settle: 10ms, quiet: 1s',
   isRelative = false,
   clockMs,
 }: {
@@ -52,6 +53,7 @@ export function serviceFolder({
   /** URLs in place of a file and of a folder here. */
   readonly store?: string;
   readonly journal?: string;
+  readonly closing?: string;
   readonly isRelative?: boolean;
   readonly clockMs?: number;
 } = {}): ServiceFolder {
@@ -62,7 +64,7 @@ export function serviceFolder({
     writeFileSync(
       file,
       `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0"${listen === undefined ? '' : `, ${listen}`} }
-closing: { settle: 10ms, quiet: 1s }
+closing: { ${closing} }
 store: { url: "${store ?? `sqlite:${at('store.db')}`}", content: ${content} }
 journal: { url: "${journal ?? `disk:${at('journal')}`}" }
 limits: { journal_bytes: 256MiB }

@@ -27,6 +27,8 @@ export interface JoinPlaces {
   ownedOf(key: string): number | undefined;
   /** A record of the trace came to this partition from the process that gathered it before. */
   came(key: string, place: Place): void;
+  /** The trace is joined here, where the records that this process has of it are. */
+  stays(key: string, partition: number): void;
   moved(key: string, part: BundlePart): KeyedRecord;
   /** Has the owner of the trace hand it over. `undefined`: it is here, or its owner was told. */
   claim(key: string): KeyedRecord | undefined;
@@ -64,6 +66,9 @@ export function joinPlaces({ isOwned, partitions, nowMs }: JoinPlacesOptions): J
     came(key, place) {
       if (place.partition === joinedAt(key)) astray.delete(key);
       else astray.set(key, place);
+    },
+    stays(key, partition) {
+      astray.set(key, { partition, moves: movesMax });
     },
     moved: (key, part) => movedRecord(key, part, { partition: joinedAt(key), moves: (astray.get(key)?.moves ?? 0) + 1, nowMs: nowMs() }),
     claim(key) {

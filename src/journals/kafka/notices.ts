@@ -11,6 +11,8 @@ export interface KafkaNotices {
   refused(error: unknown): undefined;
   divided(): void;
   unreadable(partition: number, offset: number): void;
+  /** The topic takes no record of this size. The request is refused, or its trace stays where it is. */
+  tooLarge(outcome: 'refused' | 'stays', of: { readonly bytes: number; readonly partition?: number; readonly offset?: number }): void;
   /** This process owns none of the partitions of the topic. */
   idle(partitions: number): void;
   busy(): void;
@@ -21,6 +23,7 @@ export function kafkaNotices(
   { telemetry, logger, clock }: Pick<JournalDeps, 'telemetry' | 'logger' | 'clock'>,
 ): KafkaNotices {
   let [warnedUnkeyed, warnedUnreadable, refusedAtMs] = [false, false, -Infinity];
+  const warnedTooLarge = new Set<string>();
   let idleSinceMs: number | undefined;
   return {
     idle(partitions) {
@@ -59,6 +62,17 @@ export function kafkaNotices(
           'records of the topic cannot be read and are skipped; set encoding: otlp_proto in the Collector, and let nobody else write to the topic',
         );
       warnedUnreadable = true;
+    },
+    tooLarge(outcome, of) {
+      if (outcome === 'stays') telemetry.add('tracejury.journal.oversized', 1);
+      if (warnedTooLarge.has(outcome)) return;
+      warnedTooLarge.add(outcome);
+      logger.warn(
+        { topic, ...of },
+        outcome === 'stays'
+          ? 'traces are larger than a record of the topic, so their runs are scored where they are and lack parts that other replicas have; raise max.message.bytes of the topic'
+          : 'requests are refused, for a span of them is larger than a record of the topic; raise max.message.bytes of the topic',
+      );
     },
   };
 }

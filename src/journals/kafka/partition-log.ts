@@ -16,6 +16,7 @@ export interface PartitionLog {
   readonly next: () => number;
   /** True: the record is to be gathered. Records below `next` were read before. */
   read(offset: number): boolean;
+  /** The record is needed until it is released as often as it was held. */
   hold(offset: number): void;
   release(offset: number): void;
   /** What another owner needs to go on. */
@@ -29,7 +30,8 @@ type Range = readonly [first: number, last: number];
 
 export function partitionLog(fence: Fence, before: PartitionProgress): PartitionLog {
   const open = rangesIn(before.open);
-  const needed = new Set<number>();
+  /** How often each offset is held. */
+  const needed = new Map<number, number>();
   let next = before.next;
 
   /** Of an earlier owner: below `before.read`, and in none of its open ranges. */
@@ -43,8 +45,12 @@ export function partitionLog(fence: Fence, before: PartitionProgress): Partition
       next = offset + 1;
       return !isDone(offset);
     },
-    hold: (offset) => void needed.add(offset),
-    release: (offset) => void needed.delete(offset),
+    hold: (offset) => void needed.set(offset, (needed.get(offset) ?? 0) + 1),
+    release(offset) {
+      const count = needed.get(offset) ?? 0;
+      if (count > 1) needed.set(offset, count - 1);
+      else needed.delete(offset);
+    },
     progress() {
       const ranges: [number, number][] = [];
       let upTo = Math.max(next, before.read);
@@ -56,7 +62,7 @@ export function partitionLog(fence: Fence, before: PartitionProgress): Partition
         return upTo > last;
       };
       // Offsets rise in the order of reading, and what an earlier owner left open stands behind them.
-      for (const offset of needed) if (!add(offset, offset)) break;
+      for (const offset of needed.keys()) if (!add(offset, offset)) break;
       for (const [first, last] of open) if (last >= next && upTo > last && !add(Math.max(first, next), last)) break;
       const lowest = ranges[0]?.[0] ?? upTo;
       return { next: lowest, read: upTo, open: ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join() };

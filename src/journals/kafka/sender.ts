@@ -17,8 +17,11 @@ interface SenderOptions {
 }
 
 export interface Sender {
-  /** Resolves when all brokers in charge have the records, or with the reason of a refusal. Some may be there after a refusal. */
-  send(records: readonly KeyedRecord[]): Promise<JournalRefusal | undefined>;
+  /**
+   * Resolves when all brokers in charge have the records, or with the reason of a refusal. Some may be there after a refusal. `leaveOut`: takes the
+   * records that are too large for the topic, and the others count as all. Without it they refuse the request.
+   */
+  send(records: readonly KeyedRecord[], leaveOut?: (record: KeyedRecord) => void): Promise<JournalRefusal | undefined>;
   /** Refuses new records and waits for those under way. */
   stop(): Promise<void>;
 }
@@ -26,8 +29,17 @@ export interface Sender {
 interface Waiting {
   readonly records: readonly KeyedRecord[];
   readonly bytes: number;
-  readonly resolve: (refusal: JournalRefusal | undefined) => void;
+  readonly leaveOut: (record: KeyedRecord) => void;
+  /** Resolves with the refusal, or with what was noted of single records. */
+  readonly settle: (refusal: JournalRefusal | undefined) => void;
 }
+
+interface Piece {
+  readonly record: KeyedRecord;
+  readonly of: Waiting;
+}
+
+type Compression = 'gzip' | 'none';
 
 /** Bytes of one request to the broker. */
 const requestBytesMax = 4 * 1024 * 1024;
@@ -45,19 +57,17 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
   let unkeyed = 0;
   let sending: Promise<void> | undefined;
 
-  async function sent(batch: readonly Waiting[], compression: 'gzip' | 'none' = 'none'): Promise<JournalRefusal | undefined> {
+  async function sent(pieces: readonly Piece[], compression: Compression): Promise<JournalRefusal | undefined> {
     const deadline = new AbortController();
     const send = async (): Promise<void> => {
       const partitions = (await producer.metadata({ topics: [topic] })).topics.get(topic)?.partitionsCount ?? 1;
-      const messages = batch.flatMap(({ records }) =>
-        records.map(({ key, value, headers, partition }) => ({
-          topic,
-          value,
-          headers: new Map(headers),
-          ...(key === undefined ? {} : { key }),
-          partition: partition ?? (key === undefined ? unkeyed++ % partitions : partitionOf(key, partitions)),
-        })),
-      );
+      const messages = pieces.map(({ record: { key, value, headers, partition } }) => ({
+        topic,
+        value,
+        headers: new Map(headers),
+        ...(key === undefined ? {} : { key }),
+        partition: partition ?? (key === undefined ? unkeyed++ % partitions : partitionOf(key, partitions)),
+      }));
       await producer.send({ messages, compression });
     };
     try {
@@ -68,12 +78,26 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
       return undefined;
     } catch (error) {
       const signs = signsOf(error);
-      const isTooLarge = signs.includes('MESSAGE_TOO_LARGE') || signs.includes('RECORD_LIST_TOO_LARGE');
-      if (!isTooLarge || compression !== 'none') onFault(error);
-      return isTooLarge ? 'too_large' : 'failed';
+      if (signs.includes('MESSAGE_TOO_LARGE') || signs.includes('RECORD_LIST_TOO_LARGE')) return 'too_large';
+      onFault(error);
+      return 'failed';
     } finally {
       deadline.abort();
     }
+  }
+
+  /** The broker bounds the compressed records of a partition, so they go in halves until it takes them, or until one alone is too large. */
+  async function sentInHalves(pieces: readonly Piece[], compression: Compression = 'none'): Promise<JournalRefusal | undefined> {
+    const refusal = await sent(pieces, compression);
+    const [first] = pieces;
+    if (refusal !== 'too_large' || first === undefined) return refusal;
+    if (pieces.length === 1 && compression === 'gzip') {
+      first.of.leaveOut(first.record);
+      return undefined;
+    }
+    const half = Math.ceil(pieces.length / 2);
+    const [begin, end] = [pieces.slice(0, half), pieces.slice(half)];
+    return (await sentInHalves(begin, 'gzip')) ?? (end.length === 0 ? undefined : await sentInHalves(end, 'gzip'));
   }
 
   function taken(): readonly Waiting[] {
@@ -88,19 +112,17 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
 
   function settle(batch: readonly Waiting[], refusal: JournalRefusal | undefined): void {
     if (refusal === 'failed') failingUntilMs = clock.nowMs() + failingMs;
-    for (const { bytes, resolve } of batch) {
-      waitingBytes -= bytes;
-      resolve(refusal);
+    for (const one of batch) {
+      waitingBytes -= one.bytes;
+      one.settle(refusal);
     }
   }
 
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
       const batch = taken();
-      const refusal = await sent(batch);
-      // One record that is too large must not refuse the requests of others. The bound of the broker is one of compressed records.
-      if (refusal !== 'too_large') settle(batch, refusal);
-      else for (const one of batch) settle([one], await sent([one], 'gzip'));
+      const refusal = await sentInHalves(batch.flatMap((of) => of.records.map((record) => ({ record, of }))));
+      settle(batch, refusal);
       // The broker is away: those that came meanwhile may try again later.
       if (refusal === 'failed') settle(waiting.splice(0), 'failed');
     }
@@ -114,7 +136,7 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
   }
 
   return {
-    async send(records) {
+    async send(records, leaveOut) {
       if (isStopped) return 'stopped';
       if (records.length === 0) return undefined;
       if (clock.nowMs() < failingUntilMs) return 'failed';
@@ -122,7 +144,16 @@ export function sender({ producer, topic, clock, sleep, waitingBytesMax, onFault
       if (waiting.length > 0 && waitingBytes + bytes > waitingBytesMax) return 'busy';
       waitingBytes += bytes;
       const { promise, resolve } = Promise.withResolvers<JournalRefusal | undefined>();
-      waiting.push({ records, bytes, resolve });
+      let noted: JournalRefusal | undefined;
+      waiting.push({
+        records,
+        bytes,
+        leaveOut(record) {
+          if (leaveOut === undefined) noted = 'too_large';
+          else leaveOut(record);
+        },
+        settle: (refusal) => resolve(refusal ?? noted),
+      });
       pump();
       return await promise;
     },

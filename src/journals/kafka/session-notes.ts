@@ -11,7 +11,7 @@ interface SessionNotesOptions {
   readonly topic: () => string;
   readonly store: () => JournalPartitionStore | undefined;
   readonly clock: Clock;
-  readonly send: (records: readonly KeyedRecord[]) => Promise<unknown>;
+  readonly send: (records: readonly KeyedRecord[], leaveOut: () => void) => Promise<unknown>;
 }
 
 /** Between two looks at who owns which partitions. */
@@ -44,7 +44,8 @@ export function sessionNotes({ owner, topic, store, clock, send }: SessionNotesO
       const notes = waiting;
       waiting = [];
       const records = notes.flatMap((note) => to.map((partition) => noteRecord(note, { partition, nowMs: clock.nowMs() })));
-      if (records.length === 0 || (await send(records)) === undefined) continue;
+      // A note that is too large for the topic is lost.
+      if (records.length === 0 || (await send(records, () => undefined)) === undefined) continue;
       // They go with the next note.
       waiting = [...notes, ...waiting].slice(0, waitingMax);
       return;

@@ -69,7 +69,7 @@ async function shard(port: MessagePort, { index, shards, logLevel, ...data }: Sh
       handOver: (key, { signal, encoding, bytes }) =>
         new Promise((resolve, reject) => {
           const id = ++lastHandOver;
-          handingOver.set(id, (isTaken) => (isTaken ? resolve() : reject(new Error('the other shard did not take the trace'))));
+          handingOver.set(id, (isTaken) => (isTaken ? resolve(true) : reject(new Error('the other shard did not take the trace'))));
           const body = new Uint8Array(bytes);
           port.postMessage(
             { kind: 'hand_over', id, key, request: { signal, encoding, tenant: tenantOf(key), body } } satisfies ShardReply,

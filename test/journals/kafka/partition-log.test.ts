@@ -31,6 +31,16 @@ test('partition log: with nothing needed the next owner begins behind what was r
   expect(log.progress()).toEqual({ next: 3, read: 3, open: '' });
 });
 
+test('partition log: a record that is held twice is needed until it is released twice', () => {
+  const log = partitionLog(fence, fresh);
+  readTo(log, 2);
+  log.hold(0);
+  for (const offset of [0, 1]) log.release(offset);
+  expect(log.progress()).toEqual({ next: 0, read: 2, open: '0' });
+  log.release(0);
+  expect(log.progress()).toEqual({ next: 2, read: 2, open: '' });
+});
+
 test('partition log: records that came before are not gathered again, and gaps between offsets are none', () => {
   const log = partitionLog(fence, fresh);
   expect([0, 1, 1, 0, 4, 3].map((offset) => log.read(offset))).toEqual([true, true, false, false, true, false]);
