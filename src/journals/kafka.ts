@@ -4,6 +4,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { JuryError } from '../model/errors.ts';
+import type { Fence } from '../model/store/journal-partition-store.ts';
 import type { BundlePart } from '../otlp/cut/bundle.ts';
 import { backoffMs } from '../runtime/retry.ts';
 import { countedKind, journalMetrics } from './journal-metrics.ts';
@@ -122,7 +123,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
       return;
     }
     const { record, isKeyed, moves, key } = one;
-    const position = held.hold(log, offset, record);
+    const position = held.hold(log, offset, record, isKeyed ? key : undefined);
     held.keepFrom(position);
     if (moves > 0) places.came(key, { partition: log.fence.partition, moves });
     const records = isKeyed ? undefined : await keyedRecords(record, inflatedBytesMax).catch(() => undefined);
@@ -158,19 +159,26 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     if (own.kind !== 'request') return;
     places.stays(own.key, partition);
     notices.tooLarge('stays', { bytes: value.length, partition, offset });
-    yield { kind: 'entry', position: held.hold(log, offset, own.record), record: own.record };
+    yield { kind: 'entry', position: held.hold(log, offset, own.record, own.key), record: own.record };
   }
 
   async function handOver(key: string, part: BundlePart): Promise<boolean> {
     const refusal = await sending.send([places.moved(key, part)]);
     if (refusal === 'too_large') {
-      places.stays(key, places.ownedOf(key) ?? -1);
+      places.stays(key, held.logOf(key)?.fence.partition ?? places.ownedOf(key) ?? -1);
       notices.tooLarge('stays', { bytes: part.bytes.length });
       return false;
     }
     if (refusal !== undefined) throw new Error(`the topic does not take the trace: ${refusal}`);
     telemetry.add('tracejury.traces.handed_over', 1);
     return true;
+  }
+
+  /** Of the partition that has the records of the trace. They may be released before its last revision. */
+  function fenceOf(key: string): Fence {
+    const log = held.logOf(key) ?? owns.owned.get(places.ownedOf(key) ?? -1);
+    // No partition has the other one, so the store writes nothing.
+    return log !== undefined && owns.owned.get(log.fence.partition) === log ? log.fence : { topic, partition: -1, epoch: 0 };
   }
 
   function claim(key: string): void {
@@ -278,7 +286,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     shared: {
       arrivals,
       fault: faults.text,
-      fenceOf: (key) => owns.owned.get(places.ownedOf(key) ?? -1)?.fence ?? { topic, partition: -1, epoch: 0 },
+      fenceOf,
       joins: places.joins,
       handOver,
       claim,

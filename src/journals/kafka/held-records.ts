@@ -3,7 +3,10 @@ import type { JournalRecord, Position } from '../journal.ts';
 import type { HeldRecord, PartitionLog } from './partition-log.ts';
 
 export interface HeldRecords {
-  hold(log: PartitionLog, offset: number, record: JournalRecord): Position;
+  /** `key`: of the trace that the record has. Absent: it has several. */
+  hold(log: PartitionLog, offset: number, record: JournalRecord, key?: string): Position;
+  /** The partition that the newest record of the trace is in. */
+  logOf(key: string): PartitionLog | undefined;
   at(position: Position): JournalRecord | undefined;
   /** Releases what is below the position, and what is not needed above. What may still be referred to stays. */
   commit(below: Position, isNeeded: (position: Position) => boolean): void;
@@ -18,27 +21,32 @@ export interface HeldRecords {
 /** `released`: called with the partition of a record that is not needed. */
 export function heldRecords(released: (log: PartitionLog) => void, used: (bytes: number) => void): HeldRecords {
   const held = new Map<Position, HeldRecord>();
+  const newest = new Map<string, HeldRecord>();
   let end = 0 as Position;
   let inHand: Position | undefined;
   let bytes = 0;
 
   function release(one: HeldRecord): void {
     held.delete(one.position);
+    if (one.key !== undefined && newest.get(one.key) === one) newest.delete(one.key);
     one.log.release(one.offset);
     bytes -= one.bytes;
     released(one.log);
   }
 
   return {
-    hold(log, offset, record) {
+    hold(log, offset, record, key) {
       const position = end;
       end = (end + 1) as Position;
-      held.set(position, { log, offset, position, record, bytes: record.body.length });
+      const one: HeldRecord = { log, offset, position, record, key, bytes: record.body.length };
+      held.set(position, one);
+      if (key !== undefined) newest.set(key, one);
       log.hold(offset);
       bytes += record.body.length;
       used(bytes);
       return position;
     },
+    logOf: (key) => newest.get(key)?.log,
     at: (position) => held.get(position)?.record,
     commit(below, isNeeded) {
       for (const one of held.values()) {

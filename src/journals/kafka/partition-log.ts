@@ -7,6 +7,7 @@ export interface HeldRecord {
   readonly offset: number;
   readonly position: Position;
   readonly record: JournalRecord;
+  readonly key: string | undefined;
   readonly bytes: number;
 }
 

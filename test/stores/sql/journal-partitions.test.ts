@@ -37,6 +37,16 @@ describe.each(members)('%s', (member) => {
     expect([...numbers(page)].sort((one, two) => one - two)).toEqual([0, 2, 3]);
   });
 
+  test('journal partitions: a run of a partition that its process does not own is not written', async () => {
+    const store = await open(member);
+    await store.journalPartitions.take([partition], by('one'));
+    const none = { topic: partition.topic, partition: -1, epoch: 0 };
+    const exports = [{ exporter: 'x', part: 'rules', item: item(0), offeredAt: base }];
+    expect(await store.write([{ ...item(0), fence: none }], exports)).toEqual([undefined]);
+    expect(await store.write([{ ...item(1), fence: { ...none, topic: 'spans' } }])).toEqual([]);
+    expect(numbers(await store.runs({ limit: 10 }))).toEqual([]);
+  });
+
   test('journal partitions: a run that is scored again by the next owner is stored once', async () => {
     const store = await open(member);
     const [first] = await store.journalPartitions.take([partition], by('one'));
