@@ -17,6 +17,7 @@ export const catalogues = {
     scripts: {
       gate: { about: 'the suites of `.ci/run`, side by side', command: 'node test/gate/run.ts' },
       nightly: { about: 'what takes hours: mutants, a million damaged bodies, a soak', command: 'node test/gate/run.ts nightly' },
+      prose: { about: 'phrases in comments, messages and pages that a native speaker would not write', command: 'node test/tidy/run.ts' },
       static: { about: 'types of the tests too, lint with types, unused code', command: 'node test/run.ts --project static' },
       long: { about: 'the tests that take long, side by side', command: 'node test/run.ts --project long' },
       alone: { about: 'the tests that measure or load the machine, one file at a time', command: 'node test/run.ts --project alone' },

@@ -21,6 +21,25 @@ const dialect = "export const genAi: Collector = { id: 'gen_ai' };";
 
 const planted: readonly Planted[] = [
   {
+    rule: 'prose is native English',
+    name: 'a fragment in a comment, in a message and on a page',
+    files: {
+      'src/model/a.ts': '/** Of the same bytes. */\nexport const a = 1;\n',
+      'src/model/b.ts': "export const b = 'nothing changed, as none is a draft, and nobody knows';\n",
+      'docs/a.md': '# A page\n\nWhat nobody but rules may see.\n',
+    },
+    want: ['a.ts:1: “Of”', 'b.ts:1: “nobody”', 'a.md:3: “nobody”'],
+  },
+  {
+    rule: 'prose is native English',
+    name: 'whole sentences, and code, are sound',
+    files: {
+      'src/model/a.ts': '/** View over the bytes. For sequential tools that is the order. */\nexport const a = 1;\n',
+      'docs/a.md': '# How to repeat it\n\n`What nobody sees.` is code.\n',
+    },
+    want: [],
+  },
+  {
     rule: 'imports go down the floors',
     name: 'downward is sound',
     files: { ...word, 'src/pipeline/a.ts': "import { word } from '../model/word.ts';" },

@@ -9,6 +9,7 @@ import {
   membersAreTested,
 } from './members.ts';
 import { importingDoesNothing, lowFloorsArePure, noModuleState } from './purity.ts';
+import { proseIsNative } from './prose.ts';
 import { exportsAreNamed, filesAreShort, functionsAreShort, indexIsATable, namesSayWhatIsInside, typesAreHonest } from './shape.ts';
 import type { Rule } from './source.ts';
 import { testsStandWhereTheirUnitStands } from './mirror.ts';
@@ -36,6 +37,7 @@ export const rules = {
   'members are documented': membersAreDocumented,
   'documents name what exists': documentsNameWhatExists,
   'npm scripts exist': scriptsExist,
+  'prose is native English': proseIsNative,
   'dialects are named at home': dialectsAreNamedAtHome,
 } as const satisfies { readonly [name: string]: Rule };
 
