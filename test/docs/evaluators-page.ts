@@ -83,7 +83,7 @@ turn that never came has no calls. A run without messages is one turn, and so is
 ## Labels
 
 The label of a score is \`pass\` or \`fail\`. A raw metric has no label. A judge with labels of its own gives the label of the verdict. That is the label of the
-whole run, or the worst label among its calls, documents, turns or blocks. [Judges](../guides/judges.md#what-they-are-asked) lists them.
+whole run, or the worst label among its calls, documents, turns or blocks. [Judges](../guides/judges.md#questions-by-evaluator) lists them.
 
 ## Rules that can ask a judge
 

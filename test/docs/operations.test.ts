@@ -129,7 +129,7 @@ test('docs: a metric without its suffix, a label of another metric and an old na
 
 /** Sections of the runbook: name, expression, severity, how long. */
 const sections = [
-  ...runbook.matchAll(/^## (Tracejury\w+)\n\n {4}(.+)\n\nSeverity `(\w+)`(?:, for (\d+) min)?\. .+\n\n\*\*What to do\.\*\* .+$/gm),
+  ...runbook.matchAll(/^## (Tracejury\w+)\n\n {4}(.+)\n\nSeverity `(\w+)`(?:, for (\d+) min)?\. .+\n\n\*\*Remedy\.\*\* .+$/gm),
 ].map(([, alert = '', expr = '', severity = '', minutes]) => ({
   alert,
   expr,
