@@ -1,203 +1,185 @@
-/** The JSON form of experiments in the API and in files: snake_case, times in RFC 3339 with microseconds. */
-import type {
-  Comparison,
-  EvaluatorComparison,
-  Flip,
-  TestedDifference,
-  UnscoredComparison,
-  UsageComparison,
-} from './experiment-comparison.ts';
-import type { EvaluatorSummary, ExperimentSummary, RepeatSummary } from './experiment-summary.ts';
+/** Experiments and their results as resources of the API and in files: snake_case, times in RFC 3339 with microseconds. */
 import {
+  type AgentFacts,
   type Experiment,
+  type ExperimentDataset,
+  type ExperimentEvaluator,
   type ExperimentResult,
   experimentStates,
   isExperimentId,
+  type Provenance,
+  type ResultError,
   resultErrorKinds,
   resultStatuses,
   type ResultVerdict,
 } from '../model/experiment.ts';
 import { parseSpanId, parseTraceId, tenant } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../model/json.ts';
-import { type Micros, parseTimeText, timeText } from '../model/timestamp.ts';
+import {
+  count,
+  flag,
+  inline,
+  integer,
+  joined,
+  many,
+  number,
+  numberOrNull,
+  object,
+  optional,
+  orNull,
+  part,
+  resource,
+  resourceOf,
+  type Shape,
+  share,
+  text,
+  textOrNull,
+  time,
+} from '../model/resource.ts';
+import type { StoredExperiment } from '../model/store/experiment-store.ts';
+import { type Micros, parseTimeText } from '../model/timestamp.ts';
 import { verdictWords } from '../model/verdict.ts';
 import type { Estimate } from '../statistics/estimate.ts';
+import type { EvaluatorSummary, ExperimentSummary, RepeatSummary } from './experiment-summary.ts';
 
-export function experimentJson({ dataset, provenance, ...experiment }: Experiment): JsonObject {
-  return {
-    id: experiment.id,
-    tenant: experiment.tenant,
-    name: experiment.name,
-    dataset:
-      dataset === undefined
-        ? null
-        : { name: dataset.name, version: dataset.version ?? null, hash: dataset.hash, examples: dataset.examples },
-    repeats: experiment.repeats,
-    state: experiment.state,
-    began_at: microsText(experiment.beganAt),
-    ended_at: experiment.endedAt === undefined ? null : microsText(experiment.endedAt),
-    provenance: {
-      commit: provenance.commit ?? null,
-      branch: provenance.branch ?? null,
-      dirty: provenance.isDirty ?? null,
-      config_hash: provenance.configHash ?? null,
-      environment: { ...provenance.environment },
-    },
-    evaluators: experiment.evaluators.map(({ name, evaluator, version, threshold }) => ({ name, evaluator, version, threshold })),
-  };
+type Interval = Pick<Extract<Estimate, { kind: 'estimated' }>, 'kind' | 'point' | 'low' | 'high'>;
+type NoInterval = Extract<Estimate, { kind: 'not_estimable' }>;
+
+const interval = inline<Interval>()({ kind: { const: 'estimated' }, point: number, low: number, high: number });
+const noInterval = inline<NoInterval>()({ kind: { const: 'not_estimable' }, reason: text, explanation: text });
+export const estimateShape: Shape<Interval | NoInterval> = {
+  schema: { oneOf: [interval.schema, noInterval.schema] },
+  write: (one) => (one.kind === 'estimated' ? interval.write(one) : noInterval.write(one)),
+};
+export const measure: JsonObject = {
+  enum: ['rate', 'mean'],
+  description: '`rate`: verdicts pass or fail. `mean`: the evaluator has no threshold.',
+};
+export const repeats = many(
+  inline<RepeatSummary>()({ k: count, examples: count, pass_at_k: share, pass_hat_k: share }),
+  'By k: the probability that at least one of k runs passes, and that all k pass.',
+);
+const statusCounts: JsonObject = object(Object.fromEntries(resultStatuses.map((status) => [status, count])));
+
+const dataset = inline<ExperimentDataset>()({
+  name: text,
+  version: orNull(integer, 'Null: a file.'),
+  hash: { ...text, description: 'SHA-256 of the examples.' },
+  examples: count,
+});
+const provenance = inline<Provenance>()({
+  commit: textOrNull(),
+  branch: textOrNull(),
+  dirty: [orNull(flag, 'True: the work tree had changes that are in no commit.'), ({ isDirty }) => isDirty],
+  config_hash: textOrNull(),
+  environment: [{ type: 'object', additionalProperties: text }, ({ environment }) => ({ ...environment })],
+});
+const evaluators = many(inline<ExperimentEvaluator>()({ name: text, evaluator: text, version: count, threshold: numberOrNull() }));
+
+export const experimentMembers = part<Experiment>()({
+  id: text,
+  tenant: text,
+  name: text,
+  dataset: optional(dataset),
+  repeats: { ...count, description: 'Runs of each example.' },
+  state: { enum: experimentStates },
+  began_at: time,
+  ended_at: optional(time),
+  provenance,
+  evaluators,
+});
+const storedMembers = joined<StoredExperiment>(experimentMembers, part<StoredExperiment>()({ results: count, statuses: statusCounts }));
+export const storedExperiment = resourceOf('Experiment', storedMembers);
+
+export const resultResource = resource<ExperimentResult>()('ExperimentResult', {
+  example_id: text,
+  repeat: { ...count, description: 'Number of the run of the example, from 1.' },
+  status: { enum: resultStatuses },
+  input: textOrNull('The beginning of the input in one line.'),
+  error: optional(inline<ResultError>()({ kind: { enum: resultErrorKinds }, message: text })),
+  trace_id: [textOrNull(), ({ run }) => run?.traceId],
+  span_id: [textOrNull(), ({ run }) => run?.spanId],
+  began_at: time,
+  ended_at: time,
+  duration_us: [orNull(integer), ({ tookMicros }) => tookMicros],
+  input_tokens: orNull(integer),
+  output_tokens: orNull(integer),
+  cost_usd: [numberOrNull(), ({ cost }) => cost],
+  agent: inline<AgentFacts>()({
+    name: [textOrNull(), ({ agent }) => agent],
+    version: textOrNull(),
+    model: textOrNull(),
+    prompt_hash: textOrNull(),
+    tools_hash: textOrNull(),
+  }),
+  verdicts: many(
+    inline<ResultVerdict>()({
+      name: text,
+      evaluator: text,
+      verdict: { enum: verdictWords },
+      score: numberOrNull(),
+      label: text,
+      explanation: text,
+      reason: textOrNull(),
+    }),
+  ),
+});
+
+export const evaluatorSummary = inline<EvaluatorSummary>()({
+  name: text,
+  measure,
+  passed: count,
+  failed: count,
+  raw: count,
+  skipped: count,
+  errors: count,
+  estimate: estimateShape,
+  repeats,
+});
+
+export const summaryShape = inline<ExperimentSummary>()({
+  statuses: statusCounts,
+  not_completed: { ...count, description: 'Results with an error.' },
+  tokens: orNull(integer),
+  cost_usd: [numberOrNull(), ({ cost }) => cost],
+  results_without_cost: [count, ({ withoutCost }) => withoutCost],
+  evaluators: many(evaluatorSummary),
+});
+
+export interface SummarisedExperiment extends StoredExperiment {
+  readonly summary: ExperimentSummary;
 }
 
-export function resultJson(result: ExperimentResult): JsonObject {
-  const { error, run, agent } = result;
-  return {
-    example_id: result.exampleId,
-    repeat: result.repeat,
-    status: result.status,
-    input: result.input ?? null,
-    error: error === undefined ? null : { kind: error.kind, message: error.message },
-    trace_id: run?.traceId ?? null,
-    span_id: run?.spanId ?? null,
-    began_at: microsText(result.beganAt),
-    ended_at: microsText(result.endedAt),
-    duration_us: result.tookMicros ?? null,
-    input_tokens: result.inputTokens ?? null,
-    output_tokens: result.outputTokens ?? null,
-    cost_usd: result.cost ?? null,
-    agent: {
-      name: agent.agent ?? null,
-      version: agent.version ?? null,
-      model: agent.model ?? null,
-      prompt_hash: agent.promptHash ?? null,
-      tools_hash: agent.toolsHash ?? null,
-    },
-    verdicts: result.verdicts.map(({ name, evaluator, verdict, score, label, explanation, reason }) => ({
-      name,
-      evaluator,
-      verdict,
-      score: score ?? null,
-      label,
-      explanation,
-      reason: reason ?? null,
-    })),
-  };
+export const experimentWithSummary = resourceOf(
+  'ExperimentWithSummary',
+  joined<SummarisedExperiment>(storedMembers, part<SummarisedExperiment>()({ summary: summaryShape })),
+);
+
+interface InHistory {
+  readonly experiment: StoredExperiment;
+  /** Of the agent. */
+  readonly results: number;
+  readonly versions: readonly string[];
+  readonly models: readonly string[];
+  readonly evaluators: readonly EvaluatorSummary[];
 }
 
-export function summaryJson({ statuses, notCompleted, evaluators, tokens, cost, withoutCost }: ExperimentSummary): JsonObject {
-  return {
-    statuses: { ...statuses },
-    not_completed: notCompleted,
-    tokens: tokens ?? null,
-    cost_usd: cost ?? null,
-    results_without_cost: withoutCost,
-    evaluators: evaluators.map(evaluatorSummaryJson),
-  };
-}
-
-export function evaluatorSummaryJson({ name, measure, estimate, repeats, ...counts }: EvaluatorSummary): JsonObject {
-  return {
-    name,
-    measure,
-    passed: counts.passed,
-    failed: counts.failed,
-    raw: counts.raw,
-    skipped: counts.skipped,
-    errors: counts.errors,
-    estimate: estimateJson(estimate),
-    repeats: repeats.map(repeatJson),
-  };
-}
-
-function repeatJson({ k, examples, passAtK, passHatK }: RepeatSummary): JsonObject {
-  return { k, examples, pass_at_k: passAtK, pass_hat_k: passHatK };
-}
-
-function estimateJson(
-  estimate:
-    | Pick<Extract<Estimate, { kind: 'estimated' }>, 'kind' | 'point' | 'low' | 'high'>
-    | Extract<Estimate, { kind: 'not_estimable' }>,
-): JsonObject {
-  return estimate.kind === 'estimated'
-    ? { kind: estimate.kind, point: estimate.point, low: estimate.low, high: estimate.high }
-    : { kind: estimate.kind, reason: estimate.reason, explanation: estimate.explanation };
-}
-
-/** Flips of one evaluator in the JSON form; `flipped_count` has all of them. */
-const flipsMax = 1_000;
-const namesMax = 1_000;
-
-export function comparisonJson(comparison: Comparison): JsonObject {
-  const { first, second, onlyFirst, onlySecond } = comparison;
-  return {
-    a: experimentJson(first),
-    b: experimentJson(second),
-    examples: comparison.examples,
-    only_a: { count: onlyFirst.length, examples: onlyFirst.slice(0, namesMax) },
-    only_b: { count: onlySecond.length, examples: onlySecond.slice(0, namesMax) },
-    level: comparison.level,
-    evaluators: comparison.evaluators.map(evaluatorComparisonJson),
-    usage: comparison.usage.map(usageJson),
-    regressions: [...comparison.regressions],
-    unscored_regressions: [...comparison.unscoredRegressions],
-    lost: [...comparison.lost],
-    warnings: [...comparison.warnings],
-  };
-}
-
-function evaluatorComparisonJson(one: EvaluatorComparison): JsonObject {
-  return {
-    name: one.name,
-    measure: one.measure,
-    result: one.word,
-    examples: one.examples,
-    a: estimateJson(one.first),
-    b: estimateJson(one.second),
-    ...testedJson(one),
-    unscored: one.unscored === undefined ? null : unscoredJson(one.unscored),
-    flipped_count: one.flipped.length,
-    flipped: one.flipped.slice(0, flipsMax).map(flipJson),
-    repeats: { a: one.repeats.first.map(repeatJson), b: one.repeats.second.map(repeatJson) },
-  };
-}
-
-function testedJson({ difference, test, p, adjustedP }: TestedDifference): JsonObject {
-  return { difference: estimateJson(difference), test: test ?? null, p: p ?? null, adjusted_p: adjustedP ?? null };
-}
-
-function unscoredJson({ examples, first, second, share, asNotPassed, range, lessScored }: UnscoredComparison): JsonObject {
-  return {
-    examples,
-    a: { ...first },
-    b: { ...second },
-    share: testedJson(share),
-    as_not_passed: testedJson(asNotPassed),
-    range: { ...range },
-    less_scored: { count: lessScored.length, examples: lessScored.slice(0, namesMax) },
-  };
-}
-
-function flipJson({ exampleId, input, first, second }: Flip): JsonObject {
-  const side = ({ value, runs, explanation, run, usage }: Flip['first']): JsonObject => ({
-    value,
-    runs,
-    explanation,
-    trace_id: run?.traceId ?? null,
-    span_id: run?.spanId ?? null,
-    cost_usd: usage.cost ?? null,
-    tokens: usage.tokens ?? null,
-    duration_seconds: usage.duration ?? null,
-  });
-  return { example_id: exampleId, input: input ?? null, a: side(first), b: side(second) };
-}
-
-function usageJson({ of, examples, first, second, difference }: UsageComparison): JsonObject {
-  return { of, unit: usageUnits[of], examples, a: first, b: second, difference: estimateJson(difference) };
-}
-
-export const usageUnits: { readonly [of in UsageComparison['of']]: string } = { cost: 'USD', tokens: 'tokens', duration: 's' };
-
-function microsText(micros: Micros): string {
-  return timeText(BigInt(micros) * 1_000n);
-}
+export const experimentInHistory = resource<InHistory>()('ExperimentInHistory', {
+  id: [text, ({ experiment }) => experiment.id],
+  tenant: [text, ({ experiment }) => experiment.tenant],
+  name: [text, ({ experiment }) => experiment.name],
+  dataset: [optional(dataset), ({ experiment }) => experiment.dataset],
+  state: [{ enum: experimentStates }, ({ experiment }) => experiment.state],
+  began_at: [time, ({ experiment }) => experiment.beganAt],
+  results: count,
+  versions: many(text, 'Versions of the agent that its runs name.'),
+  models: many(text),
+  commit: [textOrNull(), ({ experiment }) => experiment.provenance.commit],
+  evaluators: {
+    schema: { type: 'array', description: '`completed` first.', items: evaluatorSummary.schema },
+    write: many(evaluatorSummary).write,
+  },
+});
 
 export interface ExperimentFile {
   readonly experiment: Experiment;
@@ -205,7 +187,11 @@ export interface ExperimentFile {
 }
 
 export function experimentFileJson({ experiment, results }: ExperimentFile, summary: ExperimentSummary): JsonObject {
-  return { experiment: experimentJson(experiment), summary: summaryJson(summary), results: results.map(resultJson) };
+  return {
+    experiment: experimentMembers.write(experiment),
+    summary: summaryShape.write(summary),
+    results: results.map(resultResource.write),
+  };
 }
 
 /** Results of a file; the limit of the store. */
@@ -228,7 +214,7 @@ export function readExperimentFile(value: JsonValue): ExperimentFile | string {
   return { experiment: read, results: found };
 }
 
-const text = (from: JsonObject, key: string): string | undefined => {
+const textAt = (from: JsonObject, key: string): string | undefined => {
   const value = member(from, key);
   return typeof value === 'string' ? value : undefined;
 };
@@ -241,7 +227,7 @@ const below = (from: JsonObject, key: string): JsonObject => {
   return isJsonObject(value) ? value : {};
 };
 const micros = (from: JsonObject, key: string): Micros => {
-  return parseTimeText(text(from, key) ?? '') ?? 0;
+  return parseTimeText(textAt(from, key) ?? '') ?? 0;
 };
 
 function present<Member extends object>(members: { readonly [Key in keyof Member]: Member[Key] | undefined }): Member {
@@ -249,13 +235,13 @@ function present<Member extends object>(members: { readonly [Key in keyof Member
 }
 
 function experimentOf(from: JsonObject): Experiment | undefined {
-  const [id, name] = [text(from, 'id'), text(from, 'name')];
+  const [id, name] = [textAt(from, 'id'), textAt(from, 'name')];
   if (id === undefined || !isExperimentId(id) || name === undefined) return undefined;
   const [dataset, provenance] = [below(from, 'dataset'), below(from, 'provenance')];
-  const [datasetName, dirty, evaluators] = [text(dataset, 'name'), member(provenance, 'dirty'), member(from, 'evaluators')];
+  const [datasetName, dirty, evaluators] = [textAt(dataset, 'name'), member(provenance, 'dirty'), member(from, 'evaluators')];
   return {
     id,
-    tenant: tenant(text(from, 'tenant') ?? ''),
+    tenant: tenant(textAt(from, 'tenant') ?? ''),
     name,
     ...(datasetName === undefined
       ? {}
@@ -263,26 +249,26 @@ function experimentOf(from: JsonObject): Experiment | undefined {
           dataset: {
             ...present<{ version?: number }>({ version: amount(dataset, 'version') }),
             name: datasetName,
-            hash: text(dataset, 'hash') ?? '',
+            hash: textAt(dataset, 'hash') ?? '',
             examples: amount(dataset, 'examples') ?? 0,
           },
         }),
     repeats: amount(from, 'repeats') ?? 1,
-    state: experimentStates.find((state) => state === text(from, 'state')) ?? 'stopped',
+    state: experimentStates.find((state) => state === textAt(from, 'state')) ?? 'stopped',
     beganAt: micros(from, 'began_at'),
-    endedAt: text(from, 'ended_at') === undefined ? undefined : micros(from, 'ended_at'),
+    endedAt: textAt(from, 'ended_at') === undefined ? undefined : micros(from, 'ended_at'),
     provenance: present({
-      commit: text(provenance, 'commit'),
-      branch: text(provenance, 'branch'),
+      commit: textAt(provenance, 'commit'),
+      branch: textAt(provenance, 'branch'),
       isDirty: typeof dirty === 'boolean' ? dirty : undefined,
-      configHash: text(provenance, 'config_hash'),
+      configHash: textAt(provenance, 'config_hash'),
       environment: Object.fromEntries(
         Object.entries(below(provenance, 'environment')).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
       ),
     }),
     evaluators: (isJsonArray(evaluators) ? evaluators : []).filter(isJsonObject).map((one) => ({
-      name: text(one, 'name') ?? '',
-      evaluator: text(one, 'evaluator') ?? '',
+      name: textAt(one, 'name') ?? '',
+      evaluator: textAt(one, 'evaluator') ?? '',
       version: amount(one, 'version') ?? 1,
       threshold: amount(one, 'threshold') ?? null,
     })),
@@ -290,18 +276,18 @@ function experimentOf(from: JsonObject): Experiment | undefined {
 }
 
 function resultOf(from: JsonObject): ExperimentResult | undefined {
-  const [exampleId, repeat, verdicts] = [text(from, 'example_id'), amount(from, 'repeat'), member(from, 'verdicts')];
-  const status = resultStatuses.find((one) => one === text(from, 'status'));
+  const [exampleId, repeat, verdicts] = [textAt(from, 'example_id'), amount(from, 'repeat'), member(from, 'verdicts')];
+  const status = resultStatuses.find((one) => one === textAt(from, 'status'));
   if (exampleId === undefined || repeat === undefined || status === undefined || !isJsonArray(verdicts)) return undefined;
   const [error, agent] = [below(from, 'error'), below(from, 'agent')];
-  const kind = resultErrorKinds.find((one) => one === text(error, 'kind'));
-  const [traceId, spanId] = [parseTraceId(text(from, 'trace_id') ?? ''), parseSpanId(text(from, 'span_id') ?? '')];
+  const kind = resultErrorKinds.find((one) => one === textAt(error, 'kind'));
+  const [traceId, spanId] = [parseTraceId(textAt(from, 'trace_id') ?? ''), parseSpanId(textAt(from, 'span_id') ?? '')];
   return present<ExperimentResult>({
     exampleId,
     repeat,
     status,
-    input: text(from, 'input'),
-    error: kind === undefined ? undefined : { kind, message: text(error, 'message') ?? '' },
+    input: textAt(from, 'input'),
+    error: kind === undefined ? undefined : { kind, message: textAt(error, 'message') ?? '' },
     run: traceId === undefined || spanId === undefined ? undefined : { traceId, spanId },
     beganAt: micros(from, 'began_at'),
     endedAt: micros(from, 'ended_at'),
@@ -310,28 +296,28 @@ function resultOf(from: JsonObject): ExperimentResult | undefined {
     outputTokens: amount(from, 'output_tokens'),
     cost: amount(from, 'cost_usd'),
     agent: present({
-      agent: text(agent, 'name'),
-      version: text(agent, 'version'),
-      model: text(agent, 'model'),
-      promptHash: text(agent, 'prompt_hash'),
-      toolsHash: text(agent, 'tools_hash'),
+      agent: textAt(agent, 'name'),
+      version: textAt(agent, 'version'),
+      model: textAt(agent, 'model'),
+      promptHash: textAt(agent, 'prompt_hash'),
+      toolsHash: textAt(agent, 'tools_hash'),
     }),
     verdicts: verdicts.filter(isJsonObject).flatMap(verdictOf),
   });
 }
 
 function verdictOf(from: JsonObject): readonly ResultVerdict[] {
-  const [name, verdict] = [text(from, 'name'), verdictWords.find((word) => word === text(from, 'verdict'))];
+  const [name, verdict] = [textAt(from, 'name'), verdictWords.find((word) => word === textAt(from, 'verdict'))];
   if (name === undefined || verdict === undefined) return [];
   return [
     present<ResultVerdict>({
       name,
-      evaluator: text(from, 'evaluator') ?? name,
+      evaluator: textAt(from, 'evaluator') ?? name,
       verdict,
       score: amount(from, 'score'),
-      label: text(from, 'label') ?? verdict,
-      explanation: text(from, 'explanation') ?? '',
-      reason: text(from, 'reason'),
+      label: textAt(from, 'label') ?? verdict,
+      explanation: textAt(from, 'explanation') ?? '',
+      reason: textAt(from, 'reason'),
     }),
   ];
 }

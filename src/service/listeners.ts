@@ -26,7 +26,7 @@ import type { Store } from '../model/store/store.ts';
 import { openMetricsContentType, openMetricsPieces } from '../telemetry/openmetrics.ts';
 import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { evaluabilityRows } from '../web/api/json.ts';
+import { evaluabilityRows } from '../web/api/evaluability.ts';
 import type { ApiDeps, OtlpAddresses } from '../web/api/route.ts';
 import { consoleListener, type ConsoleListener, type ConsoleOptions } from '../web/console.ts';
 import { waitingListener, type WaitingConsole } from '../web/waiting-console.ts';

@@ -40,7 +40,7 @@ import { tasksMax, versionsMax } from '../../src/stores/sql/version-sums.ts';
 import { labelSetsPreset } from '../../src/telemetry/registry.ts';
 import { runsListedMax } from '../../src/exporters/webhook/webhook-message.ts';
 import { rowsMax as callRowsMax } from '../../src/web/api/calls.ts';
-import { runsMax } from '../../src/web/api/figures.ts';
+import { runsMax } from '../../src/web/api/rates.ts';
 import { noticesMax } from '../../src/web/api/notices.ts';
 import { versionsMax as versionsAnsweredMax } from '../../src/web/api/versions.ts';
 import { attemptsMax, sessionsMax } from '../../src/web/browser-sessions.ts';

@@ -3,7 +3,7 @@ import { comparisonHtml } from './comparison-html.ts';
 import { comparisonJunit } from './comparison-junit.ts';
 import { comparisonMarkdown, comparisonTable } from './comparison-text.ts';
 import type { Comparison } from '../experiment-comparison.ts';
-import { comparisonJson } from '../experiment-json.ts';
+import { comparison as comparisonResource } from '../comparison-json.ts';
 import { jsonText } from '../../model/json.ts';
 
 export interface ComparisonReport {
@@ -22,7 +22,7 @@ export const comparisonReports: readonly ComparisonReport[] = [
     name: 'json',
     type: 'application/json; charset=utf-8',
     ending: 'json',
-    write: (comparison) => jsonText(comparisonJson(comparison)),
+    write: (comparison) => jsonText(comparisonResource.write(comparison)),
   },
   { name: 'html', type: 'text/html; charset=utf-8', ending: 'html', write: comparisonHtml },
 ];

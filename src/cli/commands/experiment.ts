@@ -17,7 +17,7 @@ import { experimentRun, type RunSettings } from '../experiment/run.ts';
 import { allResults, storedExperiment } from '../experiment/stored-experiments.ts';
 import { withStore } from '../open-store.ts';
 import { oneLine } from '../../model/one-line.ts';
-import { experimentJson } from '../../analytics/experiment-json.ts';
+import { storedExperiment as experimentResource } from '../../analytics/experiment-json.ts';
 import { isExperimentId } from '../../model/experiment.ts';
 import { tenant } from '../../model/ids.ts';
 import { parseTimeText } from '../../model/timestamp.ts';
@@ -251,10 +251,7 @@ async function listed(input: CommandInput): Promise<ExitCode> {
       ...(dataset === undefined ? {} : { dataset }),
     }),
   );
-  for (const one of experiments)
-    input.say(
-      format === 'json' ? jsonText({ ...experimentJson(one), results: one.results, statuses: { ...one.statuses } }) : listLine(one),
-    );
+  for (const one of experiments) input.say(format === 'json' ? jsonText(experimentResource.write(one)) : listLine(one));
   if (experiments.length === 0) input.complain('No stored experiment matches.');
   return 0;
 }

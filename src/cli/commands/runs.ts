@@ -8,7 +8,7 @@ import { mayBeThere, openStore, storeName } from '../../stores/index.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
 import { endEvaluator } from '../../model/verdict.ts';
 import type { RunFilter, RunPlace, RunRow, Store, StoredVerdict } from '../../model/store/store.ts';
-import { runRowJson } from '../../web/api/json.ts';
+import { runRowJson } from '../../web/api/run-json.ts';
 import { UsageError, type CommandProgram, type CommandInput, type ExitCode, textOption, textOptions, reportFormat } from '../command.ts';
 import { configOption, formatOption } from '../common-options.ts';
 import { parseRunFilter, runFilterKeys } from '../run-filter.ts';

@@ -23,8 +23,8 @@ import { compareJudges, type JudgeComparison } from '../../statistics/comparison
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
 import { verdictWord } from '../../model/verdict.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { estimateJson } from '../../web/api/estimate-json.ts';
-import { judgeFiguresJson } from '../../web/api/figures.ts';
+import { estimate } from '../../web/api/estimate-json.ts';
+import { judgeFigures } from '../../web/api/judges.ts';
 
 const stopMs = 1_000;
 
@@ -402,12 +402,12 @@ function checkJson({ runs, results }: CheckReport): string {
 }
 
 function resultJson({ name, labelled, unanswered, agreement }: CheckResult): JsonObject {
-  return { name, labelled, unanswered, agreement: agreement === undefined ? null : judgeFiguresJson(agreement) };
+  return { name, labelled, unanswered, agreement: agreement === undefined ? null : judgeFigures.write(agreement) };
 }
 
 function comparisonJson(comparison: JudgeComparison | NotEstimable): JsonObject {
   if (comparison.kind === 'not_estimable')
-    return { word: null, difference: estimateJson(comparison), p: null, only_this_right: null, only_other_right: null };
+    return { word: null, difference: estimate.write(comparison), p: null, only_this_right: null, only_other_right: null };
   const { word, difference, counts, midP } = comparison;
-  return { word, difference: estimateJson(difference), p: midP, only_this_right: counts.onlySecond, only_other_right: counts.onlyFirst };
+  return { word, difference: estimate.write(difference), p: midP, only_this_right: counts.onlySecond, only_other_right: counts.onlyFirst };
 }

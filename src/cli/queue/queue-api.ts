@@ -8,7 +8,7 @@ import { judgesInForce } from '../../service/judge-pool.ts';
 import { clock } from '../../service/node-runtime.ts';
 import { thresholdsOf } from '../../service/queue-rules.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { runRowJson } from '../../web/api/json.ts';
+import { runRowJson } from '../../web/api/run-json.ts';
 import { queueRoutes } from '../../web/api/queues.ts';
 import { type Parameters, Refusal } from '../../web/api/route.ts';
 import { type CommandInput, textOption, UsageError } from '../command.ts';

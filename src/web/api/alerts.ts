@@ -1,21 +1,19 @@
 /** The routes of alerts: what each looks at, its state, and what people note at it. */
-import { type AlertRow, alertNoteCharsMax, alertStates, alertUnits, type AlertWanted, silenceMsMax } from '../../model/alert.ts';
+import {
+  type Acknowledgement,
+  type AlertRow,
+  type AlertSilence,
+  alertNoteCharsMax,
+  alertStates,
+  alertUnits,
+  type AlertWanted,
+  silenceMsMax,
+} from '../../model/alert.ts';
 import { isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import type { Tenant } from '../../model/ids.ts';
-import { timeText } from '../../model/timestamp.ts';
-import {
-  type ApiDeps,
-  type Caller,
-  count,
-  list,
-  object,
-  type Parameters,
-  Refusal,
-  type Route,
-  text,
-  textParameter,
-  time,
-} from './route.ts';
+import { count, flag, inline, many, number, optional, resource, schemasOf, text, time } from '../../model/resource.ts';
+import type { Micros } from '../../model/timestamp.ts';
+import { type ApiDeps, bodyOf, type Caller, list, type Parameters, Refusal, type Route, textParameter } from './route.ts';
 
 const bodyBytesMax = 16 * 1024;
 const nameCharsMax = 200;
@@ -39,10 +37,51 @@ const inBody = {
 const missing = { message: 'There is no such alert, or it does not look at the agent.', todo: 'GET /api/v1/alerts lists them.' };
 const silenceSecondsMax = silenceMsMax / 1_000;
 
-const bodyOf = (properties: JsonObject, required: readonly string[]): NonNullable<Route['body']> => {
-  const schema = { type: 'object', additionalProperties: false, required, properties };
-  return { bytesMax: bodyBytesMax, taken: schema, schema };
-};
+/** The clock of the alerts counts whole milliseconds. */
+const wholeMs = (ms: number | undefined): Micros | undefined => (ms === undefined ? undefined : Math.floor(ms) * 1_000);
+
+const silence = inline<AlertSilence>()({
+  at: [time, ({ atMs }) => wholeMs(atMs)],
+  until: [time, ({ untilMs }) => wholeMs(untilMs)],
+  by: text,
+  reason: [text, ({ note }) => note],
+  all_agents: [flag, ({ agent }) => agent === undefined],
+});
+const acknowledgement = inline<Acknowledgement>()({ at: [time, ({ atMs }) => wholeMs(atMs)], by: text, note: text });
+
+const alert = resource<AlertRow>()('Alert', {
+  name: text,
+  tenant: optional(text, 'Null: the alert is about all tenants together.'),
+  when: { ...text, description: 'The condition, as the configuration writes it.' },
+  agent: optional(text, 'Null: no agent has been looked at, or runs without an agent.'),
+  state: {
+    enum: alertStates,
+    description: '`pending`: the condition holds, and not yet for as long as `for`. `no_data`: too few runs to say whether it holds.',
+  },
+  since: [optional(time, 'When the state began.'), ({ sinceMs }) => wholeMs(sinceMs)],
+  looked_at: [
+    optional(time, 'When the service looked last. Null: it has not looked since its start.'),
+    ({ lookedAtMs }) => wholeMs(lookedAtMs),
+  ],
+  firing_since: [
+    optional(time, 'Since when it fires. It stays while there is no data, until the alert is over.'),
+    ({ firingMs }) => wholeMs(firingMs),
+  ],
+  figure: optional(number),
+  threshold: optional(number),
+  unit: { enum: alertUnits, description: 'Of the figure and the threshold. `times`: times the budget of the objective.' },
+  runs: { ...count, description: 'Runs behind the figure.' },
+  runs_page: [{ ...text, description: 'Page of the console with the runs that the alert is about.' }, ({ runsPath }) => runsPath],
+  explanation: text,
+  version: optional(text),
+  against: optional(text),
+  to: many(text),
+  undelivered: [{ ...count, description: 'Messages that wait for their receiver, or for the end of a silence.' }, ({ untold }) => untold],
+  silence: optional(silence, 'Messages are held back until then.'),
+  acknowledged: optional(acknowledgement, 'Who looks after the alert since it fires.'),
+});
+
+export const alertSchemas = schemasOf(alert);
 
 export const alertRoutes: readonly Route[] = [
   {
@@ -51,10 +90,10 @@ export const alertRoutes: readonly Route[] = [
     summary: 'The alerts of the configuration and their state for each agent that they look at, with silences and acknowledgements.',
     path_parameters: {},
     query_parameters: { tenant, state: { enum: alertStates, description: 'Alerts in this state.' } },
-    answer: list('alerts', 'Alert'),
+    answer: list('alerts', alert),
     async handle({ alerts }, { tenant: of, state }) {
       const rows = alerts().filter((row) => (of === undefined || row.tenant === of) && (state === undefined || row.state === state));
-      return { alerts: rows.map(alertJson), next: null };
+      return { alerts: rows.map(alert.write), next: null };
     },
   },
   {
@@ -70,9 +109,10 @@ export const alertRoutes: readonly Route[] = [
         reason: { type: 'string', minLength: 1, maxLength: alertNoteCharsMax },
       },
       ['seconds', 'reason'],
+      bodyBytesMax,
     ),
     refusals: { 409: 'There are as many silences as a tenant may have.' },
-    answer: list('alerts', 'Alert'),
+    answer: list('alerts', alert),
     missing,
     async handle(deps, query, body, caller) {
       const given = isJsonObject(body) ? body : {};
@@ -98,9 +138,9 @@ export const alertRoutes: readonly Route[] = [
     may: 'annotate',
     path_parameters: { name },
     query_parameters: { tenant },
-    body: bodyOf({ ...inBody, note: { type: 'string', maxLength: alertNoteCharsMax } }, []),
+    body: bodyOf({ ...inBody, note: { type: 'string', maxLength: alertNoteCharsMax } }, [], bodyBytesMax),
     refusals: { 409: 'The alert does not fire.' },
-    answer: list('alerts', 'Alert'),
+    answer: list('alerts', alert),
     missing,
     async handle(deps, query, body, caller) {
       const given = isJsonObject(body) ? body : {};
@@ -129,7 +169,7 @@ export const alertRoutes: readonly Route[] = [
     ...(kind === 'acknowledged' ? { may: 'annotate' } : {}),
     path_parameters: { name },
     query_parameters: inQuery,
-    answer: list('alerts', 'Alert'),
+    answer: list('alerts', alert),
     missing: { message: `The alert has no such ${what}.`, todo: 'GET /api/v1/alerts lists them; one for all agents needs no agent.' },
     async handle(deps, query) {
       const isDone = await deps.alertNotes.lift(wantedOf(query, query as JsonObject), kind);
@@ -162,82 +202,7 @@ function ofAlert({ alerts }: Pick<ApiDeps, 'alerts'>, query: Parameters): JsonVa
   return {
     alerts: alerts()
       .filter((row) => row.name === query['name'])
-      .map(alertJson),
+      .map(alert.write),
     next: null,
   };
 }
-
-function alertJson(row: AlertRow): JsonObject {
-  const { name: alert, when, agent, state, figure, threshold, runs, explanation, version, against, to, silence, acknowledged } = row;
-  return {
-    name: alert,
-    tenant: row.tenant ?? null,
-    when,
-    agent: agent ?? null,
-    state,
-    since: timeOrNull(row.sinceMs),
-    looked_at: timeOrNull(row.lookedAtMs),
-    firing_since: timeOrNull(row.firingMs),
-    figure: figure ?? null,
-    threshold: threshold ?? null,
-    unit: row.unit,
-    runs,
-    runs_page: row.runsPath,
-    explanation,
-    version: version ?? null,
-    against: against ?? null,
-    to: [...to],
-    undelivered: row.untold,
-    silence:
-      silence === undefined
-        ? null
-        : {
-            at: timeOrNull(silence.atMs),
-            until: timeOrNull(silence.untilMs),
-            by: silence.by,
-            reason: silence.note,
-            all_agents: silence.agent === undefined,
-          },
-    acknowledged: acknowledged === undefined ? null : { at: timeOrNull(acknowledged.atMs), by: acknowledged.by, note: acknowledged.note },
-  };
-}
-
-function timeOrNull(ms: number | undefined): string | null {
-  return ms === undefined ? null : timeText(BigInt(Math.max(0, Math.floor(ms))) * 1_000_000n);
-}
-
-const orNull = (schema: JsonObject, description?: string): JsonObject => ({
-  anyOf: [schema, { type: 'null' }],
-  ...(description === undefined ? {} : { description }),
-});
-
-export const alertSchemas: { readonly [name: string]: JsonObject } = {
-  Alert: object({
-    name: text,
-    tenant: orNull(text, 'Null: the alert is about all tenants together.'),
-    when: { ...text, description: 'The condition, as the configuration writes it.' },
-    agent: orNull(text, 'Null: no agent has been looked at, or runs without an agent.'),
-    state: {
-      enum: alertStates,
-      description: '`pending`: the condition holds, and not yet for as long as `for`. `no_data`: too few runs to say whether it holds.',
-    },
-    since: orNull(time, 'When the state began.'),
-    looked_at: orNull(time, 'When the service looked last. Null: it has not looked since its start.'),
-    firing_since: orNull(time, 'Since when it fires. It stays while there is no data, until the alert is over.'),
-    figure: orNull({ type: 'number' }),
-    threshold: orNull({ type: 'number' }),
-    unit: { enum: alertUnits, description: 'Of the figure and the threshold. `times`: times the budget of the objective.' },
-    runs: { ...count, description: 'Runs behind the figure.' },
-    runs_page: { ...text, description: 'Page of the console with the runs that the alert is about.' },
-    explanation: text,
-    version: orNull(text),
-    against: orNull(text),
-    to: { type: 'array', items: text },
-    undelivered: { ...count, description: 'Messages that wait for their receiver, or for the end of a silence.' },
-    silence: orNull(
-      object({ at: time, until: time, by: text, reason: text, all_agents: { type: 'boolean' } }),
-      'Messages are held back until then.',
-    ),
-    acknowledged: orNull(object({ at: time, by: text, note: text }), 'Who looks after the alert since it fires.'),
-  }),
-};

@@ -8,6 +8,7 @@ import {
   annotatorKinds,
   type TakenAnnotation,
 } from '../../model/store/annotation-store.ts';
+import { count, flag, inline, many, object, optional, orNull, resource, share, text, textOrNull, time } from '../../model/resource.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import { type Caller, parsedTime, type Route } from './route.ts';
 
@@ -20,8 +21,7 @@ const explanationCharsMax = 4_000;
 /** Allows for clock skew; an annotation from the far future would outlast every later one. */
 const aheadMicrosMax = 3_600_000_000;
 
-const text = (description: string): JsonObject => ({ type: 'string', minLength: 1, maxLength: nameCharsMax, description });
-const orNull = (schema: JsonObject): JsonObject => ({ ...schema, type: [String(schema['type']), 'null'] });
+const name = (description: string): JsonObject => ({ ...text, minLength: 1, maxLength: nameCharsMax, description });
 
 const properties: JsonObject = {
   trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$', description: 'Of the run.' },
@@ -30,20 +30,20 @@ const properties: JsonObject = {
     pattern: '^[0-9a-fA-F]{16}$',
     description: 'Of the run, when the trace holds several; left out: the outermost run, which is the one that started first.',
   },
-  tool_call: orNull(text('The tool call that it is about: the id of its span, or the model’s id of the call. Left out: the whole run.')),
+  tool_call: orNull(name('The tool call that it is about: the id of its span, or the model’s id of the call. Left out: the whole run.')),
   tenant: { type: ['string', 'null'], maxLength: nameCharsMax, description: 'Of the run; left out: the tenant of the trace.' },
-  name: text('Subject of the annotation: the name of an evaluator, for a comparison with its verdicts, or any other.'),
-  by: text('Annotator, as an opaque id. The newest annotation of one annotator, run, tool call and name counts.'),
+  name: name('Subject of the annotation: the name of an evaluator, for a comparison with its verdicts, or any other.'),
+  by: name('Annotator, as an opaque id. The newest annotation of one annotator, run, tool call and name counts.'),
   kind: {
     enum: [...annotatorKinds, null],
     default: 'human',
     description: '`human`: a person who judges runs; `user`: an end user of the agent; `evaluator`: another program.',
   },
-  label: orNull(text('`pass`, `fail`, or a label of the evaluator.')),
-  score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
-  passed: { type: ['boolean', 'null'], description: 'An annotation has at least one of label, score and passed.' },
+  label: orNull(name('`pass`, `fail`, or a label of the evaluator.')),
+  score: orNull(share),
+  passed: orNull(flag, 'An annotation has at least one of label, score and passed.'),
   explanation: { type: ['string', 'null'], maxLength: explanationCharsMax },
-  at: { type: ['string', 'null'], format: 'date-time', description: 'Time of the annotation; left out: now.' },
+  at: orNull(time, 'Time of the annotation; left out: now.'),
 };
 
 export const annotationSchema: JsonObject = {
@@ -167,6 +167,44 @@ const refusals: { readonly [fate in Extract<AnnotationFate, 'too_many' | 'full'>
   },
 };
 
+interface Result {
+  /** The entry of the request. */
+  readonly given: JsonValue;
+  readonly id: string | undefined;
+  readonly status: AnnotationFate | 'refused';
+  readonly error: (AnnotationFault & { readonly code: string }) | undefined;
+}
+
+/** Repeats a key of the request, so that the client can match the result. */
+const own =
+  (key: string) =>
+  ({ given }: Result): string | null => {
+    const found = isJsonObject(given) ? member(given, key) : undefined;
+    return typeof found === 'string' ? found.slice(0, 200) : null;
+  };
+
+export const annotationResult = resource<Result>()('AnnotationResult', {
+  id: textOrNull('For a DELETE request; null: it is not stored.'),
+  trace_id: [textOrNull(), own('trace_id')],
+  span_id: [textOrNull(), own('span_id')],
+  name: [textOrNull(), own('name')],
+  by: [textOrNull(), own('by')],
+  status: {
+    enum: ['attached', 'waiting', 'outdated', 'refused'],
+    description: '`attached`: its run is stored. `waiting`: not yet. `outdated`: the store has a newer one of the same annotator.',
+  },
+  error: optional(
+    inline<NonNullable<Result['error']>>()({ code: { enum: ['bad_annotation', 'too_many', 'full'] }, message: text, todo: text }),
+  ),
+});
+
+const annotationsBody = (items: JsonObject): JsonObject => ({
+  type: 'object',
+  required: ['annotations'],
+  additionalProperties: false,
+  properties: { annotations: { type: 'array', minItems: 1, maxItems: annotationsAtOnceMax, ...items } },
+});
+
 export const annotationRoutes: readonly Route[] = [
   {
     method: 'post',
@@ -177,32 +215,10 @@ export const annotationRoutes: readonly Route[] = [
     query_parameters: {},
     body: {
       bytesMax: annotationsBytesMax,
-      taken: {
-        type: 'object',
-        required: ['annotations'],
-        additionalProperties: false,
-        properties: { annotations: { type: 'array', minItems: 1, maxItems: annotationsAtOnceMax } },
-      },
-      schema: {
-        type: 'object',
-        required: ['annotations'],
-        additionalProperties: false,
-        properties: { annotations: { type: 'array', minItems: 1, maxItems: annotationsAtOnceMax, items: annotationSchema } },
-      },
+      taken: annotationsBody({}),
+      schema: annotationsBody({ items: annotationSchema }),
     },
-    answer: {
-      type: 'object',
-      required: ['taken', 'refused', 'annotations'],
-      properties: {
-        taken: { type: 'integer', minimum: 0 },
-        refused: { type: 'integer', minimum: 0 },
-        annotations: {
-          type: 'array',
-          items: { $ref: '#/components/schemas/AnnotationResult' },
-          description: 'In the order of the request.',
-        },
-      },
-    },
+    answer: object({ taken: count, refused: count, annotations: many(annotationResult.schema, 'In the order of the request.') }),
     statuses: {
       of: statusOf,
       meanings: {
@@ -221,8 +237,12 @@ export const annotationRoutes: readonly Route[] = [
       const annotations = entries.map(({ value, read }) =>
         'annotation' in read ? resultOf(value, taken[at++]) : refused(value, { code: 'bad_annotation', ...read.fault }),
       );
-      const count = annotations.filter(({ status }) => status !== 'refused').length;
-      return { taken: count, refused: annotations.length - count, annotations };
+      const faulty = annotations.filter(({ error }) => error !== undefined).length;
+      return {
+        taken: annotations.length - faulty,
+        refused: faulty,
+        annotations: annotations.map(annotationResult.write),
+      };
     },
   },
   {
@@ -235,11 +255,7 @@ export const annotationRoutes: readonly Route[] = [
       id: { type: 'string', pattern: '^[0-9a-f]{32}-[0-9a-f]{24}$', description: '`id` in the answer to the POST request, or in the run.' },
     },
     query_parameters: {},
-    answer: {
-      type: 'object',
-      required: ['deleted'],
-      properties: { deleted: { type: 'boolean', description: 'False: there was no such annotation.' } },
-    },
+    answer: object({ deleted: { ...flag, description: 'False: there was no such annotation.' } }),
     handle: async ({ unannotate }, { id }) => ({ deleted: await unannotate(String(id)) }),
   },
 ];
@@ -249,23 +265,12 @@ function signed(value: JsonValue, { name, isPerson }: Caller): JsonValue {
   return isPerson && isJsonObject(value) ? { ...value, by: name ?? null, kind: 'human' } : value;
 }
 
-function resultOf(value: JsonValue, { fate, id }: TakenAnnotation = { fate: 'full', id: undefined }): JsonObject {
-  return fate === 'too_many' || fate === 'full'
-    ? refused(value, refusals[fate])
-    : { id: id ?? null, ...named(value), status: fate, error: null };
+function resultOf(given: JsonValue, { fate, id }: TakenAnnotation = { fate: 'full', id: undefined }): Result {
+  return fate === 'too_many' || fate === 'full' ? refused(given, refusals[fate]) : { given, id, status: fate, error: undefined };
 }
 
-function refused(value: JsonValue, { code, message, todo }: AnnotationFault & { readonly code: string }): JsonObject {
-  return { id: null, ...named(value), status: 'refused', error: { code, message, todo } };
-}
-
-/** Repeats the keys of the request, so that the client can match the result. */
-function named(value: JsonValue): JsonObject {
-  const own = (key: string): JsonValue => {
-    const found = isJsonObject(value) ? member(value, key) : undefined;
-    return typeof found === 'string' ? found.slice(0, 200) : null;
-  };
-  return { trace_id: own('trace_id'), span_id: own('span_id'), name: own('name'), by: own('by') };
+function refused(given: JsonValue, error: Result['error']): Result {
+  return { given, id: undefined, status: 'refused', error };
 }
 
 function statusOf(answer: JsonObject): number {

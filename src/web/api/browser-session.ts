@@ -1,23 +1,28 @@
 /** The routes of the session of a browser: who is signed in, sign-in with a token, sign-out. */
 import type { JsonObject } from '../../model/json.ts';
-import { type Caller, Refusal, rights, type Route, text, type Visit } from './route.ts';
+import { flag, inline, many, object, orNull, text, textOrNull, time } from '../../model/resource.ts';
+import { type Caller, Refusal, rights, type Route, type Visit } from './route.ts';
 
-const orNull = (type: string, description: string): JsonObject => ({ type: [type, 'null'], description });
 const tokenCharsMax = 4_096;
 
-const answer: JsonObject = {
-  type: 'object',
-  required: ['sign_in_needed', 'ways', 'name', 'rights', 'tenant', 'anti_forgery', 'expires_at'],
-  properties: {
-    sign_in_needed: { type: 'boolean', description: 'True: nobody may read without a token or a sign-in.' },
-    ways: { type: 'array', items: { enum: ['token', 'oidc'] }, description: 'Ways to sign in.' },
-    name: orNull('string', 'Name of the token, or of the person. Null: the caller has none.'),
-    rights: { type: 'array', items: { enum: rights }, description: 'What the caller may do.' },
-    tenant: orNull('string', 'The only tenant that the caller sees; null: all.'),
-    anti_forgery: orNull('string', 'For the header `X-Anti-Forgery` of changes with the cookie of the session.'),
-    expires_at: { type: ['string', 'null'], format: 'date-time', description: 'End of the session; null: there is none.' },
-  },
-};
+/** `ways` and the need of a sign-in are those of the service. */
+type Session = Caller & Pick<Visit, 'isSignInNeeded' | 'ways'>;
+
+const caller = inline<Session>()({
+  sign_in_needed: [{ ...flag, description: 'True: nobody may read without a token or a sign-in.' }, ({ isSignInNeeded }) => isSignInNeeded],
+  ways: many({ enum: ['token', 'oidc'] }, 'Ways to sign in.'),
+  name: textOrNull('Name of the token, or of the person. Null: the caller has none.'),
+  rights: many({ enum: rights }, 'What the caller may do.'),
+  tenant: textOrNull('The only tenant that the caller sees; null: all.'),
+  anti_forgery: [
+    textOrNull('For the header `X-Anti-Forgery` of changes with the cookie of the session.'),
+    ({ session }) => session?.antiForgery,
+  ],
+  expires_at: [
+    orNull(time, 'End of the session; null: there is none.'),
+    ({ session }) => (session === undefined ? null : new Date(session.expiresAtMs).toISOString()),
+  ],
+});
 
 export const browserSessionRoutes: readonly Route[] = [
   {
@@ -27,8 +32,8 @@ export const browserSessionRoutes: readonly Route[] = [
     isOpen: true,
     path_parameters: {},
     query_parameters: {},
-    answer,
-    handle: async (_parts, _query, _body, visit) => sessionJson(visit, visit),
+    answer: caller.schema,
+    handle: async (_parts, _query, _body, visit) => caller.write(visit),
   },
   {
     method: 'post',
@@ -54,7 +59,7 @@ export const browserSessionRoutes: readonly Route[] = [
       },
     },
     refusals: { 401: 'No token that may read has this value.', 429: 'Too many sign-ins failed within a minute.' },
-    answer,
+    answer: caller.schema,
     async handle(_parts, _query, body, visit) {
       const found = await visit.signIn(String((body as JsonObject)['token']));
       if (found === 'too_many')
@@ -65,7 +70,7 @@ export const browserSessionRoutes: readonly Route[] = [
           message: 'No token that may read has this value.',
           todo: 'Give the value of a token of listen.tokens that may read.',
         });
-      return sessionJson(visit, found);
+      return caller.write({ ...found, isSignInNeeded: visit.isSignInNeeded, ways: visit.ways });
     },
   },
   {
@@ -75,22 +80,10 @@ export const browserSessionRoutes: readonly Route[] = [
     isOpen: true,
     path_parameters: {},
     query_parameters: {},
-    answer: { type: 'object', required: ['signed_out'], properties: { signed_out: { type: 'boolean' } } },
+    answer: object({ signed_out: flag }),
     async handle(_parts, _query, _body, visit) {
       await visit.signOut();
       return { signed_out: visit.session !== undefined };
     },
   },
 ];
-
-function sessionJson({ isSignInNeeded, ways }: Visit, { name, rights: held, tenant, session }: Caller): JsonObject {
-  return {
-    sign_in_needed: isSignInNeeded,
-    ways: [...ways],
-    name: name ?? null,
-    rights: [...held],
-    tenant: tenant ?? null,
-    anti_forgery: session?.antiForgery ?? null,
-    expires_at: session === undefined ? null : new Date(session.expiresAtMs).toISOString(),
-  };
-}

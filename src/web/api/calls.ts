@@ -1,20 +1,36 @@
 /** The routes of calls: tools, models, and distributions of what runs and calls took. */
-import { proportion } from '../../statistics/proportion.ts';
-import { estimateJson } from './estimate-json.ts';
 import { histogramOf } from '../../analytics/histogram.ts';
 import { isJsonArray, type JsonObject, parseJson } from '../../model/json.ts';
 import type { QuantileSketch } from '../../model/quantile-sketch.ts';
+import {
+  count,
+  countOrNull,
+  described,
+  inline,
+  inSeconds,
+  joined,
+  many,
+  number,
+  numberOrNull,
+  object,
+  part,
+  resource,
+  resourceOf,
+  schemasOf,
+  type Shape,
+  text,
+  textOrNull,
+} from '../../model/resource.ts';
 import { otherRollup, type RollupKind, type RollupQuery, type RollupRow, scoreEdges } from '../../model/store/rollup-store.ts';
 import type { ArgumentFailures, ToolRow } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
+import { proportion } from '../../statistics/proportion.ts';
 import { quantileOf } from '../../statistics/quantile-sketch.ts';
-import { splitJson, timeOf } from './json.ts';
-import { rollupMembers, rollupParameters, rollupPeriod } from './overview.ts';
+import { estimate } from './estimate-json.ts';
+import { rollupJson, rollupMembers, rollupParameters, rollupPeriod } from './overview.ts';
 import {
   type ApiDeps,
-  count,
   named,
-  object,
   type Parameters,
   periodOf,
   QueryFault,
@@ -22,6 +38,9 @@ import {
   runParameters,
   runsOf,
   splitDescription,
+  splitIn,
+  splitJson,
+  splitMembers,
   splitOf,
   tenantOf,
   textParameter,
@@ -36,6 +55,97 @@ const distributionsBy = ['agent', 'tool', 'model', 'evaluator'] as const;
 type Of = (typeof distributionsOf)[number];
 type By = (typeof distributionsBy)[number];
 
+const quantile = (at: number, description: string): Shape<QuantileSketch> => {
+  const { schema, write } = inSeconds(numberOrNull(description));
+  return { schema, write: (sketch) => write(quantileOf(sketch, at)) };
+};
+
+const agentOfTool = part<ToolRow>()({ agent: textOrNull() });
+const toolFigures = part<ToolRow>()({
+  name: text,
+  calls: count,
+  errors: count,
+  error_rate: [
+    described(estimate, 'Of the calls that ran, with a 95 % interval as if they were independent.'),
+    ({ errors, calls, notExecuted }) => proportion({ hits: errors, of: calls - notExecuted }),
+  ],
+  not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
+  mean_seconds: [inSeconds(numberOrNull()), ({ tookMicros }) => tookMicros],
+  p50_seconds: [quantile(0.5, 'Median, to 2 % of its value.'), ({ times }) => times],
+  p95_seconds: [quantile(0.95, 'To 2 % of its value.'), ({ times }) => times],
+  argument_failures: [
+    many(
+      inline<ArgumentFailures>()({
+        path: { ...text, description: 'Of the argument, with dots; `[]`: a place in a list. Empty: the arguments as a whole.' },
+        keyword: { ...text, description: 'Keyword of the JSON Schema of the tool.' },
+        count: [{ ...count, description: 'Calls.' }, ({ calls }) => calls],
+      }),
+      'Arguments that the schema of the tool refuses, as `tool_call_validity` found them, most first.',
+    ),
+    ({ argumentFailures }) => argumentFailures.slice(0, failuresMax),
+  ],
+});
+
+export const tool = resourceOf('Tool', joined(agentOfTool, toolFigures), splitMembers);
+
+function toolJson(row: ToolRow, by: RunSplit | undefined): JsonObject {
+  return { ...agentOfTool.write(row), ...splitJson(by, row.of), ...toolFigures.write(row) };
+}
+
+type ModelRow = RollupRow<'model'>;
+
+const model = resourceOf(
+  'Model',
+  part<ModelRow>()({
+    model: [textOrNull('Null: the spans name none.'), ({ name }) => (name === '' ? null : name)],
+    runs: [{ ...count, description: 'Runs with a call of the model.' }, ({ counts }) => counts.runs],
+    calls: [count, ({ counts }) => counts.calls],
+    errors: [{ ...count, description: 'Calls that ended in an error.' }, ({ counts }) => counts.errors],
+    p50_seconds: [quantile(0.5, 'Median of the calls with times, to 2 % of its value.'), ({ sketches }) => sketches.took],
+    p95_seconds: [quantile(0.95, 'To 2 % of its value.'), ({ sketches }) => sketches.took],
+    input_tokens: [
+      countOrNull('Of the calls that tell them. Null: none does.'),
+      ({ counts }) => (counts.tokened === 0 ? null : counts.inputTokens),
+    ],
+    output_tokens: [countOrNull(), ({ counts }) => (counts.tokened === 0 ? null : counts.outputTokens)],
+    cost_usd: [
+      numberOrNull('Of the runs whose cost is known, by `prices` or as the spans tell it. Null: there is none.'),
+      ({ counts }) => (counts.costed === 0 ? null : counts.cost),
+    ],
+    costed_runs: [count, ({ counts }) => counts.costed],
+  }),
+  { agent: textOrNull('With `by=agent`.') },
+);
+
+interface Distribution {
+  /** Empty: the spans name none. */
+  readonly name: string;
+  readonly count: number;
+  readonly mean: number | undefined;
+  /** `undefined` where values are counted in bins. */
+  readonly quantile: (share: number) => number | undefined;
+  readonly histogram: readonly { readonly from: number; readonly to: number; readonly count: number }[];
+}
+
+const distribution = resource<Distribution>()('Distribution', {
+  name: [
+    textOrNull('Of the agent, the tool, the model or the evaluator. Null: the spans name none.'),
+    ({ name }) => (name === '' ? null : name),
+  ],
+  count: { ...count, description: 'Number of values.' },
+  mean: numberOrNull('Null: not summed, as for model calls.'),
+  p50: [numberOrNull('To 2 % of its value. Null: scores, which are counted in bins.'), (one) => one.quantile(0.5)],
+  p90: [numberOrNull(), (one) => one.quantile(0.9)],
+  p95: [numberOrNull(), (one) => one.quantile(0.95)],
+  p99: [numberOrNull(), (one) => one.quantile(0.99)],
+  histogram: many(
+    inline<Distribution['histogram'][number]>()({ from: number, to: number, count }),
+    'Values above `from` and up to `to`; values of 0 stand in a bin of their own.',
+  ),
+});
+
+export const callSchemas = schemasOf(model, distribution);
+
 export const callRoutes: readonly Route[] = [
   {
     method: 'get',
@@ -47,24 +157,15 @@ export const callRoutes: readonly Route[] = [
       ...runParameters,
       by: { enum: runSplits, description: `${splitDescription}, the others as \`other\`.` },
     },
-    answer: {
-      type: 'object',
-      required: [...Object.keys(rollupMembers), 'tools', 'next'],
-      properties: { ...rollupMembers, tools: { type: 'array', items: { $ref: '#/components/schemas/Tool' } }, next: { type: 'null' } },
-    },
+    answer: object({ ...rollupMembers, tools: many(tool.schema), next: { type: 'null' } }),
     async handle(deps, query) {
       const split = splitOf(query);
       const { rows, from, to, isWhole } = await (split === undefined &&
       !['version', 'model', 'prompt'].some((name) => Object.hasOwn(query, name))
         ? summedTools(deps, query)
         : readTools(deps, query));
-      return {
-        from: timeOf(from),
-        to: timeOf(to),
-        whole: isWhole,
-        tools: rows.slice(0, rowsMax).map((row) => toolJson(row, split)),
-        next: null,
-      };
+      const tools = rows.slice(0, rowsMax).map((row) => toolJson(row, split));
+      return { ...rollupJson({ from, to, isWhole }), tools, next: null };
     },
   },
   {
@@ -73,11 +174,7 @@ export const callRoutes: readonly Route[] = [
     summary: `Model calls by model, most first. At most ${rowsMax} rows.`,
     path_parameters: {},
     query_parameters: { ...rollupParameters, by: { enum: ['agent'], description: 'Rows for each agent and model.' } },
-    answer: {
-      type: 'object',
-      required: [...Object.keys(rollupMembers), 'models', 'next'],
-      properties: { ...rollupMembers, models: { type: 'array', items: { $ref: '#/components/schemas/Model' } }, next: { type: 'null' } },
-    },
+    answer: object({ ...rollupMembers, models: many(model.schema), next: { type: 'null' } }),
     async handle(deps, query) {
       const { isWhole, ...period } = await rollupPeriod(deps, query);
       const byAgent = query['by'] === 'agent';
@@ -88,16 +185,11 @@ export const callRoutes: readonly Route[] = [
         byAgent,
         byName: true,
       });
-      return {
-        from: timeOf(from),
-        to: timeOf(to),
-        whole: isWhole,
-        models: rows
-          .toSorted((one, other) => other.counts.calls - one.counts.calls)
-          .slice(0, rowsMax)
-          .map((row) => modelJson(row, byAgent)),
-        next: null,
-      };
+      const models = rows
+        .toSorted((one, other) => other.counts.calls - one.counts.calls)
+        .slice(0, rowsMax)
+        .map((row) => ({ ...(byAgent ? { agent: row.agent === '' ? null : row.agent } : {}), ...model.write(row) }));
+      return { ...rollupJson({ from, to, isWhole }), models, next: null };
     },
   },
   {
@@ -116,18 +208,14 @@ export const callRoutes: readonly Route[] = [
       by: { enum: distributionsBy, default: 'agent' },
       evaluator: { ...textParameter, description: 'Name of the evaluator, for scores.' },
     },
-    answer: {
-      type: 'object',
-      required: ['of', 'by', 'unit', ...Object.keys(rollupMembers), 'distributions', 'next'],
-      properties: {
-        of: { enum: distributionsOf },
-        by: { enum: distributionsBy },
-        unit: { enum: ['seconds', 'usd', 'tokens', 'score'] },
-        ...rollupMembers,
-        distributions: { type: 'array', items: { $ref: '#/components/schemas/Distribution' } },
-        next: { type: 'null' },
-      },
-    },
+    answer: object({
+      of: { enum: distributionsOf },
+      by: { enum: distributionsBy },
+      unit: { enum: ['seconds', 'usd', 'tokens', 'score'] },
+      ...rollupMembers,
+      distributions: many(distribution.schema),
+      next: { type: 'null' },
+    }),
     async handle(deps, query) {
       const of = distributionsOf.find((one) => one === query['of']) ?? 'duration';
       const by = distributionsBy.find((one) => one === query['by']) ?? 'agent';
@@ -143,10 +231,11 @@ export const callRoutes: readonly Route[] = [
         of,
         by,
         unit: units[of].name,
-        from: timeOf(from),
-        to: timeOf(to),
-        whole: isWhole,
-        distributions: rows.toSorted((one, other) => Number(other['count']) - Number(one['count'])).slice(0, rowsMax),
+        ...rollupJson({ from, to, isWhole }),
+        distributions: rows
+          .toSorted((one, other) => other.count - one.count)
+          .slice(0, rowsMax)
+          .map(distribution.write),
         next: null,
       };
     },
@@ -175,8 +264,7 @@ async function summedTools(deps: ApiDeps, query: Parameters): Promise<FoundTools
 
 async function readTools({ store, clock }: ApiDeps, query: Parameters): Promise<FoundTools> {
   const period = periodOf(query, clock);
-  const split = splitOf(query);
-  const rows = await store.tools({ ...period, ...runsOf(query), ...(split === undefined ? {} : { by: split }) });
+  const rows = await store.tools({ ...period, ...runsOf(query), ...splitIn(query) });
   return { rows, ...period, isWhole: true };
 }
 
@@ -201,47 +289,7 @@ function failureOf([key, calls]: readonly [string, number]): ArgumentFailures {
   return { path: String(path), keyword: String(keyword), calls };
 }
 
-function toolJson(
-  { agent, of, name, calls, errors, notExecuted, tookMicros, times, argumentFailures }: ToolRow,
-  by: RunSplit | undefined,
-): JsonObject {
-  return {
-    agent: agent ?? null,
-    ...splitJson(by, of),
-    name,
-    calls,
-    errors,
-    error_rate: estimateJson(proportion({ hits: errors, of: calls - notExecuted })),
-    not_executed: notExecuted,
-    mean_seconds: tookMicros === undefined ? null : tookMicros / microsPerSecond,
-    p50_seconds: quantile(times, 0.5, microsPerSecond),
-    p95_seconds: quantile(times, 0.95, microsPerSecond),
-    argument_failures: argumentFailures.slice(0, failuresMax).map(({ path, keyword, calls: own }) => ({ path, keyword, count: own })),
-  };
-}
-
 const microsPerSecond = 1_000_000;
-
-function quantile(sketch: QuantileSketch, share: number, unit: number): number | null {
-  const value = quantileOf(sketch, share);
-  return value === undefined ? null : value / unit;
-}
-
-function modelJson({ agent, name, counts, sketches }: RollupRow<'model'>, byAgent: boolean): JsonObject {
-  return {
-    ...(byAgent ? { agent: agent === '' ? null : agent } : {}),
-    model: name === '' ? null : name,
-    runs: counts.runs,
-    calls: counts.calls,
-    errors: counts.errors,
-    p50_seconds: quantile(sketches.took, 0.5, microsPerSecond),
-    p95_seconds: quantile(sketches.took, 0.95, microsPerSecond),
-    input_tokens: counts.tokened === 0 ? null : counts.inputTokens,
-    output_tokens: counts.tokened === 0 ? null : counts.outputTokens,
-    cost_usd: counts.costed === 0 ? null : counts.cost,
-    costed_runs: counts.costed,
-  };
-}
 
 const units: { readonly [of in Of]: { readonly name: string; readonly of: number } } = {
   duration: { name: 'seconds', of: microsPerSecond },
@@ -252,8 +300,8 @@ const units: { readonly [of in Of]: { readonly name: string; readonly of: number
 
 interface Values {
   readonly sketch: QuantileSketch;
-  /** Of all values; the mean is exact. */
-  readonly sum: number;
+  /** Of all values; the mean is exact. `undefined`: not summed. */
+  readonly sum: number | undefined;
   readonly count: number;
 }
 
@@ -264,7 +312,7 @@ const sources: { readonly [of in Exclude<Of, 'score'>]: { readonly [by in By]?: 
   duration: {
     agent: { kind: 'run', values: ({ counts, sketches }) => ({ sketch: sketches.took, sum: counts.took, count: counts.timed }) },
     tool: { kind: 'tool', values: ({ counts, sketches }) => ({ sketch: sketches.took, sum: counts.took, count: counts.timed }) },
-    model: { kind: 'model', values: ({ sketches }) => ({ sketch: sketches.took, sum: Number.NaN, count: sketches.took.count }) },
+    model: { kind: 'model', values: ({ sketches }) => ({ sketch: sketches.took, sum: undefined, count: sketches.took.count }) },
   },
   cost: {
     agent: { kind: 'run', values: ({ counts, sketches }) => ({ sketch: sketches.cost, sum: counts.cost, count: counts.costed }) },
@@ -293,88 +341,45 @@ async function sketchRows(
   { store }: ApiDeps,
   filter: Filter,
   { of, by }: { readonly of: Exclude<Of, 'score'>; readonly by: By },
-): Promise<Found<JsonObject>> {
+): Promise<Found<Distribution>> {
   const source = sources[of][by] as { readonly kind: RollupKind; readonly values: (row: RollupRow<RollupKind>) => Values } | undefined;
   if (source === undefined) return { rows: [], from: filter.from, to: filter.to };
   const found = await store.rollups(source.kind, { ...filter, ...(by === 'agent' ? { byAgent: true } : { byName: true }) });
   const unit = units[of].of;
-  const rows = found.rows.flatMap((row) => {
+  const rows = found.rows.flatMap((row): readonly Distribution[] => {
     const { sketch, sum, count: values } = source.values(row);
     if (sketch.count === 0) return [];
-    const name = by === 'agent' ? row.agent : row.name;
     return [
       {
-        name: name === '' ? null : name,
+        name: by === 'agent' ? row.agent : row.name,
         count: values,
-        mean: Number.isNaN(sum) || values === 0 ? null : sum / values / unit,
-        ...Object.fromEntries(percentiles.map(([key, share]) => [key, quantile(sketch, share, unit)])),
-        histogram: histogramOf(sketch, unit).map((bin) => ({ ...bin })),
+        mean: sum === undefined || values === 0 ? undefined : sum / values / unit,
+        quantile(share) {
+          const value = quantileOf(sketch, share);
+          return value === undefined ? undefined : value / unit;
+        },
+        histogram: histogramOf(sketch, unit),
       },
     ];
   });
   return { ...found, rows };
 }
 
-const percentiles = [
-  ['p50', 0.5],
-  ['p90', 0.9],
-  ['p95', 0.95],
-  ['p99', 0.99],
-] as const;
-
 /** Scores are counted in bins, too coarse for percentiles. */
-async function scoreRows({ store }: ApiDeps, filter: Filter, by: By): Promise<Found<JsonObject>> {
+async function scoreRows({ store }: ApiDeps, filter: Filter, by: By): Promise<Found<Distribution>> {
   const found = await store.rollups('evaluator', { ...filter, ...(by === 'agent' ? { byAgent: true } : { byName: true }) });
-  const rows = found.rows.flatMap(({ agent, name, counts, keyed }) => {
+  const rows = found.rows.flatMap(({ agent, name, counts, keyed }): readonly Distribution[] => {
     if (counts.scored === 0) return [];
     const bins = new Map(keyed);
-    const own = by === 'agent' ? agent : name;
     return [
       {
-        name: own === '' ? null : own,
+        name: by === 'agent' ? agent : name,
         count: counts.scored,
         mean: counts.score / counts.scored,
-        ...Object.fromEntries(percentiles.map(([key]) => [key, null])),
+        quantile: () => undefined,
         histogram: scoreEdges.map((edge, at) => ({ from: scoreEdges[at - 1] ?? 0, to: edge, count: bins.get(String(at)) ?? 0 })),
       },
     ];
   });
   return { ...found, rows };
 }
-
-const numberOrNull = (description?: string): JsonObject => ({
-  type: ['number', 'null'],
-  ...(description === undefined ? {} : { description }),
-});
-
-export const callSchemas: { readonly [name: string]: JsonObject } = {
-  Model: object(
-    {
-      model: { type: ['string', 'null'], description: 'Null: the spans name none.' },
-      runs: { ...count, description: 'Runs with a call of the model.' },
-      calls: count,
-      errors: { ...count, description: 'Calls that ended in an error.' },
-      p50_seconds: numberOrNull('Median of the calls with times, to 2 % of its value.'),
-      p95_seconds: numberOrNull('To 2 % of its value.'),
-      input_tokens: { ...count, type: ['integer', 'null'], description: 'Of the calls that tell them. Null: none does.' },
-      output_tokens: { ...count, type: ['integer', 'null'] },
-      cost_usd: numberOrNull('Of the runs whose cost is known, by `prices` or as the spans tell it. Null: there is none.'),
-      costed_runs: count,
-    },
-    { agent: { type: ['string', 'null'], description: 'With `by=agent`.' } },
-  ),
-  Distribution: object({
-    name: { type: ['string', 'null'], description: 'Of the agent, the tool, the model or the evaluator. Null: the spans name none.' },
-    count: { ...count, description: 'Number of values.' },
-    mean: numberOrNull('Null: not summed, as for model calls.'),
-    p50: numberOrNull('To 2 % of its value. Null: scores, which are counted in bins.'),
-    p90: numberOrNull(),
-    p95: numberOrNull(),
-    p99: numberOrNull(),
-    histogram: {
-      type: 'array',
-      items: object({ from: { type: 'number' }, to: { type: 'number' }, count }),
-      description: 'Values above `from` and up to `to`; values of 0 stand in a bin of their own.',
-    },
-  }),
-};

@@ -11,8 +11,9 @@ import { contentDigest } from '../../model/example-fingerprint.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { changedExamplesMax, datasetNamePattern, examplesPageMax, type StoredExample } from '../../model/store/dataset-store.ts';
 import { faulty, keyOf, micros, writtenOf } from './dataset-changes.ts';
-import { writtenJson, writtenSchema } from './dataset-json.ts';
-import { type ApiDeps, count, object, type Parameters, Refusal, type Route, text, textParameter } from './route.ts';
+import { count, many, object, optional, text } from '../../model/resource.ts';
+import { example, writtenJson, writtenSchema } from './dataset-json.ts';
+import { type ApiDeps, type Parameters, Refusal, type Route, textParameter } from './route.ts';
 
 /** Of one export, as JSON text: it is written as a whole. */
 const exportCharsMax = 64 * 1024 * 1024;
@@ -107,21 +108,19 @@ export const datasetFileRoutes: readonly Route[] = [
     query_parameters: { tenant, version, split, tag },
     answer: object({
       examples: count,
-      forms: {
-        type: 'array',
-        items: object({
+      forms: many(
+        object({
           name: text,
           summary: text,
           ending: text,
-          left_out: {
-            type: 'array',
-            items: object({
+          left_out: many(
+            object({
               member: { ...text, description: 'As `expect.context`.' },
               examples: { ...count, description: 'Examples that have it.' },
             }),
-          },
+          ),
         }),
-      },
+      ),
     }),
     missing,
     refusals: tooLarge,
@@ -154,9 +153,9 @@ export const datasetFileRoutes: readonly Route[] = [
       present: { ...count, description: 'Of these, examples whose id the dataset has.' },
       present_differing: { ...count, description: 'Of `present`, examples with another content: `replace` replaces them.' },
       present_reviewed: { ...count, description: 'Of `present_differing`, examples that are reviewed in the dataset.' },
-      entries_left_out: { type: 'array', items: text, description: 'Entries without a counterpart, with the reason.' },
-      preview: { type: 'array', items: { $ref: '#/components/schemas/Example' }, description: `The first ${previewMax}.` },
-      written: { anyOf: [writtenSchema, { type: 'null' }], description: 'Null with `check`.' },
+      entries_left_out: many(text, 'Entries without a counterpart, with the reason.'),
+      preview: many(example.schema, `The first ${previewMax}.`),
+      written: optional(writtenSchema, 'Null with `check`.'),
     }),
     handle: importExamples,
   },

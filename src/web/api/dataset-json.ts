@@ -1,5 +1,6 @@
 /** Datasets and their examples as JSON of the API, with the schemas of the OpenAPI document. */
 import { exampleJson, exampleSchema } from '../../datasets/example-json.ts';
+import type { DatasetExample } from '../../model/example.ts';
 import type { JsonObject } from '../../model/json.ts';
 import {
   type DatasetOutcome,
@@ -11,12 +12,30 @@ import {
   type StoredExample,
 } from '../../model/store/dataset-store.ts';
 import { noExampleReasons } from '../../datasets/run-example.ts';
-import { inline, many, optional, part, resource, schemasOf } from './resource.ts';
-import { count, object, text, time } from './route.ts';
+import {
+  count,
+  inline,
+  integer,
+  many,
+  object,
+  optional,
+  orNull,
+  part,
+  reference,
+  resource,
+  schemasOf,
+  type Shape,
+  text,
+  textOrNull,
+  time,
+} from '../../model/resource.ts';
 
-const textOrNull: JsonObject = { type: ['string', 'null'] };
 const version = { ...count, description: 'Numbers from 1.' };
-const example = { schema: { $ref: '#/components/schemas/Example' }, write: exampleJson };
+export const example: Shape<DatasetExample> = { schema: reference('Example'), write: exampleJson };
+export const storedExample: Shape<StoredExample> = {
+  schema: reference('StoredExample'),
+  write: ({ example: given, since }) => ({ ...exampleJson(given), since }),
+};
 
 export const dataset = resource<StoredDataset>()('Dataset', {
   name: text,
@@ -32,7 +51,7 @@ export const datasetVersion = resource<DatasetVersion>()('DatasetVersion', {
   version,
   at: time,
   by: { ...text, description: 'The person, program or rule that made it.' },
-  note: textOrNull,
+  note: textOrNull(),
   added: count,
   changed: count,
   removed: count,
@@ -41,10 +60,10 @@ export const datasetVersion = resource<DatasetVersion>()('DatasetVersion', {
 
 export const exampleRevision = resource<ExampleRevision>()('ExampleRevision', {
   from: [version, ({ from }) => from.version],
-  until: { type: ['integer', 'null'], description: 'The version that replaced or removed it; null: the present one.' },
+  until: orNull(integer, 'The version that replaced or removed it; null: the present one.'),
   at: [time, ({ from }) => from.at],
   by: [text, ({ from }) => from.by],
-  note: [textOrNull, ({ from }) => from.note],
+  note: [textOrNull(), ({ from }) => from.note],
   example,
 });
 
@@ -58,10 +77,6 @@ export const exampleDifference = resource<ExampleDifference>()('ExampleDifferenc
   after: optional(example),
 });
 
-export function storedExampleJson({ example: given, since }: StoredExample): JsonObject {
-  return { ...exampleJson(given), since };
-}
-
 const written = part<Extract<DatasetOutcome, { kind: 'written' }>>()({
   version: { ...count, description: 'The newest version; as before when nothing changed.' },
   added: count,
@@ -74,11 +89,7 @@ const written = part<Extract<DatasetOutcome, { kind: 'written' }>>()({
 
 export const writtenJson = written.write;
 export const writtenSchema: JsonObject = object(written.properties, {
-  no_example: {
-    type: 'array',
-    items: object({ trace_id: text, span_id: textOrNull, reason: { enum: noExampleReasons } }),
-    description: 'Runs that make no example.',
-  },
+  no_example: many(object({ trace_id: text, span_id: textOrNull(), reason: { enum: noExampleReasons } }), 'Runs that make no example.'),
 });
 
 export const datasetSchemas: { readonly [name: string]: JsonObject } = {

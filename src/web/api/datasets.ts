@@ -3,8 +3,9 @@ import { exampleSchema } from '../../datasets/example-json.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { datasetNamePattern, datasetsMax } from '../../model/store/dataset-store.ts';
 import { addExamples, changeExample, keyOf, removeExample } from './dataset-changes.ts';
-import { dataset, datasetVersion, exampleDifference, exampleRevision, storedExampleJson, writtenSchema } from './dataset-json.ts';
-import { list, limitDefault, object, offsetOf, offsetText, pages, type Parameters, type Route, tenantOf, textParameter } from './route.ts';
+import { count, flag, integer, many, object, textOrNull } from '../../model/resource.ts';
+import { dataset, datasetVersion, exampleDifference, exampleRevision, storedExample, writtenSchema } from './dataset-json.ts';
+import { list, nextOf, pageOf, pages, type Parameters, type Route, tenantOf, textParameter } from './route.ts';
 
 /** Of one request; the bodies of examples have room for a megabyte each at most, and for some kilobytes on average. */
 const examplesAtOnceMax = 1_000;
@@ -82,7 +83,7 @@ export const datasetRoutes: readonly Route[] = [
     summary: 'Datasets by name.',
     path_parameters: {},
     query_parameters: { tenant: { ...tenant, description: 'Tenant of the datasets; all when left out.' } },
-    answer: list('datasets', 'Dataset'),
+    answer: list('datasets', dataset),
     handle: async ({ store }, query) => ({ datasets: (await store.datasets.list(tenantOf(query).tenant)).map(dataset.write), next: null }),
   },
   {
@@ -104,14 +105,14 @@ export const datasetRoutes: readonly Route[] = [
     summary: 'Versions of a dataset, newest first.',
     path_parameters: { name },
     query_parameters: { tenant, ...pages },
-    answer: list('versions', 'DatasetVersion'),
+    answer: list('versions', datasetVersion),
     missing,
     async handle({ store: { datasets } }, query) {
       const { limit, after } = pageOf(query);
       if ((await datasets.dataset(keyOf(query))) === undefined) return undefined;
       const found = await datasets.versions(keyOf(query), { limit, ...(after === undefined ? {} : { before: after }) });
       const last = found.at(-1)?.version ?? 1;
-      return { versions: found.map(datasetVersion.write), next: found.length < limit || last === 1 ? null : offsetText(last) };
+      return { versions: found.map(datasetVersion.write), next: nextOf(found.length < limit || last === 1 ? undefined : last) };
     },
   },
   {
@@ -130,15 +131,7 @@ export const datasetRoutes: readonly Route[] = [
       },
       ...pages,
     },
-    answer: {
-      type: 'object',
-      required: ['examples', 'version', 'next'],
-      properties: {
-        examples: { type: 'array', items: { $ref: '#/components/schemas/StoredExample' } },
-        version: { type: 'integer', minimum: 1 },
-        next: { type: ['string', 'null'] },
-      },
-    },
+    answer: object({ examples: many(storedExample.schema), version: { ...count, minimum: 1 }, next: textOrNull() }),
     missing,
     async handle({ store }, query) {
       const { split, tag, review } = query;
@@ -149,7 +142,7 @@ export const datasetRoutes: readonly Route[] = [
         ...(review === undefined ? {} : { isDraft: review === 'draft' }),
       });
       if (page === undefined) return undefined;
-      return { examples: page.examples.map(storedExampleJson), version: page.version, next: nextOf(page.next) };
+      return { examples: page.examples.map(storedExample.write), version: page.version, next: nextOf(page.next) };
     },
   },
   {
@@ -163,17 +156,15 @@ export const datasetRoutes: readonly Route[] = [
       to: version,
       ...pages,
     },
-    answer: {
-      type: 'object',
-      required: ['from', 'to', 'added', 'changed', 'removed', 'examples', 'next'],
-      properties: {
-        from: { type: 'integer' },
-        to: { type: 'integer' },
-        ...Object.fromEntries(['added', 'changed', 'removed'].map((key) => [key, { type: 'integer', minimum: 0 }])),
-        examples: { type: 'array', items: { $ref: '#/components/schemas/ExampleDifference' } },
-        next: { type: ['string', 'null'] },
-      },
-    },
+    answer: object({
+      from: integer,
+      to: integer,
+      added: count,
+      changed: count,
+      removed: count,
+      examples: many(exampleDifference.schema),
+      next: textOrNull(),
+    }),
     missing,
     async handle({ store: { datasets } }, query) {
       const newest = (await datasets.dataset(keyOf(query)))?.version ?? 0;
@@ -191,11 +182,11 @@ export const datasetRoutes: readonly Route[] = [
     summary: 'One example.',
     path_parameters: { name, id },
     query_parameters: { tenant, version },
-    answer: { $ref: '#/components/schemas/StoredExample' },
+    answer: storedExample.schema,
     missing,
     async handle({ store }, query) {
       const found = await store.datasets.example(keyOf(query), numberAt(query, 'version'), String(query['id']));
-      return found === undefined ? undefined : storedExampleJson(found);
+      return found === undefined ? undefined : storedExample.write(found);
     },
   },
   {
@@ -204,7 +195,7 @@ export const datasetRoutes: readonly Route[] = [
     summary: 'All bodies that an example has had, newest first.',
     path_parameters: { name, id },
     query_parameters: { tenant, limit: pages.limit },
-    answer: list('history', 'ExampleRevision'),
+    answer: list('history', exampleRevision),
     missing,
     async handle({ store }, query) {
       const found = await store.datasets.history(keyOf(query), String(query['id']), pageOf(query).limit);
@@ -245,7 +236,7 @@ export const datasetRoutes: readonly Route[] = [
     path_parameters: { name, id },
     query_parameters: { tenant, by },
     refusals: { 409: refusals[409] },
-    answer: object({ deleted: { type: 'boolean' }, version: { type: 'integer', minimum: 1 } }),
+    answer: object({ deleted: flag, version: { ...count, minimum: 1 } }),
     missing,
     handle: removeExample,
   },
@@ -256,7 +247,7 @@ export const datasetRoutes: readonly Route[] = [
     may: 'annotate',
     path_parameters: { name },
     query_parameters: { tenant },
-    answer: object({ deleted: { type: 'boolean', description: 'False: there was no such dataset.' } }),
+    answer: object({ deleted: { ...flag, description: 'False: there was no such dataset.' } }),
     handle: async ({ store }, query) => ({ deleted: await store.datasets.delete(keyOf(query)) }),
   },
 ];
@@ -264,12 +255,4 @@ export const datasetRoutes: readonly Route[] = [
 function numberAt(query: Parameters, key: string): number | undefined {
   const value = query[key];
   return typeof value === 'number' ? value : undefined;
-}
-
-function pageOf({ limit, cursor }: Parameters): { readonly limit: number; readonly after?: number } {
-  return { limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: offsetOf(cursor) } : {}) };
-}
-
-function nextOf(place: number | undefined): string | null {
-  return place === undefined ? null : offsetText(place);
 }

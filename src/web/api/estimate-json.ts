@@ -1,28 +1,23 @@
-/** An estimate with its interval as JSON of the API, or why there is none. */
-import type { JsonObject } from '../../model/json.ts';
+/** An estimate with its interval as a resource of the API, or why there is none. */
+import { inline, numberOrNull, optional, orNull, resource, text } from '../../model/resource.ts';
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
-import type { Shape } from './resource.ts';
-import { text } from './route.ts';
 
-export function estimateJson(value: Estimate | NotEstimable): JsonObject {
-  if (value.kind === 'not_estimable')
-    return {
-      point: null,
-      low: null,
-      high: null,
-      confidence: null,
-      n: null,
-      effective_n: null,
-      not_estimable: { reason: value.reason, explanation: value.explanation },
-    };
-  const { point, low, high, confidence, n, effectiveN } = value;
-  return { point, low, high, confidence, n, effective_n: effectiveN, not_estimable: null };
-}
+export type Figure = Estimate | NotEstimable;
 
-/** The schema of `not_estimable`. */
-export const reasonOrNull: JsonObject = {
-  anyOf: [{ type: 'object', required: ['reason', 'explanation'], properties: { reason: text, explanation: text } }, { type: 'null' }],
-  description: 'Why there is no figure.',
-};
+export const figure =
+  (key: 'point' | 'low' | 'high' | 'confidence' | 'n' | 'effectiveN') =>
+  (one: Figure): number | undefined =>
+    one.kind === 'estimated' ? one[key] : undefined;
 
-export const estimate: Shape<Estimate | NotEstimable> = { schema: { $ref: '#/components/schemas/Estimate' }, write: estimateJson };
+export const reasonOrNull = optional(inline<NotEstimable>()({ reason: text, explanation: text }), 'Why there is no figure.');
+export const reasonOf = (one: Figure): NotEstimable | undefined => (one.kind === 'not_estimable' ? one : undefined);
+
+export const estimate = resource<Figure>()('Estimate', {
+  point: [numberOrNull('The best estimate; null: there is none.'), figure('point')],
+  low: [numberOrNull('End of the interval.'), figure('low')],
+  high: [numberOrNull('End of the interval.'), figure('high')],
+  confidence: [numberOrNull('Share of such intervals that hold the true value.'), figure('confidence')],
+  n: [orNull({ type: 'integer' }, 'Number of observations.'), figure('n')],
+  effective_n: [numberOrNull('Effective sample size: independent, evenly drawn runs with the same information.'), figure('effectiveN')],
+  not_estimable: [reasonOrNull, reasonOf],
+});

@@ -1,12 +1,13 @@
 /** Experiments of each agent over time, with their rates: whether later versions do better. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { evaluatorSummaryJson, experimentJson } from '../../analytics/experiment-json.ts';
+import { experimentInHistory } from '../../analytics/experiment-json.ts';
 import { experimentSummary } from '../../analytics/experiment-summary.ts';
 import type { AgentFacts, ExperimentResult } from '../../model/experiment.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
+import { count, many, object, textOrNull } from '../../model/resource.ts';
 import type { StoredExperiment } from '../../model/store/experiment-store.ts';
 import { analysedMax, wholeResults } from './experiment-results.ts';
-import { type ApiDeps, count, named, object, type Parameters, type Route, tenantOf, textParameter } from './route.ts';
+import { type ApiDeps, named, type Parameters, type Route, tenantOf, textParameter } from './route.ts';
 
 const experimentsDefault = 30;
 const experimentsMax = 100;
@@ -27,13 +28,7 @@ export const experimentHistoryRoutes: readonly Route[] = [
       limit: { type: 'integer', minimum: 1, maximum: experimentsMax, default: experimentsDefault, description: 'Experiments to read.' },
     },
     answer: object({
-      agents: {
-        type: 'array',
-        items: object({
-          agent: { type: ['string', 'null'], description: 'Null: the runs name no agent.' },
-          experiments: { type: 'array', items: { $ref: '#/components/schemas/ExperimentInHistory' } },
-        }),
-      },
+      agents: many(object({ agent: textOrNull('Null: the runs name no agent.'), experiments: many(experimentInHistory.schema) })),
       left_out: { ...count, description: `Experiments that are left out, because together they have more than ${analysedMax} results.` },
       next: { type: 'null' },
     }),
@@ -83,16 +78,13 @@ async function history({ store: { experiments } }: ApiDeps, query: Parameters): 
 }
 
 function entryOf(experiment: StoredExperiment, results: readonly ExperimentResult[]): JsonObject {
-  const { repeats: _repeats, ended_at: _end, provenance: _provenance, evaluators: _evaluators, ...head } = experimentJson(experiment);
-  const { evaluators } = experimentSummary(experiment, results);
   const values = (key: keyof AgentFacts): readonly string[] =>
     [...new Set(results.flatMap(({ agent }) => agent[key] ?? []))].slice(0, namesMax);
-  return {
-    ...head,
+  return experimentInHistory.write({
+    experiment,
     results: results.length,
     versions: values('version'),
     models: values('model'),
-    commit: experiment.provenance.commit ?? null,
-    evaluators: evaluators.map(evaluatorSummaryJson),
-  };
+    evaluators: experimentSummary(experiment, results).evaluators,
+  });
 }

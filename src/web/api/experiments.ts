@@ -1,11 +1,12 @@
 /** The experiment routes: what experiments are stored, their results, and two of them compared. */
 import { comparisonReports } from '../../analytics/reports/comparison-reports.ts';
+import { comparison } from '../../analytics/comparison-json.ts';
 import { experimentComparison } from '../../analytics/experiment-comparison.ts';
-import { comparisonJson, experimentJson, resultJson, summaryJson } from '../../analytics/experiment-json.ts';
+import { experimentInHistory, experimentWithSummary, resultResource, storedExperiment } from '../../analytics/experiment-json.ts';
 import { experimentSummary } from '../../analytics/experiment-summary.ts';
 import { experimentIdPattern, resultStatuses } from '../../model/experiment.ts';
 import { tenant as tenantNamed } from '../../model/ids.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { count, flag, object, schemasOf } from '../../model/resource.ts';
 import {
   deletedExperimentsMax,
   type ExperimentStore,
@@ -15,13 +16,10 @@ import {
 } from '../../model/store/experiment-store.ts';
 import { analysedMax, wholeResults } from './experiment-results.ts';
 import {
-  count,
-  limitDefault,
   list,
   named,
-  object,
-  offsetOf,
-  offsetText,
+  nextOf,
+  pageOf,
   pages,
   type Parameters,
   QueryFault,
@@ -42,6 +40,8 @@ const reference = {
 const missing = { message: 'The store has no such experiment.', todo: 'GET /api/v1/experiments lists the experiments.' };
 const refusals = { 422: `An experiment has more than ${analysedMax} results.` } as const;
 
+export const experimentSchemas = schemasOf(storedExperiment, experimentWithSummary, resultResource, experimentInHistory, comparison);
+
 export const experimentRoutes: readonly Route[] = [
   {
     method: 'get',
@@ -54,7 +54,7 @@ export const experimentRoutes: readonly Route[] = [
       tenant: { ...tenant, description: 'Tenant of the experiments; all when left out.' },
       ...pages,
     },
-    answer: list('experiments', 'Experiment'),
+    answer: list('experiments', storedExperiment),
     async handle({ store }, query) {
       const page = await store.experiments.list({
         ...tenantOf(query),
@@ -62,7 +62,7 @@ export const experimentRoutes: readonly Route[] = [
         ...named(query, 'dataset', 'dataset'),
         ...pageOf(query),
       });
-      return { experiments: page.experiments.map(storedJson), next: page.next === undefined ? null : offsetText(page.next) };
+      return { experiments: page.experiments.map(storedExperiment.write), next: nextOf(page.next) };
     },
   },
   {
@@ -76,7 +76,7 @@ export const experimentRoutes: readonly Route[] = [
       tenant,
       format: { enum: comparisonReports.map((one) => one.name), description: 'A file of this form. Left out: JSON as an answer.' },
     },
-    answer: { $ref: '#/components/schemas/ExperimentComparison' },
+    answer: comparison.schema,
     formats: Object.fromEntries(comparisonReports.map(({ name, type, ending }) => [name, { type, ending }])),
     fileName: ({ a, b }) => [a, b].map((one) => String(one).replaceAll(/[^A-Za-z0-9._-]/g, '_')).join('-against-'),
     missing,
@@ -85,9 +85,9 @@ export const experimentRoutes: readonly Route[] = [
       const [first, second] = [await referred(experiments, query, 'a'), await referred(experiments, query, 'b')];
       if (first === undefined || second === undefined) return undefined;
       const [one, other] = [await wholeResults(experiments, first), await wholeResults(experiments, second)];
-      const comparison = experimentComparison({ experiment: first, results: one }, { experiment: second, results: other });
+      const compared = experimentComparison({ experiment: first, results: one }, { experiment: second, results: other });
       const report = comparisonReports.find((known) => known.name === query['format']);
-      return report === undefined ? comparisonJson(comparison) : report.write(comparison);
+      return report === undefined ? comparison.write(compared) : report.write(compared);
     },
   },
   {
@@ -96,13 +96,13 @@ export const experimentRoutes: readonly Route[] = [
     summary: 'One experiment with its rates by evaluator.',
     path_parameters: { id },
     query_parameters: { tenant },
-    answer: { $ref: '#/components/schemas/ExperimentWithSummary' },
+    answer: experimentWithSummary.schema,
     missing,
     refusals,
     async handle({ store: { experiments } }, query) {
       const found = await experiments.experiment(keyOf(query));
       if (found === undefined) return undefined;
-      return { ...storedJson(found), summary: summaryJson(experimentSummary(found, await wholeResults(experiments, found))) };
+      return experimentWithSummary.write({ ...found, summary: experimentSummary(found, await wholeResults(experiments, found)) });
     },
   },
   {
@@ -117,7 +117,7 @@ export const experimentRoutes: readonly Route[] = [
       limit: { ...pages.limit, maximum: resultsPageMax },
       cursor: pages.cursor,
     },
-    answer: list('results', 'ExperimentResult'),
+    answer: list('results', resultResource),
     missing,
     async handle({ store: { experiments } }, query) {
       if ((await experiments.experiment(keyOf(query))) === undefined) return undefined;
@@ -127,7 +127,7 @@ export const experimentRoutes: readonly Route[] = [
         ...(status === undefined ? {} : { status }),
         ...named(query, 'example', 'exampleId'),
       });
-      return { results: page.results.map(resultJson), next: page.next === undefined ? null : offsetText(page.next) };
+      return { results: page.results.map(resultResource.write), next: nextOf(page.next) };
     },
   },
   {
@@ -137,7 +137,7 @@ export const experimentRoutes: readonly Route[] = [
     may: 'annotate',
     path_parameters: { id },
     query_parameters: { tenant },
-    answer: object({ deleted: { type: 'boolean', description: 'False: there was no such experiment.' } }),
+    answer: object({ deleted: { ...flag, description: 'False: there was no such experiment.' } }),
     handle: async ({ store }, query) => ({ deleted: await store.experiments.delete(keyOf(query)) }),
   },
   {
@@ -168,19 +168,8 @@ export const experimentRoutes: readonly Route[] = [
   },
 ];
 
-function storedJson(experiment: StoredExperiment): JsonObject {
-  return { ...experimentJson(experiment), results: experiment.results, statuses: { ...experiment.statuses } };
-}
-
 function keyOf(query: Parameters) {
   return { tenant: tenantOf(query).tenant ?? tenantNamed(''), id: String(query['id'] ?? '') };
-}
-
-function pageOf({ limit, cursor }: Parameters): { readonly limit: number; readonly after?: number } {
-  return {
-    limit: typeof limit === 'number' ? limit : limitDefault,
-    ...(typeof cursor === 'string' ? { after: offsetOf(cursor) } : {}),
-  };
 }
 
 async function referred(experiments: ExperimentStore, query: Parameters, side: 'a' | 'b'): Promise<StoredExperiment | undefined> {

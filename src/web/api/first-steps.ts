@@ -1,5 +1,6 @@
 /** The routes of the first steps: where spans go, and a demonstration. */
-import { object, Refusal, type Route } from './route.ts';
+import { count, flag, object, textOrNull } from '../../model/resource.ts';
+import { Refusal, type Route } from './route.ts';
 
 export const firstStepRoutes: readonly Route[] = [
   {
@@ -10,9 +11,9 @@ export const firstStepRoutes: readonly Route[] = [
     query_parameters: {},
     isOfTenants: true,
     answer: object({
-      otlp_http: { type: ['string', 'null'], description: 'For `OTEL_EXPORTER_OTLP_ENDPOINT`. Null: the receivers do not listen yet.' },
-      otlp_grpc: { type: ['string', 'null'], description: '`host:port`, over TLS with `https://` in front.' },
-      token_needed: { type: 'boolean', description: 'True: a request with spans needs a token that may `ingest`.' },
+      otlp_http: textOrNull('For `OTEL_EXPORTER_OTLP_ENDPOINT`. Null: the receivers do not listen yet.'),
+      otlp_grpc: textOrNull('`host:port`, over TLS with `https://` in front.'),
+      token_needed: { ...flag, description: 'True: a request with spans needs a token that may `ingest`.' },
     }),
     handle: async ({ isIngestTokenNeeded }, _query, _body, { otlp }) => ({
       otlp_http: otlp?.http ?? null,
@@ -29,8 +30,8 @@ export const firstStepRoutes: readonly Route[] = [
     query_parameters: {},
     refusals: { 409: 'The demonstration is being loaded.', 503: 'The service accepts no spans now.' },
     answer: object({
-      spans: { type: 'integer', minimum: 0 },
-      runs: { type: 'integer', minimum: 0, description: 'Runs of agents, without those of their sub-agents.' },
+      spans: count,
+      runs: { ...count, description: 'Runs of agents, without those of their sub-agents.' },
     }),
     async handle({ loadDemo }) {
       const loaded = await loadDemo();

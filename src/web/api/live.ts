@@ -1,7 +1,8 @@
 /** The live list of runs: a stream of rows as the store writes them. */
 import type { EventSource, StreamEvent } from '../event-streams.ts';
-import { runRowJson } from './json.ts';
-import { type ApiDeps, count, object, type Parameters, type Route } from './route.ts';
+import { count, object } from '../../model/resource.ts';
+import type { ApiDeps, Parameters, Route } from './route.ts';
+import { run, runRowJson } from './run-json.ts';
 import { runFilters, searchableFilter } from './run-list.ts';
 
 /** Rows of one reading; the last ones of more. */
@@ -14,7 +15,7 @@ export const liveRoutes: readonly Route[] = [
     summary: `Runs as the service stores them, as server-sent events: \`run\` with a row of \`/runs\`, also when a run gets a verdict or a revision. At most ${rowsMax} rows come at once; \`lag\` says how many others were left out.`,
     path_parameters: {},
     query_parameters: runFilters,
-    answer: { anyOf: [{ $ref: '#/components/schemas/Run' }, object({ left_out: count })] },
+    answer: { anyOf: [run.schema, object({ left_out: count })] },
     file: { type: 'text/event-stream', ending: 'txt' },
     handle: async () => undefined,
     events: (parts, query, lastId) => recentRuns(parts, query, lastId),
@@ -33,7 +34,7 @@ function recentRuns(parts: Pick<ApiDeps, 'store' | 'searches'>, query: Parameter
         ...(after === undefined ? {} : { after }),
       });
       after = position;
-      const rows = runs.map((run): StreamEvent => ({ event: 'run', data: runRowJson(run) }));
+      const rows = runs.map((row): StreamEvent => ({ event: 'run', data: runRowJson(row) }));
       // The position stands with the last event, so a client that has had a part of the rows gets them all again.
       const all: readonly StreamEvent[] = leftOut === 0 ? rows : [{ event: 'lag', data: { left_out: leftOut } }, ...rows];
       return all.map((one, at) => (at === all.length - 1 ? { ...one, id: String(position) } : one));

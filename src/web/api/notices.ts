@@ -1,11 +1,12 @@
 /** The route of notices: what is wrong with the service itself, each with the way out. */
 import { isLack, lackTexts, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { many, object, resource, schemasOf, text } from '../../model/resource.ts';
 import type { MetricValue, ReplicaStatus, ServiceMetrics } from '../../model/service-status.ts';
 import { clockSkewMaxMs, replicaName } from '../../model/store/replica-store.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { exporterRows } from './exports.ts';
-import { type ApiDeps, object, type Route, text } from './route.ts';
+import type { ApiDeps, Route } from './route.ts';
 
 const severities = ['error', 'warning', 'info'] as const;
 
@@ -34,6 +35,22 @@ export const watchedCounters: ReadonlySet<string> = new Set([
   'tracejury.exporter.items',
 ]);
 
+const noticeResource = resource<Notice>()('Notice', {
+  code: { ...text, description: 'A word for programs, such as `exporter_down`.' },
+  severity: {
+    enum: severities,
+    description: '`error`: data is lost or held up. `warning`: figures lack something. `info`: it may be meant so.',
+  },
+  message: text,
+  todo: { ...text, description: 'The way out.' },
+  link: {
+    ...text,
+    description: 'A page of the console, which begins with `/`, or a section of the documentation, which begins with `docs/`.',
+  },
+});
+
+export const noticeSchemas = schemasOf(noticeResource);
+
 export const noticeRoutes: readonly Route[] = [
   {
     method: 'get',
@@ -41,11 +58,7 @@ export const noticeRoutes: readonly Route[] = [
     summary: `What is wrong with the service itself, the most severe first. Empty: nothing is. At most ${noticesMax} notices.`,
     path_parameters: {},
     query_parameters: {},
-    answer: {
-      type: 'object',
-      required: ['notices', 'next'],
-      properties: { notices: { type: 'array', items: { $ref: '#/components/schemas/Notice' } }, next: { type: 'null' } },
-    },
+    answer: object({ notices: many(noticeResource.schema), next: { type: 'null' } }),
     async handle(deps) {
       const metrics = deps.status.metrics();
       const notices = [
@@ -63,28 +76,12 @@ export const noticeRoutes: readonly Route[] = [
         notices: notices
           .toSorted((one, other) => severities.indexOf(one.severity) - severities.indexOf(other.severity))
           .slice(0, noticesMax)
-          .map((notice) => ({ ...notice })),
+          .map(noticeResource.write),
         next: null,
       };
     },
   },
 ];
-
-export const noticeSchemas: { readonly [name: string]: JsonObject } = {
-  Notice: object({
-    code: { ...text, description: 'A word for programs, such as `exporter_down`.' },
-    severity: {
-      enum: severities,
-      description: '`error`: data is lost or held up. `warning`: figures lack something. `info`: it may be meant so.',
-    },
-    message: text,
-    todo: { ...text, description: 'The way out.' },
-    link: {
-      ...text,
-      description: 'A page of the console, which begins with `/`, or a section of the documentation, which begins with `docs/`.',
-    },
-  }),
-};
 
 function diskNotices({ status }: ApiDeps): readonly Notice[] {
   const folder = status.fullFolder();

@@ -8,35 +8,50 @@ import { type QueueItem, queueItemStates, type QueueLease, type QueueResponse } 
 import type { StoredRun } from '../../model/store/store.ts';
 import type { RaterPair } from '../../statistics/cohen-kappa.ts';
 import { estimate } from './estimate-json.ts';
-import { runJson } from './json.ts';
-import { described, inline, many, optional, part, resource, resourceOf, schemasOf } from './resource.ts';
-import { count, object, text, time } from './route.ts';
+import { run, runJson } from './run-json.ts';
+import {
+  count,
+  described,
+  flag,
+  inline,
+  integer,
+  many,
+  number,
+  numberOrNull,
+  object,
+  optional,
+  orNull,
+  part,
+  resource,
+  resourceOf,
+  schemasOf,
+  text,
+  textOrNull,
+  time,
+} from '../../model/resource.ts';
 
-const orNull = (schema: JsonObject): JsonObject => ({ anyOf: [schema, { type: 'null' }] });
-const number: JsonObject = { type: 'number' };
-const numberOrNull: JsonObject = { type: ['number', 'null'] };
-const texts: JsonObject = { type: 'array', items: text };
+const texts = many(text);
 
-const question = resource<QueueQuestion>()('QueueQuestion', {
+export const question = resource<QueueQuestion>()('QueueQuestion', {
   name: text,
   kind: { enum: ['evaluator', 'label', 'score', 'text'] },
   values: [{ ...texts, description: 'Of `evaluator` and `label`.' }, valuesOf],
-  min: [{ ...numberOrNull, description: 'Of `score`.' }, (one) => (one.kind === 'score' ? one.min : null)],
-  max: [{ ...numberOrNull, description: 'Of `score`.' }, (one) => (one.kind === 'score' ? one.max : null)],
+  min: [numberOrNull('Of `score`.'), (one) => (one.kind === 'score' ? one.min : null)],
+  max: [numberOrNull('Of `score`.'), (one) => (one.kind === 'score' ? one.max : null)],
 });
 
 const queueMembers = part<QueueState['counts'] & Partial<QueueSettings> & { readonly configured: boolean }>()({
   name: [text, ({ queue: name }) => name],
-  configured: { type: 'boolean', description: 'False: the configuration has no such queue any more, and nobody can answer it.' },
-  when: [{ type: ['string', 'null'], description: 'The condition of the rule; null: people add runs.' }, ({ whenText }) => whenText],
-  sample: numberOrNull,
-  max: { type: ['integer', 'null'], description: 'Most open items.' },
-  people: { type: ['integer', 'null'], description: 'People who answer each item.' },
-  due_seconds: [numberOrNull, ({ dueMs }) => seconds(dueMs)],
+  configured: { ...flag, description: 'False: the configuration has no such queue any more, and nobody can answer it.' },
+  when: [textOrNull('The condition of the rule; null: people add runs.'), ({ whenText }) => whenText],
+  sample: numberOrNull(),
+  max: orNull(integer, 'Most open items.'),
+  people: orNull(integer, 'People who answer each item.'),
+  due_seconds: [numberOrNull(), ({ dueMs }) => seconds(dueMs)],
   order: { enum: [...queueOrders, null] },
-  random: { ...numberOrNull, description: 'Share of the turns that gives a run drawn at random.' },
-  lease_seconds: [numberOrNull, ({ leaseMs }) => seconds(leaseMs)],
-  blind: { type: ['boolean', 'null'], description: 'True: judges and others are hidden until the own answer.' },
+  random: numberOrNull('Share of the turns that gives a run drawn at random.'),
+  lease_seconds: [numberOrNull(), ({ leaseMs }) => seconds(leaseMs)],
+  blind: orNull(flag, 'True: judges and others are hidden until the own answer.'),
   ask: [many(question), ({ ask = [] }) => ask],
   open: { ...count, description: 'Open items, the leased ones included.' },
   leased: { ...count, description: 'Open items that a person holds.' },
@@ -44,14 +59,14 @@ const queueMembers = part<QueueState['counts'] & Partial<QueueSettings> & { read
   skipped: count,
   expired: count,
   answers: count,
-  oldest_at: { ...orNull(time), description: 'When the oldest open item entered.' },
+  oldest_at: optional(time, 'When the oldest open item entered.'),
 });
 
 function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-const queue = resourceOf('Queue', queueMembers);
+export const queue = resourceOf('Queue', queueMembers);
 
 export function queueJson({ settings, counts }: QueueState): JsonObject {
   return queue.write({ ...settings, ...counts, configured: settings !== undefined });
@@ -63,13 +78,13 @@ const agreement = resource<QuestionAgreement>()('QueueAgreement', {
   items: count,
   answers: count,
   people: count,
-  share: orNull({
+  share: optional({
     ...number,
     minimum: 0,
     maximum: 1,
     description: 'Share of pairs of people with the same answer, as a mean over the items.',
   }),
-  difference: orNull({ ...number, description: 'Of a score: mean difference between two people.' }),
+  difference: optional({ ...number, description: 'Of a score: mean difference between two people.' }),
   fleiss: optional(estimate, 'Fleiss’ kappa over all people; null for a score.'),
   pairs: [
     many(inline<RaterPair>()({ people: texts, items: count, kappa: estimate }), 'Cohen’s kappa of each pair of people.'),
@@ -112,10 +127,7 @@ const response = resource<QueueResponse>()('QueueResponse', {
   kind: { enum: ['answer', 'skip'] },
   at: time,
   answers: [
-    {
-      type: 'array',
-      items: object({ name: { ...text, description: 'Name of the question.' }, value: { type: ['string', 'number'] } }),
-    },
+    many(object({ name: { ...text, description: 'Name of the question.' }, value: { type: ['string', 'number'] } })),
     ({ values }) => Object.entries(values).map(([name, value]) => ({ name, value })),
   ],
   comment: text,
@@ -131,27 +143,24 @@ const itemMembers = part<QueueItem & { readonly people: number | undefined; read
   span_id: text,
   state: { enum: queueItemStates },
   why: [
-    { type: ['string', 'null'], description: 'The condition of the rule or the note of a person; null while it is hidden.' },
+    textOrNull('The condition of the rule or the note of a person; null while it is hidden.'),
     ({ revealed, why }) => (revealed ? why : null),
   ],
   probability: [
-    {
-      ...numberOrNull,
-      description: 'With which the queue drew the run at random from the judged ones; null: it was chosen, or is hidden.',
-    },
+    numberOrNull('With which the queue drew the run at random from the judged ones; null: it was chosen, or is hidden.'),
     ({ revealed, probability }) => (revealed ? probability : null),
   ],
   added_by: text,
   entered_at: time,
-  due_at: orNull(time),
-  closed_at: orNull(time),
-  people: { type: ['integer', 'null'] },
+  due_at: optional(time),
+  closed_at: optional(time),
+  people: orNull(integer),
   answered: [count, (item) => countOf(item, 'answer')],
   skipped: [count, (item) => countOf(item, 'skip')],
   lease: optional(lease, 'Null: nobody holds it.'),
   responses: [described(many(response), 'Empty while they are hidden.'), ({ revealed, responses }) => (revealed ? responses : [])],
   revealed: {
-    type: 'boolean',
+    ...flag,
     description: 'False: verdicts of judges and responses of others are hidden until the own answer.',
   },
 });
@@ -162,16 +171,16 @@ export function itemJson(item: QueueItem, view: ItemView): JsonObject {
 }
 
 /** With its run. While it is hidden, the run lacks its annotations and what `hidden` evaluators say. */
-export function itemWithRunJson({ item, run }: ItemWithRun, view: ItemView & { readonly hidden: ReadonlySet<string> }): JsonObject {
-  const shown = run === undefined || showsAll(item, view) ? run : withoutJudges(run, view.hidden);
+export function itemWithRunJson({ item, run: found }: ItemWithRun, view: ItemView & { readonly hidden: ReadonlySet<string> }): JsonObject {
+  const shown = found === undefined || showsAll(item, view) ? found : withoutJudges(found, view.hidden);
   return { ...itemJson(item, view), run: shown === undefined ? null : runJson(shown) };
 }
 
-function withoutJudges(run: StoredRun, hidden: ReadonlySet<string>): StoredRun {
+function withoutJudges(given: StoredRun, hidden: ReadonlySet<string>): StoredRun {
   return {
-    ...run,
-    verdicts: run.verdicts.filter(({ name }) => !hidden.has(name)),
-    decisions: run.decisions.filter(({ name }) => !hidden.has(name)),
+    ...given,
+    verdicts: given.verdicts.filter(({ name }) => !hidden.has(name)),
+    decisions: given.decisions.filter(({ name }) => !hidden.has(name)),
     annotations: [],
   };
 }
@@ -194,6 +203,6 @@ export const queueSchemas: { readonly [name: string]: JsonObject } = {
   QueueFigures: object({ ...queueMembers.properties, ...figures.properties }),
   ...schemasOf(question, agreement, lease, response),
   QueueItem: object(itemMembers.properties, {
-    run: { ...orNull({ $ref: '#/components/schemas/Run' }), description: 'Of one item only. Null: the store has lost the run.' },
+    run: optional(run.schema, 'Of one item only. Null: the store has lost the run.'),
   }),
 };

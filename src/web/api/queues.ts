@@ -7,22 +7,19 @@ import { datasetNamePattern } from '../../model/store/dataset-store.ts';
 import type { GivenResponse, ResponseResult } from '../../queues/annotation-queues.ts';
 import { questionsMax, responseCharsMax } from '../../queues/question.ts';
 import { runKeys } from './dataset-changes.ts';
-import { figuresJson, itemJson, itemWithRunJson, nextJson, queueJson } from './queue-json.ts';
+import { count, flag, many, object, optional, reference, text } from '../../model/resource.ts';
+import { figuresJson, itemJson, itemWithRunJson, nextJson, question, queue, queueJson } from './queue-json.ts';
 import {
   type ApiDeps,
   type Caller,
-  count,
-  limitDefault,
   list,
-  object,
-  offsetOf,
-  offsetText,
+  nextOf,
+  pageOf,
   pages,
   type Parameters,
   Refusal,
   type Route,
   tenantOf,
-  text,
   textParameter,
 } from './route.ts';
 
@@ -88,7 +85,7 @@ export const queueRoutes: readonly QueueRoute[] = [
     summary: 'Annotation queues in the order of the configuration, then those that it has no more.',
     path_parameters: {},
     query_parameters: { tenant },
-    answer: list('queues', 'Queue'),
+    answer: list('queues', queue),
     handle: async ({ queues }, query) => ({ queues: (await queues.list(tenantOf(query).tenant)).map(queueJson), next: null }),
   },
   {
@@ -97,7 +94,7 @@ export const queueRoutes: readonly QueueRoute[] = [
     summary: 'One queue with its progress, and the agreement of people by question.',
     path_parameters: { name },
     query_parameters: { tenant },
-    answer: { $ref: '#/components/schemas/QueueFigures' },
+    answer: reference('QueueFigures'),
     missing,
     async handle({ queues }, query) {
       const figures = await queues.figures(nameOf(query), tenantOf(query).tenant);
@@ -110,20 +107,18 @@ export const queueRoutes: readonly QueueRoute[] = [
     summary: 'Items of a queue without their runs, in the order of their ids.',
     path_parameters: { name },
     query_parameters: { tenant, state: { enum: queueItemStates, description: 'Items in this state.' }, person, ...pages },
-    answer: list('items', 'QueueItem'),
+    answer: list('items', { schema: reference('QueueItem') }),
     missing,
     async handle({ queues }, query, _body, caller) {
-      const { cursor, limit } = query;
       const state = queueItemStates.find((one) => one === query['state']);
       const page = await queues.items(nameOf(query), {
         ...tenantOf(query),
         ...(state === undefined ? {} : { state }),
-        limit: typeof limit === 'number' ? limit : limitDefault,
-        ...(typeof cursor === 'string' ? { after: offsetOf(cursor) } : {}),
+        ...pageOf(query),
       });
       if (page === undefined) return undefined;
       const view = { settings: queues.settings(nameOf(query)), person: readerOf(queues, query['person'], caller) };
-      return { items: page.items.map((one) => itemJson(one, view)), next: page.next === undefined ? null : offsetText(page.next) };
+      return { items: page.items.map((one) => itemJson(one, view)), next: nextOf(page.next) };
     },
   },
   {
@@ -132,7 +127,7 @@ export const queueRoutes: readonly QueueRoute[] = [
     summary: 'One item with its run, as the person may see it now.',
     path_parameters: { name, item },
     query_parameters: { tenant, person },
-    answer: { $ref: '#/components/schemas/QueueItem' },
+    answer: reference('QueueItem'),
     missing,
     async handle(deps, query, _body, caller) {
       const { queues } = deps;
@@ -174,11 +169,7 @@ export const queueRoutes: readonly QueueRoute[] = [
     refusals,
     answer: object({
       added: { ...count, description: 'Runs that entered, those that were opened again included.' },
-      items: {
-        type: 'array',
-        items: object({ trace_id: text, span_id: text, outcome: { enum: queueAddOutcomes } }),
-        description: 'In the order of the request.',
-      },
+      items: many(object({ trace_id: text, span_id: text, outcome: { enum: queueAddOutcomes } }), 'In the order of the request.'),
     }),
     missing,
     async handle({ queues, store }, query, body, caller) {
@@ -199,8 +190,8 @@ export const queueRoutes: readonly QueueRoute[] = [
     body: bodyOf({ person }, []),
     refusals: { 422: refusals[422] },
     answer: object({
-      item: { anyOf: [{ $ref: '#/components/schemas/QueueItem' }, { type: 'null' }] },
-      ask: { type: 'array', items: { $ref: '#/components/schemas/QueueQuestion' } },
+      item: optional(reference('QueueItem')),
+      ask: many(question.schema),
       open: count,
       leased: count,
       done: count,
@@ -231,7 +222,7 @@ export const queueRoutes: readonly QueueRoute[] = [
       { answers: answersSchema({ type: ['string', 'number'], description: 'One of its values, a number in its range, or a text.' }) },
     ),
     refusals,
-    answer: { $ref: '#/components/schemas/QueueItem' },
+    answer: reference('QueueItem'),
     missing,
     async handle(deps, query, body, caller) {
       const given = bodyGiven(body);
@@ -253,7 +244,7 @@ export const queueRoutes: readonly QueueRoute[] = [
       ['item', 'lease', 'reason'],
     ),
     refusals,
-    answer: { $ref: '#/components/schemas/QueueItem' },
+    answer: reference('QueueItem'),
     missing,
     async handle(deps, query, body, caller) {
       const given = bodyGiven(body);
@@ -270,7 +261,7 @@ export const queueRoutes: readonly QueueRoute[] = [
     path_parameters: { name, item },
     query_parameters: { lease, person },
     refusals: { 422: refusals[422] },
-    answer: object({ released: { type: 'boolean', description: 'False: the person does not hold it under this number.' } }),
+    answer: object({ released: { ...flag, description: 'False: the person does not hold it under this number.' } }),
     missing,
     async handle({ queues }, query, _body, caller) {
       const who = personOf(queues, query['person'], caller);

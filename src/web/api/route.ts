@@ -11,6 +11,7 @@ import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../m
 import type { JudgeOutage } from '../../model/judge-outage.ts';
 import type { ProcessKey } from '../../model/store/process-store.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
+import { many, object, orNull, type Shape, text, textOrNull } from '../../model/resource.ts';
 import type { RunReader } from '../run-reader.ts';
 import type { KeptSpans, RunPlace, Store, StoredRun } from '../../model/store/store.ts';
 import type { ServiceStatus } from '../../model/service-status.ts';
@@ -357,16 +358,46 @@ export function runsOf(query: Parameters): Pick<RunPeriod, 'agent' | 'tenant' | 
   };
 }
 
-export function splitOf({ by }: Parameters): RunSplit | undefined {
-  return runSplits.find((split) => split === by);
+/** The period of figures. */
+export const periodParameters = {
+  from: {
+    type: 'string',
+    maxLength: 40,
+    description: 'Runs that started at this time or later, in RFC 3339; when left out, a day before `to`.',
+  },
+  to: { type: 'string', maxLength: 40, description: 'Runs that started before this time; now when left out.' },
+} as const;
+
+/** The body of a request that Fastify checks as a whole. */
+export function bodyOf(properties: JsonObject, required: readonly string[], bytesMax: number): NonNullable<Route['body']> {
+  const schema = { type: 'object', additionalProperties: false, required, properties };
+  return { bytesMax, taken: schema, schema };
 }
 
-export const text: JsonObject = { type: 'string' };
-export const count: JsonObject = { type: 'integer', minimum: 0 };
-export const time: JsonObject = { type: 'string', format: 'date-time' };
+export const tenantParameter = {
+  ...textParameter,
+  description: 'Runs of this tenant alone: the name of the token of their spans, empty for spans without a token.',
+} as const;
 
-export function object(properties: JsonObject, optional: JsonObject = {}): JsonObject {
-  return { type: 'object', required: Object.keys(properties), properties: { ...properties, ...optional } };
+/** Where figures are split, the value of the split. */
+export const splitMembers: JsonObject = {
+  version: textOrNull('With `by=version`.'),
+  model: textOrNull('With `by=model`.'),
+  prompt: textOrNull('With `by=prompt`: hash of the system prompt.'),
+};
+
+/** The value of the split stands under its name. */
+export function splitJson(by: RunSplit | undefined, of: string | undefined): JsonObject {
+  return by === undefined ? {} : { [by]: of ?? null };
+}
+
+export function splitIn(query: Parameters): { readonly by?: RunSplit } {
+  const split = splitOf(query);
+  return split === undefined ? {} : { by: split };
+}
+
+export function splitOf({ by }: Parameters): RunSplit | undefined {
+  return runSplits.find((split) => split === by);
 }
 
 export const limitDefault = 50;
@@ -375,14 +406,25 @@ export const pages = {
   cursor: { ...textParameter, description: '`next` of the previous page.' },
 } as const;
 
-export function list(key: string, schema: string, more: JsonObject = {}): JsonObject {
-  return {
-    type: 'object',
-    required: [key, 'next', ...Object.keys(more)],
-    properties: {
-      [key]: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } },
-      next: { type: ['string', 'null'], description: 'Cursor of the next page; null on the last page.' },
-      ...more,
-    },
-  };
+export const nextCursor: JsonObject = orNull(text, 'Cursor of the next page; null on the last page.');
+
+/** A page of resources. */
+export function list(key: string, { schema }: Pick<Shape, 'schema'>, more: JsonObject = {}): JsonObject {
+  return object({ [key]: many(schema), next: nextCursor, ...more });
+}
+
+/** The wanted page of a list whose cursor is the number of entries before it, or of the last one. */
+export function pageOf({ limit, cursor }: Parameters, usual = limitDefault): { readonly limit: number; readonly after?: number } {
+  return { limit: Number(limit ?? usual), ...(typeof cursor === 'string' ? { after: offsetOf(cursor) } : {}) };
+}
+
+/** The wanted page of a list whose cursor is the place of a run. */
+export function runPageOf({ limit, cursor }: Parameters): { readonly limit: number; readonly after?: RunPlace } {
+  return { limit: Number(limit ?? limitDefault), ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) };
+}
+
+/** The cursor of the next page; null on the last page. */
+export function nextOf(next: number | RunPlace | undefined): string | null {
+  if (next === undefined) return null;
+  return typeof next === 'number' ? offsetText(next) : cursorText(next);
 }

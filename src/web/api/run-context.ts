@@ -1,13 +1,14 @@
 /** Routes on what stands beside a run: other runs of its session and of its task, and the example that it would make. */
-import { exampleJson } from '../../datasets/example-json.ts';
 import { noExampleReasons } from '../../datasets/run-example.ts';
 import { examplesOfRuns } from '../../datasets/stored-runs.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { RunFilter, RunRow, Store, StoredRun } from '../../model/store/store.ts';
-import { runRowJson } from './json.ts';
+import { flag, inline, many, object, optional, text } from '../../model/resource.ts';
+import { example } from './dataset-json.ts';
+import { run as runResource, runRowJson } from './run-json.ts';
 import { spanId, storedRun } from './one-run.ts';
 import { tenant, traceId } from './run-list.ts';
-import { noQuestionReasons, object, type Route, text, textParameter } from './route.ts';
+import { type JudgeQuestion, noQuestionReasons, type Route, textParameter } from './route.ts';
 
 /** Runs of one kind of neighbours. */
 const neighboursMax = 20;
@@ -18,13 +19,21 @@ const neighbours = (name: string, description: string): JsonObject => ({
   required: [name, 'runs', 'more'],
   properties: {
     [name]: text,
-    runs: { type: 'array', items: { $ref: '#/components/schemas/Run' } },
-    more: { type: 'boolean', description: 'True: there are others.' },
+    runs: many(runResource.schema),
+    more: { ...flag, description: 'True: there are others.' },
   },
   description,
 });
 
-const runOrNull = (description: string): JsonObject => ({ anyOf: [{ $ref: '#/components/schemas/Run' }, { type: 'null' }], description });
+const question = inline<JudgeQuestion>()({
+  instruction: text,
+  data: many(object({ title: text, text }), 'Blocks of the run that the judge reads.'),
+  answer_schema: { type: 'object' },
+  first_of_several: [
+    { ...flag, description: 'True: the evaluator may ask more questions about the run.' },
+    ({ isFirstOfSeveral }) => isFirstOfSeveral,
+  ],
+});
 
 export const runContextRoutes: readonly Route[] = [
   {
@@ -33,16 +42,12 @@ export const runContextRoutes: readonly Route[] = [
     summary: `The newest ${neighboursMax} runs of the run’s session, and of its agent with the same task (\`groups.task_key\`), newest first, without the run itself.`,
     path_parameters: path,
     query_parameters: { tenant },
-    answer: {
-      type: 'object',
-      required: ['session', 'task', 'resumed_by', 'resumes'],
-      properties: {
-        session: neighbours('id', 'Null: the run has no session.'),
-        task: neighbours('task', 'Null: the run has no task.'),
-        resumed_by: runOrNull('For a paused run: the next run of its agent in the session.'),
-        resumes: runOrNull('The run before of its agent in the session, when that one is paused.'),
-      },
-    },
+    answer: object({
+      session: neighbours('id', 'Null: the run has no session.'),
+      task: neighbours('task', 'Null: the run has no task.'),
+      resumed_by: optional(runResource.schema, 'For a paused run: the next run of its agent in the session.'),
+      resumes: optional(runResource.schema, 'The run before of its agent in the session, when that one is paused.'),
+    }),
     async handle({ store }, query) {
       const run = await storedRun(store, query);
       if (run === undefined) return undefined;
@@ -62,20 +67,15 @@ export const runContextRoutes: readonly Route[] = [
     summary: 'The example of a dataset that the run would make, as a draft: its expectation repeats what the run did.',
     path_parameters: path,
     query_parameters: { tenant },
-    answer: {
-      type: 'object',
-      required: ['example', 'reason'],
-      properties: {
-        example: { anyOf: [{ $ref: '#/components/schemas/Example' }, { type: 'null' }] },
-        reason: { enum: [...noExampleReasons, null], description: 'Why the run makes none.' },
-      },
-    },
+    answer: object({
+      example: optional(example.schema),
+      reason: { enum: [...noExampleReasons, null], description: 'Why the run makes none.' },
+    }),
     async handle({ store, mayBeRedacted }, query) {
       const run = await storedRun(store, query);
       if (run === undefined) return undefined;
       const { examples, leftOut } = await examplesOfRuns(store, [run], { origin: {}, tags: [], isRedacted: mayBeRedacted });
-      const [example] = examples;
-      return { example: example === undefined ? null : exampleJson(example), reason: leftOut[0]?.reason ?? null };
+      return { example: optional(example).write(examples[0]), reason: leftOut[0]?.reason ?? null };
     },
   },
   {
@@ -84,39 +84,15 @@ export const runContextRoutes: readonly Route[] = [
     summary: 'The question that the judge of an evaluator gets about the run, made again by the configuration in force. Nobody is asked.',
     path_parameters: { ...path, name: { ...textParameter, minLength: 1, description: 'Name of the evaluator in the configuration.' } },
     query_parameters: { tenant },
-    answer: {
-      type: 'object',
-      required: ['question', 'reason'],
-      properties: {
-        question: {
-          anyOf: [
-            object({
-              instruction: text,
-              data: { type: 'array', items: object({ title: text, text }), description: 'Blocks of the run that the judge reads.' },
-              answer_schema: { type: 'object' },
-              first_of_several: { type: 'boolean', description: 'True: the evaluator may ask more questions about the run.' },
-            }),
-            { type: 'null' },
-          ],
-        },
-        reason: { enum: [...noQuestionReasons, null], description: 'Why there is none.' },
-      },
-    },
+    answer: object({
+      question: optional(question.schema),
+      reason: { enum: [...noQuestionReasons, null], description: 'Why there is none.' },
+    }),
     async handle({ store, judgeQuestion }, query) {
       const run = await storedRun(store, query);
       if (run === undefined) return undefined;
-      const question = (await judgeQuestion?.(run, String(query['name']))) ?? 'not_configured';
-      if (typeof question === 'string') return { question: null, reason: question };
-      const { instruction, data, answerSchema, isFirstOfSeveral } = question;
-      return {
-        question: {
-          instruction,
-          data: data.map((block) => ({ ...block })),
-          answer_schema: answerSchema,
-          first_of_several: isFirstOfSeveral,
-        },
-        reason: null,
-      };
+      const asked = (await judgeQuestion?.(run, String(query['name']))) ?? 'not_configured';
+      return typeof asked === 'string' ? { question: null, reason: asked } : { question: question.write(asked), reason: null };
     },
   },
 ];

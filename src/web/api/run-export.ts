@@ -4,7 +4,8 @@ import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { csvCell } from '../../model/csv-cell.ts';
 import { jsonText, type JsonValue } from '../../model/json.ts';
 import type { RunFilter, RunPlace, RunRow, Store } from '../../model/store/store.ts';
-import { otlpLines, runRowJson } from './json.ts';
+import { runRowJson } from './run-json.ts';
+import { otlpLines } from './span-json.ts';
 import { type ApiDeps, FileAnswer, NotKept, pages, type Parameters, QueryFault, Refusal, type Route } from './route.ts';
 import { runFilters, searchableFilter } from './run-list.ts';
 

@@ -5,21 +5,22 @@ import type { JsonObject } from '../../model/json.ts';
 import type { RunFilter, Store } from '../../model/store/store.ts';
 import { searchTerms, searchWordsMax } from '../../model/search-words.ts';
 import { verdictWords, type VerdictWord } from '../../model/verdict.ts';
-import { runRowJson, timeOf } from './json.ts';
+import { countOrNull, orNull, time as timeSchema, timeOf } from '../../model/resource.ts';
+import type { Micros } from '../../model/timestamp.ts';
 import {
   type ApiDeps,
-  cursorText,
-  limitDefault,
   list,
   named,
+  nextOf,
   type Parameters,
-  placeOf,
   QueryFault,
+  runPageOf,
   runParameters,
-  tenantOf,
+  runsOf,
   textParameter,
   timeAt,
 } from './route.ts';
+import { run, runRowJson } from './run-json.ts';
 
 export const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
 export const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
@@ -54,21 +55,15 @@ export const runFilters = {
 
 /** Where a list stopped that no index answers. */
 export const searchedTo: JsonObject = {
-  searched_to: {
-    type: ['string', 'null'],
-    format: 'date-time',
-    description:
-      'Start of the last examined run, when the page ends at the limit of examined runs: `next` goes on from there. Null otherwise.',
-  },
+  searched_to: orNull(
+    timeSchema,
+    'Start of the last examined run, when the page ends at the limit of examined runs: `next` goes on from there. Null otherwise.',
+  ),
 };
 
-export const searchedRuns = list('runs', 'Run', {
+export const searchedRuns = list('runs', run, {
   ...searchedTo,
-  unindexed: {
-    type: ['integer', 'null'],
-    minimum: 0,
-    description: 'With `text`: at most this number of runs have words that are not in the index yet. Null without `text`.',
-  },
+  unindexed: countOrNull('With `text`: at most this number of runs have words that are not in the index yet. Null without `text`.'),
 });
 
 /** Refuses a search for text that cannot find anything. */
@@ -88,14 +83,10 @@ export function filterOf(query: Parameters): RunFilter {
   return {
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
-    ...named(query, 'agent', 'agent'),
+    ...runsOf(query),
     ...named(query, 'service', 'service'),
-    ...named(query, 'version', 'version'),
-    ...named(query, 'model', 'model'),
-    ...named(query, 'prompt', 'prompt'),
     ...named(query, 'session', 'sessionId'),
     ...named(query, 'evaluator', 'evaluator'),
-    ...tenantOf(query),
     ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
     ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
     ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
@@ -117,16 +108,11 @@ function measured<Key extends string>(query: Parameters, name: string, key: Key,
   return typeof value === 'number' ? ({ [key]: value * unit } as { readonly [K in Key]: number }) : {};
 }
 
-export async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Parameters): Promise<JsonObject> {
-  const page = await store.runs({
-    ...filter,
-    limit: typeof limit === 'number' ? limit : limitDefault,
-    ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}),
-  });
-  return {
-    runs: page.runs.map(runRowJson),
-    next: page.next === undefined ? null : cursorText(page.next),
-    searched_to: page.searchedTo === undefined ? null : timeOf(page.searchedTo),
-    unindexed: page.unindexed ?? null,
-  };
+export function searchedJson({ searchedTo: at }: { readonly searchedTo?: Micros | undefined }): JsonObject {
+  return { searched_to: at === undefined ? null : timeOf(at) };
+}
+
+export async function runsPage(store: Store, filter: RunFilter, query: Parameters): Promise<JsonObject> {
+  const page = await store.runs({ ...filter, ...runPageOf(query) });
+  return { runs: page.runs.map(runRowJson), next: nextOf(page.next), ...searchedJson(page), unindexed: page.unindexed ?? null };
 }

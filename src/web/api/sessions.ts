@@ -1,13 +1,78 @@
 /** The routes of sessions: runs with the same session id. */
 import type { Tenant } from '../../model/ids.ts';
-import type { JsonObject } from '../../model/json.ts';
+import {
+  count,
+  flag,
+  inline,
+  inSeconds,
+  integer,
+  many,
+  number,
+  numberOrNull,
+  object,
+  optional,
+  orNull,
+  resource,
+  schemasOf,
+  share,
+  text,
+  textOrNull,
+  time,
+} from '../../model/resource.ts';
 import { sessionRunsMax, type SessionRow, type WorstTurns } from '../../model/store/session-list.ts';
 import { examinedMax } from '../../model/store/store.ts';
-import { timeOf } from './json.ts';
-import { count, cursorText, limitDefault, list, object, pages, placeOf, type Route, text, textParameter, time } from './route.ts';
-import { filterOf, runFilters, runsPage, searchedRuns, searchedTo, tenant } from './run-list.ts';
+import { hasPassed } from './run-json.ts';
+import { list, nextOf, pages, type Route, runPageOf, textParameter } from './route.ts';
+import { filterOf, runFilters, runsPage, searchedJson, searchedRuns, searchedTo, tenant } from './run-list.ts';
 
 const { agent, service, evaluator, verdict, from, to } = runFilters;
+
+const session = resource<SessionRow>()('Session', {
+  id: text,
+  tenant: text,
+  agents: many(text, 'Agents of its runs, by name.'),
+  turns: { ...count, description: 'Runs of the session.' },
+  whole: [
+    { ...flag, description: `False: the session has more runs, and the figures are those of the newest ${sessionRunsMax}.` },
+    ({ isWhole }) => isWhole,
+  ],
+  started_at: { ...time, description: 'Start of the first run.' },
+  ended_at: { ...time, description: 'End of the last run.' },
+  duration_seconds: [
+    inSeconds({ ...number, minimum: 0, description: 'Sum of the durations of the runs, without the time between them.' }),
+    ({ runMicros }) => runMicros,
+  ],
+  input_tokens: orNull(integer, 'Of all runs; null: those of one run are unknown.'),
+  output_tokens: orNull(integer, 'Of all runs; null: those of one run are unknown.'),
+  cost_usd: numberOrNull('Of all runs; null: the cost of one run is unknown.'),
+  worst: optional(
+    inline<NonNullable<SessionRow['worst']>>()({
+      evaluator: [text, ({ name }) => name],
+      verdict: { enum: ['pass', 'fail', 'raw'] },
+      score: share,
+    }),
+    'Of the failed verdicts the one with the lowest score; without a failed one, of all scored verdicts. Null: no run has a score.',
+  ),
+});
+
+export const worstTurn = resource<WorstTurns['worst'][number]>()('WorstTurn', {
+  name: text,
+  scored_turns: [{ ...count, description: 'Turns that the evaluator scored.' }, ({ scored }) => scored],
+  worst_turn: [
+    {
+      ...orNull(integer),
+      minimum: 1,
+      description: 'Number of the turn with the lowest score; the first one of equal scores. Null: the evaluator scored none.',
+    },
+    ({ turn }) => (turn === undefined ? null : turn + 1),
+  ],
+  score: orNull(share),
+  passed: [orNull(flag, 'Null: there is no threshold, or no score.'), ({ verdict }) => hasPassed(verdict)],
+  trace_id: textOrNull(),
+  span_id: textOrNull(),
+});
+
+export const sessionSchemas = schemasOf(session);
 
 export const sessionRoutes: readonly Route[] = [
   {
@@ -16,19 +81,10 @@ export const sessionRoutes: readonly Route[] = [
     summary: `Sessions with a run that matches the filter, by the newest such run. Their figures are about all their runs. A page examines at most ${examinedMax} runs.`,
     path_parameters: {},
     query_parameters: { agent, service, tenant, evaluator, verdict, from, to, ...pages },
-    answer: list('sessions', 'Session', searchedTo),
+    answer: list('sessions', session, searchedTo),
     async handle({ store }, query) {
-      const { cursor, limit } = query;
-      const page = await store.sessions({
-        ...filterOf(query),
-        limit: typeof limit === 'number' ? limit : limitDefault,
-        ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}),
-      });
-      return {
-        sessions: page.sessions.map(sessionJson),
-        next: page.next === undefined ? null : cursorText(page.next),
-        searched_to: page.searchedTo === undefined ? null : timeOf(page.searchedTo),
-      };
+      const page = await store.sessions({ ...filterOf(query), ...runPageOf(query) });
+      return { sessions: page.sessions.map(session.write), next: nextOf(page.next), ...searchedJson(page) };
     },
   },
   {
@@ -46,76 +102,16 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'The run of a session with the lowest score, by evaluator. The runs are the turns, by start.',
     path_parameters: { id: { ...textParameter, minLength: 1, description: 'Session id.' } },
     query_parameters: { tenant },
-    answer: {
-      type: 'object',
-      required: ['worst_turns', 'turns', 'whole', 'next'],
-      properties: {
-        worst_turns: { type: 'array', items: { $ref: '#/components/schemas/WorstTurn' } },
-        turns: { type: 'integer', minimum: 0, description: 'Runs of the session.' },
-        whole: { type: 'boolean', description: `False: the session has more runs, and these are the newest ${sessionRunsMax}.` },
-        next: { type: 'null' },
-      },
-    },
+    answer: object({
+      worst_turns: many(worstTurn.schema),
+      turns: { ...count, description: 'Runs of the session.' },
+      whole: { ...flag, description: `False: the session has more runs, and these are the newest ${sessionRunsMax}.` },
+      next: { type: 'null' },
+    }),
     async handle({ store }, query) {
       const { tenant: of = '', id } = query;
       const { turns, isWhole, worst } = await store.worstTurns({ tenant: String(of) as Tenant, id: String(id) });
-      return { worst_turns: worst.map(worstTurnJson), turns, whole: isWhole, next: null };
+      return { worst_turns: worst.map(worstTurn.write), turns, whole: isWhole, next: null };
     },
   },
 ];
-
-function sessionJson(session: SessionRow): JsonObject {
-  const { id, tenant: of, agents, turns, isWhole, startedAt, endedAt, runMicros, inputTokens, outputTokens, costUsd, worst } = session;
-  return {
-    id,
-    tenant: of,
-    agents: [...agents],
-    turns,
-    whole: isWhole,
-    started_at: timeOf(startedAt),
-    ended_at: timeOf(endedAt),
-    duration_seconds: runMicros / 1_000_000,
-    input_tokens: inputTokens ?? null,
-    output_tokens: outputTokens ?? null,
-    cost_usd: costUsd ?? null,
-    worst: worst === undefined ? null : { evaluator: worst.name, verdict: worst.verdict, score: worst.score },
-  };
-}
-
-function worstTurnJson({ name, scored, turn, score, verdict, traceId, spanId }: WorstTurns['worst'][number]): JsonObject {
-  return {
-    name,
-    scored_turns: scored,
-    worst_turn: turn === undefined ? null : turn + 1,
-    score: score ?? null,
-    passed: verdict === 'pass' ? true : verdict === 'fail' ? false : null,
-    trace_id: traceId ?? null,
-    span_id: spanId ?? null,
-  };
-}
-
-const orNull = (type: string, description: string): JsonObject => ({ type: [type, 'null'], description });
-
-export const sessionSchemas: { readonly [name: string]: JsonObject } = {
-  Session: object({
-    id: text,
-    tenant: text,
-    agents: { type: 'array', items: text, description: 'Agents of its runs, by name.' },
-    turns: { ...count, description: 'Runs of the session.' },
-    whole: { type: 'boolean', description: `False: the session has more runs, and the figures are those of the newest ${sessionRunsMax}.` },
-    started_at: { ...time, description: 'Start of the first run.' },
-    ended_at: { ...time, description: 'End of the last run.' },
-    duration_seconds: { type: 'number', minimum: 0, description: 'Sum of the durations of the runs, without the time between them.' },
-    input_tokens: orNull('integer', 'Of all runs; null: those of one run are unknown.'),
-    output_tokens: orNull('integer', 'Of all runs; null: those of one run are unknown.'),
-    cost_usd: orNull('number', 'Of all runs; null: the cost of one run is unknown.'),
-    worst: {
-      anyOf: [
-        object({ evaluator: text, verdict: { enum: ['pass', 'fail', 'raw'] }, score: { type: 'number', minimum: 0, maximum: 1 } }),
-        { type: 'null' },
-      ],
-      description:
-        'Of the failed verdicts the one with the lowest score; without a failed one, of all scored verdicts. Null: no run has a score.',
-    },
-  }),
-};

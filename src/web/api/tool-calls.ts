@@ -1,9 +1,10 @@
 /** The tool calls of one run, page by page, and the parameter that bounds the lists in the answer about the run. */
-import { isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import { isJsonObject, type JsonValue, member } from '../../model/json.ts';
+import { count, reference, resource } from '../../model/resource.ts';
 import { spanId, storedRun } from './one-run.ts';
 import { toolCallsOf } from './run-lists.ts';
 import { tenant, traceId } from './run-list.ts';
-import { count, list, object, offsetOf, offsetText, pages, type Parameters, type Route } from './route.ts';
+import { list, nextOf, pageOf, pages, type Parameters, type Route } from './route.ts';
 
 /** More than the content of a run has. */
 const pageMax = 100_000;
@@ -16,12 +17,10 @@ export const listMax = {
     'Entries of `tool_calls`, and of `parts` in the details of each verdict: all failed parts, then the first ones that passed. All when left out.',
 } as const;
 
-export const toolCallSchemas: { readonly [name: string]: JsonObject } = {
-  PlacedToolCall: object({
-    index: { ...count, description: 'Position among the tool calls of the run.' },
-    call: { $ref: '#/components/schemas/ToolCall' },
-  }),
-};
+export const placedToolCall = resource<{ readonly index: number; readonly call: JsonValue }>()('PlacedToolCall', {
+  index: { ...count, description: 'Position among the tool calls of the run.' },
+  call: reference('ToolCall'),
+});
 
 export const toolCallRoutes: readonly Route[] = [
   {
@@ -36,17 +35,17 @@ export const toolCallRoutes: readonly Route[] = [
       limit: { ...pages.limit, maximum: pageMax },
       cursor: pages.cursor,
     },
-    answer: list('tool_calls', 'PlacedToolCall'),
+    answer: list('tool_calls', placedToolCall),
     async handle({ store }, query) {
       const run = await storedRun(store, query);
       if (run === undefined) return undefined;
-      const { index, of_span: ofSpan, limit, cursor } = query;
+      const { index, of_span: ofSpan } = query;
       const calls = toolCallsOf(run)
         .map((call, at) => ({ index: at, call }))
         .filter((one) => (index === undefined || one.index === index) && (ofSpan === undefined || isOfSpan(one.call, ofSpan)));
-      const from = typeof cursor === 'string' ? offsetOf(cursor) : 0;
-      const to = from + (typeof limit === 'number' ? limit : pages.limit.default);
-      return { tool_calls: calls.slice(from, to), next: to < calls.length ? offsetText(to) : null };
+      const { limit, after: from = 0 } = pageOf(query);
+      const to = from + limit;
+      return { tool_calls: calls.slice(from, to).map(placedToolCall.write), next: nextOf(to < calls.length ? to : undefined) };
     },
   },
 ];

@@ -8,22 +8,102 @@ import {
   versionReports,
 } from '../../analytics/version-comparison.ts';
 import type { JsonObject } from '../../model/json.ts';
+import {
+  count,
+  described,
+  flag,
+  inline,
+  inSeconds,
+  many,
+  number,
+  numberOrNull,
+  object,
+  optional,
+  resource,
+  schemasOf,
+  type Shape,
+  share,
+  text,
+  textOrNull,
+  time,
+} from '../../model/resource.ts';
 import { type VersionFigure, versionFigureKinds } from '../../model/store/version-store.ts';
-import { type Micros, timeText } from '../../model/timestamp.ts';
-import { estimateJson } from './estimate-json.ts';
-import { count, object, type Parameters, QueryFault, type Route, runParameters, tenantOf, text, textParameter, time } from './route.ts';
+import { estimate } from './estimate-json.ts';
+import { type Parameters, QueryFault, type Route, runParameters, tenantOf, textParameter } from './route.ts';
 
 /** Versions of one answer: those that came last. */
 export const versionsMax = 100;
 const namesMax = 20;
 
-const estimate: JsonObject = { $ref: '#/components/schemas/Estimate' };
-const orNull = (type: 'number' | 'string', description?: string): JsonObject => ({
-  type: [type, 'null'],
-  ...(description === undefined ? {} : { description }),
-});
-const namedRuns: JsonObject = { type: 'array', items: object({ name: text, runs: count }) };
 const measure: JsonObject = { enum: ['pass_rate', 'mean_score'] };
+
+type NamedRuns = VersionReport['models'];
+const namedRuns = (description: string): Shape<NamedRuns> => {
+  const { schema, write } = many(inline<NamedRuns[number]>()({ name: text, runs: count }), description);
+  return { schema, write: (all) => write(all.slice(0, namesMax)) };
+};
+
+const version = resource<VersionReport>()('Version', {
+  agent: [textOrNull(), ({ agent }) => (agent === '' ? null : agent)],
+  version: [textOrNull('Null: runs without a version.'), (report) => (report.version === '' ? null : report.version)],
+  first_seen: [{ ...time, description: 'Start of its first run.' }, ({ firstAt }) => firstAt],
+  last_seen: [{ ...time, description: 'Start of its last run.' }, ({ lastAt }) => lastAt],
+  runs: count,
+  input_tokens_per_run: [numberOrNull('Mean of the runs that tell it. Null: none does.'), ({ inputTokens }) => inputTokens],
+  output_tokens_per_run: [numberOrNull(), ({ outputTokens }) => outputTokens],
+  cost_per_run: [
+    numberOrNull('Mean in US dollars over the runs whose cost is known, by `prices` or as the spans tell it.'),
+    ({ costUsd }) => costUsd,
+  ],
+  costed_runs: { ...count, description: 'Runs whose cost is known.' },
+  mean_seconds: [inSeconds(numberOrNull('Mean duration of its runs.')), ({ meanMicros }) => meanMicros],
+  median_seconds: [inSeconds(numberOrNull('To 2 % of its value.')), ({ medianMicros }) => medianMicros],
+  p95_seconds: [inSeconds(numberOrNull('To 2 % of its value.')), ({ p95Micros }) => p95Micros],
+  models: namedRuns(`Its models by runs, at most ${namesMax}.`),
+  prompts: namedRuns(`Hashes of its system prompts by runs, at most ${namesMax}.`),
+  evaluators: many(inline<VersionReport['evaluators'][number]>()({ name: text, measure, rate: estimate })),
+});
+
+const comparedEvaluator = resource<ComparedEvaluator>()('ComparedEvaluator', {
+  name: text,
+  measure,
+  version: estimate,
+  against: estimate,
+  difference: described(estimate, 'Rate of `version` less that of `against`, within −1..1.'),
+  p: [
+    numberOrNull('Always-valid p-value of “both rates are the same”. Null: one of the two has no verdict.'),
+    ({ difference }) => (difference.kind === 'estimated' ? difference.p : null),
+  ],
+  tasks: {
+    ...count,
+    description: 'Tasks of both versions that the difference is averaged over; 0: runs name no task, or none in common.',
+  },
+  left_out: {
+    ...share,
+    description: 'Share of the verdicts whose task is not compared: one version has it alone, or others have more runs.',
+  },
+  session_runs: {
+    ...number,
+    minimum: 1,
+    description: 'Verdicts in the session of a verdict, on average; intervals count so many as one. 1: each run stands for itself.',
+  },
+  word: { enum: ['better', 'worse', 'no_difference_shown', 'not_estimable'] },
+});
+
+interface VersionComparison {
+  readonly version: string;
+  readonly against: string;
+  readonly evaluators: readonly ComparedEvaluator[];
+}
+
+const comparison = resource<VersionComparison>()('VersionComparison', {
+  version: text,
+  against: text,
+  confidence: [{ ...number, description: 'Of all looks together.' }, () => versionConfidence],
+  evaluators: many(comparedEvaluator),
+});
+
+export const versionSchemas = schemasOf(version, comparison, comparedEvaluator);
 
 export const versionRoutes: readonly Route[] = [
   {
@@ -37,26 +117,12 @@ export const versionRoutes: readonly Route[] = [
       version: { ...textParameter, description: 'The version to compare; the one that came last when left out.' },
       against: { ...textParameter, description: 'The version to compare it with; the one that came before it when left out.' },
     },
-    answer: {
-      type: 'object',
-      required: ['versions', 'comparison', 'whole', 'next'],
-      properties: {
-        versions: {
-          type: 'array',
-          items: { $ref: '#/components/schemas/Version' },
-          description: 'By agent, the one that came last first.',
-        },
-        comparison: {
-          anyOf: [{ $ref: '#/components/schemas/VersionComparison' }, { type: 'null' }],
-          description: 'Null: no agent is named, or it has fewer than two versions.',
-        },
-        whole: {
-          type: 'boolean',
-          description: 'False: runs of before the last start are not counted yet. The service does so step by step.',
-        },
-        next: { type: 'null' },
-      },
-    },
+    answer: object({
+      versions: many(version.schema, 'By agent, the one that came last first.'),
+      comparison: optional(comparison.schema, 'Null: no agent is named, or it has fewer than two versions.'),
+      whole: { ...flag, description: 'False: runs of before the last start are not counted yet. The service does so step by step.' },
+      next: { type: 'null' },
+    }),
     async handle({ store, refreshVersions }, query) {
       const whole = await refreshVersions();
       const agent = query['agent'];
@@ -71,8 +137,8 @@ export const versionRoutes: readonly Route[] = [
         versions: reports
           .toSorted((one, another) => another.firstAt - one.firstAt)
           .slice(0, versionsMax)
-          .map(reportJson),
-        comparison: typeof agent === 'string' ? comparisonJson(figures, reports, query) : null,
+          .map(version.write),
+        comparison: optional(comparison).write(typeof agent === 'string' ? compared(figures, reports, query) : undefined),
         whole,
         next: null,
       };
@@ -80,7 +146,7 @@ export const versionRoutes: readonly Route[] = [
   },
 ];
 
-function comparisonJson(figures: readonly VersionFigure[], reports: readonly VersionReport[], query: Parameters): JsonObject | null {
+function compared(figures: readonly VersionFigure[], reports: readonly VersionReport[], query: Parameters): VersionComparison | undefined {
   const known = (name: 'version' | 'against'): string | undefined => {
     const value = query[name];
     if (typeof value !== 'string') return undefined;
@@ -101,108 +167,6 @@ function comparisonJson(figures: readonly VersionFigure[], reports: readonly Ver
   const version = givenVersion ?? ordered.find((one) => one.version !== givenAgainst)?.version;
   const came = reports.find((one) => one.version === version)?.firstAt ?? 0;
   const against = givenAgainst ?? ordered.find((one) => one.version !== version && one.firstAt <= came)?.version;
-  if (version === undefined || against === undefined || version === against) return null;
-  const evaluators = compareVersions(figures, { version, against }).map(comparedJson);
-  return { version, against, confidence: versionConfidence, evaluators };
+  if (version === undefined || against === undefined || version === against) return undefined;
+  return { version, against, evaluators: compareVersions(figures, { version, against }) };
 }
-
-function reportJson(report: VersionReport): JsonObject {
-  const { agent, version, firstAt, lastAt, runs, models, prompts, evaluators } = report;
-  const seconds = (micros: number | undefined): number | null => (micros === undefined ? null : micros / 1_000_000);
-  return {
-    agent: agent === '' ? null : agent,
-    version: version === '' ? null : version,
-    first_seen: timeOf(firstAt),
-    last_seen: timeOf(lastAt),
-    runs,
-    input_tokens_per_run: report.inputTokens ?? null,
-    output_tokens_per_run: report.outputTokens ?? null,
-    cost_per_run: report.costUsd ?? null,
-    costed_runs: report.costedRuns,
-    mean_seconds: seconds(report.meanMicros),
-    median_seconds: seconds(report.medianMicros),
-    p95_seconds: seconds(report.p95Micros),
-    models: models.slice(0, namesMax).map((one) => ({ ...one })),
-    prompts: prompts.slice(0, namesMax).map((one) => ({ ...one })),
-    evaluators: evaluators.map((one) => ({ name: one.name, measure: one.measure, rate: estimateJson(one.rate) })),
-  };
-}
-
-function comparedJson({
-  name,
-  measure: by,
-  version,
-  against,
-  difference,
-  tasks,
-  leftOut,
-  sessionRuns,
-  word,
-}: ComparedEvaluator): JsonObject {
-  return {
-    name,
-    measure: by,
-    version: estimateJson(version),
-    against: estimateJson(against),
-    difference: estimateJson(difference),
-    p: difference.kind === 'estimated' ? difference.p : null,
-    tasks,
-    left_out: leftOut,
-    session_runs: sessionRuns,
-    word,
-  };
-}
-
-function timeOf(micros: Micros): string {
-  return timeText(BigInt(Math.max(0, micros)) * 1_000n);
-}
-
-export const versionSchemas: { readonly [name: string]: JsonObject } = {
-  Version: object({
-    agent: orNull('string'),
-    version: orNull('string', 'Null: runs without a version.'),
-    first_seen: { ...time, description: 'Start of its first run.' },
-    last_seen: { ...time, description: 'Start of its last run.' },
-    runs: count,
-    input_tokens_per_run: orNull('number', 'Mean of the runs that tell it. Null: none does.'),
-    output_tokens_per_run: orNull('number'),
-    cost_per_run: orNull('number', 'Mean in US dollars over the runs whose cost is known, by `prices` or as the spans tell it.'),
-    costed_runs: { ...count, description: 'Runs whose cost is known.' },
-    mean_seconds: orNull('number', 'Mean duration of its runs.'),
-    median_seconds: orNull('number', 'To 2 % of its value.'),
-    p95_seconds: orNull('number', 'To 2 % of its value.'),
-    models: { ...namedRuns, description: `Its models by runs, at most ${namesMax}.` },
-    prompts: { ...namedRuns, description: `Hashes of its system prompts by runs, at most ${namesMax}.` },
-    evaluators: { type: 'array', items: object({ name: text, measure, rate: estimate }) },
-  }),
-  VersionComparison: object({
-    version: text,
-    against: text,
-    confidence: { type: 'number', description: 'Of all looks together.' },
-    evaluators: { type: 'array', items: { $ref: '#/components/schemas/ComparedEvaluator' } },
-  }),
-  ComparedEvaluator: object({
-    name: text,
-    measure,
-    version: estimate,
-    against: estimate,
-    difference: { ...estimate, description: 'Rate of `version` less that of `against`, within −1..1.' },
-    p: orNull('number', 'Always-valid p-value of “both rates are the same”. Null: one of the two has no verdict.'),
-    tasks: {
-      ...count,
-      description: 'Tasks of both versions that the difference is averaged over; 0: runs name no task, or none in common.',
-    },
-    left_out: {
-      type: 'number',
-      minimum: 0,
-      maximum: 1,
-      description: 'Share of the verdicts whose task is not compared: one version has it alone, or others have more runs.',
-    },
-    session_runs: {
-      type: 'number',
-      minimum: 1,
-      description: 'Verdicts in the session of a verdict, on average; intervals count so many as one. 1: each run stands for itself.',
-    },
-    word: { enum: ['better', 'worse', 'no_difference_shown', 'not_estimable'] },
-  }),
-};
