@@ -1,6 +1,6 @@
 /**
- * AutoGen's runtime: agents in a team talk over a message bus, and every message is a span in a trace of its own, linked to the span that
- * wrote it. The group chat's manager is sent all that the agents say; the agents' spans themselves speak the GenAI conventions.
+ * AutoGen's runtime: agents in a team talk over a message bus, and every message is a span in a separate trace, linked to the span that wrote it. The
+ * group chat's manager is sent all messages of the agents; the agents' spans themselves follow the GenAI conventions.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
@@ -44,7 +44,7 @@ function read(span: Span): SpanFacts {
   return isJsonObject(message) ? { ...links, ...saidBy(message) } : links;
 }
 
-/** What the team was asked to do. */
+/** The task of the team. */
 function taskOf(messages: readonly JsonObject[]): SpanFacts {
   const input = lastText(
     readMessages(
@@ -56,7 +56,7 @@ function taskOf(messages: readonly JsonObject[]): SpanFacts {
   return input === undefined ? {} : { input };
 }
 
-/** A message that tells tokens is the answer to one request to a model. */
+/** A message with token counts is the answer to one request to a model. */
 function saidBy(message: JsonObject): SpanFacts {
   const usage = member(message, 'models_usage');
   const content = member(message, 'content') ?? null;

@@ -1,6 +1,6 @@
 /**
- * BeeAI for JavaScript under OpenInference: one span for the run, and below it one for every event of the framework, all of them marked as
- * agents, tools and models. Only the events that end something stand for it.
+ * BeeAI for JavaScript under OpenInference: one span for the run, and below it one for every event of the framework, all of them marked as agents,
+ * tools and models. Only the events that end something represent it.
  */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Repeats, SpanFacts } from './collector.ts';
@@ -34,11 +34,11 @@ function read(span: Span, repeats?: Repeats): SpanFacts {
   if (kind === 'TOOL' && (event === 'toolSuccess' || event === 'toolError')) return toolFacts(span, event);
   const name = eventNameOf(span);
   const told = name === undefined ? {} : eventFacts(span, kind, name, repeats);
-  // The request to a model is told by its start and by its end; the end has the answer.
+  // A request to a model has spans for its start and its end; the end has the answer.
   return kind === 'LLM' && event === 'success' ? told : { role: 'step', ...told };
 }
 
-/** The class for agents without one of their own, which says nothing about the agent. */
+/** The class of agents without a custom one, which does not name the agent. */
 const DEFAULT_CLASS = 'ToolCallingAgent';
 
 function namedAgent(span: Span): Pick<SpanFacts, 'agentName'> {

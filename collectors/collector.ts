@@ -8,9 +8,8 @@ import type { Attributed, LogRecord, Span } from '../src/model/span.ts';
 import type { SpanEvidence } from '../src/model/evidence.ts';
 
 /**
- * agent: one agent at work. workflow: encloses agents and is none itself. model: one request to a model. tool: one execution of a tool.
- * retriever: one retrieval. step: a stage of the framework without a meaning of its own.
- * noise: a span that tells nothing and whose children belong to its parent.
+ * agent: one agent at work. workflow: encloses agents and is not an agent. model: one request to a model. tool: one execution of a tool. retriever:
+ * one retrieval. step: a stage of the framework without further meaning. noise: a span without facts, whose children belong to its parent.
  */
 export type SpanRole = 'agent' | 'workflow' | 'model' | 'tool' | 'retriever' | 'step' | 'noise';
 
@@ -20,24 +19,24 @@ export interface RequestedCall {
   readonly name: string;
   readonly arguments?: JsonObject | null;
   readonly argumentsText?: string;
-  /** What is left of arguments that were cut short on the way; `arguments` is then absent. */
+  /** The remainder of arguments that were truncated on the way; `arguments` is then absent. */
   readonly argumentsPart?: string;
-  /** True: the provider of the model runs the tool itself. */
+  /** True when the provider of the model runs the tool itself. */
   readonly byProvider?: true;
 }
 
-/** A tool's result as a model was told it. */
+/** A tool's result as the model received it. */
 export interface ReportedResult {
   readonly id?: string;
   readonly name?: string;
-  /** Absent: the model was told a result, but its content is not carried. */
+  /** Absent when the model received a result whose content is not carried. */
   readonly result?: JsonValue;
-  /** What is left of a result that was cut short on the way. */
+  /** The remainder of a result that was truncated on the way. */
   readonly resultPart?: string;
   readonly isError?: boolean;
 }
 
-/** One message of a conversation with a model, whatever the dialect. */
+/** One message of a conversation with a model, in any dialect. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly text?: string;
@@ -50,11 +49,11 @@ export interface Message {
 
 export interface ToolFacts extends Partial<RequestedCall> {
   readonly toolId?: string;
-  /** True: the name is spelled as the framework spells it, and the model may have another spelling. */
+  /** True when the name has the framework's spelling, and the model may use another one. */
   readonly nameIsGuess?: true;
-  /** Null: the tool returned nothing. Absent: not carried. */
+  /** `null` when the tool returned nothing, absent when it is not carried. */
   readonly result?: JsonValue;
-  /** What is left of a result that was cut short on the way; `result` is then absent. */
+  /** The remainder of a result that was truncated on the way; `result` is then absent. */
   readonly resultPart?: string;
   /** The dialect marks the call as failed beyond the span's status. */
   readonly failed?: { readonly message: string; readonly type?: string };
@@ -62,17 +61,17 @@ export interface ToolFacts extends Partial<RequestedCall> {
   readonly waits?: true;
   readonly description?: string;
   readonly inputSchema?: JsonValue;
-  /** The span tells how the call of the tool span around it was carried out; the tool may bear another name there. */
+  /** True when the span shows how the call of the tool span around it was carried out; the tool may have another name there. */
   readonly insideCall?: true;
 }
 
-/** What one span, or the log records that belong to it, tell about a run. An absent member is not told. */
+/** The facts about a run in one span, or in the log records that belong to it. An absent member is not reported. */
 export interface SpanFacts {
   readonly role?: SpanRole;
-  /** True: the span names an operation that the conventions do not know, so that another reader may know its role better. */
+  /** True when the span names an operation that the conventions do not know, so that another reader may know its role better. */
   readonly roleIsGuess?: boolean;
   readonly agentName?: string;
-  /** True: the name is only the span's name, and another span may know a better one. */
+  /** True when the name is only the span's name, and another span may know a better one. */
   readonly agentNameIsGuess?: boolean;
   readonly sessionId?: string;
   readonly input?: string;
@@ -85,7 +84,7 @@ export interface SpanFacts {
   readonly outputMessages?: readonly Message[];
   readonly tool?: ToolFacts;
   readonly toolDefinitions?: readonly ToolDefinition[];
-  /** Answers that the request asked for, where it says so. */
+  /** The number of answers that the request asked for, if it has one. */
   readonly choices?: number;
   readonly model?: string;
   readonly inputTokens?: number;
@@ -99,13 +98,13 @@ export interface SpanFacts {
   readonly failed?: { readonly message: string; readonly type?: string };
   /** The agent that a hand-over names as its target. */
   readonly handoffTo?: string;
-  /** The span lost attributes, or the end of one, to a limit: what it does not tell may have been there. */
+  /** True when the span lost attributes, or the end of one, to a limit: facts that it lacks may have been there. */
   readonly truncated?: true;
   /** The span goes on with the work of the spans that its links name, mostly in other traces: together they are one run. */
   readonly followsLinks?: true;
-  /** The span stands for one event of a request or call; `told` holds the facts that the event carries. */
+  /** Set when the span represents one event of a request or call; `facts` holds the facts of the event. */
   readonly event?: {
-    /** What the event happened to. */
+    /** The subject of the event. */
     readonly of: string;
     readonly phase: 'begin' | 'between' | 'end';
     readonly facts: SpanFacts;
@@ -124,9 +123,9 @@ export interface Recognition {
   /** For spans that have no other sign. */
   readonly namePrefixes?: readonly string[];
   readonly notKeys?: readonly string[];
-  /** No span of which this is true. The same for all spans with the same keys. */
+  /** Excludes spans for which it is true. The same for all spans with the same keys. */
   readonly unless?: (span: Span) => boolean;
-  /** For the reader by evidence alone: whether the keys of a span say enough. The same for all spans with the same keys. */
+  /** Only for the reader by evidence: true when the keys of a span suffice. The same for all spans with the same keys. */
   readonly evidence?: (span: Span) => boolean;
 }
 
@@ -143,7 +142,7 @@ export interface CaptureHints {
   readonly tools?: string;
 }
 
-/** What evaluators look at and spans can carry. */
+/** The data that evaluators look at and spans can carry. */
 export type Carried = 'input' | 'final_response' | 'tool_calls' | 'tool_arguments' | 'tool_results' | 'tool_definitions' | 'tokens';
 
 /** The places where a dialect writes it, the most direct first: a span's attribute (`*` ends a prefix), `event NAME` on a span, `record NAME` in the log. */
@@ -154,34 +153,37 @@ export interface Flattened {
   readonly prefix: string;
 }
 
-/** Texts that spans of one trace repeat: arguments and results stand on the tool's span and in the messages of the requests around it. */
+/** Texts that spans of one trace repeat: arguments and results are on the tool's span and in the messages of the requests around it. */
 export interface RepeatedTexts {
-  /** What the text tells. A text is always read by the same function. The value must not be changed. */
+  /** The value of a text, which must not be changed. A text is always read by the same function. */
   text<T>(text: string, read: (text: string) => T): T;
 }
 
 /**
- * What the spans of one trace have told. Every request to a model repeats the conversation so far and mostly the same tools: of the next one
- * only what is new is read. What is told is the same as without it, only sooner. Each key and list must always be read in the same way.
+ * The facts that the spans of one trace have shown. Every request to a model repeats the conversation so far and mostly the same tools: only the new
+ * part of the next request is read. The facts are the same as without it, only sooner. Each key and list must always be read in the same way.
  */
 export interface Repeats extends RepeatedTexts {
   /** The messages in the text under a key. */
   conversation(from: Attributed, key: string, role: Message['role']): readonly Message[];
-  /** What the text under a key tells, for what every request of an agent says in the same words. It must not be changed. */
+  /** The value of the text under a key, where every request of an agent repeats the same words. It must not be changed. */
   same<T>(from: Attributed, key: string, read: (from: Attributed, key: string) => T): T;
-  /** What the items of a flattened list tell. */
+  /** The values of the items of a flattened list. */
   items<T>(from: Attributed, list: Flattened, read: (item: JsonValue, texts: RepeatedTexts) => readonly T[]): readonly T[];
-  /** True: `holds` says so of every key of a flattened list, or said so where an earlier one had the same items. Always the same is asked. */
+  /**
+   * True when `holds` is true for every key of a flattened list, or was true where an earlier one had the same items. `holds` must always be the
+   * same.
+   */
   every(from: Attributed, list: Flattened, holds: (from: Attributed, key: string) => boolean): boolean;
-  /** What the text under a key, or a flattened list, tells; for what is mostly the same in many traces. It must not be changed. */
+  /** The value of the text under a key, or of a flattened list, that is mostly the same in many traces. It must not be changed. */
   value<T>(from: Attributed, where: string | Flattened, read: () => T): T;
 }
 
 export interface Collector {
   readonly id: string;
-  /** True: it reads names that many instrumentations write, so that the reader by evidence may add to what it tells. */
+  /** True when it reads names that many instrumentations write, so that the reader by evidence may add to its facts. */
   readonly isConvention?: boolean;
-  /** True: an entry of `dialects` describes it. */
+  /** True when an entry of `dialects` describes it. */
   readonly isConfigured?: boolean;
   /** One line for the dialect page. */
   readonly summary: string;
@@ -189,22 +191,22 @@ export interface Collector {
   readonly wants: Wants;
   /** `known`: what the collectors before it in the table read of the span. */
   read(span: Span, repeats?: Repeats, known?: SpanFacts): SpanFacts;
-  /** For the reader by evidence alone: whether it reads a span whose keys say nothing by its events. */
+  /** Only for the reader by evidence: true when it reads by its events a span whose keys show nothing. */
   hasEvidenceInEvents?(span: Span): boolean;
-  /** For the reader by evidence alone: how it knows what it told, where the collectors before it told `before`. */
+  /** Only for the reader by evidence: the evidence for its facts, where the collectors before it reported `before`. */
   evidenceOf?(span: Span, told: SpanFacts, before: SpanFacts): SpanEvidence;
   /**
-   * Whether `read` would tell the role of an agent or a workflow; undefined: it would tell no role. For dialects that know it without reading the
-   * span: every span is asked when it comes, and most are read only when their run closes.
+   * True when `read` would give the role of an agent or a workflow, `undefined` when it would give no role. For dialects that know it without reading
+   * the span: every span is asked when it comes, and most are read only when their run closes.
    */
   isAgents?(span: Span): boolean | undefined;
-  /** What is left of all that the readers of a span told. Absent: the collector takes nothing away. */
+  /** Removes facts from those that the readers of a span reported. Omitted when the collector takes nothing away. */
   readonly without?: (facts: SpanFacts) => SpanFacts;
   /** Public pages that it was written from, where no recording of the dialect exists. */
   readonly documentedAt?: readonly string[];
-  /** What to switch on in the SDK so that the spans carry what evaluators need, a sentence each. */
+  /** The settings of the SDK that make the spans carry what evaluators need, a sentence each. */
   readonly captureHints?: CaptureHints;
-  /** What the dialect writes itself, beside what spans of it say in another dialect. A test proves each place with a recording. */
+  /** The data that the dialect writes itself, beside the data of its spans in another dialect. A test proves each place with a recording. */
   readonly carriedBy?: CarriedBy;
   /** Log records that carry content of this dialect. `read` gets all records of one span, in order of time. */
   readonly logs?: {

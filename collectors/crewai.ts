@@ -74,7 +74,7 @@ function crewFacts(span: Span): SpanFacts {
 /** More tasks than this in one crew are not read. */
 const dialoguesMax = 100;
 
-/** `[TaskOutput(…, messages=[{…}, …])]`: the messages are a literal of their own inside a text that is none. */
+/** `[TaskOutput(…, messages=[{…}, …])]`: the messages are a literal inside a text that is not one. */
 function dialogue(text: string): readonly Message[] {
   const found: Message[] = [];
   for (let from = 0, count = 0; count < dialoguesMax; count++) {

@@ -1,4 +1,4 @@
-/** Embabel: `embabel.event.type` says what a span is; tools and requests to models also speak the GenAI conventions. Every value is a text. */
+/** Embabel: `embabel.event.type` names the kind of a span; tools and requests to models also follow the GenAI conventions. Every value is a text. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The OpenTelemetry GenAI conventions. Message content stands in span attributes (versions 1.37 and later), in span events or log records
- * of one message each (1.28 to 1.36) or of one model call each, or in the attributes `gen_ai.prompt` and `gen_ai.completion` (before).
+ * The OpenTelemetry GenAI conventions. Message content is in span attributes (versions 1.37 and later), in span events or log records of one message
+ * each (1.28 to 1.36) or of one model call each, or in the attributes `gen_ai.prompt` and `gen_ai.completion` (before).
  */
 import { isWaitingReason } from '../src/model/control-flow.ts';
 import type { Mutable } from '../src/model/mutable.ts';
@@ -171,7 +171,7 @@ function agentFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts
     facts.agentNameIsGuess = true;
   }
   if (input !== undefined) facts.input = input;
-  // Of an agent whose requests have no spans, its own span names the model.
+  // Where the requests of an agent have no spans, its span names the model.
   const model = modelOf(span);
   if (model !== undefined) facts.model = model;
   addAgentEnd(span, facts);
@@ -187,7 +187,7 @@ function modelFacts(span: Span, repeats: Repeats | undefined): Mutable<SpanFacts
   const model = modelOf(span);
   const agentName = textAttribute(span, 'gen_ai.agent.name');
   facts.role = 'model';
-  // Some SDKs name the agent on its requests alone.
+  // Some SDKs name the agent only on its requests.
   if (agentName !== undefined && !isAgentNode(agentName)) facts.agentName = agentName;
   const choices = span.attribute('gen_ai.request.choice.count');
   if (typeof choices === 'number' && choices > 1) facts.choices = choices;
@@ -249,7 +249,7 @@ function detailsOf({ events }: Span): SpanFacts | undefined {
   return found;
 }
 
-/** A prompt in words may hold several messages run together, whose roles nobody tells. */
+/** A prompt in words may hold several messages run together, without their roles. */
 function promptMessages(span: Span): readonly Message[] {
   const prompt = textAttribute(span, 'gen_ai.prompt') ?? '';
   const isOne = textAttribute(span, 'gen_ai.operation.name') === 'text_completion';
@@ -279,7 +279,7 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
   let content: SpanFacts = {};
   for (const record of records) {
     if (record.eventName === detailsEvent) {
-      // One call may send its input and its output in records of their own.
+      // One call may send its input and its output in separate records.
       content = { ...readContent(record), ...content };
       continue;
     }

@@ -1,7 +1,7 @@
 /**
- * Any instrumentation, read by evidence: the kind of a span, names, messages, arguments, results, tokens and ids under whatever prefix, in JSON,
- * Python notation or text. It fills what the collectors of SDKs and of general conventions leave open. It never guesses: where neither a kind nor a
- * name says what a span is, it has no role.
+ * Any instrumentation, read by evidence: the kind of a span, names, messages, arguments, results, tokens and ids with any prefix, in JSON, Python
+ * notation or text. It fills the gaps that the collectors of SDKs and of general conventions leave. It never guesses: where neither a kind nor a name
+ * shows what a span is, it has no role.
  */
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import type { Mutable } from '../src/model/mutable.ts';
@@ -96,7 +96,7 @@ function isAgents(span: Span): boolean | undefined {
   return role === undefined ? undefined : role === 'agent' || role === 'workflow';
 }
 
-/** Whether the attributes and events of a span together show that it belongs to an agent. Other collectors do not read such events. */
+/** True when the attributes and events of a span together show that it belongs to an agent. Other collectors do not read such events. */
 function hasEvidenceInEvents(span: Span): boolean {
   const whole = withEvents(span);
   return whole !== undefined && (hasEvidence(whole) || callOf(whole, keyEvidenceOf(whole)) !== undefined);
@@ -107,11 +107,11 @@ function read(span: Span, _repeats?: Repeats, known: SpanFacts = {}): SpanFacts 
   const facts = readAttributes(span, known);
   const whole = span.events.length > 0 && isOpen(facts, known) ? withEvents(span) : undefined;
   const read = whole === undefined ? facts : readAttributes(whole, known);
-  // The input of an event may be one argument alone, so only an object counts as the arguments of the call.
+  // The input of an event may be a single argument, so only an object counts as the arguments of the call.
   return read.tool?.arguments === null ? facts : read;
 }
 
-/** Whether the attributes leave open what events may hold. The result of a tool is read from events only when no other collector reads the tool. */
+/** True when the attributes lack facts that events may hold. The result of a tool is read from events only when no other collector reads the tool. */
 function isOpen(read: SpanFacts, known: SpanFacts): boolean {
   const { role, inputMessages, outputMessages } = { ...read, ...known };
   if (role !== 'tool')
@@ -154,7 +154,7 @@ function isNamedAsNode(span: Span, evidence: KeyEvidence): boolean {
   return span.parentSpanId !== undefined && isAgentNode(firstText(span, evidence, 'agentName'));
 }
 
-/** Facts of the request or call, where the span stands for a single event of it. */
+/** Facts of the request or call, where the span represents a single event of it. */
 function eventOf(span: Span, evidence: KeyEvidence): SpanFacts['event'] {
   const name = evidence.keys.toolName === undefined ? eventNameOf(span) : undefined;
   const role = name === undefined || name.phase === 'between' ? undefined : saidRole(span, evidence);
@@ -165,8 +165,8 @@ function eventOf(span: Span, evidence: KeyEvidence): SpanFacts['event'] {
 }
 
 /**
- * Some frameworks send a span for every event, with the kind of what it happened to: `tool.dynamic.findOrder.start-1`. The one that tells the
- * success of a request to a model stands for it; of a tool or an agent the name is not told.
+ * Some frameworks send a span for every event, with the kind of its subject: `tool.dynamic.findOrder.start-1`. The span for the success of a request
+ * to a model represents the request; the spans of a tool or an agent lack its name.
  */
 
 function roleOf(span: Span, evidence: KeyEvidence): SpanRole | undefined {
@@ -186,7 +186,7 @@ function saidRole(span: Span, evidence: KeyEvidence): SpanRole | undefined {
     if (role === 'agent' && (keys.agentName === undefined ? isNode(span, evidence) : isNamedAsNode(span, evidence))) return 'step';
     // An agent that is called as a tool.
     if (role === 'agent' && keys.toolName !== undefined && firstText(span, evidence, 'toolName') === spanName(span)) return 'tool';
-    // A chain inside something is a stage of it; the outermost one stands for the run.
+    // A chain inside something is a stage of it; the outermost one represents the run.
     if (role !== undefined) return role === 'chain' ? (span.parentSpanId === undefined ? 'workflow' : 'step') : role;
   }
   const hasText = (field: ScalarField): boolean => (keys[field] ?? []).some((key) => (textAttribute(span, key) ?? '') !== '');
@@ -203,7 +203,7 @@ function saidRole(span: Span, evidence: KeyEvidence): SpanRole | undefined {
   const isAnswered = span.parentSpanId !== undefined && (keys.output ?? []).some((key) => ANSWERED.test(textAttribute(span, key) ?? ''));
   if (asksModel) return (hasMessages || isAnswered) && isRequest ? 'model' : undefined;
   if (isRequestAsked(span, keys)) return 'model';
-  // A span that says what it is, in a word that nobody knows, is something else.
+  // A span that names its kind with an unknown word is something else.
   const isSilent = own.length === 0 && (keys.nearKind ?? keys.operation ?? keys.model) === undefined;
   if (isSilent && isDescribed(span, evidence)) return 'agent';
   const agentName = firstText(span, evidence, 'agentName');
@@ -240,10 +240,10 @@ function isDescribed(span: Span, { keys }: KeyEvidence): boolean {
   return (keys.input ?? []).some((key) => describesAgent(span.name, span.attribute(key)));
 }
 
-/** What is done once before agents work. */
+/** Work that is done once before agents work. */
 const SETUP = /create|build|init|compile|register/i;
 
-/** What OpenTelemetry calls any span: nothing about agents. */
+/** OpenTelemetry's kinds of any span, which show nothing about agents. */
 const protocolKinds: ReadonlySet<string> = new Set(['internal', 'client', 'server', 'producer', 'consumer', 'unspecified']);
 
 const clientKind = 3;
@@ -283,7 +283,7 @@ function factsOf(span: Span, evidence: KeyEvidence, role: SpanRole | undefined, 
   }
 }
 
-/** A function of the application around all the rest: what it took and gave counts where nobody says what the user and the agent said. */
+/** A function of the application around all the rest: its arguments and result count where nothing reports the messages of the user and the agent. */
 function aroundRun(span: Span, evidence: KeyEvidence): Pick<SpanFacts, 'inputDump' | 'outputDump'> {
   const { input, output } = observedRun({
     name: span.name,
@@ -319,7 +319,7 @@ function passedOnCalls(span: Span, evidence: KeyEvidence): readonly Message[] {
 
 function agentFacts(span: Span, evidence: KeyEvidence, role: 'agent' | 'workflow', known: SpanFacts): SpanFacts {
   const isNamed = known.agentName !== undefined && known.agentNameIsGuess !== true;
-  // What nobody can take apart is no claim of what a user or an agent said.
+  // A value that cannot be taken apart does not claim to be a message of a user or an agent.
   const { input, output } = observedRun({
     name: span.name,
     input:
@@ -396,7 +396,7 @@ function nameOf(span: Span, evidence: KeyEvidence, known: ToolFacts, read: ReadR
   return given ?? read?.toolName ?? known.name ?? spanned ?? span.name;
 }
 
-/** Of two names, the one without the server before it: `mcp__shop__find` is `find`. */
+/** Among two names, the one without the server before it: `mcp__shop__find` is `find`. */
 function ownToolName(span: Span, evidence: KeyEvidence): string | undefined {
   const name = firstText(span, evidence, 'toolName');
   const others = (evidence.keys.toolName ?? []).map((key) => textAttribute(span, key) ?? '');
@@ -416,7 +416,7 @@ function argumentsUnder(span: Span, { objects }: KeyEvidence): JsonValue | undef
   return prefix === undefined ? undefined : objectUnder(span, prefix);
 }
 
-/** What an event was given may be a part of it: only an object is all arguments. */
+/** The input of an event may be a part of the arguments: only an object is all of them. */
 function objectInEvents(span: Span): AttributeValue | undefined {
   const given = inEvents(span, ['input']);
   return typeof given === 'string' && given.startsWith('{') ? given : undefined;
@@ -436,7 +436,7 @@ function isNoCall(name: string): boolean {
 
 const failedOutcomes: ReadonlySet<string> = new Set(['error', 'failed', 'failure']);
 
-/** The call failed where a member says so, whatever the status of its span. */
+/** The call failed where a member states it, under any status of its span. */
 function failureOf(span: Span, evidence: KeyEvidence): ToolFacts['failed'] {
   const isError = (evidence.keys.failed ?? []).some((key) => span.attribute(key) === true);
   const isOutcome = (evidence.keys.outcome ?? []).some((key) => failedOutcomes.has((textAttribute(span, key) ?? '').toLowerCase()));
@@ -460,7 +460,10 @@ function modelFacts(span: Span, evidence: KeyEvidence, known: SpanFacts): SpanFa
   return facts;
 }
 
-/** Of an answer as an object some write the name of its member: then nothing else tells the request either. Source: OpenLLMetry for Haystack. */
+/**
+ * Some SDKs write the name of a member in place of an answer that is an object: then no other attribute has the request either. Source: OpenLLMetry
+ * for Haystack.
+ */
 function isOneWord(messages: readonly Message[] | undefined): boolean {
   return messages?.every(({ text, requested, results }) => requested.length + results.length === 0 && WORD.test(text ?? '')) === true;
 }

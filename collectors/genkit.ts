@@ -1,4 +1,4 @@
-/** Genkit for JavaScript and Go: keys with colons, `genkit:metadata:subtype` says what a span is; turns nest inside each other. */
+/** Genkit for JavaScript and Go: keys with colons, `genkit:metadata:subtype` names the kind of a span; turns nest inside each other. */
 import { isJsonObject, member } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';

@@ -92,7 +92,7 @@ function definitions(span: Span): readonly ToolDefinition[] {
   return readDefinitions(isJsonArray(tools) ? tools.map((item) => (isJsonObject(item) ? (member(item, 'data') ?? item) : item)) : []);
 }
 
-/** Components are told apart by the ending of their class's name, which the library keeps to. An agent in a pipeline is named by its component. */
+/** The ending of a component's class name, which the library keeps to, gives its kind. An agent in a pipeline is named by its component. */
 function componentFacts(span: Span): SpanFacts {
   const type = textAttribute(span, 'haystack.component.type') ?? '';
   const name = textAttribute(span, 'haystack.component.name');

@@ -55,7 +55,7 @@ function byOperation(span: Span): SpanFacts {
   }
 }
 
-/** The events repeat the history, answers of the model among it: what follows the last thing that the model was told is its new answer. */
+/** The events repeat the history, including the model's answers: the messages after the last one that the model received are its new answer. */
 function messagesOf(span: Span): SpanFacts {
   if (span.attribute('gen_ai.output.messages') !== undefined || span.attribute('gen_ai.input.messages') !== undefined) return {};
   const all = messageEvents(span).flatMap(({ messages }) => messages);

@@ -109,7 +109,7 @@ function isRoot(span: Span): boolean {
   );
 }
 
-/** What the developer calls the trace's input and output is better than the arguments and the result of the outermost function. */
+/** The values that the developer sets as the trace's input and output are better than the arguments and the result of the outermost function. */
 function run(span: Span, observed: Observation): SpanFacts {
   const [input, output] = isRoot(span) ? [span.attribute('langfuse.trace.input'), span.attribute('langfuse.trace.output')] : [];
   return observedRun({ ...observed, input: input ?? observed.input, output: output ?? observed.output });

@@ -72,20 +72,20 @@ function byKind(span: Span): SpanFacts {
   }
 }
 
-/** What is no object is written as `{"outputs": …}`. */
+/** Values that are not objects are written as `{"outputs": …}`. */
 function unwrapped(raw: AttributeValue | undefined): AttributeValue | undefined {
   const object = typeof raw === 'string' && raw.startsWith('{"outputs":') ? parseContainer(raw) : undefined;
   const only = isJsonObject(object) && Object.keys(object).length === 1 ? member(object, 'outputs') : undefined;
   return only ?? raw;
 }
 
-/** A streamed request has no span of its own: it is written over the span around it, which keeps its name. */
+/** A streamed request overwrites the span around it, which keeps its name. */
 function enclosingAgent(span: Span): Pick<SpanFacts, 'agentName'> {
   const own = textAttribute(span, 'langsmith.trace.name');
   return span.attribute('langsmith.is_root') === true && own !== undefined && own !== span.name ? { agentName: span.name } : {};
 }
 
-/** How many of the tokens were cached and how many thought; the sums are the conventions'. */
+/** The numbers of cached tokens and of tokens for thinking; the sums are the conventions'. */
 function tokenDetails(span: Span): SpanFacts {
   const [cached, reasoning] = (
     [
@@ -103,8 +103,8 @@ function tokenDetails(span: Span): SpanFacts {
 }
 
 /**
- * A chain that is named as its agent is the agent; the outermost one stands for the run. Wrappers of an agent SDK give the application's name,
- * which its runner bears: the other chains there are agents.
+ * A chain that is named as its agent is the agent; the outermost one represents the run. Wrappers of an agent SDK give the application's name, which
+ * its runner bears: the other chains there are agents.
  */
 function chain(span: Span, observed: Observation): SpanFacts {
   const application = textAttribute(span, 'langsmith.metadata.app_name');

@@ -58,7 +58,7 @@ function read(span: Span): SpanFacts {
   }
 }
 
-/** A stream leaves two spans: one for the request, and when it ends one that tells both. */
+/** A stream leaves two spans: one for the request, and when it ends one that has both. */
 function modelFacts(span: Span): SpanFacts {
   const { input, output } = listedMessages(span.attribute('events'));
   const request = objectIn(span, 'request_data');
@@ -79,7 +79,7 @@ function messagesOf(input: readonly Message[], output: readonly Message[]): Span
   return { ...(input.length === 0 ? {} : { inputMessages: input }), ...(output.length === 0 ? {} : { outputMessages: output }) };
 }
 
-/** The template of a span's message says what it is. */
+/** The template of a span's message shows what it is. */
 function agentsFacts(span: Span): SpanFacts {
   const template = textAttribute(span, 'logfire.msg_template') ?? '';
   const name = textAttribute(span, 'name') ?? span.name;
@@ -102,7 +102,7 @@ function agentsFacts(span: Span): SpanFacts {
   return { role: 'step' };
 }
 
-/** The answer and the tools stand in the response; the last of the events is the answer too. */
+/** The answer and the tools are in the response; the last of the events is the answer too. */
 function responseFacts(span: Span): SpanFacts {
   const { input, output } = listedMessages(span.attribute('events'));
   const last = input.findLastIndex(({ role }) => role !== 'assistant');

@@ -1,6 +1,6 @@
 /**
- * Spans of MCP clients and servers, by the conventions (`mcp.method.name`). A call of a tool shows up to three times: on the agent's own
- * tool span, on the client's, on the server's. The last two tell how the first was carried out.
+ * Spans of MCP clients and servers, by the conventions (`mcp.method.name`). A call of a tool shows up to three times: on the agent's tool span, on
+ * the client's, on the server's. The last two show how the first was carried out.
  */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
@@ -23,13 +23,13 @@ export const mcp: Collector = {
   read,
 };
 
-/** What servers' spans are: OpenTelemetry's kind. */
+/** OpenTelemetry's kind of the spans of servers. */
 const server = 2;
 
 function read(span: Span): SpanFacts {
   const name = textAttribute(span, 'gen_ai.tool.name') ?? /(?:^| )tools\/call (.+)$/.exec(span.name)?.[1];
   if (textAttribute(span, 'mcp.method.name') !== 'tools/call' || name === undefined) return { role: 'step' };
-  // A server whose caller did not pass its trace on: which agent called, and that one did, nobody tells.
+  // A server whose caller did not pass its trace on: nothing shows that an agent called, or which one.
   if (span.kind === server && span.parentSpanId === undefined) return { role: 'step' };
   const id = textAttribute(span, 'gen_ai.tool.call.id');
   return {

@@ -63,7 +63,7 @@ function byType(span: Span): SpanFacts {
   };
   switch (unquotedText(textAttribute(span, 'mlflow.spanType'))) {
     case 'AGENT':
-      // The runner of an agent framework is no agent: the agents are inside it.
+      // The runner of an agent framework does not count as an agent: the agents are inside it.
       if (span.attribute('mlflow.openai.agent_run_root') !== undefined) return { role: 'workflow', ...observedRun(observed) };
       if (isSilentRoot(span)) return { role: 'workflow', ...guessedName(span) };
       return { role: 'agent', ...named(span), ...observedRun(observed), ...usageOf(span) };
@@ -103,7 +103,7 @@ function ownName(span: Span): string | undefined {
   return names.find((name) => name !== undefined && name !== 'null');
 }
 
-/** An agent without a name of its own has that of its span, unless this is the method that runs it. */
+/** An agent without a name has that of its span, unless this is the method that runs it. */
 function named(span: Span): Pick<SpanFacts, 'agentName' | 'agentNameIsGuess'> {
   const agentName = ownName(span) ?? runName(span.name);
   return agentName === undefined ? {} : { agentName };
@@ -114,7 +114,7 @@ function guessedName(span: Span): Pick<SpanFacts, 'agentName' | 'agentNameIsGues
   return agentName === undefined ? {} : { agentName, agentNameIsGuess: true };
 }
 
-/** What encloses several runs of agents is written as an agent that nobody asked and that answered nothing. */
+/** A span around several runs of agents is written as an agent without a question and an answer. */
 function isSilentRoot(span: Span): boolean {
   return span.parentSpanId === undefined && ['mlflow.spanInputs', 'mlflow.spanOutputs'].every((key) => textAttribute(span, key) === '""');
 }
@@ -132,7 +132,7 @@ function modelFacts(span: Span): SpanFacts {
   };
 }
 
-/** LiteLLM's names begin with the provider, which the span tells too. */
+/** LiteLLM's names begin with the provider, which the span has too. */
 function modelOf(span: Span): string | undefined {
   const model = unquotedText(textAttribute(span, 'mlflow.llm.model'));
   const prefix = `${unquotedText(textAttribute(span, 'mlflow.llm.provider')) ?? ''}/`;

@@ -82,7 +82,7 @@ function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
   return facts;
 }
 
-/** A chain without a parent stands for the whole run. */
+/** A chain without a parent represents the whole run. */
 function isAgents(span: Span): boolean {
   const kind = kindOf(span);
   if (kind === 'AGENT') return span.parentSpanId === undefined || !isGraphNode(span, objectIn(span, 'metadata'));
@@ -124,7 +124,7 @@ function stepFacts(metadata: JsonObject): SpanFacts {
   return { role: 'step', ...(agentName === undefined ? {} : { agentName }) };
 }
 
-/** A chain is a step of the framework, but one without a parent stands for the whole run. */
+/** A chain is a step of the framework, but one without a parent represents the whole run. */
 function chainFacts(span: Span, metadata: JsonObject): SpanFacts {
   if (span.parentSpanId === undefined) return { role: 'workflow', ...agentFacts(span, metadata) };
   const { agentName } = currentAgent({ input: span.attribute('input.value'), output: span.attribute('output.value') });
@@ -140,7 +140,7 @@ function guessedName(name: string): Pick<SpanFacts, 'agentName' | 'agentNameIsGu
   return agentName === undefined ? {} : { agentName, agentNameIsGuess: true };
 }
 
-/** A framework's own program, whatever agent runs in it. */
+/** A framework's program, which may run any agent. */
 const PROGRAM = /-framework-main$/;
 
 function agentFacts(span: Span, metadata: JsonObject): SpanFacts {
@@ -170,7 +170,7 @@ function taskDescription(span: Span): string | undefined {
   return textIn(first, 'description');
 }
 
-/** A tool without a name of its own is named by its span: `search_flights.__call__`. */
+/** A tool without a name is named by its span: `search_flights.__call__`. */
 function methodOf(span: Span): string {
   return span.name.replace(/\.(?:__call__|acall)$/, '');
 }
@@ -209,7 +209,7 @@ function schemaOf(parameters: JsonObject): JsonObject | undefined {
   return isJsonObject(member(parameters, 'properties')) ? parameters : schemaOfProperties(parameters);
 }
 
-/** CrewAI wraps the description into a text of its own. */
+/** CrewAI wraps the description into a longer text. */
 function plainDescription(text: string | undefined): string | undefined {
   return text?.startsWith('Tool Name:') === true ? (/Tool Description:\s*([^]*)$/.exec(text)?.[1] ?? text) : text;
 }
@@ -259,7 +259,7 @@ const tokenNames = [
   ['reasoningTokens', 'llm.token_count.completion_details.reasoning'],
 ] as const;
 
-/** Sets the numbers that the span tells; false: none. */
+/** Sets the numbers that the span has; false when it has none. */
 function addTokens(span: Span, facts: Mutable<SpanFacts>): boolean {
   let tells = false;
   for (const [name, key] of tokenNames) {
@@ -271,7 +271,7 @@ function addTokens(span: Span, facts: Mutable<SpanFacts>): boolean {
   return tells;
 }
 
-/** What no message tells: Anthropic's API takes the instructions beside the messages, and text parts of LangChain's are not flattened. */
+/** The instructions outside the messages: Anthropic's API takes them beside the messages, and text parts of LangChain's are not flattened. */
 function instructionsOf(span: Span, messages: readonly Message[]): string | undefined {
   const told = messages.find(({ role }) => role === 'system');
   if (told?.text !== undefined) return undefined;
@@ -316,7 +316,7 @@ function rawMessages(span: Span): readonly Message[] {
     : [];
 }
 
-/** An SDK that runs the tools by itself tells the calls and results only in its raw answer. */
+/** An SDK that runs the tools by itself reports the calls and results only in its raw answer. */
 function answered(span: Span, texts: RepeatedTexts): readonly Message[] {
   const messages = flattenedMessages(span, outputs, texts);
   const calls = flattenedMessages(span, callParts, texts);

@@ -51,7 +51,7 @@ function read(span: Span): SpanFacts {
   return { ...(isNode ? { role: 'step' as const } : {}), ...(input === undefined ? {} : { input }) };
 }
 
-/** Of the Responses API the messages hold the id of the answer's item in place of the call's, which stands beside them. */
+/** With the Responses API the messages hold the id of the answer's item in place of the call's, which is in a separate attribute. */
 function answerFacts(span: Span): SpanFacts {
   const id = textAttribute(span, 'gen_ai.tool.call.id');
   const messages = id === undefined ? [] : (readContent(span).outputMessages ?? []);

@@ -16,7 +16,7 @@ export const springAiAlibaba: Collector = {
   read,
 };
 
-/** The state of a graph is the text form of Java objects, so neither its input nor its output is told. */
+/** The state of a graph is the text form of Java objects, so neither its input nor its output is reported. */
 function read(span: Span): SpanFacts {
   if (textAttribute(span, 'spring.ai.alibaba.kind') !== 'graph') return { role: 'step' };
   const name = textAttribute(span, 'spring.ai.alibaba.graph.name');

@@ -52,7 +52,7 @@ function read(span: Span): SpanFacts {
       return runFacts(span);
     case 'invoke_swarm':
     case 'invoke_graph':
-      // What encloses several agents is called by its kind only.
+      // A span around several agents is named only by its kind.
       return {
         ...runFacts(span),
         role: 'workflow',

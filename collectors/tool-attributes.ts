@@ -65,7 +65,7 @@ function tool(span: Span, name: string): ToolFacts {
   };
 }
 
-/** As UiPath writes outputs, the `content` member of an object is the output, whatever else the object holds. */
+/** UiPath's form of outputs: the `content` member of an object is the output, even beside other members. */
 function outcome(output: AttributeValue): Pick<ToolFacts, 'result' | 'resultPart' | 'failed'> {
   const read = readResult(output);
   const content = isJsonObject(read.result) ? member(read.result, 'content') : undefined;

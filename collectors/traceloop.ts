@@ -82,7 +82,7 @@ function byKind(span: Span, repeats: Repeats): SpanFacts {
       return {
         ...(isResultReported ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }),
         ...observedRun(observed),
-        // With each span a trace of its own, only the span of the whole graph is the run.
+        // When each span is a separate trace, only the span of the whole graph is the run.
         ...(operation === 'workflow' ? { role: 'step' as const, ...graphRun(observed.input, observed.output) } : {}),
       };
     case 'agent':
@@ -132,7 +132,9 @@ function stepAgent(span: Span): Pick<SpanFacts, 'agentName'> {
   return agentName === undefined ? currentAgent({ input: undefined, output: span.attribute('traceloop.entity.output') }) : { agentName };
 }
 
-/** LangChain of JavaScript gives the tool’s span the name of its class, and its arguments as `{"args":["<JSON>"]}`; the result tells the tool’s own name. */
+/**
+ * LangChain of JavaScript gives the tool’s span the name of its class, and its arguments as `{"args":["<JSON>"]}`; the result has the tool’s name.
+ */
 function namedByResult(observed: Observation): ToolFacts {
   const given = observed.input === undefined ? null : jsonOf(observed.input);
   const { name: _class, ...tool } = observedTool({
@@ -152,7 +154,7 @@ function onlyArgument(given: JsonValue): string | undefined {
 function modelFacts(span: Span, repeats: Repeats): SpanFacts {
   const inputMessages = repeats.items(span, prompts, messageReader('user'));
   const about = { ...modelOf(span), ...readTokens(span) };
-  // Of an answer as an object some versions write the name of its member: then nothing tells the request either.
+  // Some versions write the name of a member in place of an answer that is an object: then no attribute has the request either.
   const isToldAlone = inputMessages.length === 0 && Object.keys(about).length === 0;
   const outputMessages = isToldAlone ? [] : unflattened(span, completions).flatMap(messageReader('assistant'));
   const toolDefinitions = repeats.value(span, functions, () => readDefinitions(unflattened(span, functions)));
@@ -168,7 +170,7 @@ function modelFacts(span: Span, repeats: Repeats): SpanFacts {
 function messageReader(role: Message['role']): (item: JsonValue) => readonly Message[] {
   return (item) => {
     if (!isJsonObject(item)) return [];
-    // A plain completion's prompt stands under the name of the role.
+    // A plain completion's prompt is under the name of the role.
     const content = member(item, 'content') ?? member(item, 'user');
     return messagesIn([{ role, ...item, ...(typeof content === 'string' ? { content: parseText(content) } : {}) }], role);
   };
@@ -182,7 +184,7 @@ export function graphRun(input: AttributeValue | undefined, output: AttributeVal
   const outputMessages = messages.slice(inputMessages.length);
   const goesOn = inputMessages.every(({ role, text }, at) => messages[at]?.role === role && messages[at].text === text);
   if (inputMessages.length === 0 || !goesOn || !outputMessages.some(({ role }) => role === 'assistant')) return {};
-  // Whoever answers first was asked; others take over.
+  // The agent that answers first got the request; others take over.
   const agentName = all
     .slice(inputMessages.length)
     .map(agentOf)

@@ -1,4 +1,4 @@
-/** UiPath's `@traced` functions: `run_type` says what a span is; its tools also speak OpenInference. */
+/** UiPath's `@traced` functions: `run_type` names the kind of a span; its tools also follow OpenInference. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { observedRun } from './parsing/observation.ts';

@@ -1,4 +1,4 @@
-/** The Vercel AI SDK, versions 4 to 6 and the legacy telemetry of 7: `ai.*` attributes, `ai.operationId` says what a span is. */
+/** The Vercel AI SDK, versions 4 to 6 and the legacy telemetry of 7: `ai.*` attributes, `ai.operationId` names the kind of a span. */
 import { isWaitingReason } from '../src/model/control-flow.ts';
 import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
@@ -8,7 +8,7 @@ import { lastText, readMessages, systemText } from './parsing/messages.ts';
 import { parseContainer } from './parsing/parsing.ts';
 import { readArguments, readOutcome } from './parsing/values.ts';
 
-/** The SDK has no key of its own for a session: these are the names that people give it in the metadata. */
+/** The SDK has no key for a session: developers use these names in the metadata. */
 const sessionKeys = ['sessionId', 'session_id', 'threadId', 'thread_id', 'conversationId', 'conversation_id', 'chatId', 'session.id'].map(
   (key) => `ai.telemetry.metadata.${key}`,
 );

@@ -1,4 +1,4 @@
-/** A dialect that the configuration describes, as a collector. It stands before the built-in ones, so what it tells counts first. */
+/** A dialect that the configuration describes, as a collector. It precedes the built-in ones, so its facts count first. */
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, AttributeMap, AttributeValue, Span } from '../../src/model/span.ts';
 import type { Collector, Recognition, SpanFacts, SpanRole, ToolFacts } from '../collector.ts';
@@ -12,10 +12,10 @@ import { spanName, toolInName } from '../parsing/span-names.ts';
 import type { Condition, Expression, Place } from './expression.ts';
 import { unreachable } from '../../src/model/ids.ts';
 
-/** What a span can be, in the order in which the conditions are asked: the first that holds counts. */
+/** The roles of a span, in the order in which the conditions are tested: the first that holds counts. */
 export const dialectRoles = ['agent', 'tool', 'model', 'retriever', 'workflow', 'step'] as const satisfies readonly SpanRole[];
 
-/** What an entry can read, with its meaning for the reference page. */
+/** The fields that an entry can read, with their meaning for the reference page. */
 export const dialectFields = {
   'tool.name': 'Name of the tool; without it the span’s name, without what SDKs put before it.',
   'tool.arguments': 'Arguments of the call; without it `input`.',
@@ -56,7 +56,7 @@ export function configuredCollector(settings: DialectSettings): Collector {
   const roleOf = (span: Span): SpanRole | undefined => roles.find(({ condition }) => holds(condition, span))?.role;
   return {
     id: name,
-    // The entry says what is particular; the reader by evidence may add what it leaves out.
+    // The entry describes what is particular; the reader by evidence may add the rest.
     isConvention: true,
     isConfigured: true,
     summary: 'A dialect of the configuration.',
@@ -87,7 +87,7 @@ function recognition({ scope, keys, keyPrefixes }: DialectSettings['match']): Re
   };
 }
 
-/** `*` stands for any text. Each part is searched once, from left to right, so a test takes linear time. */
+/** `*` matches any text. Each part is searched once, from left to right, so a test takes linear time. */
 function globTest(glob: string): (text: string) => boolean {
   const [first = '', ...others] = glob.split('*');
   const last = others.pop() ?? '';
@@ -103,7 +103,7 @@ function globTest(glob: string): (text: string) => boolean {
   };
 }
 
-/** Where facts hold the value of a field. */
+/** The members of facts that hold the value of a field. */
 const members: { readonly [field in DialectField]?: readonly (keyof SpanFacts)[] } = {
   'tool.definitions': ['toolDefinitions'],
   'agent.name': ['agentName', 'agentNameIsGuess'],
@@ -125,7 +125,7 @@ const toolMembers: { readonly [field in DialectField]?: readonly (keyof ToolFact
   'tool.definitions': ['description', 'inputSchema'],
 };
 
-/** Removes the fields that the entry reads as `none`, whichever collector read them. */
+/** Removes the fields that the entry reads as `none`, from every collector. */
 function withoutFields(all: SpanFacts, fields: readonly DialectField[]): SpanFacts {
   const { tool, ...left } = lacking(
     all,
@@ -158,7 +158,7 @@ function holds(condition: Condition, span: Span): boolean {
   }
   const value = valueAt(condition.place, span);
   const isEqual = textOf(value) === condition.text;
-  // A span without the attribute is not a different one: it says nothing.
+  // A span without the attribute does not differ: it shows nothing.
   return condition.is === 'equal' ? isEqual : value !== undefined && !isEqual;
 }
 
@@ -183,7 +183,7 @@ function valueAt(place: Place, span: Span): AttributeValue | undefined {
   }
 }
 
-/** Of the first event of the name that has it. */
+/** The attribute of the first event of the name that has it. */
 function eventAttribute(span: Span, event: string, key: string): AttributeValue | undefined {
   return carriers(span, event)
     .find((from) => from.attribute(key) !== undefined)

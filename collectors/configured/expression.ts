@@ -1,8 +1,8 @@
 /**
- * The language of `dialects` in the configuration: where a value of a span stands, and what says that a span is of a kind. Parsed once, to
- * plain data. A value: `span.name`, `attributes.KEY`, `events['NAME'].attributes.KEY`, `json(…)` of one of these with the way to a member,
- * `list(attributes.PREFIX)` for a list that lies in many keys, `list(events['NAME'])` for the events of a name, or `none`. A condition:
- * `KEY = 'text'`, `KEY != 'text'` or `exists(KEY)`; `span.name` or `events['NAME'].attributes.KEY` may stand in the place of the key.
+ * The language of `dialects` in the configuration: the place of a value in a span, and the condition for a kind of span. Parsed once, to plain data.
+ * A value: `span.name`, `attributes.KEY`, `events['NAME'].attributes.KEY`, `json(…)` of one of these with the way to a member,
+ * `list(attributes.PREFIX)` for a list that is flattened into many keys, `list(events['NAME'])` for the events of a name, or `none`. A condition:
+ * `KEY = 'text'`, `KEY != 'text'` or `exists(KEY)`; `span.name` or `events['NAME'].attributes.KEY` may replace the key.
  */
 import { didYouMean } from '../../src/model/did-you-mean.ts';
 
@@ -13,7 +13,7 @@ export const pathPartsMax = 16;
 
 export type Place =
   | { readonly from: 'name' }
-  /** Of the span, or of the first event of a name that has it. */
+  /** An attribute of the span, or of the first event of a name that has it. */
   | { readonly from: 'attribute'; readonly key: string; readonly event?: string }
   /** A list flattened into keys: `PREFIX.0.content`; the prefix ends in its dot. */
   | { readonly from: 'list'; readonly prefix: string; readonly event?: string }
@@ -23,16 +23,16 @@ export type Place =
 
 export interface Expression {
   readonly place: Place;
-  /** The way to a member of the value, which is read as JSON where it is a text; absent: the value as it is. */
+  /** The way to a member of the value, which is read as JSON where it is a text; when omitted, the value is unchanged. */
   readonly path?: readonly (string | number)[];
 }
 
 export type Condition =
   | { readonly is: 'equal' | 'different'; readonly place: Place; readonly text: string }
-  /** The attribute of the span, the attribute of an event of a name, or such an event with whatever attributes. */
+  /** The attribute of the span, the attribute of an event of a name, or such an event with any attributes. */
   | { readonly is: 'there'; readonly key?: string; readonly event?: string };
 
-/** What is wrong, and what would be right. */
+/** The fault, and what would be right. */
 export interface Faulty {
   readonly problem: string;
   readonly todo: string;
@@ -82,7 +82,7 @@ function inList<Result>(written: string, then: (place: Place) => Parsed<Result>)
   return inPlace(written, (place) => {
     if (place.from !== 'attribute') return faulty(`${shown(written)} is no list`, listForms);
     const { key, event } = place;
-    // The whole list is meant, whichever of its keys is written.
+    // Any key of the list refers to the whole list.
     const before = /^(.*?)\.(?:\*|\d+(?:\..*)?)?$/.exec(key)?.[1];
     if (before !== undefined)
       return faulty(`${shown(key)} is no prefix of a list`, `Write what stands before the index: list(${placeText(before, event)}).`);

@@ -1,4 +1,4 @@
-/** What the keys of a span say of an agent: its name, its instructions, its tools, its session. */
+/** Evidence of an agent in the keys of a span: its name, its instructions, its tools, its session. */
 import { isJsonArray, isJsonObject, member, type JsonObject } from '../../src/model/json.ts';
 import { textAttribute, type Span } from '../../src/model/span.ts';
 import type { SpanFacts } from '../collector.ts';
@@ -23,7 +23,7 @@ export function namedAgent(
   const name = agentNameOf(span, evidence) ?? (role === 'agent' ? firstText(span, evidence, 'ownName') : undefined);
   if (name !== undefined) return { agentName: name };
   const guess = runName(spanName(span) ?? '');
-  // A name of several words says what a workflow is about, and a traced function has the function's.
+  // A name of several words describes a workflow, and a traced function has the function's name.
   const isTitle = role === 'workflow' && guess !== undefined && (guess.includes(' ') || isTracedFunction(span, evidence));
   return guess === undefined || guess === '' || isTitle || FRAMEWORK_NAME.test(guess) || kindIn(guess) !== undefined
     ? {}
@@ -40,7 +40,7 @@ function isTracedFunction(span: Span, evidence: KeyEvidence): boolean {
 const FRAMEWORK_NAME =
   /^(?:[a-z]\w*(?:\.[A-Za-z]\w*)+|(?:execute|run|invoke|kickoff)(?:_(?:agent|task|turn|async|sync))*|[A-Z]\w*(?:Agent|Workflow|Graph|Executor|Sequence|Runner)|[\w-]+-framework-main|LangGraph|invocation|workflow [A-Z]\w*Graph)$/;
 
-/** What a model or an agent works with: its instructions and its tools. */
+/** The equipment of a model or an agent: its instructions and its tools. */
 export function offered(span: Span, evidence: KeyEvidence, known: SpanFacts): Pick<SpanFacts, 'systemPrompt' | 'toolDefinitions'> {
   const dump = agentDump(span, evidence);
   const systemPrompt =
@@ -61,14 +61,14 @@ function systemPromptOf(span: Span, { keys }: KeyEvidence, dump: JsonObject | un
   const own = dump === undefined ? undefined : ownInstructions(dump);
   for (const key of keys.systemPrompt ?? []) {
     const found = readSystemPrompt(span.attribute(key));
-    // Where the agent's own instructions stand in a longer text, the rest is the framework's.
+    // Where the agent's instructions are part of a longer text, the rest is the framework's.
     if (found !== undefined && !NOTHING.test(found) && !REFERENCE.test(found) && !SETTING.test(found))
       return own !== undefined && found.includes(own) ? own : found;
   }
   return own;
 }
 
-/** Whether instructions are used at all. */
+/** Matches a setting that turns instructions on or off. */
 const SETTING = /^(?:true|false)$/i;
 
 /** Python's text for a function or an object that it only points to. */
@@ -80,7 +80,7 @@ function ownInstructions(dump: JsonObject): string | undefined {
     .find((value): value is string => typeof value === 'string' && value !== '');
 }
 
-/** The agent as the framework keeps it, where it says at least a name. */
+/** The framework's object of the agent, if it has at least a name. */
 function agentDump(span: Span, { keys }: KeyEvidence): JsonObject | undefined {
   for (const key of keys.agentDump ?? []) {
     const dump = parseContainer(textAttribute(span, key) ?? '');
@@ -103,7 +103,7 @@ const graphFields: { readonly [name: string]: ScalarField | undefined } = {
   langgraph_node: 'graphNode',
 };
 
-/** A member of LangChain's metadata: in the JSON text of all, or in an attribute of its own. */
+/** A member of LangChain's metadata: in the JSON text of all, or in a separate attribute. */
 export function graphText(span: Span, evidence: KeyEvidence, name: string): string | undefined {
   const field = graphFields[name];
   const own = field === undefined ? undefined : firstText(span, evidence, field);

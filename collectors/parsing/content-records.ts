@@ -37,7 +37,7 @@ function messagesIn(body: JsonValue | undefined, side: string): readonly JsonObj
   return isJsonArray(messages) ? messages.filter(isJsonObject) : [];
 }
 
-/** The content stands in a text, or once more under `content` or `message`. */
+/** The content is a text, or nested once more under `content` or `message`. */
 function contentOf(message: JsonObject | undefined): JsonValue | undefined {
   const content = message === undefined ? undefined : member(message, 'content');
   return isJsonObject(content) ? (member(content, 'content') ?? member(content, 'message') ?? content) : content;

@@ -1,4 +1,4 @@
-/** What the GenAI conventions call the content and the tokens of a request to a model, for the collectors whose spans use these names too. */
+/** The names of the GenAI conventions for the content and the tokens of a request to a model, for the collectors whose spans use these names too. */
 import type { Mutable } from '../../src/model/mutable.ts';
 import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, Span } from '../../src/model/span.ts';
@@ -42,7 +42,7 @@ export function readTokens(span: Span): Pick<SpanFacts, keyof typeof tokenNames>
 
 type Tokens = Mutable<Pick<SpanFacts, keyof typeof tokenNames>>;
 
-/** Sets the numbers that a span tells. `texts`: numbers written as texts count too, as spans of the JVM have them. */
+/** Sets the numbers that a span has. `texts`: numbers written as texts count too, as spans of the JVM have them. */
 export function addTokens<Facts extends Tokens>(span: Span, facts: Facts, texts = false): Facts {
   for (const [name, keys] of tokenEntries) {
     const value = firstNumber(span, keys, texts);
@@ -62,7 +62,7 @@ function firstNumber(span: Span, keys: readonly string[], texts: boolean): numbe
   return undefined;
 }
 
-/** What spans, their events and log records carry under the same names. */
+/** Content that spans, their events and log records carry under the same names. */
 export function readContent(from: Attributed, repeats: Repeats = noRepeats): Mutable<SpanFacts> {
   const facts: Mutable<SpanFacts> = {};
   if (isCarried(from, 'gen_ai.input.messages')) facts.inputMessages = repeats.conversation(from, 'gen_ai.input.messages', 'user');
@@ -116,7 +116,7 @@ function withItsCalls(message: Message): Message {
 
 const beginning = 'ResponseFunctionToolCall(';
 
-/** True: the text consists of such calls. */
+/** True when the text consists of such calls. */
 function isPythonCalls(text: string): boolean {
   return text.startsWith(beginning) && text.length <= pythonLiteralCharsMax;
 }

@@ -1,4 +1,4 @@
-/** What the keys of a span say of the tools that a model or an agent may use. */
+/** Evidence, in the keys of a span, of the tools that a model or an agent may use. */
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { textAttribute, type Span } from '../../src/model/span.ts';
 import type { ToolDefinition } from '../../src/model/agent-trace.ts';
@@ -22,7 +22,7 @@ export function definitionsOf(span: Span, evidence: KeyEvidence): readonly ToolD
 function* definitionLists(span: Span, { keys, lists }: KeyEvidence): Iterable<readonly ToolDefinition[]> {
   for (const list of lists.definitions ?? []) yield readDefinitions(unflattened(span, list).map(withSchema));
   for (const key of keys.definitions ?? []) yield readDefinitions(span.attribute(key));
-  // The shape tells them under a key with any name.
+  // The shape shows definitions under a key with any name.
   for (const list of lists.others ?? []) yield readDefinitions(unflattened(span, list).filter(isDefinitionText));
   for (const key of [...(keys.parameters ?? []), ...(keys.toolParameters ?? [])]) {
     const parameters = parseContainer(textAttribute(span, key) ?? '');
@@ -55,14 +55,14 @@ export function isBare({ inputSchema }: ToolDefinition): boolean {
   return inputSchema === undefined;
 }
 
-/** The text form of an object is no name: `<FunctionTool object>`. */
+/** The text form of an object does not name a tool: `<FunctionTool object>`. */
 const OBJECT_TEXT = /\{[^{}]*\}|<[^<>]*>|%s/;
 
 function isNamedTool({ name }: ToolDefinition): boolean {
   return isToolName(name) && !OBJECT_TEXT.test(name);
 }
 
-/** What a definition calls arguments is the schema of them. */
+/** A definition's arguments are their schema. */
 function withSchema(item: JsonValue): JsonValue {
   const tool = isJsonObject(item) ? member(item, 'tool') : undefined;
   const whole = isJsonObject(item)

@@ -10,7 +10,7 @@ import { schemaOfZod } from './zod-schema.ts';
 /** More tools than this are not offered to one model in earnest. */
 export const definitionsMax = 1_000;
 
-/** The definitions in a list, a JSON text of a list, or a list of JSON texts. What is no definition is left out. */
+/** The definitions in a list, a JSON text of a list, or a list of JSON texts. Items that are not definitions are left out. */
 export function readDefinitions(raw: AttributeValue | undefined): readonly ToolDefinition[] {
   if (raw === undefined || raw === null) return [];
   let value = jsonOf(raw);
@@ -41,7 +41,7 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   if (typeof item === 'string') {
     // The text form of an object of Python's: `Tool(name='t', description='…', parameters={…})`.
     if (OBJECT.test(item)) return readDefinition(parsePythonObject(item) ?? null);
-    // A text that was cut short by an SDK's limit is no name.
+    // A text that an SDK's limit truncated does not name a tool.
     if (NAMES.test(item))
       return item
         .split(',')
@@ -94,7 +94,9 @@ export function schemaOfProperties(value: JsonValue | undefined): JsonObject | u
   return isMap ? { type: 'object', properties: value } : undefined;
 }
 
-/** Entries of APIs that stand for tools which they do not list: `{type: 'mcp', server_label}`, `{type: 'tool_search_tool_regex_20251119', name}`. */
+/**
+ * Types of API entries that represent tools without listing them: `{type: 'mcp', server_label}`, `{type: 'tool_search_tool_regex_20251119', name}`.
+ */
 const OPEN = /^(?:mcp(?:_toolset|_server)?|tool_search\w{0,60})$/;
 
 function opensTools(type: JsonValue | undefined, name: JsonValue | undefined): boolean {
@@ -106,7 +108,7 @@ function openName(item: JsonObject): string {
   return String(named);
 }
 
-/** Comparing each with each is quick only for so many. */
+/** Comparing each with each is quick only up to this number. */
 const comparedMax = 32;
 
 function namesDiffer(list: readonly ToolDefinition[]): boolean {
@@ -116,7 +118,7 @@ function namesDiffer(list: readonly ToolDefinition[]): boolean {
 /** One list out of several: the first that names a tool counts, later ones fill in what it lacks. */
 export function unitedDefinitions(lists: readonly (readonly ToolDefinition[])[]): readonly ToolDefinition[] {
   const [only] = lists;
-  // Mostly every request of an agent offers the same tools, and the same list tells them.
+  // Mostly every request of an agent offers the same tools, and repeats the same list.
   if (only !== undefined && lists.every((list) => list === only) && namesDiffer(only)) return only;
   const byName = new Map<string, ToolDefinition>();
   for (const definition of lists.flat()) {

@@ -4,10 +4,10 @@ import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } fr
 import type { AttributeValue } from '../../src/model/span.ts';
 import { jsonOf, parseContainer, textOfParts } from './parsing.ts';
 
-/** Nobody gives a model more documents than this. */
+/** Real requests give a model fewer documents than this. */
 export const documentsMax = 1_000;
 
-/** The documents in a list, in a JSON text of one, or under the member that frames it. What is no document is left out. */
+/** The documents in a list, in a JSON text of one, or under the member that frames it. Items that are not documents are left out. */
 export function readDocuments(raw: AttributeValue | undefined): readonly RetrievedDocument[] {
   if (raw === undefined) return [];
   const value = jsonOf(raw);

@@ -1,4 +1,4 @@
-/** What a span is about, one by one, each with a name and the kind of it: `entity.1.name`, `entity.1.type`. Source: Monocle. */
+/** The subjects of a span, one by one, each with a name and its kind: `entity.1.name`, `entity.1.type`. Source: Monocle. */
 import { isJsonObject, member, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
 import { unflattened } from './flattened.ts';
@@ -24,6 +24,6 @@ export function entityText(span: Span, evidence: KeyEvidence, kind: EntityKind, 
 function isOf(item: JsonObject, kind: EntityKind): boolean {
   const type = member(item, 'type') ?? member(item, 'kind');
   const word = typeof type === 'string' ? (type.split('.')[0] ?? '') : '';
-  // The service that is asked stands beside the model that answers.
+  // The service is listed beside the model that answers.
   return kindIn(word) === kind && word !== 'inference' && typeof member(item, 'name') === 'string';
 }

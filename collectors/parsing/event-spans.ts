@@ -7,7 +7,7 @@ import type { Span } from '../../src/model/span.ts';
 import type { SpanFacts, ToolFacts } from '../collector.ts';
 
 export interface SpanEventName {
-  /** What the event happened to, with the path to it. */
+  /** The subject of the event, with the path to it. */
   readonly of: string;
   /** The last word of that path: the tool's name as the framework writes it. */
   readonly subject: string;

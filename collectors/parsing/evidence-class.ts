@@ -1,4 +1,4 @@
-/** How a value is known that the reader by evidence tells: from the keys that may hold it, in the order in which it asks them. */
+/** The class of evidence for a value that the reader by evidence reports: from the keys that may hold it, in the order in which it asks them. */
 import { leastSure, type EvidenceClass, type SpanEvidence } from '../../src/model/evidence.ts';
 import { textAttribute, type Span } from '../../src/model/span.ts';
 import type { SpanFacts, ToolFacts } from '../collector.ts';
@@ -20,7 +20,7 @@ const tool: { readonly [member in keyof ToolFacts]?: Sources } = {
   result: [['toolResult', 'output', 'outputMessages'], ['resultParts']],
 };
 
-/** `told`: what the reader told of the span; `before`: what others did. */
+/** `told` is the reader's facts of the span; `before`: those of the other collectors. */
 export function evidenceOf(span: Span, told: SpanFacts, before: SpanFacts): SpanEvidence {
   const evidence = keyEvidenceOf(span);
   const { keys } = evidence;

@@ -4,7 +4,7 @@ import { keyEvidenceOf, type KeyEvidence, type ScalarField } from './key-evidenc
 import { isPlaceholder, unquotedText } from './parsing.ts';
 import { TEMPLATE } from './span-names.ts';
 
-/** What an event of the span carries under such a key. */
+/** The value of an event of the span under such a key. */
 export function inEvents(span: Span, fields: readonly ScalarField[]): AttributeValue | undefined {
   for (const event of span.events) {
     if (event.name === 'exception' || event.name.startsWith('gen_ai.')) continue;
@@ -37,7 +37,7 @@ export function firstId(span: Span, evidence: KeyEvidence, field: ScalarField): 
   return undefined;
 }
 
-/** What languages write for a value that is not there. */
+/** The texts that languages write for a missing value. */
 export const NOTHING = /^(?:|""|null|none|nil|undefined|unnamed|nan)$/i;
 
 /** The first value under a key of `fields`; an earlier field comes first. */

@@ -8,13 +8,13 @@ import { jsonOf } from './parsing.ts';
 export const flattenedItemsMax = 5_000;
 export const flattenedDepthMax = 12;
 
-/** What the keys say of a list: the same for all spans with these keys. */
+/** The shape of a list by its keys: the same for all spans with these keys. */
 interface Outline {
   /** In the order of their indexes; gaps are closed up. */
   readonly items: readonly Shape[];
   /** The keys of each item. */
   readonly keys: readonly (readonly string[])[];
-  /** Undefined: the items do not lie one after the other with nothing between them, or nothing tells how they lie. */
+  /** `undefined` when the items are not adjacent, or their places are unknown. */
   readonly row: Row | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Row {
   readonly lasts: readonly number[];
 }
 
-/** A value as the keys tell it. */
+/** A value by the keys that hold it. */
 type Shape = { readonly key: string } | { readonly list: readonly Shape[] } | { readonly members: readonly (readonly [string, Shape])[] };
 
 export function flattened(prefix: string): Flattened {
@@ -40,7 +40,7 @@ export function unflattened(from: Attributed, list: Flattened): readonly JsonVal
 
 const none: readonly JsonValue[] = [];
 
-/** The object whose members lie under a prefix without a dot at its end: `args.title`, `message.content`. */
+/** The object whose members are under a prefix without a dot at its end: `args.title`, `message.content`. */
 export function objectUnder(from: Attributed, prefix: string): JsonValue {
   const root: Branch = new Map();
   for (const key of from.attributeKeys()) {
@@ -103,7 +103,7 @@ function outline(keys: readonly string[], { prefix }: Flattened, placeOf?: (key:
   };
 }
 
-/** Of equal keys the last one counts, so it is the places that must follow each other. */
+/** When keys are equal, the last one counts, so the places must follow each other. */
 function rowOf(
   keys: readonly { readonly index: string; readonly key: string }[],
   items: number,
@@ -121,7 +121,7 @@ function rowOf(
   return lasts.length === items ? { first, lasts } : undefined;
 }
 
-/** True: the list under the prefix is read without this key. */
+/** True when the list under the prefix is read without this key. */
 export function exceedsFlattened(key: string, prefix: string): boolean {
   const path = key.slice(prefix.length).split('.');
   return /^\d+$/.test(path[0] ?? '') && (path.length > flattenedDepthMax || !isIndex(path[0] ?? ''));
@@ -131,7 +131,7 @@ function isIndex(segment: string): boolean {
   return /^\d{1,4}$/.test(segment) && Number(segment) < flattenedItemsMax;
 }
 
-/** Of a value and a list or object at one place the latter counts. */
+/** When a value and a list or object share a place, the latter counts. */
 function graft(root: Branch, path: readonly string[], key: string): void {
   let at = root;
   for (const segment of path.slice(0, -1)) {

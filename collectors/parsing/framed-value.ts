@@ -1,4 +1,4 @@
-/** Values without the frames that SDKs put around any value, whatever it is. */
+/** Values without the frames that SDKs put around every value. */
 import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import { jsonOf, parseContainer, parseText } from './parsing.ts';
@@ -17,13 +17,13 @@ export function unwrapped(raw: AttributeValue | undefined): AttributeValue | und
   const keys = Object.keys(value);
   // LangSmith's frame around what a function returns.
   if (keys.length === 1 && keys[0] === 'outputs') return member(value, 'outputs') ?? null;
-  // What a framework keeps beside the output is left out where there is none.
+  // The members that a framework keeps beside the output are left out where there is none.
   if (keys.length === 1 && keys[0] === 'output') return member(value, 'output') ?? null;
   const isTyped = keys.length === 2 && Object.hasOwn(value, 'type') && Object.hasOwn(value, 'value');
   return isTyped ? (member(value, 'value') ?? null) : raw;
 }
 
-/** The content of the one message that stands for a tool's arguments or its result. */
+/** The content of the one message that represents a tool's arguments or its result. */
 export function onlyContent(raw: AttributeValue): AttributeValue {
   const value = typeof raw === 'string' ? parseContainer(raw) : raw;
   const [only, ...others] = isJsonArray(value) ? value : [];

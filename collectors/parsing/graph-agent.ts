@@ -1,15 +1,15 @@
-/** The agent that a step of a LangGraph graph works for, as LangChain's metadata tell it on every span of a graph, whatever writes them. */
+/** The agent that a step of a LangGraph graph works for, by LangChain's metadata on every span of a graph, under any instrumentation. */
 
 /** Nodes of a prebuilt agent. A subgraph with such a node is an agent. Source: `create_agent`, `create_react_agent`. */
 export const agentNodes: ReadonlySet<string> = new Set(['agent', 'model', 'tools']);
 
-/** True: some instrumentations write the node of a graph where the agent's name belongs. */
+/** True for a node of a prebuilt agent: some instrumentations write it in place of the agent's name. */
 export function isAgentNode(name: string | undefined): boolean {
   return name !== undefined && agentNodes.has(name);
 }
 
 /**
- * `text` gives a member of the metadata. `lc_agent_name` is the name itself; older versions tell it only as the node that holds the subgraph:
+ * `text` gives a member of the metadata. `lc_agent_name` is the name itself; older versions have it only as the node that holds the subgraph:
  * `langgraph_checkpoint_ns` is `refund_desk:<id>|agent:<id>`.
  */
 export function graphAgent(text: (name: string) => string | undefined): string | undefined {

@@ -1,4 +1,4 @@
-/** A system prompt without what the framework puts around the instructions that a developer wrote, whatever dialect carries it. */
+/** A system prompt without the text that the framework puts around the developer's instructions, for all dialects. */
 
 /** Google's Agent Development Kit: before the instructions in JavaScript, after them in Python and Java. */
 const ADK_SIGN = 'Your internal name is "';
@@ -6,7 +6,7 @@ const ADK_IDENTITY =
   /(?:^|\n\n)You are an agent\. Your internal name is "[^"]*"\.(?:\s*The description about you is "[^"]*"\.?)?(?:\n\n|$)/;
 const ADK_TRANSFERS = /\n\n\s*You have a list of other agents to transfer to:\n[^]*$/;
 
-/** BeeAI puts the instructions into a longer text of its own. */
+/** BeeAI puts the instructions into a longer text. */
 const BEEAI_SIGN = 'Your instructions are:\n';
 const BEEAI_END = '\n\nWhen the user sends a message';
 

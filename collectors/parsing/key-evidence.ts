@@ -1,6 +1,6 @@
 /**
- * What the names of attributes say of their values, whatever prefix an instrumentation puts before them: `acme.span.kind`, `spanKind` and
- * `acme.observation_type` all hold the kind of a span. Found out once for all spans with the same keys.
+ * The meaning of attributes by their names, under any prefix of an instrumentation: `acme.span.kind`, `spanKind` and `acme.observation_type` all hold
+ * the kind of a span. Computed once for all spans with the same keys.
  */
 import type { Attributed, KeyShape } from '../../src/model/span.ts';
 import type { Flattened } from '../collector.ts';
@@ -15,7 +15,7 @@ export type ScalarField =
   | 'toolName'
   /** The tool itself, where the value is an identifier. */
   | 'bareTool'
-  /** The name of what the span is about, whatever its kind says that it is. */
+  /** The name of the span's subject, for any kind of span. */
   | 'ownName'
   | 'callId'
   /** Any other id: of a call where it has the form of one. */
@@ -28,7 +28,7 @@ export type ScalarField =
   | 'toolParameters'
   | 'toolResult'
   | 'input'
-  /** Keys of inputs that hold a user's question: the run's input, wherever it stands. */
+  /** Keys of inputs that hold a user's question: the run's input, on any span. */
   | 'asked'
   | 'output'
   | 'inputMessages'
@@ -53,12 +53,12 @@ export type ScalarField =
   | 'outcome'
   | 'errorMessage';
 
-/** Lists that lie in many keys: `llm.messages.0.content`. */
-/** `entities`: what a span is about, one by one, each with a name and the kind of it. */
+/** Lists that are flattened into many keys: `llm.messages.0.content`. */
+/** `entities`: the subjects of a span, one by one, each with a name and its kind. */
 /** `others`: texts one by one under a key with any other name. */
 export type ListField = 'inputMessages' | 'outputMessages' | 'definitions' | 'resultParts' | 'entities' | 'others';
 
-/** Objects that lie in many keys: `completion.message.role`. */
+/** Objects that are flattened into many keys: `completion.message.role`. */
 export type ObjectField = 'answer' | 'arguments';
 
 const objectPrefixes: readonly (readonly [prefix: RegExp, field: ObjectField])[] = [
@@ -70,13 +70,13 @@ export interface KeyEvidence {
   /** The keys that may hold a field, the most telling first. */
   readonly keys: { readonly [field in ScalarField]?: readonly string[] };
   readonly lists: { readonly [field in ListField]?: readonly Flattened[] };
-  /** Prefixes of objects whose members lie in many keys: `completion.message`, `tool_request.args`. */
+  /** Prefixes of objects whose members are in many keys: `completion.message`, `tool_request.args`. */
   readonly objects: { readonly [field in ObjectField]?: readonly string[] };
   /** Bounds beyond which keys are left unread; absent: all are read. */
   readonly limits?: readonly ('keys_per_field' | 'key_length')[];
 }
 
-/** The last words of a key → the field. Of two keys that hold one field, the one whose row comes first is more telling. */
+/** The last words of a key → the field. When two keys hold one field, the one whose row comes first is more specific. */
 const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['span kind', 'kind'],
   ['span type', 'kind'],
@@ -273,11 +273,11 @@ const tokenDetails: readonly (readonly [word: RegExp, field: ScalarField | undef
   [/\b(?:non|un) ?cached\b/, undefined],
   [/\bcache (?:read|hit)\b|\bcached\b/, 'cachedInputTokens'],
   [/\breasoning\b/, 'reasoningTokens'],
-  // Written to the cache, audio, accepted predictions: parts of the sums too, which nobody asks for.
+  // Written to the cache, audio, accepted predictions: parts of the sums too, which nothing uses.
   [/\bcache\b|\baudio\b|\bprediction\b|\bdetails?\b|\btotal\b|\bmax\b/, undefined],
 ];
 
-/** What comes before the index of a flattened list → the field. */
+/** The words before the index of a flattened list → the field. */
 const listEndings: readonly (readonly [ending: RegExp, field: ListField])[] = [
   [/(?:^| )(?:output|response|completion|generated) messages?$/, 'outputMessages'],
   [/(?:^| )(?:completions?|choices?|candidates|generations|outputs?|responses?)$/, 'outputMessages'],
@@ -287,7 +287,7 @@ const listEndings: readonly (readonly [ending: RegExp, field: ListField])[] = [
   [/(?:^| )entit(?:y|ies)$/, 'entities'],
 ];
 
-/** Of other protocols: what they call a request or a result is none of an agent's. */
+/** Keys of other protocols: their requests and results are not an agent's. */
 const FOREIGN =
   /^(?:http|https|url|graphql|rpc|grpc|db|messaging|net|network|server|client|faas|aws|k8s|otel|code|exception|thread|process|host) /;
 
@@ -303,11 +303,11 @@ export function wordsOf(key: string): string {
     .toLowerCase();
 }
 
-/** What may stand before a word that says little by itself: `spanInputs`, `task_output`; in `human_input` it says something else. */
+/** Words that may precede a word that is vague by itself: `spanInputs`, `task_output`; in `human_input` they change its meaning. */
 const QUALIFIER =
   /^(?:(?:agent|llm|model|tool|span|run|task|chain|graph|workflow|entity|trace|observation|operation|function|node|step|final|raw|request|response) )*$/;
 
-/** Whatever the list is called, it holds tools: `llm.tools.0.tool.json_schema`. */
+/** A list of tools under any name: `llm.tools.0.tool.json_schema`. */
 const TOOL_SCHEMA = /\.\d{1,4}\.tool[._]json_schema$/;
 
 const ASKED = /(?:^| )(?:question|query|user (?:input|message|prompt|query|question))$/;
@@ -318,7 +318,7 @@ export function keyEvidenceOf(from: Attributed): KeyEvidence {
   return from.keyShape?.().keep(madeOnce, ofShape) ?? evidenceOf(from.attributeKeys());
 }
 
-/** True: some key holds the kind of the span, or its operation, whatever it is called. What the conventions call an operation may stand beside other names. */
+/** True when a key of any name holds the kind of the span, or its operation. The conventions' operation may be beside other names. */
 export function saysKind(from: Attributed): boolean {
   const { kind, nearKind, operation } = keyEvidenceOf(from).keys;
   return kind !== undefined || nearKind !== undefined || operation?.some((key) => key !== 'gen_ai.operation.name') === true;
@@ -403,7 +403,7 @@ const byLastWord: ReadonlyMap<string, readonly (readonly [ending: string, field:
 
 const WORD_CHARACTER = /[A-Za-z0-9]/;
 
-/** What `wordsOf` gives as the last word. */
+/** The last word that `wordsOf` would give. */
 function lastWordOf(key: string): string {
   let start = key.length;
   while (start > 0 && WORD_CHARACTER.test(key.charAt(start - 1))) {
@@ -413,7 +413,7 @@ function lastWordOf(key: string): string {
   return key.slice(start).toLowerCase();
 }
 
-/** True: a field has the key by several words, such as `tool name`; false: by one, such as `args`. */
+/** True when a field has the key by several words, such as `tool name`; false when by one, such as `args`. */
 export function isExplicitKey(key: string): boolean {
   return endings[fieldOf(key)?.rank ?? endings.length]?.[0].includes(' ') === true;
 }
@@ -429,14 +429,14 @@ function fieldOf(key: string): { readonly field: ScalarField; readonly rank: num
   const details = isTokens ? tokenDetails.find(([word]) => word.test(words)) : undefined;
   if (details !== undefined) return details[1] === undefined ? undefined : { field: details[1], rank: 0 };
   let best: readonly [ending: string, field: ScalarField, rank: number] | undefined;
-  // The longest ending says most: request parameters are not a tool's parameters.
+  // The longest ending is the most specific: request parameters are not a tool's parameters.
   for (const row of rows ?? [])
     if ((words === row[0] || words.endsWith(` ${row[0]}`)) && row[0].length > (best?.[0].length ?? 0)) best = row;
   if (best === undefined || (!best[0].includes(' ') && !standsAlone(key, best[0]))) return undefined;
   return { field: best[1], rank: best[2] };
 }
 
-/** True: the word is a segment of the key, or one with a word before it that adds nothing. */
+/** True when the word is a segment of the key, or one with a word before it that adds nothing. */
 function standsAlone(key: string, ending: string): boolean {
   const segment = wordsOf(key.slice(Math.max(key.lastIndexOf('.'), key.lastIndexOf(':')) + 1));
   return QUALIFIER.test(segment.slice(0, -ending.length));

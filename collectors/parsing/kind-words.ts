@@ -1,7 +1,7 @@
 /** Words that instrumentations have for the kind of a span, as roles. */
 import type { SpanRole } from '../collector.ts';
 
-/** What the words for a span's kind mean. A word that is not here says nothing. */
+/** The meaning of the words for a span's kind. A word that is not here has none. */
 const kinds: { readonly [word: string]: SpanRole | 'chain' } = {
   agent: 'agent',
   invoke_agent: 'agent',

@@ -1,4 +1,4 @@
-/** Bounds over foreign data that leave a part of a span unread. One counter tells how many runs each of them has cut. */
+/** Bounds over foreign data that leave a part of a span unread. One counter shows how many runs each of them has cut. */
 import type { Attributed } from '../../src/model/span.ts';
 import type { SpanFacts } from '../collector.ts';
 import { definitionsMax } from './definitions.ts';
@@ -8,7 +8,7 @@ import { keyEvidenceOf } from './key-evidence.ts';
 import { messagesMax } from './messages.ts';
 import { pythonLiteralCharsMax } from './python-literal.ts';
 
-/** As the label `tracejury.limit` has them, each with what it bounds. */
+/** The values of the label `tracejury.limit`, each with its meaning. */
 export const readLimits = {
   keys_per_field: 'keys, and flattened lists, that may hold one field',
   key_length: 'characters of a key that is read by evidence',
@@ -20,7 +20,7 @@ export const readLimits = {
 } as const;
 export type ReadLimit = keyof typeof readLimits;
 
-/** What follows from the keys, which many spans share. */
+/** Limits that follow from the keys, which many spans share. */
 export function keyLimits(from: Attributed, prefixes: readonly string[], isByEvidence: boolean): readonly ReadLimit[] {
   const evidence = isByEvidence ? (keyEvidenceOf(from).limits ?? []) : [];
   return from.attributeKeys().some((key) => prefixes.some((prefix) => key.startsWith(prefix) && exceedsFlattened(key, prefix)))
@@ -28,7 +28,7 @@ export function keyLimits(from: Attributed, prefixes: readonly string[], isByEvi
     : evidence;
 }
 
-/** What follows from the facts: a list that is as long as it may be, and a text that is longer. */
+/** Limits that follow from the facts: a list that is as long as it may be, and a text that is longer. */
 export function factLimits({ inputMessages, outputMessages, toolDefinitions, documents, tool }: SpanFacts): readonly ReadLimit[] {
   const found: ReadLimit[] = [];
   if ((inputMessages?.length ?? 0) >= messagesMax || (outputMessages?.length ?? 0) >= messagesMax) found.push('messages');

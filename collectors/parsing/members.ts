@@ -3,7 +3,7 @@ import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src
 import type { Attributed } from '../../src/model/span.ts';
 import { parseContainer } from './parsing.ts';
 
-/** An object without members: what stands for anything that is no object. */
+/** An object without members, which replaces any other value. */
 export const nothing: JsonObject = {};
 
 /** The object that the text under a key holds. */

@@ -16,7 +16,7 @@ export interface MessageEvent {
   readonly index?: number;
 }
 
-/** In the order of the events; those that are no messages are left out. */
+/** In the order of the events; those that are not messages are left out. */
 export function messageEvents(span: Span): readonly MessageEvent[] {
   return span.events.flatMap((event) => readEvent(event) ?? []);
 }
@@ -76,7 +76,7 @@ function readEvent(event: SpanEvent): MessageEvent | undefined {
   return roledMessage(event);
 }
 
-/** One message under keys of one prefix, whatever the event's name: `gen_ai.prompt.1` with `gen_ai.prompt.role` and `gen_ai.prompt.content`. */
+/** One message under keys of one prefix, in an event of any name: `gen_ai.prompt.1` with `gen_ai.prompt.role` and `gen_ai.prompt.content`. */
 function roledMessage(event: SpanEvent): MessageEvent | undefined {
   const key = event.attributeKeys().find((name) => ROLE_KEY.test(name));
   const role = key === undefined ? undefined : textAttribute(event, key);
@@ -84,7 +84,7 @@ function roledMessage(event: SpanEvent): MessageEvent | undefined {
   const content = textAttribute(event, `${prefix}content`);
   if (role === undefined || !ROLE.test(role) || content === undefined) return undefined;
   const kind = ANSWER.test(event.name) ? 'choice' : 'history';
-  // What some write for a message without content.
+  // The value that some write for a message without content.
   if (content === '{}') return { kind, messages: [] };
   const parsed = parseText(content);
   return {
@@ -97,7 +97,7 @@ const ROLE_KEY = /(?:^|\.)role$/;
 const ROLE = /^(?:system|developer|user|human|assistant|ai|model|tool|function)$/i;
 const ANSWER = /(?:^|[._])(?:completions?|choices?|responses?|outputs?)(?:[._]|$)/i;
 
-/** The message stands in one JSON text, or member by member in attributes, lists among them as JSON texts. */
+/** The message is one JSON text, or one attribute for each member, with lists as JSON texts. */
 function bodyOf(event: SpanEvent, contentKey: 'content' | 'message'): JsonObject {
   const whole = parseText(textAttribute(event, 'gen_ai.event.content') ?? '');
   if (isJsonObject(whole)) return whole;
@@ -108,7 +108,7 @@ function bodyOf(event: SpanEvent, contentKey: 'content' | 'message'): JsonObject
   return {
     ...(contentKey === 'message' && isJsonObject(parsed)
       ? parsed
-      : // An event that carries no content tells that there was a message, and nothing of what it said.
+      : // An event that carries no content shows that there was a message, but not its text.
         content === undefined
         ? {}
         : { content: isJsonArray(parsed) ? parsed : content }),

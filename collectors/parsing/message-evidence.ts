@@ -1,4 +1,4 @@
-/** What a request to a model was told and answered, wherever its span holds the messages. */
+/** The messages and the answer of a request to a model, from any place in its span. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Mutable } from '../../src/model/mutable.ts';
 import { textAttribute, type AttributeValue, type Span } from '../../src/model/span.ts';
@@ -18,7 +18,7 @@ import { parseContainer } from './parsing.ts';
 /** The input is a whole request of a model's API: its messages, each with a role, beside the model's name. */
 export function isRequestAsked(span: Span, keys: KeyEvidence['keys']): boolean {
   const answer = textAttribute(span, keys.output?.[0] ?? '');
-  // What runs a loop of requests takes one too, and gives an object of its own.
+  // A span that runs a loop of requests takes one too, and gives a different object.
   if (answer === undefined || (answer.startsWith('{') && !answer.includes('"choices"'))) return false;
   if ((keys.kind ?? keys.nearKind ?? keys.operation ?? keys.agentName) !== undefined) return false;
   return (keys.input ?? []).some((key) => {
@@ -47,7 +47,7 @@ export function requestedModel(span: Span, evidence: KeyEvidence): string | unde
 
 const MODEL_NAME = /^[\w./:@-]{1,100}$/;
 
-/** The first message of a list may say only under the list's own keys that it is the system's; its only text is then what it says. */
+/** Finds the system prompt where only the list's own keys show that the first message is the system's: its only text. */
 export function systemIn(span: Span, { lists }: KeyEvidence, { inputMessages = [] }: SpanFacts): string | undefined {
   if (inputMessages.length === 0 || inputMessages.some(({ role }) => role === 'system')) return undefined;
   for (const list of lists.inputMessages ?? []) {
@@ -68,7 +68,7 @@ function leavesOf(item: JsonObject): readonly (readonly [name: string, value: st
   );
 }
 
-/** The text form of objects is nobody's words: `ChatMessage(role=…)`. */
+/** The text form of objects does not count as words: `ChatMessage(role=…)`. */
 const OBJECT = /^[A-Z]\w{0,100}\(\w{1,100}=/;
 
 function isInWords(messages: readonly Message[] | undefined): boolean {
@@ -79,7 +79,7 @@ function withOwnInstructions(message: Message): Message {
   return message.role === 'system' && message.text !== undefined ? { ...message, text: withoutFramework(message.text) } : message;
 }
 
-/** Messages of which at least one says something; undefined: nobody told any. */
+/** Messages where at least one has content; `undefined` when there are none. */
 export function saying(messages: readonly Message[] | undefined): readonly Message[] | undefined {
   return messages?.some(
     ({ text, reasoning, requested, results }) => (text ?? reasoning) !== undefined || requested.length > 0 || results.length > 0,
@@ -88,11 +88,11 @@ export function saying(messages: readonly Message[] | undefined): readonly Messa
     : undefined;
 }
 
-/** A key that says text holds the words of the model alone: `gen_ai.response.text`. */
+/** A key that names text holds only the words of the model: `gen_ai.response.text`. */
 const IN_WORDS = /\btext$/i;
 
 export function addMessages(span: Span, evidence: KeyEvidence, known: SpanFacts, facts: Mutable<SpanFacts>): void {
-  // A request in words may hold several messages run together: where a convention reads the span, it says what it is.
+  // A request in words may hold several messages run together: where a convention reads the span, its reading counts.
   const isSaid = (raw: AttributeValue | undefined): boolean =>
     known.role === undefined || typeof raw !== 'string' || (parseContainer(raw) ?? requestInRepr(raw)) !== undefined;
   const isAnswer = (raw: AttributeValue | undefined): boolean =>
@@ -140,7 +140,7 @@ function outputLists(span: Span, evidence: KeyEvidence): readonly (readonly Mess
   return (written.length === 0 ? [inEvents(span, ['outputMessages'])] : written).map((raw) => readMessages(raw, 'assistant'));
 }
 
-/** Some tell the whole conversation with the answer: what others said in it is no answer. */
+/** Some report the whole conversation with the answer: the messages of others in it are not the answer. */
 function isConversation(messages: readonly Message[] | undefined): boolean {
   return messages?.some(({ role, results }) => role === 'system' || (role === 'user' && results.length === 0)) === true;
 }

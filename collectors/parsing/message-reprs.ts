@@ -14,7 +14,7 @@ export function messageInRepr(text: string): JsonObject | undefined {
   return isMessage ? message : undefined;
 }
 
-/** What a request was given by name, where messages among it are objects: `{'messages': [ChatMessage(…)], 'tools': [Tool(…)]}`. */
+/** The named arguments of a request, where messages among them are objects: `{'messages': [ChatMessage(…)], 'tools': [Tool(…)]}`. */
 export function requestInRepr(text: string): JsonObject | undefined {
   const request = text.startsWith("{'") && text.includes('Message(') ? parsePythonDump(text) : undefined;
   return isJsonObject(request) ? Object.fromEntries(Object.entries(request).map(([name, value]) => [name, below(value)])) : undefined;
@@ -30,7 +30,7 @@ export function plainObject(object: JsonObject): JsonObject {
   return /^Tool(?:Call)?Result$/.test(type) ? { tool_call_result: rest } : members;
 }
 
-/** A dictionary is the application's own data and stays as it is; only an object of a class has a type. */
+/** A dictionary is the application's data and stays unchanged; only an object of a class has a type. */
 function below(value: JsonValue): JsonValue {
   if (isJsonArray(value)) return value.map(below);
   return isJsonObject(value) && typeof member(value, 'type') === 'string' && /^[A-Z]/.test(String(member(value, 'type')))

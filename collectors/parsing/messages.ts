@@ -14,7 +14,7 @@ import { reasoningIn, spoken } from './reasoning.ts';
 import { isUnfinished } from './truncation.ts';
 import { addArguments, eachText, repeatedArguments, repeatedResult } from './values.ts';
 
-/** A conversation longer than this is cut at its beginning: what counts for a run stands at the end. */
+/** A conversation longer than this loses its beginning: the part that counts for a run is at the end. */
 export const messagesMax = 10_000;
 
 /** Lists begin with their first item: most messages have none of most. */
@@ -77,7 +77,7 @@ export function systemText(messages: readonly Message[]): string | undefined {
   return messages.find((message) => message.role === 'system')?.text;
 }
 
-/** What follows the last message of another: of a whole conversation, the answer. */
+/** The messages after the last one of another role: in a whole conversation, the answer. */
 export function answerIn(messages: readonly Message[]): readonly Message[] {
   return messages.slice(messages.findLastIndex(({ role }) => role !== 'assistant') + 1);
 }
@@ -107,7 +107,7 @@ function readMessage(item: JsonValue | undefined, fallback: Message['role'], tex
     results: undefined,
     texts,
   };
-  // Anthropic and Bedrock want results in a message of the user's; whoever flattens one keeps its role.
+  // Anthropic and Bedrock want results in a message of the user's, and flattened messages keep that role.
   if (draft.role === 'user' && typeof member(message, 'tool_call_id') === 'string') draft.role = 'tool';
   const asked = draft.role === 'assistant' ? callInContent(message) : undefined;
   if (asked === undefined) readItem(message, draft);
@@ -144,7 +144,7 @@ const memberRoles: { readonly [name: string]: Message['role'] } = {
   tool: 'tool',
 };
 
-/** The role as the only member: `{"user": "…"}`. Whose answer it is, the place of an answer says. Source: Monocle. */
+/** The role as the only member: `{"user": "…"}`. The place of an answer gives its role. Source: Monocle. */
 function namedRole(item: JsonObject, fallback: Message['role'], texts: RepeatedTexts): Message | undefined {
   const name = onlyName(item);
   const content = name === undefined ? undefined : member(item, name);
@@ -254,7 +254,7 @@ function roleOfMessage(message: JsonObject): Message['role'] | undefined {
   return typeof type === 'string' ? roleOf(type) : undefined;
 }
 
-/** One message, item, block or part. The kinds are told apart by their members, for dialects share the shapes. */
+/** One message, item, block or part. Their members distinguish the kinds, for dialects share the shapes. */
 function readItem(item: JsonObject, draft: Draft): void {
   const type = member(item, 'type');
   const framed = hasFrame(item);
@@ -309,7 +309,7 @@ function hasFrame(item: JsonObject): boolean {
   return false;
 }
 
-/** OpenAI's form of a call, which has a list of its own beside the content, as a part of the content. */
+/** OpenAI's form of a call, which has a separate list beside the content, as a part of the content. */
 function isFunctionCall(item: JsonObject): boolean {
   const called = member(item, 'function');
   return isJsonObject(called) && Object.hasOwn(called, 'arguments');
@@ -327,7 +327,7 @@ function firstObject(item: JsonObject, names: readonly string[]): JsonObject | u
   return undefined;
 }
 
-/** A message of role tool is itself the result, unless its content is a list of result parts. Without content it still says that there was one. */
+/** A message of role tool is itself the result, unless its content is a list of result parts. Without content it still shows that there was one. */
 function hasOwnResult(item: JsonObject): boolean {
   const content = member(item, 'content') ?? member(item, 'parts');
   if (content === undefined) return typeof (member(item, 'tool_call_id') ?? member(item, 'id')) === 'string';
@@ -418,7 +418,7 @@ function textInParts(parts: JsonValue | undefined): JsonValue | undefined {
   return texts.every((text) => typeof text === 'string') ? texts.join('') : undefined;
 }
 
-/** A call or result, and what its frames hold: the innermost that has a member tells it. */
+/** A call or result, and the contents of its frames: the innermost that has a member provides it. */
 interface Layers {
   readonly inner: JsonObject;
   readonly origin: JsonObject;

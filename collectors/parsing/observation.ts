@@ -32,7 +32,7 @@ export function observedRun({ input, output }: Observation): SpanFacts {
   };
 }
 
-/** True: an object with the span's own name and the tools or hand-overs that it may use. Source: `AgentSpanData` of the OpenAI Agents SDK. */
+/** True for an object with the span's name and the tools or hand-overs that it may use. Source: `AgentSpanData` of the OpenAI Agents SDK. */
 export function describesAgent(name: string, input: AttributeValue | undefined): boolean {
   const described = typeof input === 'string' && input.includes('"name"') ? parseText(input) : input;
   return (
@@ -80,7 +80,7 @@ function parsed(raw: AttributeValue | undefined): JsonValue {
   return typeof read === 'string' ? (requestInRepr(read) ?? read) : read;
 }
 
-/** Messages stand in a list, or under the name that the API gives them; the Responses API keeps the instructions apart. */
+/** Messages are a list, or the member under the API's name for them; the Responses API keeps the instructions apart. */
 function requestMessages(request: JsonValue): readonly Message[] {
   if (isJsonArray(request))
     return readMessages(
@@ -99,12 +99,12 @@ function requestMessages(request: JsonValue): readonly Message[] {
   ];
 }
 
-/** A list of messages, whatever the function that takes them calls its argument. */
+/** A list of messages, as an argument of any name. */
 function areMessages(value: JsonValue): boolean {
   return isJsonArray(value) && value.length > 0 && value.every((item) => isJsonObject(item) && typeof member(item, 'role') === 'string');
 }
 
-/** What a request says beside its messages; Gemini's API keeps it in `config`, Pydantic AI in `model_request_parameters`. */
+/** A member of a request beside its messages; Gemini's API keeps it in `config`, Pydantic AI in `model_request_parameters`. */
 function requestMember(request: JsonValue, names: readonly string[]): JsonValue | undefined {
   if (!isJsonObject(request)) return undefined;
   const parts = ['config', 'model_request_parameters'].map((key) => member(request, key)).filter(isJsonObject);

@@ -22,12 +22,12 @@ export function parseContainer(text: string): JsonObject | readonly JsonValue[] 
   return isJsonObject(value) || isJsonArray(value) ? value : undefined;
 }
 
-/** Of a text that `parseContainer` made nothing of: it may be an object all the same, which our own bounds kept unread. */
+/** True when a text that `parseContainer` could not read may be an object all the same, which our limits kept unread. */
 export function mayBeUnreadObject(text: string): boolean {
   return text.trimStart().startsWith('{') && (text.length > pythonLiteralCharsMax || nestsTooDeep(text));
 }
 
-/** The value of a text that holds an object, a list or a quoted text; any other text stays as it is. */
+/** The value of a text that holds an object, a list or a quoted text; any other text stays unchanged. */
 export function parseText(text: string): JsonValue {
   const container = parseContainer(text);
   if (container !== undefined) return container;
@@ -51,19 +51,19 @@ export function textOfParts(list: readonly JsonValue[]): { readonly result: Json
   return { result: texts.join('') };
 }
 
-/** The value of a text that an SDK writes as JSON whatever the value is: `null`, `42` and `"42"` are three values. */
+/** The value of a text that an SDK always writes as JSON: `null`, `42` and `"42"` are three values. */
 export function writtenValue(raw: string | undefined): JsonValue | undefined {
   const value = raw === undefined ? undefined : parseJson(raw);
   return value === undefined ? raw : value;
 }
 
-/** The text inside a quoted JSON text; any other text as it is. */
+/** The text inside a quoted JSON text; any other text unchanged. */
 export function unquotedText(raw: string | undefined): string | undefined {
   const value = raw === undefined ? undefined : parseText(raw);
   return typeof value === 'string' ? value : raw;
 }
 
-/** Texts that SDKs send in place of a value that they leave out. Such a value is not carried; the text is nobody's argument or answer. */
+/** Texts that SDKs send in place of a value that they leave out. Such a value is not carried; the text is not an argument or an answer. */
 const placeholders: ReadonlySet<string> = new Set([
   '__REDACTED__',
   '<REDACTED>',
@@ -72,12 +72,12 @@ const placeholders: ReadonlySet<string> = new Set([
   '<fully masked due to failed mask function>',
 ]);
 
-/** Longer ones are nobody's. */
+/** Longer texts are not placeholders. */
 const placeholderCharsMax = 199;
 /** A text of more UTF-8 than this is none. */
 export const placeholderBytesMax = placeholderCharsMax * 3;
 
-/** How they all begin: most texts need no further look. */
+/** The first characters of all placeholders: most texts need no further look. */
 const openings = '_<[H';
 
 const SCRUBBED = /^\[Scrubbed due to '[^']{1,100}'\]$/;
@@ -85,7 +85,7 @@ const SCRUBBED = /^\[Scrubbed due to '[^']{1,100}'\]$/;
 /** The text form of a Python object that has none: `<generator object run at 0x7f…>`. */
 const ADDRESS = /^<[\w.]{1,60} object [^<>]*(?:<locals>[^<>]*)?at 0x[0-9a-f]{4,16}>$/;
 
-/** What Mastra writes in place of the parts of a message: `[tool-result: find_order]`. */
+/** The text that Mastra writes in place of the parts of a message: `[tool-result: find_order]`. */
 const PART_NAMES = /^(?:\[tool(?:-result)?: [^[\]]{1,80}\])+$/;
 
 /** JavaScript's text for an object, or a list of objects. */

@@ -1,9 +1,9 @@
-/** Pydantic AI's own messages, as they are dumped: a request or a response with parts, each with its `part_kind`. */
+/** Pydantic AI's message objects, dumped unchanged: a request or a response with parts, each with its `part_kind`. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 
-/** The same messages with roles; others as they are. */
+/** The same messages with roles; others unchanged. */
 export function withRoles(list: readonly JsonValue[]): readonly JsonValue[] {
-  // One form writes all messages of a list, so the first tells.
+  // One form writes all messages of a list, so the first shows it.
   return list[0] !== undefined && partsOf(list[0]) !== undefined ? list.flatMap(messagesOf) : list;
 }
 

@@ -9,9 +9,9 @@ import { textIn } from './members.ts';
 export interface ProviderPart {
   readonly id?: string;
   readonly name: string;
-  /** Absent: the part is a result. */
+  /** Absent when the part is a result. */
   readonly given?: JsonValue;
-  /** Absent: the part is a call whose result it does not hold. */
+  /** Absent when the part is a call whose result it does not hold. */
   readonly result?: JsonValue;
   readonly isError?: true;
 }
@@ -75,7 +75,7 @@ function conventionsPart(item: JsonObject, type: string): ProviderPart {
   return { ...idIn(item, 'id'), name, ...(type === 'server_tool_call' ? { given: value } : { result: value }) };
 }
 
-/** An action is the arguments, with its type as what the model chose to do; any other value stands under its own name. */
+/** An action is the arguments, with its type as the choice of the model; any other value keeps its name. */
 function argumentsOf(item: JsonObject, keys: readonly string[]): JsonValue {
   const found = keys.flatMap((key) => {
     const value = member(item, key) ?? null;

@@ -2,13 +2,13 @@
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { isJsonObject, jsonDepthMax, jsonText } from '../../src/model/json.ts';
 
-/** Longer texts are left as texts: nobody compares arguments of this size. */
+/** Longer texts are left as texts: arguments of this size are not compared. */
 export const pythonLiteralCharsMax = 1_000_000;
 
 interface Cursor {
   readonly text: string;
   at: number;
-  /** True: calls such as `Tool(id='x')` and enum members such as `<State.ERROR: 'error'>` are values too. */
+  /** When true, calls such as `Tool(id='x')` and enum members such as `<State.ERROR: 'error'>` are values too. */
   readonly takesObjects: boolean;
 }
 
@@ -28,7 +28,7 @@ export function parsePythonDump(text: string): JsonValue | undefined {
   return text.length > pythonLiteralCharsMax || !'{['.includes(text[0] ?? ' ') ? undefined : whole(cursor, () => value(cursor, 0));
 }
 
-/** What `read` makes of all of the text; undefined when the text is anything else. */
+/** The result of `read` for all of the text; `undefined` when the text is anything else. */
 function whole<T>(cursor: Cursor, read: () => T): T | undefined {
   try {
     const result = read();
@@ -76,7 +76,7 @@ function members(cursor: Cursor, type: string | undefined, depth: number): JsonO
   return type === undefined || Object.hasOwn(object, 'type') ? object : { type, ...object };
 }
 
-/** How objects without a text form of their own end: the text stands for a value that is not carried. */
+/** The end of objects without a text form: the text replaces a value that is not carried. */
 const UNREADABLE = / at 0x[0-9a-f]{4,16}>$/;
 
 /** Behind the bracket that closes the one at `start`: names of functions hold brackets too, `<function run.<locals>.inner at 0x7f>`. */
@@ -211,7 +211,7 @@ function escaped(cursor: Cursor): string {
 
 const WORD_CHARACTER = /[A-Za-z0-9_.+-]/;
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
-/** Reading an integer takes longer the longer it is, and nobody counts so far. */
+/** Reading an integer takes longer the longer it is, and real numbers are shorter. */
 const integerDigitsMax = 1_000;
 
 function word(cursor: Cursor, depth: number): JsonValue {

@@ -1,9 +1,9 @@
-/** What a model thought before it spoke, as APIs and SDKs write it. It is no part of the answer. */
+/** The thoughts of a model before its answer, as APIs and SDKs write them. They are not part of the answer. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 
 export interface Thought {
   readonly texts: readonly string[];
-  /** True: the item is a thought and nothing else. False: a message that holds one beside its text. */
+  /** True when the item is only a thought; false for a message that holds one beside its text. */
   readonly isAll: boolean;
 }
 
@@ -31,16 +31,16 @@ export function reasoningIn(item: JsonObject, type: JsonValue | undefined): Thou
 /** A text in which a model wrote down its thoughts, and what it said. */
 export interface Spoken {
   readonly thought?: string;
-  /** Absent: it has said nothing yet. */
+  /** Absent when the model has not answered yet. */
   readonly text?: string;
 }
 
 /** The marks around thoughts at the beginning of a text. Sources: DeepSeek R1 and Qwen, Kimi, Magistral, Seed. */
 const THOUGHT = /^\s*(?:<((?:seed:)?think|thinking|thoughts?|reasoning)>|(◁)think▷|(\[)THINK\])/;
-/** The mark that ends them, on a line of its own where the chat template wrote the first mark and left it out of the text. */
+/** The mark that ends them, on a separate line where the chat template wrote the first mark and left it out of the text. */
 const END_ALONE = /(?:^|\n)\s*<\/think>[ \t]*(?=\n|$)|<\/think>[ \t]*\n/;
 
-/** What a model says without the thoughts that it writes before it. Thoughts that go on to the end are all that there is. */
+/** The answer of a model without the thoughts that it writes before it. Thoughts that go on to the end are all that there is. */
 export function spoken(text: string): Spoken {
   const opening = THOUGHT.exec(text);
   if (opening === null) {

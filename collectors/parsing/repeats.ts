@@ -1,4 +1,4 @@
-/** Reads of a request to a model only what no earlier request of its trace told. */
+/** Reads from a request to a model only what no earlier request of its trace reported. */
 import { exactCharsMax, isJsonArray, isJsonObject, parseJson, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, WrittenAttributes, WrittenBytes } from '../../src/model/span.ts';
 import type { Flattened, Message, RepeatedTexts, Repeats } from '../collector.ts';
@@ -52,7 +52,7 @@ const textCharsMax = 64 * 1024;
 /** Limit of remembered texts per trace. At the limit the reader drops all of them. */
 const textsMax = 1_000;
 
-/** What texts told, by the function that read them. */
+/** The values of texts, by the function that read them. */
 class ReadTexts {
   #known: Map<unknown, Map<string, unknown>> | undefined;
 
@@ -70,7 +70,7 @@ class ReadTexts {
   }
 }
 
-/** Made for every look at a trace: functions of its own would be made as often. */
+/** Made for every scan of a trace: a closure for each method would be made as often. */
 class TraceRepeats implements Repeats {
   readonly #shared: SharedValues;
   readonly #conversations = new LastFew<string, Conversation>();
@@ -150,7 +150,7 @@ interface Conversation {
   readonly messages: readonly Message[];
 }
 
-/** `[…]` as another request told it, and now with more behind it. */
+/** `[…]` from an earlier request, with more items behind it. */
 function grown(known: readonly Conversation[], text: WrittenBytes, role: Message['role'], texts: RepeatedTexts): Conversation | undefined {
   const before = known.find((one) => one.role === role && goesOn(one.text, text));
   if (before === undefined) return undefined;
@@ -177,7 +177,7 @@ const bracket = 0x5b;
 const closingBracket = 0x5d;
 const comma = 0x2c;
 
-/** True: all of the list, up to its closing bracket, begins the other one, and there a next item begins; or they are the same. */
+/** True when the other list begins with all of the list, up to its closing bracket, and a next item begins there; or when they are the same. */
 function goesOn(list: WrittenBytes, other: WrittenBytes): boolean {
   const length = list.end - list.start;
   if (length >= other.end - other.start) return isSame(list, other);
@@ -236,7 +236,7 @@ function isSame(a: WrittenBytes, b: WrittenBytes): boolean {
 }
 
 export interface SharedValues {
-  /** What these bytes tell; `where` keeps apart what is read in different ways. The value must not be changed. */
+  /** The value of these bytes; `where` keeps apart values that are read in different ways. The value must not be changed. */
   of<T>(where: object | string, written: WrittenBytes, read: () => T): T;
 }
 
@@ -251,7 +251,7 @@ const valueBytesMax = 64 * 1024;
 const bytesMax = 4 * 1024 * 1024;
 /** An entry counts for this much even when it is small. */
 const entryBytes = 256;
-/** Bytes of a value that tell it apart before all are compared. */
+/** Number of a value's bytes in its mark, which is compared before all bytes are. */
 const samples = 16;
 
 /** Remembers values that spans of many traces carry in the same words, above all tool definitions. */
@@ -279,7 +279,7 @@ export function sharedValues(): SharedValues {
   };
 }
 
-/** Of two values with the same mark the later one is remembered. */
+/** When two values have the same mark, the later one is remembered. */
 function markOf({ bytes, start, end }: WrittenBytes): number {
   const step = Math.max(1, Math.floor((end - start) / samples));
   let mark = end - start;

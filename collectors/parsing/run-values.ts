@@ -6,7 +6,7 @@ import { jsonOf, parseContainer, isPlaceholder, unquotedText } from './parsing.t
 import { isProperties } from './schema-evidence.ts';
 import { isUnfinished } from './truncation.ts';
 
-/** `value`: what the user or the agent said. `dump`: something around it that nobody can take apart; better than nothing. */
+/** `value`: the words of the user or the agent. `dump`: something around them that cannot be taken apart; better than nothing. */
 export interface RunValue {
   readonly value?: string;
   readonly dump?: string;
@@ -32,10 +32,10 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
   if (typeof json === 'string') {
     const container = onlyText(parseContainer(unquotedText(json) ?? json));
     if (typeof container === 'string') return { value: container };
-    // What an agent takes is not what it was given.
+    // The parameters of an agent are not its input.
     if (isProperties(container)) return {};
     if (container !== undefined) return { ...said(container, role, members), dump: json };
-    // What is left of a value that was cut is neither what the user asked nor what the agent said.
+    // The remainder of a truncated value is neither the user's question nor the agent's answer.
     if (isUnfinished(json)) return {};
     return PYTHON_OBJECT.test(json) ? { dump: json } : { value: json };
   }
@@ -45,12 +45,12 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
   return { value: String(json) };
 }
 
-/** A list of one text says what the text says. */
+/** A list of one text equals the text. */
 function onlyText<T extends JsonValue | undefined>(value: T): T | string {
   return isJsonArray(value) && value.length === 1 && typeof value[0] === 'string' ? value[0] : value;
 }
 
-/** What a run is called is not what it was asked. */
+/** The name of a run is not its question. */
 const NAME = /(?:^|[_-]|[a-z](?=[A-Z]))(?:name|id)$/i;
 
 /** Frames nest a few times at most. */
@@ -76,7 +76,7 @@ function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistan
   return role === 'user' ? onlyArgument(value) : {};
 }
 
-/** A traced function with one argument was given just that; options with their defaults may stand beside it. */
+/** A traced function with one argument has just that as its input; options with their defaults may be beside it. */
 function onlyArgument(value: JsonObject): RunValue {
   const given = Object.entries(value).filter(([, argument]) => isGiven(argument));
   const [key = '', only] = given[0] ?? [];
@@ -88,7 +88,7 @@ function isGiven(value: JsonValue): boolean {
   return isJsonObject(value) ? Object.keys(value).length > 0 : value !== null && value !== '';
 }
 
-/** What SDKs put around the arguments and results of a traced function. */
+/** Unwraps the frame that SDKs put around the arguments and results of a traced function. */
 function insideFrame(object: JsonObject): JsonValue | undefined {
   const args = member(object, 'args');
   if (isJsonArray(args) && isJsonObject(member(object, 'kwargs'))) return args.length > 0 ? args[0] : member(object, 'kwargs');

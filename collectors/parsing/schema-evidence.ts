@@ -1,11 +1,11 @@
-/** The schema of a tool's arguments under whatever key, told apart from arguments. */
+/** The schema of a tool's arguments under any key, distinguished from arguments. */
 import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import { textAttribute, type AttributeValue, type Span } from '../../src/model/span.ts';
 import type { KeyEvidence } from './key-evidence.ts';
 import { parseContainer } from './parsing.ts';
 import { schemaOfZod } from './zod-schema.ts';
 
-/** The schema of the arguments stands under a name of its own, or where others write the arguments. */
+/** The schema of the arguments has a separate name, or is where others write the arguments. */
 export function schemaOf(span: Span, { keys }: KeyEvidence): JsonValue | undefined {
   for (const key of [...(keys.inputSchema ?? []), ...(keys.toolParameters ?? [])]) {
     const value = parseContainer(textAttribute(span, key) ?? '');
@@ -32,7 +32,7 @@ export function isNoSchema(raw: AttributeValue): boolean {
   return !isSchema(value) && !isProperties(value) && schemaOfZod(value) === undefined;
 }
 
-/** True: names of arguments, each with the type of its schema. */
+/** True for names of arguments, each with the type of its schema. */
 export function isProperties(value: JsonValue | undefined): boolean {
   const members = isJsonObject(value) ? Object.values(value) : [];
   return members.length > 0 && members.every((one) => isJsonObject(one) && schemaTypes.has(member(one, 'type')));

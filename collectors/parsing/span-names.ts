@@ -1,4 +1,4 @@
-/** What the name of a span says of what it is about, without the words that SDKs put around it. */
+/** The subject of a span by its name, without the words that SDKs put around it. */
 import type { Span } from '../../src/model/span.ts';
 import { kindIn } from './kind-words.ts';
 
@@ -26,7 +26,7 @@ const FUNCTION = /^(?:[a-z_]\w*\.)+([a-z_]\w*)$/;
 /** Methods after the tool that they run. */
 const METHOD = /^_*a?(?:run|call|invoke|execute|forward|tool|use|start|end|step|handler?)_*$|^on_/;
 
-/** What a span's own name says of what it is about. */
+/** The subject of a span by its name. */
 export function spanName(span: Span): string | undefined {
   const quoted = kindAndName(span.name);
   if (quoted?.kind !== undefined) return quoted.name;
@@ -43,13 +43,13 @@ export function toolInName(span: Span): string | undefined {
 /** `ReaderAgent.run`, `shop.flows.main`, `answer()`: a piece of code that the span is named after. */
 const CODE = /^(?:\w+\.)+_*\w+(?:\(\))?$|^\w+\(\)$/;
 
-/** `Execution[library_desk]`: what runs stands in brackets behind the kind of it. */
+/** `Execution[library_desk]`: the subject is in brackets behind its kind. */
 const BRACKETED = /^\w{1,100}\[([^[\]]{1,200})\]$/;
 
-/** `tool: 'find_order'`, `agent run: 'order_support'`: the name stands in quotes behind the kind of the span. */
+/** `tool: 'find_order'`, `agent run: 'order_support'`: the name is in quotes behind the kind of the span. */
 const QUOTED = /^([a-z]{1,20}(?: [a-z]{1,20}){0,2}): '([^']{1,200})'$/;
 
-/** The kind and the name that a span's own name tells; undefined: it is not of that form. */
+/** The kind and the name in a span's name; `undefined` when it is not of that form. */
 export function kindAndName(name: string): { readonly kind: ReturnType<typeof kindIn>; readonly name: string } | undefined {
   const [, kind, quoted] = QUOTED.exec(name) ?? [];
   return quoted === undefined ? undefined : { kind: kindIn(kind), name: quoted };

@@ -1,4 +1,4 @@
-/** Counts of tokens under whatever prefix: on the span, in its events, or in one JSON text of them all. */
+/** Counts of tokens under any prefix: on the span, in its events, or in one JSON text of them all. */
 import type { Mutable } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import { textAttribute, type Attributed, type AttributeValue, type Span } from '../../src/model/span.ts';
@@ -13,7 +13,7 @@ const tokenFields = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reason
 export function tokensOf(span: Span, evidence: KeyEvidence): SpanFacts {
   const { keys } = evidence;
   const facts = countsIn(span, evidence);
-  // Of events that tell a count over and over, the last one tells the whole.
+  // When events repeat a count, the last one has the whole.
   if (facts.inputTokens === undefined && facts.outputTokens === undefined)
     for (const event of span.events) Object.assign(facts, countsIn(event, keyEvidenceOf(event)));
   if (facts.inputTokens !== undefined && facts.outputTokens !== undefined) return facts;
@@ -31,7 +31,7 @@ function usageIn(text: string): JsonValue | undefined {
   );
 }
 
-/** What a model's answer in one JSON text says that it used, and which model gave it. */
+/** The usage and the model in a model's answer in one JSON text. */
 export function answerFacts(text: string): Pick<SpanFacts, 'inputTokens' | 'outputTokens' | 'model'> {
   const given = ANSWER.test(text) ? parseContainer(text) : undefined;
   const answer = isJsonArray(given) ? answerOfChunks(given) : given;
@@ -47,7 +47,7 @@ export function answerFacts(text: string): Pick<SpanFacts, 'inputTokens' | 'outp
 
 const ANSWER = /"(?:usage|usage_?metadata|token_?usage|model|model_?version|model_name)"/i;
 const answerUsageNames = ['usage', 'usageMetadata', 'usage_metadata', 'tokenUsage', 'token_usage'] as const;
-/** What stands around a usage in the answers of LangChain. */
+/** The frames around a usage in the answers of LangChain. */
 const frameNames = ['llmOutput', 'llm_output', 'response_metadata'] as const;
 
 function addUsage(usage: JsonValue | undefined, facts: Mutable<SpanFacts>): void {

@@ -36,7 +36,7 @@ const ANSWER =
   /^(?:final_?answer(?:Tool)?(?:\.__call__)?|final_result(?:_\w{1,100})?|StructuredOutput|set_model_response|json_tool_call)$/i;
 
 /**
- * What frameworks let a model call to give its answer looks like a tool, but no tool runs. Sources: smolagents, BeeAI, Pydantic AI, Claude Agent
+ * A call that frameworks offer a model to give its answer looks like a tool, but no tool runs. Sources: smolagents, BeeAI, Pydantic AI, Claude Agent
  * SDK, Agent Development Kit, LiteLLM.
  */
 export function isAnswerTool(name: string): boolean {

@@ -1,10 +1,10 @@
-/** Values that an SDK or a length limit cut short on their way to us. What is left of one must not be judged as if it were whole. */
+/** Values that an SDK or a length limit truncated on their way to us. The remainder must not be judged as if it were whole. */
 import type { Attributed } from '../../src/model/span.ts';
 import { parseContainer } from './parsing.ts';
 
 /**
- * The end of a text that says itself that it is not whole: `...[truncated]`, `<truncated due to …>`, `[TRUNCATED - … limit]`, `(truncated)`,
- * `… 1,200 more characters`, `...truncated`, `--- truncated ---`.
+ * The end of a text that states that it is not whole: `...[truncated]`, `<truncated due to …>`, `[TRUNCATED - … limit]`, `(truncated)`, `… 1,200 more
+ * characters`, `...truncated`, `--- truncated ---`.
  */
 const MARKERS: readonly RegExp[] = [
   /\[(?:[^[\]<>\n]{0,40}[^\w[\]<>\n])?truncated\b[^[\]<>\n]{0,80}\]\s*$/i,
@@ -12,13 +12,13 @@ const MARKERS: readonly RegExp[] = [
   /(?:\.\.\.|…)\s?[[(]?\+?\d[\d,._]{0,15}\s?(?:more |other |remaining )?(?:chars?|characters|bytes|tokens)\b(?: (?:more|omitted|truncated|left))?[\])]?\s*$/i,
   /(?:\.\.\.|…|[-*=]{2,3} ?)truncated(?: ?[-*=]{2,3})?\s*$/i,
 ];
-/** Longer markers are nobody's. */
+/** Longer markers do not occur. */
 const markerCharsMax = 200;
 
-/** What a marker says; most texts say neither. */
+/** Words of a marker; most texts have none. */
 const MARKS = /truncated|chars?\b|characters|bytes|tokens/i;
 
-/** True: the text says that its end is missing, or it is JSON that breaks off in its middle. */
+/** True when the text states that its end is missing, or is JSON that breaks off in its middle. */
 export function isCutShort(text: string): boolean {
   const end = text.slice(-markerCharsMax);
   return MARKS.test(end) && MARKERS.some((marker) => marker.test(end)) ? true : isCutContainer(text);
@@ -42,7 +42,7 @@ export function isUnfinished(text: string): boolean {
   return parseContainer(text) === undefined && isBeginning(kept);
 }
 
-/** As `isCutContainer` of the value under a key. Its first and last characters mostly answer, without decoding or parsing it. */
+/** The result of `isCutContainer` for the value under a key. Its first and last characters mostly answer, without decoding or parsing it. */
 export function holdsCutContainer(from: Attributed, key: string): boolean {
   const text = from.writtenText?.(key);
   if (text !== undefined && isOther(text.bytes[text.start] ?? 0, text.bytes[text.end - 1] ?? 0, text.end - text.start)) return false;
@@ -51,7 +51,7 @@ export function holdsCutContainer(from: Attributed, key: string): boolean {
   return !isOther(value.charCodeAt(0), value.charCodeAt(value.length - 1), value.length) && isUnfinished(value);
 }
 
-/** Whether a text of such a length with such ends is no container, or a whole one. */
+/** True when a text of this length with these ends is not a container, or is a whole one. */
 function isOther(first: number, last: number, length: number): boolean {
   return length < limitMin || !mayOpen(first) || isClosed(first, last, length);
 }
@@ -61,12 +61,12 @@ function mayOpen(byte: number): boolean {
   return byte === 0x7b || byte === 0x5b || byte <= 0x20 || byte >= 0x80;
 }
 
-/** Whether the bracket that opens a text closes it. Few limits lie behind such a bracket in the middle of a text. */
+/** True when the last bracket of a text closes the first. Few limits fall behind such a bracket in the middle of a text. */
 function isClosed(first: number, last: number, length: number): boolean {
   return ((first === 0x7b && last === 0x7d) || (first === 0x5b && last === 0x5d)) && !isLimit(length);
 }
 
-/** Nobody sets a lower limit. */
+/** Lower limits do not occur. */
 const limitMin = 100;
 
 /** Lengths that people and SDKs set as limits: powers of two, one less, and multiples of 250 and 1024. */
@@ -81,7 +81,7 @@ interface Opening {
   readonly end: number;
 }
 
-/** Brackets nested deeper than this are no data. */
+/** Brackets nested deeper than this are not data. */
 const depthMax = 128;
 
 /** The text ends inside a bracket, and closing what is open behind its last whole part makes a value of it. */

@@ -7,20 +7,20 @@ import { jsonOf, mayBeUnreadObject, parseText, textOfParts, isPlaceholder } from
 import { parsePythonDump, parsePythonObject } from './python-literal.ts';
 import { isCutShort } from './truncation.ts';
 
-/** Frameworks wrap at most a few times; more is somebody's own data. */
+/** Frameworks wrap at most a few times; more levels are the application's data. */
 const wrappersMax = 6;
 
 export interface ReadArguments {
-  /** Null: something was sent that is not an object; `argumentsText` holds it. */
+  /** `null` when the arguments are not an object; `argumentsText` holds them. */
   readonly arguments?: JsonObject | null;
   readonly argumentsText?: string;
-  /** What is left of arguments that were cut short, or the text of ones too large to be read; they are then unknown. */
+  /** The remainder of arguments that were truncated, or the text of ones too large to be read; they are then unknown. */
   readonly argumentsPart?: string;
 }
 
 /** A result without its wrapper, and what the wrapper said. */
 export interface ReadResult {
-  /** Absent: it was left out, or cut short. */
+  /** Absent when it was left out, or truncated. */
   readonly result?: JsonValue;
   readonly resultPart?: string;
   readonly callId?: string;
@@ -28,7 +28,7 @@ export interface ReadResult {
   readonly failed?: boolean;
 }
 
-/** For texts that nothing repeats. */
+/** Reads texts that are not repeated. */
 export const eachText: RepeatedTexts = { text: (text, read) => read(text) };
 
 /** As `readArguments`, for arguments that may stand elsewhere in the same words. */
@@ -102,10 +102,10 @@ function isEmpty(value: JsonValue): boolean {
 
 const none: readonly string[] = [];
 
-/** The arguments in a frame; nameless: they were given by their places, and which is which the span does not tell. */
+/** The arguments in a frame; `nameless` when they were given by position, and the span does not name them. */
 function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'nameless' | undefined {
   const kwargs = member(object, 'kwargs');
-  // The arguments of the method that runs a tool of smolagents, flat: what is given by place is nobody's.
+  // The arguments of the method that runs a tool of smolagents, flat: arguments by position have no names.
   if (Object.hasOwn(object, SMOLAGENTS_FLAG) && kwargs === undefined) {
     const { [SMOLAGENTS_FLAG]: _flag, args, ...named } = object;
     return args === undefined || isEmpty(args) ? { value: named } : 'nameless';
@@ -192,7 +192,7 @@ function executionResult(object: JsonObject): Framed | undefined {
   return { result: member(object, failed ? 'error' : 'result') ?? null, ...(failed ? { failed: true } : {}) };
 }
 
-/** What a tool's span tells of its outcome: the result, and whether the wrapper around it says that the call failed. */
+/** The outcome in a tool's span: the result, and whether the wrapper around it reports a failure. */
 export function readOutcome(raw: AttributeValue | undefined): Outcome {
   return raw === undefined ? {} : outcomeOf(readResult(raw));
 }
@@ -250,7 +250,7 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
     const value = hasOnly(object, ['type', 'value']) ? member(object, 'value') : undefined;
     return isJsonObject(value) && resultInside(value) !== undefined ? { result: value } : undefined;
   },
-  // What the node that runs a tool adds to the messages of a graph.
+  // The messages that the node that runs a tool adds to a graph.
   (object) => {
     const messages = hasOnly(object, ['messages']) ? member(object, 'messages') : undefined;
     const only = isJsonArray(messages) && messages.length === 1 ? messages[0] : undefined;
@@ -263,7 +263,7 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
     const last = isJsonArray(messages) ? messages.at(-1) : undefined;
     return isJsonObject(last) && resultInside(last) !== undefined ? { result: last } : undefined;
   },
-  // What is said of a failure and nothing else.
+  // Only a report of a failure.
   (object) => {
     const text = reportIn(object);
     return text === undefined ? undefined : { result: text, failed: true };

@@ -1,4 +1,4 @@
-/** Spans whose content stands in their events, named after classes: `ModelChatBegin`, `ToolExecutionResult`. */
+/** Spans whose content is in their events, named after classes: `ModelChatBegin`, `ToolExecutionResult`. */
 import { spanWith, type Span, type SpanEvent } from '../../src/model/span.ts';
 import { keyEvidenceOf } from './key-evidence.ts';
 

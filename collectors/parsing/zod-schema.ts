@@ -1,13 +1,13 @@
 /**
- * JSON schemas out of serialised Zod schemas. SDKs in JavaScript keep the schema of a tool as Zod objects, and some write these as they are:
- * `{"def": {"type": "object", "shape": …}}` of Zod 4, `{"_def": {"typeName": "ZodObject"}}` of Zod 3.
+ * JSON schemas out of serialised Zod schemas. SDKs in JavaScript keep the schema of a tool as Zod objects, and some write these unchanged: `{"def":
+ * {"type": "object", "shape": …}}` of Zod 4, `{"_def": {"typeName": "ZodObject"}}` of Zod 3.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 
-/** Schemas nested deeper are told without what they hold. */
+/** Schemas nested deeper are reported without their contents. */
 export const zodDepthMax = 16;
 
-/** The JSON schema that a serialised Zod schema stands for; undefined for any other value. */
+/** The JSON schema that a serialised Zod schema represents; `undefined` for any other value. */
 export function schemaOfZod(value: JsonValue | undefined): JsonObject | undefined {
   return schemaIn(value, 0)?.schema;
 }
@@ -52,7 +52,7 @@ const wrappers: ReadonlySet<string> = new Set([
   'effects',
 ]);
 
-/** The schema inside one that only says how it may be absent. */
+/** The schema inside one that only makes it optional. */
 function innerOf(def: JsonObject, kind: string, depth: number): Read | undefined {
   if (kind === 'pipe' || kind === 'pipeline') return schemaIn(member(def, 'in'), depth + 1);
   return wrappers.has(kind) ? schemaIn(member(def, 'innerType') ?? member(def, 'schema') ?? member(def, 'type'), depth + 1) : undefined;

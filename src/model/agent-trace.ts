@@ -10,7 +10,7 @@ export type Provenance = 'tool_span' | 'span_event' | 'log_record' | 'model_mess
 export interface ToolError {
   readonly message: string;
   readonly type?: string;
-  /** The sign by which the failure was recognised. */
+  /** The sign that showed the failure. */
   readonly sign: 'span_status' | 'exception_event' | 'error_type' | 'is_error' | 'result_status' | 'result_text';
 }
 
@@ -21,19 +21,19 @@ export interface ToolCall {
   readonly id?: string;
   /** A stable id of the tool itself, not of the call. */
   readonly toolId?: string;
-  /** Null: the spans carry arguments that are no object; `argumentsText` holds them. */
+  /** `null` when the arguments in the spans are not an object; `argumentsText` holds them. */
   readonly arguments?: JsonObject | null;
   readonly argumentsText?: string;
-  /** Null: the tool returned nothing. */
+  /** `null` when the tool returned nothing. */
   readonly result?: JsonValue;
   /** The beginning of arguments or a result that was truncated on the way. The member of the value itself is then absent. */
   readonly truncated?: { readonly arguments?: string; readonly result?: string };
   readonly error?: ToolError;
-  /** True: the status of the tool's span is OK. An unset status states no outcome. */
+  /** True when the status of the tool's span is OK. An unset status states no outcome. */
   readonly statedOk?: true;
-  /** False: a model requested the call and no span shows that it ran. */
+  /** False when a model requested the call and no span shows that it ran. */
   readonly executed: boolean;
-  /** True: the provider of the model ran the tool itself, so that no span and no definition need show it. */
+  /** True when the provider of the model ran the tool itself, so that no span and no definition need show it. */
   readonly byProvider?: true;
   /** waiting: the call goes on when a person or another program has answered. refused: a person refused it, and it did not run. */
   readonly hold?: CallHold;
@@ -52,11 +52,11 @@ export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema?: JsonValue;
-  /** True: the model must give every argument, and gives null for an optional one that it leaves out. */
+  /** True when the model must give every argument, and gives null for an optional one that it leaves out. */
   readonly strict?: true;
-  /** True: the entry brings further tools, which the spans need not list: a search for tools, or a server. */
+  /** True when the entry brings further tools, which the spans need not list: a search for tools, or a server. */
   readonly open?: true;
-  /** True: the description or the schema was truncated on the way, and is absent. */
+  /** True when the description or the schema was truncated on the way and is left out. */
   readonly truncated?: true;
 }
 
@@ -82,7 +82,7 @@ export interface ModelCall {
   readonly reasoningTokens?: number;
   /** US dollars, as the spans report them; never computed. */
   readonly toldCost?: number;
-  /** True: the request ended in an error. */
+  /** True when the request ended in an error. */
   readonly failed?: boolean;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
@@ -147,7 +147,7 @@ export interface AgentTrace {
   readonly toolDefinitions: readonly ToolDefinition[];
   readonly modelCalls: readonly ModelCall[];
   readonly documents: readonly RetrievedDocument[];
-  /** Absent: the order of texts and calls is known only as far as the other members imply it. */
+  /** When omitted, the order of texts and calls is known only as far as the other members imply it. */
   readonly messages?: readonly TraceMessage[];
   readonly reasoningSteps: readonly string[];
   readonly subAgents: readonly SubAgent[];
@@ -156,13 +156,13 @@ export interface AgentTrace {
   /** Tasks that the spans or a builder name; absent when there are none. */
   readonly tasks?: readonly string[];
   readonly constraints?: string;
-  /** False: this dialect, as configured, carries no tool data, so zero calls proves nothing. */
+  /** False when this dialect, as configured, carries no tool data, so that zero calls prove nothing. */
   readonly toolCallsCarried: boolean;
-  /** Truncated parts. Texts hold what arrived. Absent: no truncation is known. */
+  /** Truncated parts. Texts hold what arrived. Omitted when no truncation is known. */
   readonly truncated?: readonly TruncatedPart[];
 }
 
-/** The lists of a run of which nothing but its fields is known. */
+/** The empty lists of a run that is known only by its fields. */
 export const noParts = {
   toolCalls: [],
   toolDefinitions: [],
@@ -192,7 +192,7 @@ export interface Run extends RunKey {
   readonly dialects: readonly string[];
   /** The first of them that the configuration describes. */
   readonly configuredDialect?: string;
-  /** Absent: no collector but those of SDKs and conventions read it. */
+  /** Omitted when only collectors of SDKs and conventions read it. */
   readonly evidence?: RunEvidence;
   readonly service?: string;
   readonly serviceVersion?: string;
@@ -209,7 +209,7 @@ export interface Run extends RunKey {
   readonly expected?: JsonValue;
   /** Key of the run that this one belongs to, when later spans showed it. That run contains everything of this one. */
   readonly partOf?: RunKey;
-  /** The session whose last turn this is, when the run stands for the session. */
+  /** The session whose last turn this is, when the run represents the session. */
   readonly session?: SessionSoFar;
 }
 
@@ -224,7 +224,7 @@ export interface SessionSoFar {
   readonly earlier?: readonly AgentTrace[];
 }
 
-/** Number of requests to models that the calls stand for. */
+/** Number of requests to models that the calls represent. */
 export function requestCount(modelCalls: readonly ModelCall[]): number {
   return modelCalls.reduce((sum, { requests = 1 }) => sum + requests, 0);
 }

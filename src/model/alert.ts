@@ -1,4 +1,4 @@
-/** Alerts: what a rule is about, and what people are told. */
+/** Alerts: the subject of a rule, and the messages to people. */
 import type { Tenant } from './ids.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { Tenant } from './ids.ts';
 export const alertStates = ['ok', 'pending', 'firing', 'no_data'] as const;
 export type AlertStateName = (typeof alertStates)[number];
 
-/** Of a figure and its threshold. times: times the budget. */
+/** Unit of a figure and its threshold. times: times the budget. */
 export const alertUnits = ['share', 'usd', 'tokens', 'microseconds', 'times'] as const;
 export type AlertUnit = (typeof alertUnits)[number];
 
@@ -22,7 +22,7 @@ export interface AlertNotice {
   readonly kind: 'firing' | 'over';
   /** Since when it fires. */
   readonly sinceMs: number;
-  /** When the state changed, or when people are told again. */
+  /** When the state changed, or when people are notified again. */
   readonly atMs: number;
   readonly figure: number | undefined;
   readonly threshold: number;
@@ -32,11 +32,11 @@ export interface AlertNotice {
   readonly against?: string;
   /** Page of the console with the runs. */
   readonly runsPath: string;
-  /** True: people were told before. */
+  /** True when people were notified before. */
   readonly isRepeated?: true;
 }
 
-/** What a person has noted at an alert. */
+/** A note of a person on an alert. */
 interface AlertNote {
   readonly atMs: number;
   readonly by: string;
@@ -50,13 +50,13 @@ export interface AlertSilence extends AlertNote {
   readonly agent: string | undefined;
 }
 
-/** Somebody looks after the alert, and people are not told again while it fires. */
+/** A person looks after the alert, so no one is notified again while it fires. */
 export interface Acknowledgement extends AlertNote {
   /** Since when the alert fired. */
   readonly firingMs: number;
 }
 
-/** Which alert a note is about. */
+/** The alert of a note. */
 export interface AlertPlace {
   readonly alert: string;
   /** `undefined`: all agents of the alert; empty: runs without an agent's name. */
@@ -74,7 +74,7 @@ export interface NewSilence extends NewAcknowledgement {
   readonly untilMs: number;
 }
 
-/** What people note at alerts. `only`: the tenant whose alerts the caller sees; `undefined`: all. */
+/** The notes of people on alerts. `only`: the tenant whose alerts the caller sees; `undefined` for all. */
 export interface AlertNotes {
   /** `unknown`: no such alert, or it does not look at the agent. `full`: the tenant has as many silences as it may. */
   silence(wanted: AlertWanted, given: NewSilence): Promise<'done' | 'unknown' | 'full'>;

@@ -33,7 +33,7 @@ export const wire = {
   generated: 'tracejury.generated',
   /** On a log record: 32 hex digits, the same for every revision; a part appends a slash and its index. */
   evaluationId: 'tracejury.evaluation.id',
-  /** True: withdraws what earlier revisions reported under this id. */
+  /** `true` withdraws what earlier revisions reported under this id. */
   withdrawn: 'tracejury.withdrawn',
   evaluatorId: 'tracejury.evaluator.id',
   evaluatorKind: 'tracejury.evaluator.kind',
@@ -84,7 +84,7 @@ export const wire = {
   tenant: 'tracejury.tenant',
   targetSpanId: 'tracejury.target.span_id',
   targetTool: 'tracejury.target.tool',
-  /** `retriever`, `sub_agent` or `model_call`, where the target is no tool call. */
+  /** `retriever`, `sub_agent` or `model_call`, where the target is not a tool call. */
   targetPart: 'tracejury.target.part',
   targetCallId: 'tracejury.target.call_id',
   targetService: 'tracejury.target.service.name',
@@ -100,7 +100,7 @@ export const wire = {
   experimentId: 'tracejury.experiment.id',
   /** The stored dataset that the examples of an experiment are in. */
   datasetName: 'tracejury.dataset.name',
-  /** Absent: its newest version when the experiment begins. */
+  /** Defaults to the newest version when the experiment begins. */
   datasetVersion: 'tracejury.dataset.version',
 
   /** OpenInference annotations on an evaluation span: `evaluations.N.evaluation.*` for the linked span. */

@@ -1,4 +1,4 @@
-/** Where a JSON value inside a longer text ends. */
+/** Finds the end of a JSON value inside a longer text. */
 
 const closing: { readonly [open: string]: string } = { '{': '}', '[': ']' };
 

@@ -46,8 +46,7 @@ export interface Tokens {
 }
 
 /**
- * What a request used: tokens; nothing; an unknown amount, which counts as the most possible; or it was not sent and does not count as a
- * request.
+ * The use of a request: tokens; nothing; an unknown amount, which counts as the most possible; or it was not sent and does not count as a request.
  */
 export type Used = Tokens | 'nothing' | 'unknown' | 'unsent';
 

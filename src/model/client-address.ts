@@ -1,4 +1,4 @@
-/** The machine behind an address: of IPv6 the network of 64 bits, of which one machine may use every address. */
+/** The machine behind an address: for IPv6 the network of 64 bits, as one machine may use every address in it. */
 export function machineOf(address = ''): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

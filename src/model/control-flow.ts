@@ -1,5 +1,5 @@
 /**
- * What frameworks raise or write in place of a result when nothing went wrong: a call that waits for a person or another program, a call that
+ * Values that frameworks raise or write in place of a result when nothing went wrong: a call that waits for a person or another program, a call that
  * a person refused, and exceptions that only pass control on.
  */
 
@@ -56,7 +56,7 @@ const person = '(?:user|human|operator|reviewer|approver|administrator|admin|sup
 const refused = '(?:denied|rejected|declined|refused|disapproved|cancelled|canceled|not approved|not confirmed|not authorized)';
 const action = '(?:tool|function|call|action|command|operation|execution|invocation|request|permission|use|approval)s?';
 
-/** Texts that stand in place of a result when a person refused the call. */
+/** Texts that replace a result when a person refused the call. */
 const refusals: readonly { readonly source: string; readonly text: RegExp }[] = [
   { source: 'openai-agents: approvalRejection', text: /^Tool execution was not approved\./ },
   { source: 'pydantic-ai: ToolDenied', text: /^The tool call was denied\.\s*$/ },
@@ -97,7 +97,7 @@ const refusals: readonly { readonly source: string; readonly text: RegExp }[] = 
   },
 ];
 
-/** Texts that stand in place of a result while a person is asked. */
+/** Texts that replace a result while a person is asked. */
 const requests: readonly { readonly source: string; readonly text: RegExp }[] = [
   { source: 'google-adk: tool confirmation', text: /^This tool call requires confirmation, please approve or reject\.?\s*$/ },
   {
@@ -121,7 +121,7 @@ export type CallHold = 'waiting' | 'refused';
 const noticeMembers = ['error', 'message', 'reason', 'result', 'output', 'content', 'value'] as const;
 const membersMax = 4;
 
-/** What a result says of a call that did not run; `undefined` for the result of one that did. */
+/** The reason in a result why the call did not run; `undefined` for the result of one that did. */
 export function holdIn(result: JsonValue | undefined): CallHold | undefined {
   if (typeof result === 'string') return holdInText(result);
   if (!isJsonObject(result) || Object.keys(result).length > membersMax) return undefined;
@@ -146,7 +146,7 @@ function holdInText(text: string): CallHold | undefined {
 const outputMax = 200_000;
 const OUTPUT_HINT = /"(?:__interrupt__|approvals|interruptions|finishReason|status)"/;
 
-/** Whether the output of an agent states that the run waits. */
+/** True when the output of an agent states that the run waits. */
 export function statesPause(output: JsonValue | undefined): boolean {
   const object = typeof output !== 'string' ? output : isHinted(output) ? parseJson(output) : undefined;
   if (!isJsonObject(object)) return false;
@@ -176,7 +176,7 @@ function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Reasons for which the work of a model or an agent ends while somebody is asked. Sources: Strands Agents, Mastra, OpenAI. */
+/** Reasons why the work of a model or an agent ends while a person or a program is asked. Sources: Strands Agents, Mastra, OpenAI. */
 const waitingReasons: ReadonlySet<string> = new Set([
   'interrupt',
   'interrupted',

@@ -1,6 +1,6 @@
 /**
- * Cells of tables that people open in a program for them. Such a program reads a text that begins like a formula as one, and it may take semicolons,
- * tabs or line ends for borders of cells, whatever the file was written with. So an apostrophe stands before each text that looks like a formula there.
+ * Cells of tables that people open in a spreadsheet. It reads a text that begins like a formula as one, and it may take semicolons, tabs or line ends
+ * for borders of cells, with any separator in the file. So an apostrophe precedes each text that looks like a formula there.
  */
 
 /** At the beginning of a cell, or behind what a reader may take for a border: what looks like a formula, also behind blanks, quotes and apostrophes. */

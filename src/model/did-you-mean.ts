@@ -22,7 +22,7 @@ export interface KnownEvaluators {
   readonly all: readonly string[];
 }
 
-/** What to write in place of a name that no evaluator has that is on; `otherwise` when none is near. */
+/** The name to write in place of one that no enabled evaluator has; `otherwise` when none is near. */
 export function meantEvaluator(written: string, { on, all }: KnownEvaluators, otherwise: string): string {
   const meant = all.includes(written) ? written : didYouMean(written, [...on, ...all]);
   if (meant === undefined) return otherwise;

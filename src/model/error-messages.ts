@@ -1,4 +1,4 @@
-/** Whether a text that begins with a word for an error is a message, rather than a title, an entry, a manual, a measurement or a log. */
+/** Tests whether a text that begins with a word for an error is a message, rather than a title, an entry, a manual, a measurement or a log. */
 
 /** UTF-16 units after the colon that are read. */
 const lineMax = 400;
@@ -41,8 +41,8 @@ const BYLINE =
   /^(?:by|von|par|por|author|published|abstract|summary|contents|chapter|isbn|source|url|edited)\b|^(?:\d+\. |[-=*#]{3,}|#{1,6} |\|)/i;
 
 /**
- * Whether a text after an error name and a colon is an error message rather than a title, dictionary entry, manual, measurement or list of
- * log lines. `isBare`: the name is just the word, as in `Error:`.
+ * True when a text after an error name and a colon is an error message rather than a title, dictionary entry, manual, measurement or list of log
+ * lines. `isBare`: the name is just the word, as in `Error:`.
  */
 export function readsAsError(
   behind: string,
@@ -59,7 +59,7 @@ export function readsAsError(
   return !isTitle(line);
 }
 
-/** Whether the line has no word of failure and begins with an article, is capitalised as a title, or is long without a statement. */
+/** True when the line has no word of failure and begins with an article, is capitalised as a title, or is long without a statement. */
 function isTitle(line: string): boolean {
   const parts = line.split(/\s+/, 30);
   const isCapitalised = parts.length > 1 && parts.every((word) => TITLE_WORDS.test(word));
@@ -69,7 +69,7 @@ function isTitle(line: string): boolean {
   return isCapitalised || ARTICLE.test(line) || COUNTED.test(line) || (parts.length > 3 && !STATEMENT.test(line));
 }
 
-/** Whether the first line precedes paragraphs of prose, or is the head of an article. */
+/** True when the first line precedes paragraphs of prose, or is the head of an article. */
 export function isDocument(whole: string): boolean {
   const [first = '', ...rest] = whole.split('\n', linesMax);
   const second = rest.find((line) => line.trim() !== '') ?? '';
@@ -82,7 +82,7 @@ function isProse(line: string): boolean {
   return /^\p{Lu}/u.test(line) && /[.!?:]\s*$/.test(line) && line.split(' ').length > 14;
 }
 
-/** Whether further lines begin as log lines or list entries do. */
+/** True when further lines begin as log lines or list entries do. */
 function isList(whole: string): boolean {
   return whole
     .split('\n', linesMax)

@@ -221,7 +221,7 @@ function isFailureStatus(value: JsonValue | undefined): boolean {
 function httpFailure(object: JsonObject): string | undefined {
   const key = statusKeys.find((one) => isFailureStatus(member(object, one)));
   const status = key === undefined ? undefined : member(object, key);
-  // A status alone, under a name that means nothing else.
+  // Only a status, under a name that means nothing else.
   if (Object.keys(object).length === 1 && key !== 'status' && key !== 'code' && Number(status) >= 500) return `status ${String(status)}`;
   if (
     status === undefined ||

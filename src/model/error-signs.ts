@@ -11,9 +11,9 @@ import type { CallHold } from './control-flow.ts';
 interface ErrorSign {
   /** Name of the row or the shape. */
   readonly form: string;
-  /** True: the protocol or SDK itself states the failure, so the span's status does not matter. */
+  /** True when the protocol or SDK itself states the failure, so that the span's status does not matter. */
   readonly isMark: boolean;
-  /** True: a tool that works may return it too, as a command does that exits with 1 or a lookup that answers 404. */
+  /** True when a tool that works may return it too, as a command does that exits with 1 or a lookup that answers 404. */
   readonly isWeak: boolean;
   readonly text: string;
 }
@@ -21,7 +21,7 @@ interface ErrorSign {
 interface Form {
   readonly form: string;
   readonly source: string;
-  /** True: the SDK writes this text in place of a result. */
+  /** True when the SDK writes this text in place of a result. */
   readonly isMark?: true;
   /** `status`: weak unless the text names an HTTP status of 500 or more. */
   readonly isWeak?: true | 'status';
@@ -487,7 +487,7 @@ function isWeakShape({ form, text }: ErrorShape): boolean {
   return form === 'exit_code' || form === 'detail' || (form === 'http_status' && !SERVER_FAULT.test(text));
 }
 
-/** The only content of a wrapper; `undefined` when the layer is no wrapper. */
+/** The only content of a wrapper; `undefined` when the layer does not wrap anything. */
 function inside(layer: JsonValue): JsonValue | undefined {
   if (typeof layer === 'string') return insideText(layer);
   if (isJsonArray(layer)) return layer.length === 1 ? partOf(layer[0]) : undefined;
@@ -555,8 +555,8 @@ export function callEnd(call: ToolCall): 'failed' | 'returned' | 'not_executed' 
 }
 
 /**
- * How much the status of a tool's span says. trust: OK is a success, unless the SDK writes an error in place of the result. weigh: OK outweighs
- * weak signs only, because many SDKs set it on every span. ignore: the status says nothing.
+ * The weight of the status of a tool's span. trust: OK is a success, unless the SDK writes an error in place of the result. weigh: OK outweighs weak
+ * signs only, because many SDKs set it on every span. ignore: the status has no weight.
  */
 export const statusUses = ['weigh', 'trust', 'ignore'] as const;
 export type StatusUse = (typeof statusUses)[number];
@@ -568,7 +568,7 @@ export function failureSign(call: ToolCall, use: StatusUse = 'weigh'): ErrorSign
   return use === 'weigh' && !sign.isWeak ? sign : undefined;
 }
 
-/** The sign whatever the span states. A truncated result still has its beginning. */
+/** The sign in the result, under any status of the span. A truncated result still has its beginning. */
 export function signInResult({ result, truncated }: ToolCall): ErrorSign | undefined {
   const seen = result ?? truncated?.result;
   return seen === undefined ? undefined : errorSign(seen);

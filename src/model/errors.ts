@@ -180,7 +180,7 @@ const bindFaults: ReadonlySet<unknown> = new Set(['ERR_INVALID_ARG_TYPE', 'ERR_I
 /** Data exceptions and broken constraints. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const postgresValueFaults = /^2[23][0-9A-Z]{3}$/;
 
-/** True: the same rows would be refused again. */
+/** True when the same rows would be refused again. */
 export function isValueRefused(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   if ('errcode' in error && typeof error.errcode === 'number') return sqliteValueFaults.has(error.errcode % 256);
@@ -191,7 +191,7 @@ export function isValueRefused(error: unknown): boolean {
 }
 
 /**
- * SQLITE_IOERR and SQLITE_CANTOPEN: SQLite reports an exhausted quota like a broken disk, as it tests for ENOSPC alone.
+ * SQLITE_IOERR and SQLITE_CANTOPEN: SQLite reports an exhausted quota like a broken disk, as it tests only for ENOSPC.
  * https://sqlite.org/rescode.html#ioerr
  */
 const sqliteDiskFaults: ReadonlySet<number> = new Set([10, 14]);
@@ -211,7 +211,7 @@ export function diskFullText(folder: string): string {
   return `the disk is full: no room in ${folder}`;
 }
 
-/** INPUT_UNREADABLE with a remedy for another file than one of spans. */
+/** INPUT_UNREADABLE with a remedy for a file that does not hold spans. */
 class UnreadableInput extends JuryError {
   readonly #todo: string;
 

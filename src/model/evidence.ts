@@ -1,8 +1,8 @@
-/** How the reader by evidence knows what it tells of a run, and how often it is right where it knows it so. */
+/** The kinds of evidence on which the reader by evidence reports facts of a run, and how often each is right. */
 
 /**
- * The surest first. `kind_and_key`: a word says what the span is, and a key of several words, under whatever prefix, what the value is.
- * `key`: the key alone says it. `ending`: a single word at the end of a key does. `shape`: the form of the value does. `guess`: the name of the span.
+ * The surest first. `kind_and_key`: a word names the kind of the span, and a key of several words, with any prefix, that of the value. `key`: only
+ * the key names it. `ending`: a single word at the end of a key. `shape`: the form of the value. `guess`: the name of the span.
  */
 export const evidenceClasses = ['kind_and_key', 'key', 'ending', 'shape', 'guess'] as const;
 export type EvidenceClass = (typeof evidenceClasses)[number];
@@ -19,14 +19,14 @@ export const confidences: { readonly [by in EvidenceClass]: number } = {
   guess: 0.99,
 };
 
-/** What the reader by evidence told of a run. A field that is absent comes from collectors of SDKs or conventions, or is not carried. */
+/** The facts of a run that the reader by evidence reported. A missing field comes from collectors of SDKs or conventions, or is not carried. */
 export interface RunEvidence {
   /** The reader's id. */
   readonly provenance: string;
   readonly fields: { readonly [field in 'agent' | 'input' | 'final_response' | 'tool_calls' | 'model_calls']?: EvidenceClass };
 }
 
-/** What of a span is known by evidence, each with its class. */
+/** The facts of a span that are known by evidence, each with its class. */
 export interface SpanEvidence {
   readonly agentName?: EvidenceClass;
   readonly input?: EvidenceClass;

@@ -1,4 +1,4 @@
-/** Fingerprints of examples: what tells near-duplicates of one input, and what tells two contents of one example apart. */
+/** Fingerprints of examples: one finds near-duplicates of an input, the other distinguishes two contents of one example. */
 import { hash } from 'node:crypto';
 import type { DatasetExample } from './example.ts';
 import { isJsonArray, isJsonObject, jsonText, type JsonValue } from './json.ts';
@@ -34,7 +34,7 @@ function plainWords(text: string): string {
     .trim();
 }
 
-/** Equal for examples that ask for the same, wherever they come from. */
+/** Equal for examples that ask for the same, from any origin. */
 export function contentDigest({ origin: _origin, ...content }: DatasetExample): string {
   return hash('sha256', jsonText(content, { sortKeys: true })).slice(0, digits);
 }

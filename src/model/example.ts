@@ -24,11 +24,11 @@ export interface DatasetExample {
   /** A note for people; no evaluator reads it. */
   readonly metadata?: JsonValue;
   readonly origin?: ExampleOrigin;
-  /** `draft`: nobody has looked at the expectation, which repeats what a run did. Default: `reviewed`. */
+  /** `draft`: no person has looked at the expectation, which repeats what a run did. Default: `reviewed`. */
   readonly review?: 'draft' | 'reviewed';
 }
 
-/** Where an example comes from. Members that do not apply are absent. */
+/** The origin of an example. Members that do not apply are omitted. */
 export interface ExampleOrigin {
   readonly traceId?: TraceId;
   readonly spanId?: SpanId;

@@ -4,8 +4,8 @@ import type { Micros } from './timestamp.ts';
 import { isCheck, type VerdictWord } from './verdict.ts';
 
 /**
- * running: results are still coming, or the runner was killed. stopped: the runner was interrupted. done: each example has its results, and it
- * takes no more. An experiment of spans alone is done when no result has come for `spanExperimentOpenMicros`.
+ * running: results are still coming, or the runner was killed. stopped: the runner was interrupted. done: each example has its results, and it takes
+ * no more. An experiment begun by spans is done when no result has come for `spanExperimentOpenMicros`.
  */
 export const experimentStates = ['running', 'done', 'stopped'] as const;
 export type ExperimentState = (typeof experimentStates)[number];
@@ -17,9 +17,9 @@ export interface Experiment {
   /** Unique in its tenant: 1 to 100 letters, digits, `.`, `_` and `-`. */
   readonly id: string;
   readonly tenant: Tenant;
-  /** Several experiments may have one name; the newest stands for it. */
+  /** Several experiments may have one name; the name refers to the newest. */
   readonly name: string;
-  /** Absent: nobody has named a dataset. */
+  /** Omitted when no dataset was named. */
   readonly dataset?: ExperimentDataset;
   /** Runs of each example. */
   readonly repeats: number;
@@ -28,7 +28,7 @@ export interface Experiment {
   readonly endedAt: Micros | undefined;
   readonly provenance: Provenance;
   readonly evaluators: readonly ExperimentEvaluator[];
-  /** Spans alone have begun it. Runs that name any other experiment in their spans are no results of it: its runner writes them. */
+  /** True when spans have begun it. Runs that name any other experiment in their spans are not its results: its runner writes them. */
   readonly isFromSpans?: true;
 }
 
@@ -43,11 +43,11 @@ export interface ExperimentDataset {
   readonly examples: number;
 }
 
-/** What was run, and under what. Absent members are unknown. */
+/** The code and settings of the runs. Omitted members are unknown. */
 export interface Provenance {
   readonly commit?: string;
   readonly branch?: string;
-  /** True: the work tree had changes that are in no commit. */
+  /** True when the work tree had uncommitted changes. */
   readonly isDirty?: boolean;
   /** Hash of the evaluators and judges with their options. */
   readonly configHash?: string;
@@ -55,14 +55,14 @@ export interface Provenance {
   readonly environment?: { readonly [name: string]: string };
 }
 
-/** Facts of the agent, as the spans of one run tell them. Absent members are unknown. */
+/** Facts of the agent in the spans of one run. Omitted members are unknown. */
 export interface AgentFacts {
   readonly agent?: string;
   readonly version?: string;
   readonly model?: string;
   /** Hash of the system prompt. */
   readonly promptHash?: string;
-  /** Hash of the tool definitions, whatever their order. */
+  /** Hash of the tool definitions in any order. */
   readonly toolsHash?: string;
 }
 
@@ -72,7 +72,7 @@ export interface ExperimentEvaluator {
   /** The evaluator's id. */
   readonly evaluator: string;
   readonly version: number;
-  /** Null: a raw metric. */
+  /** `null` for a raw metric. */
   readonly threshold: number | null;
 }
 
@@ -123,7 +123,7 @@ export interface ExperimentResult {
 
 export interface ResultError {
   readonly kind: ResultErrorKind;
-  /** What happened and what to check, in sentences. */
+  /** The fault and what to check, in sentences. */
   readonly message: string;
 }
 
@@ -155,7 +155,7 @@ export function statusOfVerdicts(verdicts: readonly Pick<ResultVerdict, 'evaluat
   return verdicts.some(({ evaluator, verdict: word }) => isCheck({ evaluator, word })) ? 'passed' : 'skipped';
 }
 
-/** A result with an error failed, whatever its verdicts. */
+/** A result with an error failed, with any verdicts. */
 export function statusOfResult({ error, verdicts }: Pick<ExperimentResult, 'error' | 'verdicts'>): ResultStatus {
   return error === undefined ? statusOfVerdicts(verdicts) : 'failed';
 }

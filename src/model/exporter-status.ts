@@ -6,7 +6,7 @@ export interface EntryStatus {
   readonly name: string;
   /** The value of `to` in the entry. */
   readonly kind: string;
-  /** False: the entry is no longer in the configuration, but its remaining items are still sent. */
+  /** False when the entry has left the configuration, but its remaining items are still sent. */
   readonly isConfigured: boolean;
   readonly status: ExporterStatus;
 }

@@ -6,12 +6,12 @@
 export interface HostRuleOptions {
   /** The host of the listener's own address. */
   readonly listensOn: string;
-  /** True: neither a token nor TLS is required. */
+  /** True when neither a token nor TLS is required. */
   readonly isOpen: boolean;
   /** Names from the configuration; `*.` matches all names below one. Empty: names that no foreign page can have. */
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
-  /** True: on loopback, only loopback names are allowed. For listeners that return content to browsers. */
+  /** When true, only loopback names are allowed on loopback, as listeners need that return content to browsers. */
   readonly loopbackOnly?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface HostRule {
   allowsHost(host: string | undefined): boolean;
   /** `origin`: the value of `Origin` in a request to `host`. */
   allowsOrigin(origin: string | undefined, host: string | undefined): boolean;
-  /** True: the configuration names the origin, so its pages may read answers. */
+  /** True when the configuration names the origin, so that its pages may read answers. */
   namesOrigin(origin: string | undefined): boolean;
 }
 

@@ -19,7 +19,7 @@ export interface MemoryReference {
 /** A request as it arrived, for the journal. */
 export interface Received {
   readonly contentType: string;
-  /** As in the request; `body` stays compressed. Empty: no encoding. */
+  /** The value in the request; `body` stays compressed. Empty when there is none. */
   readonly contentEncoding: string;
   /** Immutable and valid until the request is acknowledged. */
   readonly body: Buffer;
@@ -29,14 +29,14 @@ export interface Received {
   readonly plain?: Buffer;
   /** The memory of `plain`, which contains the spans; absent when it is not pooled. */
   readonly plainMemory?: MemoryReference;
-  /** False: the receiver rejected a part of it. */
+  /** False when the receiver rejected a part of it. */
   readonly isWhole?: boolean;
 }
 
 /** `open`: requests are taken, if their bytes fit. `soon`: none is taken, for a reason that may pass within a second. `later`: for one that lasts. */
 export type Outlook = 'open' | 'soon' | 'later';
 
-/** How the admission of a request ended. */
+/** The end of the admission of a request. */
 export type HoldEnd<Taken> = { readonly kind: 'taken'; readonly taken: Taken } | { readonly kind: 'refused' } | { readonly kind: 'gone' };
 
 export interface HoldRequest<Taken> {
@@ -45,7 +45,7 @@ export interface HoldRequest<Taken> {
   readonly sender: string;
   /** Takes the request; `undefined` while there is no room. */
   readonly take: () => Taken | undefined;
-  /** Of its lane. */
+  /** The outlook of its lane. */
   readonly outlook: () => Outlook;
   /** The client needs its answer within this time. */
   readonly waitMsMax?: number;
@@ -66,15 +66,15 @@ export interface Ingest {
   /** Resolves once the spans are accepted and durable. A rejection is answered to the sender, and nothing is accepted. */
   spans(tenant: Tenant, spans: readonly Span[], request: Received): Promise<void>;
   logs(tenant: Tenant, records: readonly LogRecord[], request: Received): Promise<void>;
-  /** True: log records without a trace are accepted too. */
+  /** True when log records without a trace are accepted too. */
   readonly takesAllLogs?: () => boolean;
   /** Called before a body is read. `isModest`: the sender uses little of the capacity. */
   readonly admission: (isModest: boolean) => Admission;
-  /** What `admission` would answer now, without counting a request. */
+  /** The answer that `admission` would give now, without counting a request. */
   readonly outlook?: (isModest: boolean) => Outlook;
-  /** Holds requests unless the outlook is `later`. Absent: they are refused at once. */
+  /** Holds requests unless the outlook is `later`. When omitted, they are refused at once. */
   readonly held?: HeldRequests;
-  /** True: other senders use so much more that this one is exempt from load shedding. */
+  /** True when other senders use far more than this one, which is therefore exempt from load shedding. */
   readonly isModest?: (sender: string) => boolean;
   /** Called with the bytes read from a sender. */
   readonly took?: (sender: string, bytes: number) => void;

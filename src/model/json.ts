@@ -13,7 +13,7 @@ export const jsonDepthMax = 128;
 /** So many digits may exceed a double. Such texts are parsed exactly, which is slower, up to `exactCharsMax`. */
 const longDigits = 16;
 export const exactCharsMax = 500_000;
-/** Longer integers are no ids, and the cost of a bigint grows with the square of its length. */
+/** Longer integers are not ids, and the cost of a bigint grows with the square of its length. */
 const exactDigitsMax = 400;
 
 /** Most texts are prose. This test of the beginning is cheaper than an exception. */
@@ -28,8 +28,8 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
 }
 
 /**
- * The value of a JSON text, with U+FFFD for halves of characters; `undefined` when it is no JSON, nests deeper than `jsonDepthMax` or has a
- * number beyond what a double holds.
+ * The value of a JSON text, with U+FFFD for halves of characters; `undefined` when it is not JSON, nests deeper than `jsonDepthMax` or has a number
+ * beyond what a double holds.
  */
 export function parseJson(text: string): JsonValue | undefined {
   if (!JSON_START.test(text) || nestsTooDeep(text)) return undefined;
@@ -44,14 +44,14 @@ export function parseJson(text: string): JsonValue | undefined {
 }
 
 const EXPONENT = /\d[eE]\+?\d/;
-/** An integer of fewer digits is no more than the largest double. */
+/** An integer of fewer digits is at most the largest double. */
 const overflowDigits = 309;
 
 function mayOverflow(text: string): boolean {
   return EXPONENT.test(text) || hasLongNumber(text, overflowDigits);
 }
 
-/** False: a number such as 1e999 became infinite. Nothing could be counted with it, and JSON cannot write it. */
+/** False when a number such as 1e999 became infinite. Nothing could be counted with it, and JSON cannot write it. */
 export function holdsFinite(value: JsonValue): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -95,7 +95,7 @@ export function sortedKeys(object: JsonObject): readonly string[] {
   return keys;
 }
 
-/** The value as people read it: a string as it is, anything else as JSON. */
+/** The value as people read it: a string unchanged, anything else as JSON. */
 export function plainText(value: JsonValue): string {
   return typeof value === 'string' ? value : jsonText(value);
 }
@@ -111,7 +111,7 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   return source !== undefined && source.length <= exactDigitsMax && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
-/** True: `parseJson` rejects the text for its depth. */
+/** True when `parseJson` rejects the text for its depth. */
 export function nestsTooDeep(text: string): boolean {
   if (opensFew(text)) return false;
   let depth = 0;
@@ -125,7 +125,7 @@ export function nestsTooDeep(text: string): boolean {
   return false;
 }
 
-/** True: the text has too few opening brackets to nest too deep. Searching for them is many times faster than walking over the text. */
+/** True when the text has too few opening brackets to nest too deep. Searching for them is many times faster than walking over the text. */
 function opensFew(text: string): boolean {
   if (text.length <= jsonDepthMax) return true;
   let left = jsonDepthMax;
@@ -134,7 +134,7 @@ function opensFew(text: string): boolean {
   return true;
 }
 
-/** Whether so many digits stand in a row. Each such row covers one of the places looked at. */
+/** True when this many digits are in a row. Each such row covers one of the places looked at. */
 function hasLongNumber(text: string, digits = longDigits): boolean {
   for (let at = digits - 1; at < text.length; at += digits) {
     if (!isDigit(text, at)) continue;
@@ -146,7 +146,7 @@ function hasLongNumber(text: string, digits = longDigits): boolean {
   return false;
 }
 
-/** False: the digits before are of a text, such as an id, or of a fraction. */
+/** False when the digits before belong to a text, such as an id, or to a fraction. */
 function mayBeginInteger(text: string, start: number): boolean {
   // The row may begin further left than it was followed.
   if (isDigit(text, start - 1)) return true;

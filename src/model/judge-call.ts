@@ -7,7 +7,7 @@ export interface JudgeCall {
   /** Name of the judge's entry in the configuration. */
   readonly judge: string;
   readonly operation: 'chat' | 'embeddings';
-  /** As the GenAI conventions name it; for an unknown endpoint the name of its protocol. */
+  /** The provider's name in the GenAI conventions; for an unknown endpoint the name of its protocol. */
   readonly provider: string;
   readonly server: { readonly address: string; readonly port: number };
   /** The requested model. */
@@ -21,7 +21,7 @@ export interface JudgeCall {
   readonly endMs: number;
   /** Failed attempts: time and error. */
   readonly retries: readonly { readonly atMs: number; readonly error: string }[];
-  /** What the endpoint reports of the answer, cut to a length. */
+  /** Facts of the answer that the endpoint reports, truncated. */
   readonly response?: { readonly id?: string; readonly model?: string; readonly finishReason?: string };
   readonly tokens?: { readonly input: number; readonly output: number };
   /** `word: sentence`; absent when an answer came. */

@@ -21,7 +21,7 @@ export interface NewJudgeJob extends SampledBy {
 }
 
 /**
- * What a run states about its session for one evaluator. The first written turn decides for the whole session: whether it is evaluated,
+ * The choice that a run makes about its session for one evaluator. The first written turn decides for the whole session whether it is evaluated, and
  * with which probability, or why not. Later turns only add themselves.
  */
 export interface SessionChoice {
@@ -36,7 +36,7 @@ export interface SessionChoice {
   readonly probability: number;
   /** Why a new session is not evaluated; `undefined` when it is. */
   readonly end: { readonly decision: Decision; readonly reason?: string } | undefined;
-  /** False: this session id cannot have been chosen at any probability, so nobody needs the turn. */
+  /** False when this session id cannot have been chosen at any probability, so that the turn is not needed. */
   readonly mayBeChosen: boolean;
 }
 

@@ -34,9 +34,9 @@ export interface ProcessTool {
 export interface Transition {
   readonly from: string | null;
   readonly to: string | null;
-  /** Runs in which it was possible: calls at the same time may stand in any order. */
+  /** Runs in which it was possible: calls at the same time may be in any order. */
   readonly runs: number;
-  /** How often it happened, with calls at the same time in the order of their names: so what enters a tool also leaves it. */
+  /** Number of its occurrences, with calls at the same time in the order of their names: every entry into a tool has a matching exit. */
   readonly times: number;
 }
 
@@ -68,7 +68,7 @@ export const processLimits = {
   tools: 100,
   transitions: 2_000,
   orders: 5_000,
-  /** Of all tools together. */
+  /** Limit over all tools. */
   paths: 2_000,
   /** UTF-16 units of a name or a path; longer ones are beyond the model. */
   text: 200,
@@ -85,14 +85,14 @@ export const emptyProcess: ProcessModel = {
   beyond: { tools: 0, transitions: 0, orders: 0 },
 };
 
-/** What a host knows of the process of a run's agent and version. */
+/** A host's knowledge of the process of a run's agent and version. */
 export interface ProcessKnowledge {
   /** Runs learnt from so far. */
   readonly runs: number;
   /** Absent until enough runs are learnt. It never changes: a later one is another object. */
   readonly model?: ProcessModel;
-  /** Of the version before this one. */
+  /** Model of the version before this one. */
   readonly former?: ProcessModel;
-  /** True: a model may be in the store and is not read yet, so `runs` may be too few. */
+  /** True when a model may be in the store and is not read yet, so that `runs` may be too few. */
   readonly isUnread?: boolean;
 }

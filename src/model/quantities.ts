@@ -33,12 +33,12 @@ export const quantityExamples: { readonly [kind in QuantityKind]: string } = {
   bytes: 'a whole number of bytes or a number with a unit: 512KiB, 16MiB or 4GiB',
 };
 
-/** Whole milliseconds; `undefined` when the text is no duration. The unit is required, as `5` is ambiguous. */
+/** Whole milliseconds; `undefined` when the text is not a duration. The unit is required, as `5` is ambiguous. */
 function parseDuration(text: string): number | undefined {
   return quantity(text, durationUnits);
 }
 
-/** Whole bytes; `undefined` when the text is no size. Units are binary; `MB` is rejected as ambiguous. */
+/** Whole bytes; `undefined` when the text is not a size. Units are binary; `MB` is rejected as ambiguous. */
 function parseBytes(text: string): number | undefined {
   const digits = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
   if (digits !== undefined) return Number.isSafeInteger(digits) ? digits : undefined;

@@ -1,8 +1,8 @@
 /**
- * The draw of runs for a queue. Each judged run has a number that nothing of its content moves: a hash of its ids, times the probability with
- * which it was judged. A queue draws the runs with a number below its rate, so a run is drawn with `drawProbability`, and judged and drawn
- * with a probability that is the same for all runs down to the rate: people meet runs as the traffic has them (Ohlsson, “Sequential Poisson
- * sampling”, Journal of Official Statistics 14, 1998). The hash is another one than that of judges' samples.
+ * The draw of runs for a queue. Each judged run has a number that does not depend on its content: a hash of its ids, times the probability with which
+ * it was judged. A queue draws the runs with a number below its rate, so a run is drawn with `drawProbability`, and judged and drawn with a
+ * probability that is the same for all runs down to the rate: people meet runs as the traffic has them (Ohlsson, “Sequential Poisson sampling”,
+ * Journal of Official Statistics 14, 1998). The hash differs from that of judges' samples.
  */
 import { hash } from 'node:crypto';
 import { runTargetId } from './verdict.ts';

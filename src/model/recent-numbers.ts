@@ -44,13 +44,13 @@ const wordsPerKey = 4;
 const bytesPerWord = 4;
 const slotsFirst = 256;
 const growth = 16;
-/** Of the slots; the mean search then looks at nine of them at most. */
+/** Share of the slots; the mean search then looks at nine of them at most. */
 const fullShare = 0.8;
 
 /** Open addressing with linear probing. A slot whose first word is 0 is empty. */
 interface Generation {
   readonly words: Int32Array;
-  /** Absent: the table keeps texts alone. */
+  /** Omitted when the table keeps only texts. */
   readonly values: Float64Array | undefined;
 }
 
@@ -105,7 +105,7 @@ class DigestTable {
     return { words: new Int32Array(this.#slots * wordsPerKey), values: this.#hasValues ? new Float64Array(this.#slots) : undefined };
   }
 
-  /** For one entry more. True: entries have other slots than before. */
+  /** Makes room for one more entry. True when entries have moved to other slots. */
   #makeRoom(): boolean {
     if (this.#size >= this.#generationMax) {
       [this.#young, this.#old] = [this.#old, this.#young];

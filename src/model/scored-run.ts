@@ -4,22 +4,22 @@ import type { JudgeCall } from './judge-call.ts';
 import type { NewJudgeJob, NewTurn } from './judge-work.ts';
 import type { Decision, Evaluation, EvaluatorKind } from './verdict.ts';
 
-/** The result of one revision of a run: rules come together, each judge verdict comes in an item of its own. */
+/** The result of one revision of a run: rules come together, each judge verdict comes in a separate item. */
 export interface ScoredRun {
   readonly run: Run;
   readonly evaluations: readonly Evaluation[];
   readonly decisions: readonly RunDecision[];
-  /** True: judge evaluators are working on this revision; each verdict comes as an item of its own. */
+  /** True when judge evaluators are working on this revision; each verdict comes as a separate item. */
   readonly asked?: true;
   /** Pending evaluations by judges, which are written with the run. */
   readonly jobs?: readonly NewJudgeJob[];
   /** The turn that the run adds to its session. */
   readonly turn?: NewTurn;
-  /** True: the item carries verdicts of judges and removes their jobs. */
+  /** True when the item carries verdicts of judges and removes their jobs. */
   readonly answered?: true;
   /** Judge requests for these verdicts. */
   readonly calls?: readonly JudgeCall[];
-  /** What figures about versions need of the run beside its verdicts. */
+  /** The figures of the run that comparisons of versions need beside its verdicts. */
   readonly figures?: RunFigures;
 }
 
@@ -27,17 +27,17 @@ export interface ScoredRun {
 export interface RunFigures {
   /** Hash of the system prompt. */
   readonly prompt?: string;
-  /** By `groups.task_key`. */
+  /** The task by `groups.task_key`. */
   readonly task?: string;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
-  /** Of all model calls of the agent, in US dollars. Absent when the cost of one of them is unknown. */
+  /** Cost of all model calls of the agent, in US dollars. Omitted when the cost of one of them is unknown. */
   readonly costUsd?: number;
-  /** By model; absent when the spans carry no model call. */
+  /** Counts by model; omitted when the spans carry no model call. */
   readonly models?: readonly ModelCounts[];
 }
 
-/** What one run asked of one model. An absent member is unknown. */
+/** The requests of one run to one model. An omitted member is unknown. */
 export interface ModelCounts {
   /** Empty: the spans name none. */
   readonly model: string;
@@ -52,7 +52,7 @@ export interface ModelCounts {
   readonly took: readonly number[];
 }
 
-/** How one pair of run and evaluator ended. */
+/** The end of one pair of run and evaluator. */
 export interface RunDecision {
   readonly name: string;
   readonly evaluator: string;
@@ -69,12 +69,12 @@ export interface ExportedRun extends Omit<Run, 'trace' | 'expected' | 'contentHa
   readonly trace: Pick<AgentTrace, 'agent' | 'sessionId'> & Partial<Pick<AgentTrace, 'status'>>;
 }
 
-/** Revision of the run, or of the session that it stands for. */
+/** Revision of the run, or of the session that it represents. */
 export function itemRevision({ run: { session, revision } }: Pick<ExportItem, 'run'>): number {
   return session?.revision ?? revision;
 }
 
-/** What an exporter gets. It may come from the store long after the run has left memory. */
+/** The item that an exporter gets. It may come from the store long after the run has left memory. */
 export interface ExportItem extends Pick<ScoredRun, 'evaluations' | 'decisions' | 'calls'> {
   readonly run: ExportedRun;
 }

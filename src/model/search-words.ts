@@ -1,6 +1,6 @@
 /**
- * The words of texts as the search index has them: lower case, without accents. Writing without spaces, such as Chinese, becomes pairs of
- * characters, which stand for its words.
+ * The words of texts in the search index: lower case, without accents. Writing without spaces, such as Chinese, becomes pairs of characters, which
+ * replace its words.
  */
 
 const unspaced =
@@ -10,7 +10,7 @@ const WORD = new RegExp(`[${unspaced}]+|[[\\p{L}\\p{N}\\p{M}\\p{Co}]--[${unspace
 const UNSPACED = new RegExp(`[${unspaced}]`, 'u');
 const ACCENTS = /[\u0300-\u036f]+/g;
 
-/** Of one word; the rest of a longer one is not searched. */
+/** Limit of one word; the rest of a longer one is not searched. */
 const wordCharsMax = 64;
 /** A shorter beginning matches whole words only, as too many words begin with it. */
 const prefixCharsMin = 3;
@@ -39,7 +39,7 @@ export function wordsOf(text: string): readonly string[] {
   return [...words];
 }
 
-/** Pairs of neighbours; the last character also stands alone, so that each character begins something. */
+/** Pairs of neighbours; the last character is also a word, so that each character begins something. */
 function pairs(word: string): readonly string[] {
   const characters = [...word];
   return characters.map((character, at) => `${character}${characters[at + 1] ?? ''}`);
@@ -52,7 +52,7 @@ export interface SearchTerms {
   readonly prefix: string | undefined;
 }
 
-/** What a person searches for: all words, of which the last may be the beginning of one. */
+/** The words that a person searches for: all of them, where the last may be the beginning of one. */
 export function searchTerms(text: string): SearchTerms {
   const words = wordsOf(text);
   const last = words.at(-1);
@@ -61,14 +61,14 @@ export function searchTerms(text: string): SearchTerms {
   return last.length < prefixCharsMin ? { words, prefix: undefined } : { words: words.slice(0, -1), prefix: last };
 }
 
-/** The last pair ends with the last character alone, which in the middle of a text begins another pair. */
+/** The last pair ends with the last character, which in the middle of a text begins another pair. */
 function unspacedTerms(words: readonly string[], last: string): SearchTerms {
   const isAlone = [...last].length === 1;
   if (!isAlone) return { words, prefix: undefined };
   return words.length === 1 ? { words: [], prefix: last } : { words: words.slice(0, -1), prefix: undefined };
 }
 
-/** Whether texts with these words match. */
+/** True when texts with these words match. */
 export function matchesTerms(words: readonly string[], { words: wanted, prefix }: SearchTerms): boolean {
   if (wanted.length === 0 && prefix === undefined) return false;
   return wanted.every((word) => words.includes(word)) && (prefix === undefined || words.some((word) => word.startsWith(prefix)));

@@ -1,11 +1,11 @@
-/** What the service knows of itself: its configuration, retention, tokens, and what it counted lately. Secrets are masked. */
+/** The service's knowledge of itself: its configuration, retention, tokens, and its recent counts. Secrets are masked. */
 import type { JsonValue } from './json.ts';
 import type { Replica } from './store/replica-store.ts';
 
 /** A probable mistake in the configuration, or a fault of a refused one. */
 export interface ConfigRemark {
   readonly file: string;
-  /** From 1; 0 for a remark without a line. */
+  /** Counted from 1; 0 for a remark without a line. */
   readonly line: number;
   readonly column: number;
   /** Empty for a remark on the whole file. */
@@ -41,15 +41,15 @@ export interface KeepLimits {
 export interface TokenStatus {
   readonly name: string;
   readonly may: readonly string[];
-  /** True: it sees the tenant of its name alone. */
+  /** True when it sees only the tenant of its name. */
   readonly seesOwn: boolean;
 }
 
 /** A process on the same store. */
 export interface ReplicaStatus extends Replica {
-  /** True: the process that answers. */
+  /** True for the process that answers. */
   readonly isOwn: boolean;
-  /** False: it has given no sign of life for 30 seconds. */
+  /** False when it has given no sign of life for 30 seconds. */
   readonly isAlive: boolean;
   /** Tasks that it does for all. */
   readonly tasks: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * One bound that several tenants share. Up to the bound each may take what it needs. Beyond it a tenant may take while it holds less than an equal share,
- * so a flood of one leaves room for every other one. With n tenants all of them together hold at most 1 + 1/2 + … + 1/n times the bound.
+ * One bound that several tenants share. Up to the bound each may take what it needs. Beyond it a tenant may take while it holds less than an equal
+ * share, so a flood of one leaves room for each of the others. All of n tenants together hold at most 1 + 1/2 + … + 1/n times the bound.
  */
 export interface Shares {
   mayTake(holder: string): boolean;

@@ -7,7 +7,7 @@ export interface AttributeMap {
   readonly [key: string]: AttributeValue;
 }
 
-/** Anything that carries attributes. Of equal keys the last one counts. */
+/** Anything that carries attributes. When keys are equal, the last one counts. */
 export interface Attributed {
   attribute(key: string): AttributeValue | undefined;
   /** Keys in wire order, each once. */
@@ -41,7 +41,7 @@ export interface WrittenBytes {
 export interface KeyShape {
   /** Each once. */
   readonly keys: readonly string[];
-  /** Of equal keys the last one counts. */
+  /** When keys are equal, the last one counts. */
   place(key: string): number | undefined;
   /** A value derived from the keys, computed once per `by`. */
   keep<By extends object, Kept>(by: By, make: (shape: KeyShape, by: By) => Kept): Kept;
@@ -133,7 +133,7 @@ export interface LogRecord extends Attributed {
   readonly wireBytes: number;
 }
 
-/** When a span ended; `undefined` when it tells no end, or one before its start. */
+/** When a span ended; `undefined` when it has no end, or one before its start. */
 export function reportedEnd({ startUnixNano, endUnixNano }: Pick<Span, 'startUnixNano' | 'endUnixNano'>): bigint | undefined {
   return endUnixNano < startUnixNano ? undefined : endUnixNano;
 }

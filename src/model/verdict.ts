@@ -13,7 +13,7 @@ export function errorType(error: string): string {
   return errorWord.test(word) ? word : '_OTHER';
 }
 
-/** Why there was nothing to score, for machines. The explanation says it in words. */
+/** The reason why there was nothing to score, for machines. The explanation gives it in words. */
 export type SkipReason =
   | 'no_tool_calls'
   | 'no_tool_definitions'
@@ -43,11 +43,11 @@ export type SkipReason =
 
 /** The part of a verdict on one tool call, or on another part of the run. */
 export interface PartVerdict {
-  /** Absent: a tool call. */
+  /** Omitted for a tool call. */
   readonly of?: 'retriever' | 'sub_agent' | 'model_call';
   /** Position in the trajectory, or among the parts of its kind, from 0. */
   readonly index: number;
-  /** Of another part the name of its tool, agent or model; empty when it has none. */
+  /** For another part the name of its tool, agent or model; empty when it has none. */
   readonly tool: string;
   readonly callId?: string;
   readonly spanId?: SpanId;
@@ -77,7 +77,7 @@ export type Verdict =
   | {
       readonly kind: 'scored';
       readonly score: number;
-      /** Null: a raw metric that neither passes nor fails. */
+      /** `null` for a raw metric that neither passes nor fails. */
       readonly threshold: number | null;
       readonly passed: boolean | null;
       /** `pass`, `fail`, or the evaluator's own label; empty for a raw metric without labels. */
@@ -93,7 +93,7 @@ export type Verdict =
 /** How every pair of run and evaluator ends, exactly once. */
 export type Decision = 'scored' | 'skipped' | 'filtered' | 'sampled_out' | 'over_budget' | 'overload' | 'failed';
 
-/** The target of a verdict. With the configured name it identifies an evaluation, of which the highest revision counts. */
+/** The target of a verdict. With the configured name it identifies an evaluation, whose highest revision counts. */
 export interface EvaluationKey {
   readonly tenant: Tenant;
   readonly targetKind: 'run' | 'tool_call' | 'session' | 'tool_definition' | 'group';
@@ -104,7 +104,7 @@ export interface EvaluationKey {
 /** The source of the verdict: a rule, a judge, or an HTTP endpoint. */
 export type EvaluatorKind = 'rule' | 'judge' | 'http';
 
-/** What made the probability of a choice, beside the rate of the evaluator and its budget. */
+/** The origin of the probability of a choice, beside the rate of the evaluator and its budget. */
 export interface SampledBy {
   /** The probability divided by the least that a run could have had at that moment, above 1; absent: it was not raised. */
   readonly raisedBy?: number;
@@ -112,7 +112,7 @@ export interface SampledBy {
   readonly upstream?: number;
 }
 
-/** What of it there is. */
+/** The members that are known. */
 export function sampledBy({
   raisedBy,
   upstream,
@@ -130,7 +130,7 @@ export interface Evaluation extends SampledBy {
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
   readonly evaluatorVersion: number;
-  /** True: the evaluator guards against harm, so a run that it could not check is worth a notice. */
+  /** True when the evaluator guards against harm, so that a run that it could not check is worth a notice. */
   readonly guard?: true;
   /** Hash of options and expectation: distinguishes verdicts of differently configured evaluators. */
   readonly optionsHash: string;
@@ -181,7 +181,7 @@ export function verdictWord(verdict: Verdict): VerdictWord {
 /** The evaluator whose pass shows only that a run did not end in an error. */
 export const endEvaluator = 'run_error';
 
-/** Whether a verdict shows that something of the run was checked. */
+/** True when a verdict shows that something of the run was checked. */
 export function isCheck({ evaluator, word }: { readonly evaluator: string; readonly word: VerdictWord }): boolean {
   return word === 'fail' || ((word === 'pass' || word === 'raw') && evaluator !== endEvaluator);
 }

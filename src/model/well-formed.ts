@@ -6,7 +6,7 @@
 /** The escape of a half, or of one of the two that make up a character. */
 const HALF = /\\u[dD][89a-fA-F]/;
 
-/** True: values in the text may have halves. Most texts have no such escape, and a search for its beginning is fast. */
+/** True when values in the text may have halves. Most texts have no such escape, and a search for its beginning is fast. */
 export function mayHaveHalves(text: string): boolean {
   return text.includes('\\u') && HALF.test(text);
 }

@@ -21,10 +21,10 @@ import type { AskEnd } from './jury/judge-driver.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { TaskGroups } from './reporting/task-groups.ts';
 
-/** What waits for a judge in the store, or why it may not. */
+/** The work that waits for a judge in the store, or the reason why it may not. */
 export type Queued = { readonly kind: 'job'; readonly job: NewJudgeJob } | { readonly kind: 'overload'; readonly reason: string };
 
-/** What has waited in the store. */
+/** A job that has waited in the store. */
 export type ResumedJob = NewJudgeJob & { readonly run: Run };
 
 /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
@@ -41,7 +41,7 @@ interface JudgingDeps {
   readonly queue?: ((work: ToJudge) => Queued | undefined) | undefined;
 }
 
-/** Where those go who are asked about one run. */
+/** Destinations of the questions about one run. */
 interface Places {
   readonly jobs: readonly NewJudgeJob[];
   /** For whom there is no room. */
@@ -56,11 +56,11 @@ interface Judging {
   resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void;
 }
 
-/** Of those who ask: there may be room later. */
+/** Reasons that may pass: there may be room later. */
 const waitsOn: ReadonlySet<string> = new Set(['queue_full', 'stopping', 'judge_down']);
 
 export function judging({ clock, telemetry, settings, deliver, ask, queue }: JudgingDeps): Judging {
-  /** What the verdict goes by is settled when the question is asked, whatever the configuration says when the answer comes. */
+  /** The basis of the verdict is fixed when the question is asked, even if the configuration has changed when the answer comes. */
   function whenAnswered({ run, item }: Pick<RedactedRun, 'run' | 'item'>, asked: ToJudge, askedMs: number): (end: AskEnd) => void {
     const { groups } = settings();
     return (end) => {

@@ -5,7 +5,7 @@
  *                                                              └→ ask → deliver  a sample goes to judges, each verdict when it comes;
  *                                                                                where a store keeps what waits for them, it goes out with the run and comes back by `resume`
  *
- * Pure: time comes from a clock, and the host calls `advance` when `nextDueMs` says so.
+ * Pure: time comes from a clock, and the host calls `advance` at the time of `nextDueMs`.
  */
 import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
@@ -35,14 +35,14 @@ import type { AskEnd } from './jury/judge-driver.ts';
 import { costCounting, countActivity } from './reporting/agent-activity.ts';
 import type { TaskGroups } from './reporting/task-groups.ts';
 
-/** What a configuration says about runs. It may be exchanged at any time: a run goes by what holds when it closes. */
+/** Settings for runs. They may be exchanged at any time: a run follows those in force when it closes. */
 export interface PipelineSettings extends GatheringSettings {
   readonly plan: readonly PlannedEvaluator[];
   /** In US dollars, of the models that the agents use. */
   readonly prices?: PriceTable;
   /** Compares the runs of one task with one another. */
   readonly groups?: TaskGroups;
-  /** What nobody but rules may see. */
+  /** Content that only rules may see. */
   readonly redaction?: Redaction;
 }
 
@@ -52,30 +52,32 @@ export interface PipelineOptions extends PipelineSettings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
-  /** Memory of the bodies that spans lie in; absent: spans of closed traces are copied out of it. */
+  /** Memory of the bodies that hold spans; without it, spans of closed traces are copied out of the bodies. */
   readonly bodies?: { readonly usedBytes: () => number };
-  /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
+  /** Compacts the spans of traces that are open for long; omitted to leave them unchanged. */
   readonly compaction?: SlabAllocator;
-  /** Absent: all traces are here. */
+  /** Omitted when all traces are here. */
   readonly others?: OtherGatherers;
-  /** Receives the keys of traces of which nothing is open, or that have shown no run; before the verdicts of their runs, in the same turn. */
+  /** Receives the keys of traces without anything open, or that have shown no run; before the verdicts of their runs, in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
-  /** A request has begun whose spans are not here yet. Absent: none ever has. */
+  /** True while a request has begun whose spans are not here yet. Omitted when that cannot happen. */
   readonly isReceiving?: () => boolean;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   readonly ask: Ask;
-  /** Absent: there are no budgets. */
+  /** Omitted when there are no budgets. */
   readonly pace?: Pace;
-  /** What waits for a judge in the store, or why it may not. Undefined: nothing waits there, and the judge is asked at once. */
+  /**
+   * The work that waits for a judge in the store, or the reason why it may not. `undefined` when nothing waits there, and the judge is asked at once.
+   */
   readonly queue?: (work: ToJudge) => Queued | undefined;
   /** The least probability of a sampler before the service that is believed; absent: `upstreamProbabilityMin`. */
   readonly upstreamMin?: number;
   /** Called for each run that claims a smaller one. */
   readonly upstreamRaised?: (tenant: Tenant) => void;
-  /** Learns from runs as they came, before redaction; never waits, never throws. Absent: nothing learns. */
+  /** Learns from unredacted runs; never waits, never throws. Omitted when nothing learns. */
   readonly learn?: (run: Run, evaluations: readonly Evaluation[]) => void;
-  /** Absent: no session is judged as a whole. */
+  /** Omitted when no session is judged as a whole. */
   readonly sessions?: Pick<TurnsWith, 'queueKeyOf' | 'refused'>;
 }
 
@@ -86,17 +88,18 @@ export interface Pipeline extends Reopening {
    */
   spans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number, memory?: MemoryReference): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
-  /** What a journal needs to know of the traces. */
+  /** The journal's view of the traces. */
   readonly references: JournalReferences;
-  /** Closes and scores what is due, in so many pieces at most: a small trace is one, a large one many. `nextDueMs` tells whether more is due. */
+  /** Closes and scores what is due, in at most `piecesMax` pieces: a small trace is one, a large one many. `nextDueMs` shows whether more is due. */
   advance(piecesMax?: number): void;
   /** When something is due, in milliseconds since the epoch; undefined while nothing waits. */
   nextDueMs(): number | undefined;
   /** Closes and scores everything that is open, for the end of the process. */
   finish(): void;
   /**
-   * Asks about what has waited, by the configuration that is in force now; an evaluator that is not in it any more ends as filtered. `ended`: the verdict or the decision
-   * has been delivered; false: there was no room, and it waits on. With `as` it ends so, and nobody is asked.
+   * Asks about work that has waited, by the configuration that is in force now; an evaluator that is not in it any more ends as filtered. `ended` is
+   * true when the verdict or the decision has been delivered, false when there was no room, so that it waits on. With `as` it ends so, and no judge
+   * is asked.
    */
   resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void;
   /** For every run that closes from now on; judges that were asked before end under what held when they were. */
@@ -105,17 +108,17 @@ export interface Pipeline extends Reopening {
   packIdle(tracesMax: number): boolean;
   /** The trace with this key belongs to another gatherer. */
   handOver(key: string): void;
-  /** Another gatherer tells of tools. */
+  /** Another gatherer reports tools. */
   hear(note: SessionNote): void;
   /** Another gatherer has the requests at these positions. Gives the positions whose requests are to be gathered again. */
   drop(isLost: (position: number) => boolean): readonly number[];
   /** Lets traces go when the limits have become tighter. */
   relieve(): void;
-  /** True: spans still come to the open trace that was begun first. Looks through the closed ones before it. */
+  /** True while spans still come to the open trace that was begun first. Looks through the closed ones before it. */
   isOldestActive(): boolean;
   /** Bytes of the spans and records that are held. */
   bytes(): number;
-  /** Of these, what belongs to traces that are not done. */
+  /** Bytes of the traces that are not done. */
   openBytes(): number;
 }
 
@@ -124,7 +127,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
   let settings: PipelineSettings = options;
   let countCosts = costCounting(options.prices ?? {}, telemetry);
   const judges = judging({ clock, telemetry, settings: () => settings, deliver, ask, queue });
-  /** Of large runs that close in this turn. */
+  /** Verdicts of large runs that close in this turn. */
   const ruleVerdicts = new WeakMap<Run, readonly Evaluation[]>();
   const gather = gathering({
     ...options,

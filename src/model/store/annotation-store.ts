@@ -17,9 +17,9 @@ export interface Annotation {
   readonly traceId: TraceId;
   /** The agent span of the run; `undefined` for the outermost run of the trace, which started first. */
   readonly spanId: SpanId | undefined;
-  /** True: the span is only a hint. If no run has it, the annotation concerns the outermost run. */
+  /** True when the span is only a hint. If no run has it, the annotation concerns the outermost run. */
   readonly isNear?: true;
-  /** The annotated tool call: its span id or the model's id. Absent: the run as a whole. */
+  /** The annotated tool call: its span id or the model's id. Omitted for the run as a whole. */
   readonly toolCall?: string;
   /** Name of the annotation; that of an evaluator to compare with its verdicts. */
   readonly name: string;
@@ -28,17 +28,15 @@ export interface Annotation {
   readonly kind: AnnotatorKind;
   /** At least one of label, score and passed is present. */
   readonly label: string | undefined;
-  /** From 0 to 1. */
+  /** The score, 0 to 1. */
   readonly score: number | undefined;
   readonly passed: boolean | undefined;
   readonly explanation: string;
-  /**
-   * Time of the annotation. Of several by one annotator on one run and name the newest counts; of equal times the last one that arrived.
-   */
+  /** Time of the annotation. Among several by one annotator on one run and name the newest counts; among equal times the last one that arrived. */
   readonly at: Micros;
   /**
-   * With which a queue drew the run at random from those that have a verdict, above 0 and at most 1. Absent: a person or a rule chose the
-   * run, so nothing is known of runs without a label. A later annotation of the same annotator keeps it.
+   * The probability with which a queue drew the run at random from those that have a verdict, above 0 and at most 1. Omitted when a person or a rule
+   * chose the run, so that nothing is known of runs without a label. A later annotation of the same annotator keeps it.
    */
   readonly probability?: number;
 }
@@ -75,7 +73,7 @@ export interface IdentifiedAnnotation extends StoredAnnotation {
 
 const ID = /^[0-9a-f]{32}-[0-9a-f]{24}$/;
 
-/** `undefined` when the text is no annotation id. */
+/** `undefined` when the text is not an annotation id. */
 export function traceOfAnnotation(id: string): TraceId | undefined {
   return ID.test(id) ? parseTraceId(id.slice(0, 32)) : undefined;
 }

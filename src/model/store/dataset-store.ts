@@ -15,7 +15,7 @@ export interface DatasetKey {
 export const datasetNamePattern = '^[A-Za-z0-9._-]{1,100}$';
 const datasetName = new RegExp(datasetNamePattern);
 
-/** `.` and `..` are steps of a path, and stand in none. */
+/** `.` and `..` are steps of a path, and not names. */
 export function isDatasetName(name: string): boolean {
   return datasetName.test(name) && !/^\.+$/.test(name);
 }
@@ -38,7 +38,7 @@ export interface StoredDataset extends DatasetKey {
   readonly version: number;
   /** Examples of the newest version. */
   readonly examples: number;
-  /** Examples whose expectation nobody has looked at. */
+  /** Examples whose expectation has not been reviewed. */
   readonly drafts: number;
   readonly createdAt: Micros;
   readonly changedAt: Micros;
@@ -58,18 +58,18 @@ export interface DatasetVersion {
 }
 
 export interface DatasetChange {
-  /** New examples, and changed ones by the id of what they replace. Of several with one id the last counts. */
+  /** New examples, and changed ones by the id of what they replace. When several share an id, the last counts. */
   readonly put?: readonly DatasetExample[];
   /** Ids; one that is also in `put` stays. */
   readonly remove?: readonly string[];
   readonly by: string;
   readonly at: Micros;
   readonly note?: string;
-  /** The version that the change is based on; 0 when the dataset must not exist. Absent: whichever is newest. */
+  /** The version that the change is based on; 0 when the dataset must not exist. Defaults to the newest. */
   readonly expected?: number;
-  /** Which examples `put` may replace: `drafts` only those that nobody has looked at. Default: all. */
+  /** The examples that `put` may replace: `drafts` only those that have not been reviewed. Default: all. */
   readonly replaces?: 'all' | 'drafts' | 'none';
-  /** True: an example whose input has the fingerprint of another example is left out. */
+  /** When true, an example whose input has the fingerprint of another example is left out. */
   readonly isDistinct?: boolean;
   /** New examples beyond this number in the dataset are left out. Default and limit: `datasetExamplesMax`. */
   readonly examplesMax?: number;
@@ -94,7 +94,7 @@ export type DatasetOutcome =
       readonly version: number;
       readonly added: number;
       readonly changed: number;
-      /** Of `changed`, examples whose replaced body was reviewed. */
+      /** Number of `changed` examples whose replaced body was reviewed. */
       readonly changedReviewed: number;
       readonly removed: number;
       /** Written again without a difference in content. */
@@ -119,7 +119,7 @@ export interface ExampleQuery {
   readonly after?: number;
   readonly split?: string;
   readonly tag?: string;
-  /** True: examples whose expectation nobody has looked at; false: the others. */
+  /** True for examples that have not been reviewed; false for the others. */
   readonly isDraft?: boolean;
 }
 
@@ -157,23 +157,23 @@ export interface DatasetDifference {
 export interface DatasetStore {
   /** Makes one version, or none when nothing changes. All or nothing. */
   change(key: DatasetKey, change: DatasetChange): Promise<DatasetOutcome>;
-  /** By name; of all tenants without one. */
+  /** Sorted by name; all tenants without one. */
   list(tenant?: Tenant): Promise<readonly StoredDataset[]>;
   dataset(key: DatasetKey): Promise<StoredDataset | undefined>;
   /** Newest first, before this one. */
   versions(key: DatasetKey, query: { readonly limit: number; readonly before?: number }): Promise<readonly DatasetVersion[]>;
-  /** Of the newest version without one. `undefined`: there is no such version. */
+  /** Examples of the newest version without one. `undefined` when the version does not exist. */
   examples(key: DatasetKey, version: number | undefined, query: ExampleQuery): Promise<ExamplePage | undefined>;
   /** `undefined`: the version has no such example. */
   example(key: DatasetKey, version: number | undefined, id: string): Promise<StoredExample | undefined>;
   /** All bodies of one example, newest first. */
   history(key: DatasetKey, id: string, limit: number): Promise<readonly ExampleRevision[]>;
-  /** What leads from one version to another. `undefined`: one of them is missing. */
+  /** The changes from one version to another. `undefined` when one of them is missing. */
   diff(
     key: DatasetKey,
     versions: { readonly from: number; readonly to: number },
     query: { readonly limit: number; readonly after?: number },
   ): Promise<DatasetDifference | undefined>;
-  /** Deletes the dataset with all its versions. False: there is none. */
+  /** Deletes the dataset with all its versions. False when it does not exist. */
   delete(key: DatasetKey): Promise<boolean>;
 }

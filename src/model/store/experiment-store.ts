@@ -11,7 +11,7 @@ export interface ExperimentKey {
 
 /** Limit per tenant, of experiments with a runner. */
 export const experimentsMax = 10_000;
-/** Limit per tenant, of experiments of spans alone: their senders choose the ids. */
+/** Limit per tenant of experiments begun by spans: their senders choose the ids. */
 export const spanExperimentsMax = 1_000;
 /** Limit of experiments that one call deletes. */
 export const deletedExperimentsMax = 1_000;
@@ -35,7 +35,7 @@ export interface ExperimentQuery {
   readonly name?: string;
   /** Name of the dataset. */
   readonly dataset?: string;
-  /** True: those of spans alone. False: those with a runner. Absent: both. */
+  /** True for those begun by spans, false for those with a runner, omitted for both. */
   readonly isFromSpans?: boolean;
   /** At most `experimentsPageMax`. */
   readonly limit: number;
@@ -83,8 +83,8 @@ export interface ExperimentsToDelete {
 
 export interface ExperimentStore {
   /**
-   * `known`: the id is in use. `full`: the tenant has its limit of experiments of this source. An experiment of spans alone gives its id to one with a
-   * runner, and goes on under another one: senders choose ids.
+   * `known`: the id is in use. `full`: the tenant has its limit of experiments of this source. An experiment begun by spans gives its id to one with
+   * a runner, and goes on under another one: senders choose ids.
    */
   begin(experiment: Experiment): Promise<'begun' | 'known' | 'full'>;
   /** Changes the state; false: there is no such experiment, or it is done. */
@@ -94,25 +94,24 @@ export interface ExperimentStore {
   ): Promise<boolean>;
   add(key: ExperimentKey, result: ExperimentResult): Promise<AddedResult>;
   /**
-   * For runs that the service scores one verdict after the other. The verdicts of a run are added to its result, and replace those of the
-   * same name. A run without a result gets the next number of its example; the `repeat` of `result` is not read. Only an experiment of spans
-   * alone takes them.
+   * The service scores runs one verdict after the other. The verdicts of a run are added to its result, and replace those of the same name. A run
+   * without a result gets the next number of its example; the `repeat` of `result` is not read. Only an experiment begun by spans takes them.
    */
   merge(key: ExperimentKey, result: ExperimentResult & Required<Pick<ExperimentResult, 'run'>>, at: Micros): Promise<AddedResult>;
   list(query: ExperimentQuery): Promise<ExperimentPage>;
   experiment(key: ExperimentKey): Promise<StoredExperiment | undefined>;
   results(key: ExperimentKey, query: ResultQuery): Promise<ResultPage>;
-  /** Which runs of which examples have a result. */
+  /** The runs of examples that have a result. */
   done(key: ExperimentKey): Promise<readonly Pick<ExperimentResult, 'exampleId' | 'repeat'>[]>;
-  /** Deletes the experiment with its results. False: there is none. */
+  /** Deletes the experiment with its results. False when it does not exist. */
   delete(key: ExperimentKey): Promise<boolean>;
   /** Deletes the oldest that match, at most `deletedExperimentsMax`; resolves with their number. */
   deleteSome(which: ExperimentsToDelete): Promise<number>;
-  /** Closes experiments of spans alone, and deletes those without a change since `before`. Resolves with the number of deleted ones. */
+  /** Closes experiments begun by spans, and deletes those without a change since `before`. Resolves with the number of deleted ones. */
   prune(limits: { readonly now: Micros; readonly before: Micros; readonly limit: number }): Promise<number>;
 }
 
-/** By id, or the newest of a name. Senders of spans choose ids, so an experiment with a runner comes before one of spans alone. */
+/** Finds it by id, or takes the newest of a name. Senders of spans choose ids, so an experiment with a runner precedes one begun by spans. */
 export async function referredExperiment(
   experiments: Pick<ExperimentStore, 'experiment' | 'list'>,
   tenant: Tenant,

@@ -32,7 +32,7 @@ export interface ExportStore {
   }): Promise<number>;
   /** A number that differs from the last one when another process has written to the store in between. */
   otherWrites(): Promise<number>;
-  /** Counts by exporter, sorted by name, also for exporters that are no longer configured. */
+  /** Counts by exporter, sorted by name; they include exporters that have left the configuration. */
   counts(): Promise<readonly ExportCount[]>;
 }
 
@@ -46,7 +46,7 @@ export interface NewExport {
   readonly offeredAt: Micros;
   /** Outcome before the row was written. `sent`: the row only replaces older revisions. Otherwise it is a dead letter. */
   readonly already?: 'sent' | { readonly attempts: number; readonly reason: string };
-  /** Absent: no other process has the store open. */
+  /** Omitted when no other process has the store open. */
   readonly lease?: Lease | undefined;
 }
 
@@ -75,7 +75,7 @@ type ExportState = (typeof exportStates)[number];
 export interface ExportQuery {
   readonly exporter?: string;
   readonly state?: ExportState;
-  /** From 1 to 200. */
+  /** Rows to return, 1 to 200. */
   readonly limit: number;
   /** Continues after this row. */
   readonly after?: number;

@@ -112,7 +112,7 @@ export function reservedAfter(
 /** Length of the window of limits per minute, in seconds. */
 export const minuteSeconds = 60;
 
-/** Whether the last sixty seconds have room. Every store applies this rule. A call beyond the limit goes when the window is empty. */
+/** True when the last sixty seconds have room. Every store applies this rule. A call beyond the limit goes when the window is empty. */
 export function fitsMinute(noted: Amount, { wanted, limits }: Pick<MinuteEntry, 'wanted' | 'limits'>): boolean {
   return measures.every((measure) => noted[measure] === 0 || noted[measure] + wanted[measure] <= (limits[measure] ?? Infinity));
 }
@@ -197,7 +197,7 @@ export interface BatchAnswer {
   readonly text: string;
 }
 
-/** Where a question is. */
+/** The state of a question. */
 export type QuestionState = { readonly kind: 'answered'; readonly text: string } | { readonly kind: 'in_batch'; readonly batch: string };
 
 export interface JudgeBatchStore {

@@ -3,8 +3,8 @@ import type { Clock } from '../clock.ts';
 import type { Micros } from '../timestamp.ts';
 
 /**
- * Both times are of the process that asks. Only the length between them counts where machines share a store: it adds the length to the time of
- * its own clock, so leases hold whatever the clocks of the machines show.
+ * Both times are of the process that asks. Only the length between them counts where machines share a store: it adds the length to the time of the
+ * store's clock, so leases do not depend on the clocks of the machines.
  */
 export interface Lease {
   /** The name under which the process holds what it takes. */

@@ -14,7 +14,7 @@ export interface ProcessKey {
 export interface ProcessRow extends ProcessKey {
   /** Runs that its model was learnt from. */
   readonly runs: number;
-  /** True: nothing is learnt any more. */
+  /** True when nothing more is learnt. */
   readonly isFrozen: boolean;
   readonly beganAt: Micros;
   readonly changedAt: Micros;
@@ -26,7 +26,7 @@ export interface StoredProcess extends ProcessRow {
 
 export interface LearningPolicy {
   readonly runsMax: number;
-  /** True: the model is frozen at `runsMax` runs. False: all counts are halved there, and learning goes on. */
+  /** When true, the model is frozen at `runsMax` runs; when false, all counts are halved there, and learning goes on. */
   readonly freezes: boolean;
 }
 
@@ -40,8 +40,8 @@ export interface ProcessStore {
   /** The process of the same agent that was begun last before this one. */
   before(row: Pick<ProcessRow, keyof ProcessKey | 'beganAt'>): Promise<StoredProcess | undefined>;
   /**
-   * Adds what was learnt since the last time and gives the sum, in one transaction: several threads may learn one process. A frozen process
-   * stays as it is.
+   * Adds what was learnt since the last time and gives the sum, in one transaction: several threads may learn one process. A frozen process does not
+   * change.
    */
   add(key: ProcessKey, learnt: ProcessModel, policy: LearningPolicy & { readonly at: Micros }): Promise<StoredProcess>;
   /** Resolves with `false` when there is none. */

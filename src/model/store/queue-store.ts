@@ -30,7 +30,7 @@ export interface QueueLease {
   readonly until: Micros;
 }
 
-/** What one person has said of an item, once. */
+/** The single response of one person to an item. */
 export interface QueueResponse {
   readonly person: string;
   readonly kind: 'answer' | 'skip';
@@ -56,7 +56,7 @@ export interface QueueItem extends RunKey {
   readonly state: QueueItemState;
   /** `undefined` while it is open. */
   readonly closedAt: Micros | undefined;
-  /** Of the last holder, also after its end; `undefined` when nobody holds it. */
+  /** Lease of the last holder, also after its end; `undefined` when no one has held it. */
   readonly lease: QueueLease | undefined;
   /** In the order of time. */
   readonly responses: readonly QueueResponse[];
@@ -74,7 +74,7 @@ export interface AddingItems {
   readonly dueAt: Micros | undefined;
   /** Limit of open items of the queue, without the drawn ones. */
   readonly itemsMax: number;
-  /** True: a run whose item is skipped or expired is opened again. */
+  /** When true, a run whose item is skipped or expired is opened again. */
   readonly reopens: boolean;
 }
 
@@ -93,7 +93,7 @@ export type QueueDrawOutcome = 'drawn' | 'not_drawn' | 'known' | 'not_stored';
 export const queueAddOutcomes = ['added', 'reopened', 'known', 'full', 'not_stored'] as const;
 export type QueueAddOutcome = (typeof queueAddOutcomes)[number];
 
-/** Which items a person may get: those that are free, and that the person has not responded to. */
+/** The items that a person may get: those that are free, and that the person has not responded to. */
 export interface FreeItems {
   readonly queue: string;
   readonly tenant?: Tenant;
@@ -106,15 +106,15 @@ export interface FreeItems {
 export interface LeaseRequest extends FreeItems {
   /** End of the lease. */
   readonly until: Micros;
-  /** The first free one of these ids; absent: the oldest one. Of chosen items. */
+  /** Takes the first free one of these ids; by default the oldest one. Applies to chosen items. */
   readonly among?: readonly number[];
-  /** Share of the turns that gives a drawn item, the first in the random order, while there is one. Absent: 0. */
+  /** Share of the turns that gives a drawn item, the first in the random order, while there is one. Default: 0. */
   readonly random?: number;
 }
 
 export interface Leased {
   readonly item: QueueItem;
-  /** True: it takes over a lease that has ended, and that nobody has counted. */
+  /** True when it takes over a lease that has ended and has not been counted. */
   readonly tookOver: boolean;
 }
 
@@ -141,7 +141,7 @@ export interface NewQueueResponse extends QueueResponse {
   readonly lease: number;
   /** Answers, or skips, that close the item. */
   readonly people: number;
-  /** What the store keeps with the answer, in the same transaction. */
+  /** Annotations that the store keeps with the answer, in the same transaction. */
   readonly annotations: readonly Annotation[];
 }
 
@@ -201,7 +201,7 @@ export interface AnsweredItem {
 
 export interface QueueUpkeep {
   readonly at: Micros;
-  /** Of the queues in force, the number of answers that closes an item. */
+  /** The number of answers that closes an item, for the queues in force. */
   readonly people: ReadonlyMap<string, number>;
   /** Limit of rows of each kind in one call. */
   readonly limit: number;
@@ -228,13 +228,13 @@ export interface QueueStore {
   candidates(query: FreeItems & { readonly limit: number }): Promise<readonly QueueCandidate[]>;
   /** Gives a free item to a person; the one that the person holds already comes first. `undefined`: none is free. */
   lease(request: LeaseRequest): Promise<Leased | undefined>;
-  /** Takes an answer or a skip and its annotations, all or nothing. The end of the lease alone is no reason to refuse it. */
+  /** Takes an answer or a skip and its annotations, all or nothing. An ended lease does not suffice to refuse it. */
   respond(response: NewQueueResponse): Promise<ResponseOutcome>;
-  /** Ends a lease. False: the person does not hold it under this number. */
+  /** Ends a lease. False when the person does not hold it under this number. */
   release(lease: { readonly queue: string; readonly item: number; readonly lease: number; readonly person: string }): Promise<boolean>;
   item(queue: string, id: number): Promise<QueueItem | undefined>;
   items(query: QueueItemQuery): Promise<QueueItemPage>;
-  /** By name of the queue. */
+  /** Counts sorted by the name of the queue. */
   counts(query: { readonly tenant?: Tenant; readonly now: Micros }): Promise<readonly QueueCounts[]>;
   /** By name of the person, at most `limit`. */
   people(query: { readonly queue: string; readonly tenant?: Tenant; readonly limit: number }): Promise<readonly PersonsCount[]>;

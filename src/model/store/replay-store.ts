@@ -35,18 +35,18 @@ export interface ReplayPage {
 
 /** New verdicts of one run. */
 export interface Revision {
-  /** The run at its next revision, with the changed verdicts and their decisions alone. Its other members are not written. */
+  /** The run at its next revision, with only the changed verdicts and their decisions. Its other members are not written. */
   readonly item: ScoredRun;
   /** The revision that the verdicts replace. */
   readonly before: number;
-  /** What exporters get; it may hold verdicts that did not change. */
+  /** Items for exporters, which may hold verdicts that did not change. */
   readonly exports: readonly NewExport[];
 }
 
-/** written: it is a revision now. changed: the run has another revision than expected, and keeps it. gone: the run is deleted. */
+/** written: it is a revision now. changed: the run has a revision other than the expected one, and keeps it. gone: the run is deleted. */
 export type RevisionFate = 'written' | 'changed' | 'gone';
 
-/** Where a replay stands. It is written in the transaction of the revisions, so a killed replay repeats nothing and omits nothing. */
+/** The progress of a replay. It is written in the transaction of the revisions, so a killed replay repeats nothing and omits nothing. */
 export interface ReplayCheckpoint {
   /** Names the configuration and the filters. */
   readonly id: string;

@@ -23,13 +23,13 @@ export function replicaName({ host, id }: Pick<Replica, 'host' | 'id'>): string 
   return `${host} ${id.slice(0, 8)}`;
 }
 
-/** Milliseconds by which the clock of a replica may differ from that of the store before people are told. */
+/** Milliseconds that the clock of a replica may differ from that of the store without a notice. */
 export const clockSkewMaxMs = 5_000;
 
 export interface ReplicaStore {
-  /** True: other processes may have the store open at the same time. */
+  /** True when other processes may have the store open at the same time. */
   readonly isShared: boolean;
-  /** The time by which leases count, when the clock of the caller shows `now`. */
+  /** The time that applies to leases, when the clock of the caller shows `now`. */
   time(now: Micros): Promise<Micros>;
   /** Writes the sign of life of a process, whose clock shows `seenAt`, and deletes processes that were seen last before `forget`. */
   seen(replica: Replica, forget: Micros): Promise<void>;

@@ -12,7 +12,7 @@ import type { Micros } from '../timestamp.ts';
  * run: runs of an agent. failed: with a verdict `fail`. errors: that ended in an error. costed: of known cost. tool: calls of a tool, whose keyed
  * counts are calls by refused argument. model: calls of a model; its sketches of tokens and cost are of what one run used. evaluator: verdicts by
  * word, sums of weights w = 1 / p over those with a pass or fail, pairs of two of them in one session, each in both
- * orders, those of runs that were raised, the runs that these and the others stand for of those that reach the service, and as keyed counts the
+ * orders, those of runs that were raised, the runs reaching the service that these and the others represent, and as keyed counts the
  * scores by bin.
  */
 export const rollupShapes = {
@@ -65,7 +65,7 @@ export type RollupKind = keyof typeof rollupShapes;
 type CountName<Kind extends RollupKind> = (typeof rollupShapes)[Kind]['counts'][number];
 type SketchName<Kind extends RollupKind> = (typeof rollupShapes)[Kind]['sketches'][number];
 
-/** Upper edges of the bins of scores, inclusive. The first bin has exact zeros alone, the last one 1 and near misses. */
+/** Upper edges of the bins of scores, inclusive. The first bin has only exact zeros, the last one 1 and near misses. */
 export const scoreEdges = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1] as const;
 
 /** Stands for what a step has no room for. */
@@ -79,11 +79,11 @@ export interface RollupQuery {
   readonly now: Micros;
   readonly agent?: string;
   readonly tenant?: Tenant;
-  /** Of the tool, the model or the evaluator. */
+  /** Name of the tool, the model or the evaluator. */
   readonly name?: string;
-  /** True: rows for each agent. */
+  /** True for rows by agent. */
   readonly byAgent?: boolean;
-  /** True: rows for each name. */
+  /** True for rows by name. */
   readonly byName?: boolean;
   /** Rows for each step of this width; absent: over the whole time. */
   readonly stepMicros?: RollupStep;

@@ -5,7 +5,7 @@
 import type { RunKey } from '../agent-trace.ts';
 import type { Micros } from '../timestamp.ts';
 
-/** What a rule does with a run. */
+/** The action of a rule on a run. */
 export type RuleKind = 'dataset' | 'queue';
 
 /** A match that is written with its run. */

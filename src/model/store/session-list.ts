@@ -11,7 +11,7 @@ export interface SessionRow {
   readonly agents: readonly string[];
   /** Number of runs, at most `sessionRunsMax`. */
   readonly turns: number;
-  /** False: the session has more runs, and the figures are those of the newest. */
+  /** False when the session has more runs, and the figures are those of the newest. */
   readonly isWhole: boolean;
   readonly startedAt: Micros;
   readonly endedAt: Micros;
@@ -33,13 +33,13 @@ export const sessionAgentsMax = 20;
 export interface WorstTurns {
   /** Number of runs, at most `sessionRunsMax`. */
   readonly turns: number;
-  /** False: the session has more runs, and these are the newest. */
+  /** False when the session has more runs, and these are the newest. */
   readonly isWhole: boolean;
   /** Without verdicts on the whole session. In order of the first appearance of a name. */
   readonly worst: readonly WorstTurnRow[];
 }
 
-/** Of one evaluator. The last five are `undefined` when it scored no turn. */
+/** The worst turn of one evaluator. The last five are `undefined` when it scored no turn. */
 interface WorstTurnRow {
   readonly name: string;
   /** Number of scored turns. */

@@ -29,7 +29,7 @@ import type { SessionRow, WorstTurns } from './session-list.ts';
 import type { JudgeSessionStore } from './session-store.ts';
 
 export interface Store {
-  /** True: written data outlives the process. */
+  /** True when written data outlives the process. */
   readonly isDurable: boolean;
   /**
    * Writes all items or none, in order, with the unsent exports of them. Rejects when nothing was written. Resolves with the row of each
@@ -68,7 +68,7 @@ export interface Store {
   readonly ruleMatches: RuleMatchStore;
   /** Processes that have the store open, and which of them does a task that one process does at a time. */
   readonly replicas: ReplicaStore;
-  /** Who is signed in, where several processes have the store open. */
+  /** The people who are signed in, where several processes have the store open. */
   readonly signIns: SignInStore;
   /** Owners of the partitions of a shared journal. */
   readonly journalPartitions: JournalPartitionStore;
@@ -117,7 +117,7 @@ export interface TraceName {
 
 export interface KnownTrace extends TraceName {
   readonly runs: readonly { readonly spanId: SpanId; readonly revision: number; readonly partOf: string | undefined }[];
-  /** True: its spans are archived with the trace that it belongs to. */
+  /** True when its spans are archived with the trace that it belongs to. */
   readonly isJoined: boolean;
 }
 
@@ -126,7 +126,7 @@ export interface KeptSpans {
   /** Without duplicates. */
   readonly spans: readonly Span[];
   readonly records: readonly LogRecord[];
-  /** False: spans are missing. */
+  /** False when spans are missing. */
   readonly isWhole: boolean;
 }
 
@@ -160,17 +160,17 @@ export interface RunRecord {
 export interface StoreItem extends ScoredRun {
   /** Why the content is not written; absent when it is. The first item of a revision decides. */
   readonly withoutContent?: WithoutContent;
-  /** The encoded content. When present, the rest of the run serves lists alone. */
+  /** The encoded content. When present, the rest of the run serves only lists. */
   readonly content?: RunContent;
   /** Encoded verdicts and decisions. When present, the store reads no others. */
   readonly record?: RunRecord;
   /** Rules that wait for the run. */
   readonly matches?: readonly NewRuleMatch[];
-  /** The item is written while the fence holds. Absent: it is written in any case. */
+  /** The item is written while the fence holds. When omitted, it is always written. */
   readonly fence?: Fence;
 }
 
-/** Pieces per trace. The spans of a trace come together when it is done; late spans are a piece of their own. */
+/** Pieces per trace. The spans of a trace come together when it is done; late spans are a separate piece. */
 export const piecesPerTraceMax = 100;
 
 /** Spans and log records of one trace, compressed. */
@@ -183,9 +183,9 @@ export interface SpanPiece {
   readonly startedAt: Micros;
   readonly storedAt: Micros;
   readonly spans: number;
-  /** False: a part could not be read again. */
+  /** False when a part could not be read again. */
   readonly isWhole: boolean;
-  /** True: redaction rules were configured, so texts may differ from those that were evaluated. */
+  /** True when redaction rules were configured, so that texts may differ from those that were evaluated. */
   readonly isRedacted: boolean;
   /** Distinguishes the pieces of a trace. */
   readonly digest: string;
@@ -194,7 +194,7 @@ export interface SpanPiece {
 }
 
 export interface NewSpanPiece extends SpanPiece {
-  /** True: the store compresses `body`. */
+  /** True when the store compresses `body`. */
   readonly isPlain?: boolean;
 }
 
@@ -239,19 +239,19 @@ export interface StoredRun extends RunRow {
   readonly contentGone: ContentGone | undefined;
   /** Number of archived spans of its trace. */
   readonly spans: number;
-  /** By `groups.task_key`; absent when it has none. */
+  /** The task by `groups.task_key`; omitted when it has none. */
   readonly task?: string;
-  /** Oldest first, from the second revision on; those that changed nothing of what is compared are left out. Absent: there are none. */
+  /** Oldest first, from the second revision on; those that changed nothing of what is compared are left out. Omitted when there are none. */
   readonly revisions?: readonly RunRevision[];
   readonly decisions: readonly StoredDecision[];
-  /** By name and annotator. */
+  /** Sorted by name and annotator. */
   readonly annotations: readonly IdentifiedAnnotation[];
 }
 
 /** Revisions of one run whose changes are kept; later ones are not. */
 export const revisionsKeptMax = 50;
 
-/** What a revision changed against the one before. */
+/** The changes of a revision against the one before. */
 export interface RunRevision {
   readonly revision: number;
   readonly changes: readonly RevisionChange[];
@@ -270,7 +270,7 @@ export const revisionChangeKinds = [
 /** `ended_at` in microseconds since the epoch, `verdict` as a word; null: there was none. */
 export interface RevisionChange {
   readonly of: (typeof revisionChangeKinds)[number];
-  /** Of the tool or the evaluator. */
+  /** Name of the tool or the evaluator. */
   readonly name?: string;
   readonly before: string | number | null;
   readonly after: string | number | null;
@@ -292,7 +292,7 @@ export interface StoredVerdict extends SampledBy {
   readonly evidence: readonly string[];
   readonly details: JsonObject;
   readonly sampleProbability: number;
-  /** From which score on it passed. Absent: there is none, or an older release wrote the verdict. */
+  /** The lowest score that passes. Omitted when there is none, or when an older release wrote the verdict. */
   readonly threshold?: number;
 }
 
@@ -317,7 +317,7 @@ export interface RunFilter {
   /** Hash of the system prompt. */
   readonly prompt?: string;
   readonly sessionId?: string;
-  /** By `groups.task_key`. */
+  /** The task by `groups.task_key`. */
   readonly task?: string;
   readonly traceId?: TraceId;
   readonly status?: RunStatus;
@@ -325,7 +325,7 @@ export interface RunFilter {
   readonly evaluator?: string;
   /** Runs with such a verdict, of `evaluator` or, without one, of any. */
   readonly verdict?: VerdictWord;
-  /** True: annotated runs; false: the others. */
+  /** True for annotated runs, false for the others. */
   readonly annotated?: boolean;
   /** Runs with a call of this tool. */
   readonly tool?: string;
@@ -347,7 +347,7 @@ export interface RunFilter {
 }
 
 export interface RunQuery extends RunFilter {
-  /** From 1 to 200. */
+  /** Entries to return, 1 to 200. */
   readonly limit: number;
   /** Continues after this run. New runs neither repeat nor displace entries. */
   readonly after?: RunPlace;
@@ -374,9 +374,9 @@ export interface RunPage {
 }
 
 export interface RecentQuery extends RunFilter {
-  /** From 1 to 200. */
+  /** Entries to return, 1 to 200. */
   readonly limit: number;
-  /** A position of an earlier answer. Absent: the answer has no runs, and the position to go on from. */
+  /** A position of an earlier answer. When omitted, the answer has no runs, only the position to go on from. */
   readonly after?: number;
 }
 
@@ -390,7 +390,7 @@ export interface RecentPage {
 
 /** The filter is about runs: a session matches when one of its runs does. */
 export interface SessionQuery extends Omit<RunFilter, 'sessionId' | 'traceId' | 'text'>, Pick<RunQuery, 'examine'> {
-  /** From 1 to 200. */
+  /** Entries to return, 1 to 200. */
   readonly limit: number;
   /** Continues after the session with this run. */
   readonly after?: RunPlace;
@@ -414,7 +414,7 @@ export interface SummaryQuery extends RunPeriod {
 export interface SummaryRow {
   /** Start of the bucket. */
   readonly at: Micros;
-  /** Of the split; `undefined` for runs without a value, and without a split. */
+  /** Value of the split; `undefined` for runs without a value, and without a split. */
   readonly of: string | undefined;
   readonly name: string;
   readonly verdict: VerdictWord;
@@ -429,7 +429,7 @@ export interface ToolQuery extends RunPeriod {
 }
 
 export interface ToolRow {
-  /** Of the split; `undefined` for runs without a value, and without a split. */
+  /** Value of the split; `undefined` for runs without a value, and without a split. */
   readonly of: string | undefined;
   readonly agent: string | undefined;
   readonly name: string;
@@ -472,9 +472,9 @@ export interface IndexOptions {
 export interface IndexedTexts {
   /** Runs of the step. */
   readonly runs: number;
-  /** Of these, runs with more words than the index takes of one run. */
+  /** Number of these runs with more words than the index takes of one run. */
   readonly cut: number;
-  /** True: more are left. */
+  /** True when more are left. */
   readonly more: boolean;
 }
 
@@ -490,7 +490,9 @@ export interface Retention {
   readonly exportsBefore: Micros;
   /** Limit of export rows; dead letters go first, then the oldest. */
   readonly exportsMax: number;
-  /** Limit of the whole store, as far as it can tell. Beyond it the oldest runs go, whatever waits for them, and no more than necessary. */
+  /**
+   * Limit of the whole store, as far as its size is known. Beyond it the oldest runs go, even those that are waited for, and no more than necessary.
+   */
   readonly bytesMax: number;
   /** Limit of runs per step. */
   readonly stepRuns: number;
@@ -505,6 +507,6 @@ export interface Pruned {
   readonly exports: { readonly [exporter: string]: number };
   /** Judge jobs that were deleted with their run. */
   readonly jobs: number;
-  /** True: another step is needed. */
+  /** True when another step is needed. */
   readonly more: boolean;
 }

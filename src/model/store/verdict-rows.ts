@@ -22,7 +22,7 @@ export interface RunPeriod {
   readonly from: Micros;
   readonly to: Micros;
   readonly agent?: string;
-  /** Absent: all tenants. */
+  /** Omitted for all tenants. */
   readonly tenant?: Tenant;
   /** Version of the agent. */
   readonly version?: string;
@@ -32,11 +32,11 @@ export interface RunPeriod {
   readonly prompt?: string;
 }
 
-/** What figures about runs can be split by. */
+/** The properties that can split figures about runs. */
 export const runSplits = ['version', 'model', 'prompt'] as const;
 export type RunSplit = (typeof runSplits)[number];
 
-/** Values of a split with figures of their own: those of the most runs. The others count together as `other`. */
+/** Values of a split with separate figures: those of the most runs. The others count together as `other`. */
 export const splitValuesMax = 20;
 export const otherSplit = 'other';
 

@@ -16,7 +16,7 @@ export interface VersionStore {
   alertStates(): Promise<readonly AlertStateRow[]>;
   /** Writes states, and removes those of other alerts. */
   keepAlertStates(states: readonly AlertStateRow[]): Promise<void>;
-  /** What people have noted at alerts, the oldest first. */
+  /** The notes of people on alerts, the oldest first. */
   alertMarks(): Promise<readonly AlertMark[]>;
   /** Replaces all marks by others, in one transaction; the same list changes nothing. Resolves with the marks that are then there. */
   changeAlertMarks(next: (before: readonly AlertMark[]) => readonly AlertMark[]): Promise<readonly AlertMark[]>;
@@ -43,16 +43,16 @@ export interface RefreshOptions {
   readonly now: Micros;
   /** Sums of runs before it become one sum for each version, and go when the version has had no run since. */
   readonly keepFrom: Micros;
-  /** True: leaves out the time that has not ended, to which runs still come. */
+  /** When true, leaves out the time that has not ended, to which runs still come. */
   readonly endedOnly?: boolean;
-  /** Sums times from this one on alone, and does nothing else. Absent: all. */
+  /** Sums only times from this one on, and does nothing else. Defaults to all. */
   readonly changedFrom?: Micros;
 }
 
 /**
  * run: runs. pass: verdicts with a pass or fail, by evaluator; the value is 1 or 0. score: those without, by evaluator; the value is the score.
- * duration: runs by bucket of their duration, see `src/statistics/duration-bins.ts`. took: microseconds. input_tokens, output_tokens, cost: of the runs that tell them. model, prompt: runs
- * by model, and by hash of the system prompt. status: runs that ended in an error or paused, by status.
+ * duration: runs by bucket of their duration, see `src/statistics/duration-bins.ts`. took: microseconds. input_tokens, output_tokens, cost: of the
+ * runs that report them. model, prompt: runs by model, and by hash of the system prompt. status: runs that ended in an error or paused, by status.
  */
 export const versionFigureKinds = [
   'run',
@@ -75,19 +75,19 @@ export const runsOfSession = '';
 export type VersionFigureKind = (typeof versionFigureKinds)[number];
 
 export interface VersionQuery {
-  /** Absent: all agents. The empty text: runs without an agent. */
+  /** Omitted for all agents. The empty text means runs without an agent. */
   readonly agent?: string;
   /** The empty text: runs without a version. */
   readonly version?: string;
   readonly tenant?: Tenant;
-  /** Runs from this time on, to the width of a sum. Absent: all. */
+  /** Runs from this time on, to the width of a sum. Omitted for all. */
   readonly from?: Micros;
   readonly kinds: readonly VersionFigureKind[];
   /** Name of the evaluator, model or prompt. */
   readonly name?: string;
-  /** True: also by task, for runs with one. */
+  /** When true, also by task, for runs with one. */
   readonly byTask?: boolean;
-  /** True: over all versions together. */
+  /** When true, over all versions together. */
   readonly allVersions?: boolean;
   /** Only this many agents of each tenant, those with the most runs. Their rows come first by rank, so that no tenant crowds out another one. */
   readonly topAgents?: number;

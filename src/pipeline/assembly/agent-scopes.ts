@@ -26,14 +26,14 @@ export interface AgentScope {
   readonly frames: readonly Node[];
   readonly own: readonly Node[];
   readonly subAgents: readonly AgentScope[];
-  /** How the agent got its work; absent when it works for no other agent. */
+  /** The way the agent got its work; `undefined` when it does not work for another agent. */
   readonly via?: SubAgent['via'];
   readonly viaToolNode?: Node;
-  /** Name of the tool where only the request of the call tells it. */
+  /** Name of the tool, where only the request of the call names it. */
   readonly viaToolName?: string;
-  /** True: no span names an agent, so the local root stands for it. */
+  /** True when no span names an agent, so the local root represents it. */
   readonly implicit: boolean;
-  /** Name of an agent without a span: from a step, or from the span that stands for it. */
+  /** Name of an agent without a span: from a step, or from the span that represents it. */
   readonly impliedName?: string;
   /** Present when no span encloses its requests and tools, so other traces may hold parts of it. */
   readonly fragment?: Fragment;
@@ -104,7 +104,7 @@ function addTakeovers(agent: Draft): void {
   for (const { via, name, node, own } of found) {
     const known = name === undefined ? undefined : agent.subAgents.find((sub) => isSameName(nameOf(sub), name));
     if (known !== undefined) {
-      // A span that tells a whole conversation tells that of others too; the requests tell the agent's own.
+      // A span that holds a whole conversation also holds the messages of other agents; the requests hold only the agent's.
       if (known.node !== undefined && isIdle(known)) known.node = withoutMessages(known.node);
       known.own = [...known.own, ...own];
       continue;
@@ -132,7 +132,7 @@ function nameOf(agent: Draft | undefined): string | undefined {
   return agent?.impliedName ?? (agent?.node === undefined ? undefined : givenAgentName(agent.node.reading.facts));
 }
 
-/** Calls may tell an id that is made of the name. */
+/** The id of a call may be made of the name. */
 function isSameName(name: string | undefined, other: string): boolean {
   return name !== undefined && lettersOf(name) === lettersOf(other);
 }
@@ -172,14 +172,14 @@ function topAgent(tree: Tree, marks: Marks): Node | undefined {
   return only !== undefined && more.length === 0 && marks.agents.has(only) ? only : undefined;
 }
 
-/** Whether the root is neither a model nor a tool span, so that the subtree can stand for an agent. */
+/** True when the root is neither a model nor a tool span, so that the subtree can represent an agent. */
 function isWhole(root: Node): boolean {
   return !isWork(root);
 }
 
 /**
- * Whether a step of the framework, without a span of an agent, holds requests of a run that other traces go on with: the first has results of
- * calls that an earlier one asked for, or the last asks for calls that nothing in the trace runs.
+ * True when a framework's step, without an agent span, holds requests of a run that continues in other traces: the first has results of calls that an
+ * earlier request asked for, or the last asks for calls that nothing in the trace runs.
  */
 function isPart(root: Node, { agents, implied, working }: Marks): boolean {
   if (root.awaits !== undefined || root.reading.facts.role !== 'step' || !working.has(root)) return false;
@@ -194,7 +194,7 @@ function isPart(root: Node, { agents, implied, working }: Marks): boolean {
 /** Properties of the spans, computed once per trace. */
 interface Marks {
   readonly agents: ReadonlySet<Node>;
-  /** Agents without a span of their own, with their names. */
+  /** Agents without a span, with their names. */
   readonly implied: ReadonlyMap<Node, string | undefined>;
   /** Spans that do work, and all spans above them. */
   readonly working: ReadonlySet<Node>;
@@ -249,7 +249,7 @@ function hollowAmong({ agents, working, implied }: Omit<Marks, 'toolAbove'>, ste
   });
 }
 
-/** A workflow that nobody named, and in it a span with its answer, beside which the work stands: that names the agent of the workflow. */
+/** True when the span has the same answer as the workflow without a given name around it: that span names the agent of the workflow. */
 function isSameRun({ parent, reading: { facts } }: Node, agents: ReadonlySet<Node>): boolean {
   const around = parent !== undefined && agents.has(parent) ? parent.reading.facts : undefined;
   return (
@@ -295,7 +295,7 @@ function scopesIn(root: Node, marks: Marks): Draft[] {
   return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
 }
 
-/** Whether one of the agents names another as its successor, so that they form one run. */
+/** True when one of the agents names another as its successor, so that they form one run. */
 function handsOver(scopes: readonly Draft[]): boolean {
   const names = new Set(scopes.flatMap(({ node }) => (node === undefined ? [] : (givenAgentName(node.reading.facts) ?? []))));
   return scopes.some(({ node, own }) =>
@@ -324,7 +324,7 @@ function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
   return below(node, (child) => !agents.has(child));
 }
 
-/** A span around agents without work or a name of its own is their frame; any other span is an agent. */
+/** A span around agents without work or a name is their frame; any other span is an agent. */
 function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Draft {
   const own = inner.some((one) => one.impliedName !== undefined) ? withoutRequestedTools(all, inner) : all;
   const first = inner.sort(byScopeStart)[0];
@@ -356,7 +356,7 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   for (const one of own) {
     const { parent } = one;
     const name = givenAgentName(one.reading.facts);
-    // What lies inside a request is a part of it.
+    // Everything inside a request is a part of it.
     const around = parent?.reading.facts.role === 'model' ? homes.get(parent) : undefined;
     const home = around ?? (name === undefined ? undefined : byName.get(name)) ?? first;
     homes.set(one, home);
@@ -366,7 +366,7 @@ function frameOrAgent(node: Node, all: Node[], inner: Draft[], marks: Marks): Dr
   return first;
 }
 
-/** A workflow asks no model itself: requests beside agents that have calls alone are those of the agents. */
+/** A workflow asks no model itself: beside agents that have only calls, the requests are theirs. */
 function asksForItsAgents({ reading: { facts } }: Node, own: readonly Node[], inner: readonly Draft[]): boolean {
   return (
     facts.role === 'workflow' &&
@@ -392,7 +392,9 @@ function stepName(node: Node, { working }: Marks): string | undefined {
   return undefined;
 }
 
-/** The outermost agent that tells nothing, or what the other tells, and only starts one other agent at work: a runner, named after the application. */
+/**
+ * The outermost agent that reports nothing, or only what the other reports, and only starts one other agent: a runner, named after the application.
+ */
 function isWrapper(node: Node, [only, ...others]: readonly Draft[], { agents, implied }: Marks): boolean {
   const { facts } = node.reading;
   return (
@@ -436,7 +438,7 @@ function withoutRequestedTools(all: readonly Node[], inner: readonly Draft[]): N
         for (const call of message.requested) {
           if (call.id !== undefined) requesters.set(call.id, agent);
           const key = `${call.name} ${canonical(call)}`;
-          // Two agents that ask for the same tell nothing.
+          // A call that two agents request does not show whose it is.
           requesters.set(key, requesters.has(key) && requesters.get(key) !== agent ? undefined : agent);
         }
   return all.filter((node) => {
@@ -447,7 +449,7 @@ function withoutRequestedTools(all: readonly Node[], inner: readonly Draft[]): N
   });
 }
 
-/** A repeated visit of a graph, or a further turn, belongs to the agent of that name, as each has a span of its own. Other agents took over. */
+/** A repeated visit of a graph, or a further turn, belongs to the agent of that name, as each has its span. Other agents took over. */
 function joinVisits(first: Draft, others: readonly Draft[]): void {
   const byName = new Map<string, Draft>();
   const note = (agent: Draft): void => {
@@ -522,7 +524,7 @@ function bareScopes(chains: readonly Chain[]): Draft[] {
   return runs;
 }
 
-/** An agent whose SDK encloses its requests in no span: its first request stands for it. */
+/** An agent whose SDK encloses its requests in no span: its first request represents it. */
 function bareScope({ pieces }: Chain): Draft[] {
   const node = pieces[0]?.roots[0];
   if (node === undefined) return [];

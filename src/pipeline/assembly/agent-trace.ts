@@ -52,7 +52,7 @@ export interface AgentSpans {
 
 interface Bounds {
   readonly startUnixNano: bigint;
-  /** Absent when no span tells it. */
+  /** `undefined` when no span gives it. */
   readonly endUnixNano?: bigint;
 }
 
@@ -104,7 +104,7 @@ export function agentTrace(
   if (tokens !== undefined) trace.tokens = tokens;
   Object.assign(trace, runEnd({ scope, outer, own, models, lastModel, calls, response }));
   const isPaused = trace.status === 'paused';
-  // The state of a run that waits is no answer.
+  // The state of a run that waits is not an answer.
   if (isPaused && statesPause(response)) delete trace.finalResponse;
   trace.toolDefinitions = definitionsIn(outer, own);
   trace.modelCalls = modelCalls;
@@ -129,7 +129,7 @@ function waiting(call: ToolCall): ToolCall {
 }
 
 /**
- * An agent's span may tell a part of its instructions, such as its backstory; a model is told them whole: `You are NAME. PART`. What
+ * An agent's span may have a part of its instructions, such as its backstory; the model gets them whole: `You are NAME. PART`. The text that
  * frameworks write around whole instructions does not begin with the agent's name.
  */
 function wholePrompt(name: string | undefined, reported: string | undefined, sent: string | undefined): string | undefined {
@@ -178,7 +178,7 @@ function wholeUsage(calls: readonly ModelCall[], sum: AgentTrace['tokens']): Age
   };
 }
 
-/** The sums of loops whose requests tell no usage. */
+/** Sums of the loops whose requests report no usage. */
 function usedInLoops(own: readonly Node[]): AgentTrace['tokens'] {
   let [input, output]: (number | undefined)[] = [];
   for (const {
@@ -234,8 +234,8 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
 }
 
 /**
- * Some agent spans have the history without the new question: what the first request adds to it, behind the instructions, is the input. A single
- * message is no history.
+ * Some agent spans have the history without the new question: the input is then the message that the first request adds to it, after the
+ * instructions. A single message is not a history.
  */
 function newerInput(history: readonly Message[] = [], asked: readonly Message[] = []): string | undefined {
   if (history.length < 2 || asked.length <= history.length) return undefined;

@@ -45,9 +45,9 @@ export interface Draft {
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
   readonly lastArrivedMs: number;
-  /** True: the agent's span, or the local root that stands for it, has arrived. */
+  /** True when the agent's span, or the local root that represents it, has arrived. */
   readonly rootArrived: boolean;
-  /** True: its parent has not arrived, so it may work for another agent. */
+  /** True when its parent has not arrived, so that it may work for another agent. */
   readonly parentMissing: boolean;
   /** Announced data that has not arrived; empty when nothing is missing. */
   readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records' | 'earlier_requests')[];
@@ -209,7 +209,7 @@ function* draftOf(parts: DraftParts): Steps<Draft> {
   const parentMissing = parent === undefined && outer.at(-1)?.awaits?.elsewhere === false;
   const { fragment } = scope;
   const startUnixNano = scope.node === undefined || scope.node.span.startUnixNano === 0n ? least(all) : scope.node.span.startUnixNano;
-  // An agent's span may end when its answer begins to stream, or tell no end.
+  // An agent's span may end when its answer begins to stream, or have no end.
   const endUnixNano = calls.endUnixNano > family.endUnixNano ? calls.endUnixNano : family.endUnixNano;
   const isTimed = endUnixNano > startUnixNano || scope.node === undefined || reportedEnd(scope.node.span) !== undefined;
   const trace = agentTrace(parts, calls, { startUnixNano, ...(isTimed ? { endUnixNano } : {}) });
@@ -248,7 +248,7 @@ function dialectsOf(all: readonly Node[]): readonly string[] {
   return found;
 }
 
-/** What only the reader by evidence told, where a field has one source; of calls and requests the least sure counts. */
+/** Values that only the reader by evidence reported, for fields with one source; of calls and requests the least certain counts. */
 function evidenceOf({ all, outer, own, models, family: { lastModel }, context }: DraftParts, trace: AgentTrace): Pick<Draft, 'evidence'> {
   if (all.every(({ reading }) => reading.evidence === undefined)) return {};
   const of = (node: Node | undefined): SpanEvidence => node?.reading.evidence?.() ?? {};
@@ -294,7 +294,7 @@ function waitsFor(scope: AgentScope, strays: readonly Node[], unanswered: number
   return waits;
 }
 
-/** Whether a span with a missing parent began while the agent worked, so that it may belong to it. */
+/** True when a span with a missing parent began while the agent worked, so that it may belong to it. */
 function hasStraysBeside({ span: { startUnixNano, endUnixNano } }: Node, strays: readonly Node[], { waitsForParents }: Context): boolean {
   const all = countBelow(waitsForParents, endUnixNano + 1n) - countBelow(waitsForParents, startUnixNano);
   return all > strays.filter(({ span }) => span.startUnixNano >= startUnixNano && span.startUnixNano <= endUnixNano).length;

@@ -1,6 +1,6 @@
 /**
- * Finds sub-agents that work as a tool, where every request is a trace of its own and no span names the agent. The text of a call is the
- * question of another conversation, which lies between that call and its result. The answer of that conversation is the result.
+ * Finds sub-agents that work as a tool, where every request is a separate trace and no span names the agent. The text of a call is the question of
+ * another conversation, which takes place between that call and its result. The answer of that conversation is the result.
  */
 import type { Message, RequestedCall } from '../../../collectors/collector.ts';
 import { lastText } from '../../../collectors/parsing/messages.ts';
@@ -16,7 +16,7 @@ export interface Delegation {
   readonly tool: string;
 }
 
-/** More calls with one text tell nothing of whose question it is. */
+/** More calls with one text do not show whose question it is. */
 const callsPerTextMax = 64;
 
 interface OpenCall {
@@ -58,7 +58,7 @@ export function delegations(chains: readonly Chain[]): ReadonlyMap<Chain, Delega
   return found;
 }
 
-/** A frame around a request may tell nothing of it. */
+/** True when the node has messages, which a frame around a request may lack. */
 function tellsMessages({ reading: { facts } }: Node): boolean {
   return (facts.inputMessages ?? facts.outputMessages) !== undefined;
 }

@@ -4,7 +4,7 @@ import type { ToolError } from '../../model/agent-trace.ts';
 import { errorOf } from './span-facts.ts';
 import type { Node } from './span-tree.ts';
 
-/** Whether a status of ERROR or the dialect states that a request or an agent failed. */
+/** True when a status of ERROR or the dialect states that a request or an agent failed. */
 export function statesFailure({ span, reading: { facts } }: Pick<Node, 'span' | 'reading'>): boolean {
   return span.status.code === 'error' || facts.failed !== undefined;
 }

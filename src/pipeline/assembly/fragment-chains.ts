@@ -11,7 +11,7 @@ import { below, byStart, type Node } from './span-tree.ts';
 
 /** Spans of one trace, or of several that are one run. */
 export interface Chain {
-  /** By start time. */
+  /** Sorted by start time. */
   readonly pieces: readonly Piece[];
 }
 
@@ -23,7 +23,7 @@ export interface Piece {
   readonly first: Node;
   readonly endUnixNano: bigint;
   readonly ties: Ties;
-  /** True: the piece has no request. */
+  /** True when the piece has no request. */
   readonly isTool: boolean;
 }
 
@@ -86,7 +86,7 @@ function hasAnswered({ own }: Piece): boolean {
   return own.some(({ reading: { facts } }) => facts.role === 'model' && (facts.outputMessages?.length ?? 0) > 0);
 }
 
-/** The first session that a piece tells. */
+/** The first session that a piece names. */
 export function sessionOf(pieces: readonly Piece[]): string | undefined {
   return pieces.find(({ sessionId }) => sessionId !== undefined)?.sessionId;
 }
@@ -114,7 +114,7 @@ export interface Placed {
   readonly alone: readonly Chain[];
 }
 
-/** Assigns chains to wholes. A chain that fits several wholes belongs to none and is no run. */
+/** Assigns chains to wholes. A chain that fits several wholes belongs to none and is not a run. */
 export function placed(chains: readonly Chain[], wholes: readonly Whole[]): Placed {
   const within = new Map<Whole, Chain[]>();
   const alone: Chain[] = [];

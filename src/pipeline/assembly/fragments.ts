@@ -1,7 +1,7 @@
 /**
- * Runs that an SDK spreads over several traces: without a span around the loop, every request, or even every span, is a trace of its own.
- * Content ties the parts: a later request repeats earlier calls under the same ids, or the same history; a tool span has the id of its
- * call; a graph's span has all ids. The question to an agent that works as a tool is the text of a call.
+ * Runs that an SDK spreads over several traces: without a span around the loop, every request, or even every span, is a separate trace. Content ties
+ * the parts: a later request repeats earlier calls under the same ids, or the same history; a tool span has the id of its call; a graph's span has
+ * all ids. The question to an agent that works as a tool is the text of a call.
  */
 import { hash } from 'node:crypto';
 import type { Message, RequestedCall } from '../../../collectors/collector.ts';
@@ -13,11 +13,11 @@ import type { Node } from './span-tree.ts';
 
 /** The ties of one part of a run, as keys. */
 export interface Fragment {
-  /** Keys from which another part can continue. */
+  /** Keys that another part can continue. */
   readonly offers: readonly string[];
-  /** Keys from which this part continues, or of which it is a part. */
+  /** Keys that this part continues, or whose part it is. */
   readonly seeks: readonly string[];
-  /** True: it has results of calls that it did not request, so an earlier part must exist. */
+  /** True when it has results of calls that it did not request, so that an earlier part must exist. */
   readonly lacksEarlier: boolean;
 }
 
@@ -164,7 +164,7 @@ export function textsOf({ arguments: given }: RequestedCall): readonly string[] 
   return texts;
 }
 
-/** What an agent is asked at the beginning of a conversation; `undefined` when more was said before. */
+/** The question to an agent at the beginning of a conversation; `undefined` when more came before it. */
 export function questionOf(messages: readonly Message[]): string | undefined {
   const [first, ...more] = saidUntilAnswer(messages);
   return more.length === 0 && first?.role === 'user' ? first.text : undefined;

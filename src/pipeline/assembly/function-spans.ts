@@ -1,4 +1,4 @@
-/** The application's own function spans that ran a tool: nothing tells their kind, but they are named after a call that a model asked for. */
+/** The application's function spans that ran a tool: no attribute gives their kind, but they are named after a call that a model requested. */
 import { isAnswerTool } from '../../../collectors/parsing/tool-classes.ts';
 import { countBelow, sortedBy } from '../../model/nano-time.ts';
 import type { Requested } from './requested-calls.ts';
@@ -40,7 +40,7 @@ function stepsByName(own: readonly Node[]): ReadonlyMap<string, { readonly nodes
   return new Map([...groups].map(([word, nodes]) => [word, { nodes, starts: nodes.map(({ span }) => span.startUnixNano) }]));
 }
 
-/** Of a span and of the tool that it is named after the same. */
+/** The last word of a name, which a span and the tool that it is named after share. */
 export function lastWord(name: string): string {
   let start = name.length;
   while (start > 0 && /\w/.test(name.charAt(start - 1))) start--;

@@ -1,6 +1,6 @@
 /**
- * Agents without a span. Frameworks write an agent's name on the steps of its graph, or run an agent inside a tool. The outermost span of
- * such steps stands for the agent.
+ * Agents without a span. Frameworks write an agent's name on the steps of its graph, or run an agent inside a tool. The outermost span of such steps
+ * represents the agent.
  */
 import { givenAgentName } from './span-facts.ts';
 import type { Node } from './span-tree.ts';
@@ -15,7 +15,7 @@ interface Found {
 /** Limit of ancestors that are searched for a name. */
 const spansUpMax = 32;
 
-/** Spans that stand for an agent, with its name; `undefined` when no span names it. `steps`: spans without a role, parents first. */
+/** Spans that represent an agent, with its name; `undefined` when no span names it. `steps`: spans without a role, parents first. */
 export function impliedAgents(steps: readonly Node[], found: Found): ReadonlyMap<Node, string | undefined> {
   const named = outermostNamed(steps, found);
   const implied = new Map<Node, string | undefined>();
@@ -26,7 +26,7 @@ export function impliedAgents(steps: readonly Node[], found: Found): ReadonlyMap
   return implied;
 }
 
-/** Steps that name another agent than the one around them. Without a name around, at least two different names are required. */
+/** Steps that name a different agent from the one around them. Without a name around, at least two different names are required. */
 function outermostNamed(steps: readonly Node[], { agents, working }: Found): ReadonlyMap<Node, string> {
   const apart = new Map<Node, string>();
   const beside = new Map<Node, Map<Node, string>>();
@@ -80,7 +80,7 @@ export function isStep({ reading: { facts } }: Node): boolean {
   return facts.role === undefined || facts.role === 'step';
 }
 
-/** Whether a model and a tool work below the span. A tool alone may call a model without being an agent. */
+/** True when a model and a tool work below the span. A tool by itself may call a model without being an agent. */
 function isAtWork(node: Node, { agents, implied, working }: Found & { readonly implied: ReadonlyMap<Node, unknown> }): boolean {
   const roles = new Set<string>();
   const waiting = [node];

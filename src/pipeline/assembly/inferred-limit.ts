@@ -1,6 +1,6 @@
 /**
- * The length at which an SDK cuts texts, where nothing but the texts tells it: of the texts of a run none is longer, and several different ones
- * are just as long.
+ * The length at which an SDK cuts texts, where only the texts show it: no text of a run is longer, and several different ones have exactly that
+ * length.
  */
 import type { ToolCall } from '../../model/agent-trace.ts';
 import type { JsonValue } from '../../model/json.ts';
@@ -10,10 +10,10 @@ import type { Node } from './span-tree.ts';
 
 /** Shorter texts are ids, hashes and names, which often have one length. */
 const charsMin = 100;
-/** So many different texts of one length are no chance. */
+/** This many different texts of one length are not a coincidence. */
 const textsMin = 3;
 
-/** `chars`: the length of the longest text that the run tells. Nothing else can be what is left of a cut. */
+/** `chars`: the length of the longest text in the run. Only such texts can be the remainder of a cut. */
 export function inferredLimit(nodes: readonly Node[], chars: number): number | undefined {
   if (chars < charsMin) return undefined;
   const alike: Node[] = [];

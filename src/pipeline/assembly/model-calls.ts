@@ -29,7 +29,7 @@ export function withoutNestedModels(all: readonly Node[]): readonly Node[] {
   return withoutGuesses(unnested(withLaterMessages(withoutDuplicates(withFollowedChoices(all)))));
 }
 
-/** Of several answers to one request the agent follows one: nothing becomes of the others, and of the calls in them. */
+/** When a request has several answers, the agent follows one; the others, and the calls in them, are dropped. */
 function withFollowedChoices(own: readonly Node[]): readonly Node[] {
   if (!own.some(hasSeveralAnswers)) return own;
   const models = modelSpans(own);
@@ -60,8 +60,8 @@ function hasSeveralAnswers({ reading: { facts } }: Node): boolean {
 }
 
 /**
- * Some SDKs write one answer as several messages. So without a number of answers, only the next request tells: it repeats the calls that the
- * agent followed. With one, the first answer counts where nothing tells.
+ * Some SDKs write one answer as several messages. So without a number of answers, only the next request shows the choice: it repeats the calls that
+ * the agent followed. With a number, the first answer counts where nothing shows the choice.
  */
 function followedAmong(
   answers: readonly Message[],
@@ -116,7 +116,7 @@ function unnested(own: readonly Node[]): readonly Node[] {
     });
 }
 
-/** The span around the requests of a loop is a step. It has what they used where none of them tells. */
+/** The span around the requests of a loop is a step. It keeps their usage where none of them reports it. */
 function loopFacts({ reading: { facts } }: Node, inner: readonly Node[]): SpanFacts {
   const loop: Mutable<SpanFacts> = { role: 'step' };
   if (inner.some(({ reading }) => (reading.facts.inputTokens ?? reading.facts.outputTokens) !== undefined)) return loop;
@@ -139,7 +139,7 @@ function isAtOnce({ span: first }: Node, { span }: Node): boolean {
   return span.startUnixNano < first.endUnixNano && first.startUnixNano < span.endUnixNano;
 }
 
-/** What a loop uses is the sum of its requests. */
+/** True when the loop reports the sum of its requests. */
 function usesAsMuch({ reading: { facts: outer } }: Node, { reading: { facts: inner } }: Node): boolean {
   return outer.inputTokens !== undefined && outer.inputTokens === inner.inputTokens && outer.outputTokens === inner.outputTokens;
 }
@@ -228,7 +228,7 @@ function isSameAnswer(left: SpanFacts, right: SpanFacts): boolean {
   return of(left) === of(right);
 }
 
-/** Whether nothing in the request of one contradicts that of the other. */
+/** True when the two requests do not contradict each other. */
 function asksTheSame(silent: SpanFacts, other: SpanFacts): boolean {
   if (silent.model !== undefined && other.model !== undefined && !isSameModel(silent.model, other.model)) return false;
   const [asked, known] = [saying(silent.inputMessages), saying(other.inputMessages)];
@@ -245,7 +245,7 @@ function isOneResponse(a: Node, b: Node): boolean {
   return id !== undefined && id !== '' && id === responseId(b.span);
 }
 
-/** Under whatever prefix: `acme.response.id`. */
+/** Matches any prefix: `acme.response.id`. */
 const RESPONSE_ID = /(?:^|[._])response[._]id$/;
 
 function responseId(span: Span): string | undefined {
@@ -263,7 +263,7 @@ function joinedDuplicates({ reading: { facts } }: Node, { reading: { facts: inne
   };
 }
 
-/** Turns repeated requests on a message bus into steps when the requests have spans of their own. */
+/** Turns repeated requests on a message bus into steps when the requests have spans. */
 export function withoutRepeatedRequests(nodes: readonly Node[]): readonly Node[] {
   const isRepeated = (node: Node): boolean => isModel(node) && node.reading.facts.followsLinks === true;
   if (!nodes.some(isRepeated) || !nodes.some((node) => isModel(node) && !isRepeated(node))) return nodes;
@@ -346,7 +346,7 @@ function isStreamBegin(a: Node, b: Node): boolean {
 /** `enclosed` holds the spans around it that are the agent's own. */
 function enclosedBy({ parent }: Node, enclosed: ReadonlyMap<Span, Enclosed>): Enclosed {
   const above = parent === undefined ? undefined : enclosed.get(parent.span);
-  // What a tool asks of a model is a request of its own.
+  // A request that a tool sends to a model is separate.
   if (parent === undefined || above === undefined || parent.reading.facts.role === 'tool') return nowhere;
   return above.self === undefined ? above : { outer: above.outer ?? above.self, depth: above.depth + 1, self: undefined };
 }
@@ -362,14 +362,16 @@ function isModel(node: Node): boolean {
   return node.reading.facts.role === 'model';
 }
 
-/** By start time; but a request that holds the result of a call comes after the one that asked for it, whatever the clocks of their hosts. */
+/**
+ * Sorts by start time; but a request that holds the result of a call comes after the request for it, even when the clocks of their hosts disagree.
+ */
 export function modelSpans(own: readonly Node[]): readonly Node[] {
   const models = sortedBy(own.filter(isModel), byStart);
   const before = isGrowing(models) ? undefined : askersBehind(models);
   return before === undefined ? models : inOrder(models, before);
 }
 
-/** Whether each request holds more messages than the one before it: none then holds what a later one asked for. */
+/** True when each request holds more messages than the one before it: none then holds a result for a later one. */
 function isGrowing(models: readonly Node[]): boolean {
   let before = -1;
   return models.every(({ reading: { facts } }) => {

@@ -16,7 +16,7 @@ interface Home {
 /** The topmost spans of a part whose parent is missing. */
 type Part = readonly Node[];
 
-/** In traces with more agents only call ids tell whose a part is. */
+/** In traces with more agents only call ids show whose a part is. */
 const homesMax = 64;
 
 /** Hands each part to its agent; gives those that have none. */
@@ -64,8 +64,8 @@ function byCallId(all: readonly Node[], askers: ReadonlyMap<string, Home | undef
 }
 
 /**
- * Requests to models may be those of an agent that has not come yet: they go to an agent only when it has no work of its own. What tells how
- * another span's call was carried out, or tells it a second time, is no further call. `reported`: tool spans of agents by name.
+ * Requests to models may belong to an agent that has not arrived yet, so an agent gets them only when it has no work yet. A span that reports how the call of
+ * another span was carried out, or reports that call a second time, is not a further call. `reported`: tool spans of agents by name.
  */
 function byTime(all: readonly Node[], homes: readonly Home[], reported: Map<Home, ReadonlyMap<string, readonly Node[]>>): Home | undefined {
   const [only, ...others] = homes.filter(({ node }) => node !== undefined && all.every((one) => isDuring(one, node)));

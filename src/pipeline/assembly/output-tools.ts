@@ -8,15 +8,15 @@ import { isAnswerTool } from '../../../collectors/parsing/tool-classes.ts';
 import { jsonText, member, type JsonValue } from '../../model/json.ts';
 import type { Requested } from './requested-calls.ts';
 
-/** What frameworks tell the model after such a call. Sources: Pydantic AI, LangChain, Claude Agent SDK, Strands. */
+/** The text that frameworks send to the model after such a call. Sources: Pydantic AI, LangChain, Claude Agent SDK, Strands. */
 const ACKNOWLEDGED =
   /^(?:Final result processed\.|Returning structured response: |Structured output provided successfully|Successfully validated \S+ structured output)/;
 /** Members that hold an answer in words. */
 const answerMembers = ['answer', 'response', 'result', 'output', 'final_answer', 'value', 'text'] as const;
 
 /**
- * Whether the call gives the answer: by its name, by what the framework tells the model then, or because the agent's output is what the last
- * call without a tool was given. `output`: of the agent's span, as `writtenOutput` gives it.
+ * True when the call gives the answer: by its name, by the text that the framework then sends to the model, or because the agent's output equals the
+ * arguments of the last call without a tool. `output`: of the agent's span, as `writtenOutput` gives it.
  */
 export function isOutputCall(
   { call, turn }: Requested,
@@ -30,7 +30,7 @@ export function isOutputCall(
   return [call.arguments ?? null, answerOf(call) ?? null].some((one) => jsonText(one, { sortKeys: true }) === written);
 }
 
-/** The output as one text, whatever the order of its members. */
+/** The output as one text that does not depend on the order of its members. */
 export function writtenOutput(output: JsonValue | undefined): string | undefined {
   const value = typeof output === 'string' ? parseText(output) : output;
   return value === undefined ? undefined : jsonText(value, { sortKeys: true });

@@ -14,7 +14,7 @@ export interface Requested {
   /** Position among all requested calls. */
   readonly order: number;
   readonly requestedAtUnixNano: bigint;
-  /** Of a call that only a later request tells: when the request before it ended. */
+  /** When the request before it ended, for a call that only a later request reports. */
   readonly askedAfterUnixNano?: bigint;
   /** The first request after it, which mostly holds its result. */
   readonly answeredBy: Node | undefined;
@@ -86,7 +86,7 @@ function refusedCall(call: RequestedCall, order: number, request: Node | undefin
 /** Limit of calls of one answer under one id. */
 const callsPerIdMax = 64;
 
-/** Whether the same answer holds other calls under the id. Notes this one. */
+/** True when the same answer holds other calls under the id. Notes this one. */
 function isBesideOthers(call: RequestedCall, asked: Map<string, RequestedCall[]>, id: string): boolean {
   const others = asked.get(id);
   if (others === undefined) asked.set(id, [call]);
@@ -125,7 +125,7 @@ function isSameCall(one: RequestedCall, other: RequestedCall): boolean {
   return one.name === other.name && canonical(one) === canonical(other);
 }
 
-/** What is known when a request comes. */
+/** The state before a request. */
 interface Before {
   readonly index: number;
   readonly earlier: Node | undefined;
@@ -203,7 +203,7 @@ function nextAmong(models: readonly Node[]): (index: number) => Node | undefined
   };
 }
 
-/** Whether the request after a call holds its result. Without ids, any result counts. */
+/** True when the request after a call holds its result. Without ids, any result counts. */
 export function isResultReported({ call: { id }, answeredBy }: Requested): boolean {
   const messages = answeredBy?.reading.facts.inputMessages ?? none;
   return messages.slice(afterUser(messages)).some(({ results }) => results.some((one) => one.id === undefined || one.id === id));
@@ -227,7 +227,7 @@ class KnownCalls {
     this.#notInPlain.push(call);
   }
 
-  /** Of calls with this one's id, or of calls like this one when it has none. */
+  /** Counts the calls with this one's id, or the calls like this one when it has none. */
   times(call: RequestedCall): number {
     if (call.id !== undefined) return this.#byId.get(call.id) ?? 0;
     for (const one of this.#notInPlain) count(this.#plain, plainIdentity(one));

@@ -25,7 +25,10 @@ interface RunSpans {
 
 export type RunEnd = Pick<AgentTrace, 'status' | 'errorMessage' | 'errorType' | 'errorSpanId'>;
 
-/** An agent span in error decides, whatever its output, and so does its exception where the run has no response. Otherwise a last request that failed does, unless the run went on without it. */
+/**
+ * An agent span in error decides, with or without output, and so does its exception where the run has no response. Otherwise a last request that
+ * failed does, unless the run went on without it.
+ */
 export function runEnd(spans: RunSpans): RunEnd {
   const failed =
     spans.outer.find((node) => (statesFailure(node) || spans.response === undefined) && isFailed(node, spans)) ?? failedRequest(spans);
@@ -82,7 +85,7 @@ function failedRequest(spans: RunSpans): Node | undefined {
   return wentOn(spans, last) || isAnsweredBy(spans) ? undefined : last;
 }
 
-/** What a tool asks of a model fails the tool. */
+/** A failed request that a tool sends to a model fails the tool. */
 function lastRequest({ models, lastModel }: RunSpans): Node | undefined {
   return lastModel !== undefined && !models.includes(lastModel) ? lastModel : models.findLast((node) => !isInsideTool(node));
 }
@@ -96,7 +99,7 @@ function isInsideTool({ parent }: Node): boolean {
   return false;
 }
 
-/** Whether a tool, a retrieval or a sub-agent began after the end of the request. */
+/** True when a tool, a retrieval or a sub-agent began after the end of the request. */
 function wentOn({ own, scope }: RunSpans, { span: { startUnixNano, endUnixNano } }: Node): boolean {
   const since = endUnixNano < startUnixNano ? startUnixNano : endUnixNano;
   const isLater = (node: Node | undefined): boolean => node !== undefined && node.span.startUnixNano >= since;
@@ -107,7 +110,7 @@ function isWork({ reading: { facts } }: Node): boolean {
   return facts.role === 'tool' || facts.role === 'retriever';
 }
 
-/** Whether the response holds the answer of a request that succeeded, such as one beside a failed one. */
+/** True when the response holds the answer of a request that succeeded, such as one beside a failed one. */
 function isAnsweredBy({ models, response }: RunSpans): boolean {
   if (response === undefined) return false;
   const text = plainText(response);
@@ -121,7 +124,7 @@ function requestsOf({ reading: { facts } }: Node): readonly { readonly name: str
   return facts.outputMessages?.at(-1)?.requested ?? [];
 }
 
-/** A phrase for any failure gives way to what the failed request says. */
+/** The message of the failed request replaces a generic phrase. */
 function messageOf({ span }: Node, failure: ToolError, spans: RunSpans): string {
   const texts = [span.status.message, failure.message, causeOf(spans)?.message ?? ''];
   return texts.find((text) => !isPhrase(text)) ?? texts.find((text) => text !== '') ?? '';

@@ -23,11 +23,11 @@ export interface SessionTools<Trace> {
   /** The drafts with definitions from other turns of their sessions. */
   filled(drafts: readonly Draft[]): readonly Draft[];
   forget(trace: Trace): void;
-  /** Takes in what another gatherer tells; gives the traces that can now be told more. */
+  /** Takes in a note of another gatherer; returns the traces that can now learn more. */
   hear(note: SessionNote): readonly Trace[];
 }
 
-/** What gatherers tell each other of the tools of a session, so that turns in different gatherers learn from each other. */
+/** The note on the tools of a session that gatherers exchange, so that turns in different gatherers learn from each other. */
 export interface SessionNote {
   readonly tenant: Tenant;
   readonly key: string;
@@ -52,7 +52,7 @@ interface KnownTool {
   inputSchema: JsonValue | null | undefined;
 }
 
-/** `publish`: tells the other gatherers; absent: there are none. */
+/** `publish` sends notes to the other gatherers; omitted when there are none. */
 export function sessionTools<Trace>(publish?: (note: SessionNote) => void): SessionTools<Trace> {
   const sessions = sharedLru<Session<Trace>>(sessionsMax);
   const wantingIn = new Map<Trace, Set<Session<Trace>>>();
@@ -158,7 +158,7 @@ function learned(tools: Map<string, KnownTool>, { name, description, inputSchema
   );
 }
 
-/** What another gatherer knows to be contradictory is so here. True: it was not known before. */
+/** Marks as contradictory what another gatherer found contradictory. True when that is new. */
 function contradicted(tools: Map<string, KnownTool>, name: string, { description, inputSchema }: Readonly<KnownTool>): boolean {
   const known = tools.get(name) ?? { description: undefined, inputSchema: undefined };
   const isNew = (description === null && known.description !== null) || (inputSchema === null && known.inputSchema !== null);

@@ -28,9 +28,9 @@ export interface SpanReading {
   readonly facts: SpanFacts;
   /** Ids of the collectors that read the span, in table order. */
   readonly dialects: readonly string[];
-  /** Fields that come from log records alone. */
+  /** Fields that come only from log records. */
   readonly fromLogs: ReadonlySet<keyof SpanFacts>;
-  /** How the reader by evidence knows what it told; absent: it told nothing. Found out when asked. */
+  /** How the reader by evidence knows its facts, found out when asked; `undefined` when it reported none. */
   readonly evidence?: () => SpanEvidence;
   /** Bounds that left a part of the span unread; absent: none. */
   readonly limits?: readonly ReadLimit[];
@@ -65,8 +65,8 @@ function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
 }
 
 /**
- * Reads a span with every collector that recognises it; for each field the first collector wins. Beside a collector of an SDK the reader by
- * evidence reads only spans of which the collectors leave open what such a span carries.
+ * Reads a span with every collector that recognises it; for each field the first collector wins. Beside the collector of an SDK, the reader by
+ * evidence reads only spans for which the collectors leave such facts open.
  */
 function readSpan({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): SpanReading {
   const byKeys = readersOf(collectors, span);
@@ -121,7 +121,7 @@ function evidenceBy(collector: Collector, span: Span, own: SpanFacts, before: Sp
   return () => collector.evidenceOf?.(span, own, before) ?? {};
 }
 
-/** Whether the collectors of SDKs and conventions leave open what a span of this role carries. A step carries nothing of its own. */
+/** True when the collectors of SDKs and conventions leave facts open that a span of this role carries. A step carries none. */
 function isOpen(facts: SpanFacts): boolean {
   switch (facts.roleIsGuess === true ? undefined : facts.role) {
     case 'model':
@@ -140,7 +140,7 @@ function isOpen(facts: SpanFacts): boolean {
       return facts.agentName === undefined;
     case 'noise':
       return false;
-    // Agents are few, and most collectors tell them in part.
+    // Agents are few, and most collectors report them in part.
     case 'agent':
     case 'workflow':
     case undefined:
@@ -156,7 +156,7 @@ function hasOutcome({ result, resultPart, failed }: ToolFacts): boolean {
   return result !== undefined || resultPart !== undefined || failed !== undefined;
 }
 
-/** Whether `facts` has a member that `before` lacks. */
+/** True when `facts` has a member that `before` lacks. */
 function adds(own: SpanFacts, before: SpanFacts): boolean {
   for (const key in own) if (key !== 'tool' && before[key as keyof SpanFacts] === undefined) return true;
   for (const key in own.tool) if (before.tool?.[key as keyof ToolFacts] === undefined) return true;
@@ -217,7 +217,7 @@ export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
   };
 }
 
-/** Whether the second has nothing beside a role, as a reader has that finds all told. */
+/** True when the second has nothing beside a role, as a reader has that finds all fields taken. */
 function addsNothing(first: SpanFacts, second: SpanFacts): boolean {
   for (const key in second) if (key !== 'role' && (key !== 'tool' || first.tool === undefined || !isEmpty(second.tool))) return false;
   return true;
@@ -292,7 +292,7 @@ const OPERATION_NAME =
 /** `AxGen > order_support`, `step order_support`. */
 const FRAME_NAME = /^(?:\w{1,100} > (?=\S)|(?:step|node|chain|graph) (?=\S+$))/;
 
-/** The name that somebody gave the agent; `undefined` for the name of a span or a framework's default. */
+/** The name that the application gave the agent; `undefined` for the name of a span or a framework's default. */
 export function givenAgentName({ agentName, agentNameIsGuess }: SpanFacts): string | undefined {
   return agentName === undefined || agentNameIsGuess === true || frameworkNames.has(agentName.toLowerCase()) ? undefined : agentName;
 }
@@ -351,14 +351,14 @@ function causeIn(data: string | undefined): string | undefined {
 
 /** A line of a stack trace that names an exception and its message, in Python, Java or JavaScript. */
 const CAUSE = /^(?:Caused by: )?[\w.$]{1,200}: (\S.*)$/gm;
-/** What a stack trace says of a cause stands at its end. */
+/** The cause is at the end of a stack trace. */
 const traceCharsMax = 20_000;
 
 function lastCause(trace: string | undefined): string | undefined {
   return trace === undefined ? undefined : [...trace.slice(-traceCharsMax).matchAll(CAUSE)].at(-1)?.[1];
 }
 
-/** Whether the message is a framework's phrase for any failure, only the name of a type, or empty; a more specific text is preferred. */
+/** True when the message is a framework's phrase for any failure, only the name of a type, or empty; a more specific text is preferred. */
 export function isPhrase(message: string): boolean {
   return message === '' || PHRASE.test(message) || TYPE_ALONE.test(message);
 }
@@ -380,9 +380,9 @@ interface Readers {
   readonly collectors: readonly Collector[];
   /** The last of them, the reader by evidence, where a collector of an SDK comes before it. */
   readonly beside: Collector | undefined;
-  /** Of the others. */
+  /** Ids of the other collectors. */
   readonly ids: readonly string[];
-  /** Of these, without the reader by evidence. */
+  /** The same without the reader by evidence. */
   readonly idsWithoutEvidence: readonly string[];
   /** Attributes that they read. */
   readonly read: readonly string[];
@@ -417,7 +417,7 @@ function readersOfEvents(collectors: readonly Collector[], span: Span, none: Rea
 
 interface Remembered {
   readonly byScope: Map<string, Readers>;
-  /** Prefixes of span names by which collectors recognise spans. */
+  /** Prefixes of span names that identify spans of a collector. */
   readonly namePrefixes: readonly string[];
   /** All flattened lists of the collectors. The objects are shared, as outlines are cached by them. */
   readonly lists: readonly Flattened[];

@@ -18,7 +18,7 @@ export interface Node {
   /** End of the operation, when another span reports it. */
   readonly endedAtUnixNano?: bigint;
   readonly parent: Node | undefined;
-  /** By start time. */
+  /** Sorted by start time. */
   readonly children: readonly Node[];
   /** The missing parent of the topmost ancestor; `undefined` when all spans up to the root are there. */
   readonly awaits: Awaited | undefined;
@@ -26,7 +26,7 @@ export interface Node {
 
 export interface Awaited {
   readonly spanId: SpanId;
-  /** True: the parent is in another process, so it may come late or never. */
+  /** True when the parent is in another process, so that it may come late or never. */
   readonly elsewhere: boolean;
 }
 
@@ -57,7 +57,7 @@ export function* tree(loose: Node[]): Steps<Tree> {
   const byId = new Map<SpanId, Draft>();
   for (const node of all) byId.set(node.span.spanId, node);
   if (isLong) yield;
-  // Of spans with the same id the last one counts.
+  // When spans share an id, the last one counts.
   const once = byId.size === all.length ? all : [...byId.values()];
   const nodes = sortedBy(once.some(isNoise) ? once.filter((node) => !isNoise(node)) : once, byStart);
   if (isLong) yield;
@@ -148,7 +148,7 @@ function isElsewhere(span: Span): boolean {
   return (span.flags & 0x300) === 0x300;
 }
 
-/** Whether the span has no parent in its process. */
+/** True when the span has no parent in its process. */
 export function isRoot(span: Span): boolean {
   return span.parentSpanId === undefined || isElsewhere(span);
 }
@@ -169,8 +169,8 @@ function cutCycles(nodes: readonly Draft[]): void {
 }
 
 /**
- * By start, then by arrival. SDKs that round to milliseconds give successive spans the same start; exporters send spans as they end, so
- * arrival tells the order.
+ * Sorts by start, then by arrival. SDKs that round to milliseconds give successive spans the same start; exporters send spans as they end, so arrival
+ * gives the order.
  */
 export function byStart(a: Pick<Node, 'span' | 'arrival'>, b: Pick<Node, 'span' | 'arrival'>): number {
   return compare(a.span.startUnixNano, b.span.startUnixNano) || a.arrival - b.arrival;

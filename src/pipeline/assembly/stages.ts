@@ -6,7 +6,7 @@ import type { Node } from './span-tree.ts';
 /** Deeper agents count as steps of the one above. No real trace nests so deep, and a hostile one must not exhaust the stack. */
 export const agentDepthMax = 64;
 
-/** A span without a name, inside an agent that has one or whose method stands beside its own, is a stage of its work. */
+/** A span without a name, inside an agent that has one or whose method is a sibling of its method, is a stage of its work. */
 export function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
   if (isTurn(node)) return true;
   const { role, agentName } = node.reading.facts;
@@ -22,8 +22,8 @@ export function isStage(node: Node, agents: ReadonlySet<Node>): boolean {
 }
 
 /**
- * Whether both spans are named after methods of one class, for one question: `AgentWorkflow.run`, `AgentWorkflow.setup_agent`. Another question
- * and another answer are those of another run.
+ * True when both spans are named after methods of one class, for one question: `AgentWorkflow.run`, `AgentWorkflow.setup_agent`. Another question and
+ * another answer belong to another run.
  */
 function isMethodBeside({ span: { name }, reading: { facts } }: Node, { span: { name: outer }, reading: around }: Node): boolean {
   const isOther = (key: 'input' | 'output'): boolean =>

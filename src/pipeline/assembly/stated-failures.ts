@@ -14,7 +14,7 @@ const valuesMax = 2_000;
 /** Longer texts are left unread. */
 const textCharsMax = 200_000;
 
-/** Whether some message in the steps states that the call failed. The steps are read when the first call is asked about. */
+/** True when a message in the steps states that the call failed. The steps are read when the first call is asked about. */
 export function statedFailures(...parts: readonly (readonly Node[])[]): (callId: string) => boolean {
   let found: Set<string> | undefined;
   return (callId) => {

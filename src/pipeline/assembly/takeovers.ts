@@ -1,6 +1,6 @@
 /**
- * Agents that take over inside one agent's spans, where no span tells of them. A request under other instructions, after a call that hands
- * over to an agent or tells it what to do, is that agent's.
+ * Agents that take over inside one agent's spans, where no span reports them. A request under other instructions, after a call that hands over to an
+ * agent or gives it a task, belongs to that agent.
  */
 import type { Message, RequestedCall } from '../../../collectors/collector.ts';
 import { lastText, systemText } from '../../../collectors/parsing/messages.ts';
@@ -11,7 +11,7 @@ import type { Node } from './span-tree.ts';
 
 export interface Takeover {
   readonly via: SubAgent['via'];
-  /** Who took over; undefined: no call tells it. */
+  /** Name of the agent that took over; `undefined` when no call gives it. */
   readonly name: string | undefined;
   /** The first request. */
   readonly node: Node;
@@ -29,7 +29,7 @@ interface Participant {
 /** More agents than these do not take part in one conversation. */
 const participantsMax = 32;
 
-/** The agents that take over among `own`. What no takeover holds stays with the agent itself. */
+/** The agents that take over among `own`. Spans outside every takeover stay with the agent itself. */
 export function takeovers(own: readonly Node[]): readonly Takeover[] {
   if (!hasOtherPrompts(own)) return [];
   const models = modelSpans(own);
@@ -100,7 +100,7 @@ function toolsBetween(before: Node, after: Node, own: readonly Node[]): readonly
   });
 }
 
-/** What a span of the framework says beside the requests. */
+/** The name that a span of the framework gives, beside the requests. */
 function toldTarget(before: Node, after: Node, own: readonly Node[]): string | undefined {
   return own.find((node) => node.reading.facts.handoffTo !== undefined && isBetween(before, node, after))?.reading.facts.handoffTo;
 }
@@ -110,8 +110,8 @@ function isBetween({ span: before }: Node, { span }: Node, { span: after }: Node
 }
 
 /**
- * The participant that requested a call: by its id, else the last that asked for a tool of the name. Where no answer tells of calls, who asked
- * last.
+ * The participant that requested a call: by its id, else the last that asked for a tool of the name. Where no answer names its calls, the participant
+ * that asked last.
  */
 function callerOf({ span, reading }: Node, participants: readonly Participant[]): Participant | undefined {
   const { tool } = reading.facts;
@@ -137,10 +137,10 @@ interface Latest {
 
 const HANDOVER = /^(?:transfer|hand[-_ ]?(?:off|over)|delegate)(?:[-_ ](?:\w+[-_ ])?to[-_ ](.{1,200}))?$/i;
 
-/** Words for any agent, after which such a tool is named when its arguments tell which one. */
+/** Words for any agent, after which such a tool is named when its arguments choose the agent. */
 const ANY_AGENT = /^(?:an?[-_ ])?(?:(?:sub|other|another)[-_ ]?)?(?:agents?|co-?workers?|members?|specialists?|experts?|assistants?)$/i;
 
-/** Arguments that tell who takes over. */
+/** Arguments that name the agent that takes over. */
 const targetMembers = [
   'to_agent',
   'agent_name',
@@ -156,7 +156,7 @@ const targetMembers = [
   'name',
 ];
 
-/** What else a hand-over may be told: a tool with other arguments does something of its own. */
+/** Other arguments that a hand-over may have: a tool with arguments beyond these does work itself. */
 const BESIDES =
   /^(?:reason|message|input|task|request|context|instructions?|query|question|summary|description|ctx|expected_output|data|note)s?$/i;
 

@@ -138,7 +138,7 @@ const handoversMax = 64;
 /** LangGraph's supervisor records the way back as a call that no model requested and no tool ran. */
 const WAY_BACK = /^transfer_back_to_/;
 
-/** What the agent's span, or a frame, reports as its output. Few calls are compared with it. */
+/** The output that the agent's span, or a frame, reports. Few calls are compared with it. */
 function outputOf(enclosing: readonly Node[]): () => string | undefined {
   let written: string | undefined;
   return () => (written ??= writtenOutput(enclosing.find(({ reading: { facts } }) => facts.output !== undefined)?.reading.facts.output));
@@ -240,7 +240,7 @@ interface Rule {
   readonly right: (one: Requested) => string | undefined;
 }
 
-/** Of calls that share an id, the one with the arguments of the span. */
+/** When calls share an id, takes the one with the arguments of the span. */
 const sharedIdRule: Rule = {
   byId: true,
   left: (execution) => (execution.id === undefined ? undefined : `${execution.id} ${execution.name} ${argumentsOf(execution)}`),
@@ -248,8 +248,8 @@ const sharedIdRule: Rule = {
 };
 
 /**
- * Matches by call id; else by name and arguments in order; else by name in order. Then the same for guessed names, of which the last word may be
- * the tool's; a class is no name, so its arguments alone decide.
+ * Matches by call id; else by name and arguments in order; else by name in order. Then the same for guessed names, whose last word may be the tool's;
+ * a class is not a name, so only its arguments decide.
  */
 const rules: readonly Rule[] = [
   { byId: true, left: (execution) => execution.id, right: (one) => one.call.id },
@@ -312,7 +312,7 @@ function pair(requested: readonly Requested[], executions: readonly Execution[],
       if (pairs.has(execution)) continue;
       const key = left(execution);
       if (key === undefined) continue;
-      // Different ids are different calls, whatever their names.
+      // Different ids are different calls, even under one name.
       const queue = (byId || execution.id === undefined ? all : withoutId).get(key);
       while (queue?.items[queue.next] !== undefined && taken.has(queue.items[queue.next] as Requested)) queue.next++;
       const one = queue?.items[queue.next];
@@ -332,13 +332,13 @@ function pair(requested: readonly Requested[], executions: readonly Execution[],
   return { pairs, taken };
 }
 
-/** Limit of calls without a span of their own that are compared with those that only a protocol's spans tell. */
+/** Limit of calls without a span that are compared with those that only a protocol's spans report. */
 const protocolCallsMax = 500;
 
 /** Clients put the name of the server before that of its tool: `mcp__poems__rhyme`, `poems.rhyme`. */
 const PREFIXED = /(?:__|[.:/])$/;
 
-/** Whether the call is to the tool under the name of a client. Where arguments are the same, any mark between the two names will do. */
+/** True when the call is to the tool under the name of a client. Where arguments are the same, any mark between the two names will do. */
 function isPrefixed(call: RequestedCall, execution: Execution): boolean {
   if (!call.name.endsWith(execution.name)) return false;
   const prefix = call.name.slice(0, call.name.length - execution.name.length);
@@ -571,7 +571,7 @@ function placeInTime(
   return { startUnixNano: start < answeredAt ? start : answeredAt, ended: answeredAt };
 }
 
-/** By start; then by position in the models' messages; then by arrival. */
+/** Sorts by start; then by position in the models' messages; then by arrival. */
 function byTrajectory(a: Placed, b: Placed): number {
   return compare(a.startUnixNano, b.startUnixNano) || a.order - b.order || a.arrival - b.arrival;
 }

@@ -12,9 +12,9 @@ export interface Execution {
   readonly beganAtUnixNano: bigint;
   readonly name: string;
   readonly id: string | undefined;
-  /** True: the name is the framework's spelling or class, or that of the span. */
+  /** True when the name is the framework's spelling or class, or that of the span. */
   readonly nameIsGuess: boolean;
-  /** True: only spans of a protocol tell it, such as those of MCP, where the tool has the name that its server gives it. */
+  /** True when only spans of a protocol report it, such as those of MCP, where the tool has the name that its server gives it. */
   readonly isProtocols: boolean;
 }
 
@@ -25,8 +25,8 @@ const groupsMax = 16;
 const membersMax = 8;
 
 /**
- * Spans report one execution if they share the call id, are nested, or are siblings of two instrumentations. For ids in `shared`, which
- * several calls have, they must also overlap. One instrumentation that tells two sets of arguments under an id tells two calls.
+ * Spans report one execution if they share the call id, are nested, or are siblings of two instrumentations. For ids in `shared`, which several calls
+ * have, they must also overlap. One instrumentation that reports two sets of arguments under an id reports two calls.
  */
 export function executionsOf(tools: readonly Node[], shared: ReadonlyMap<string, unknown>): readonly Execution[] {
   const groups: Node[][] = [];
@@ -58,7 +58,7 @@ export function executionsOf(tools: readonly Node[], shared: ReadonlyMap<string,
   return groups.map(executionOf);
 }
 
-/** Whether one instrumentation reports both spans with different arguments. */
+/** True when one instrumentation reports both spans with different arguments. */
 function tellsOther({ span: first, reading: one }: Node, { span: second, reading: other }: Node): boolean {
   const [left, right] = [one.facts.tool?.arguments ?? undefined, other.facts.tool?.arguments ?? undefined];
   return (
@@ -99,7 +99,7 @@ function executionOf(group: readonly Node[]): Execution {
   };
 }
 
-/** A framework that tries a call again writes another span after the one that failed. How the call ended, the last of them tells. */
+/** A framework that tries a call again writes another span after the one that failed. The last span shows how the call ended. */
 function lastAttempts(group: readonly Node[]): readonly Node[] {
   if (group.length === 1) return group;
   // The latest start among the spans behind, by what attempts of one call have in common.
@@ -121,7 +121,9 @@ function isGuess({ name = '', nameIsGuess }: ToolFacts): boolean {
   return nameIsGuess === true || isClassName(name);
 }
 
-/** A span that only the reader by evidence takes for the call, such as a chunk of a stream that names it, stands for none that a collector tells. */
+/**
+ * A span that only the reader by evidence takes for the call, such as a chunk of a stream that names it, yields to a span that a collector reports.
+ */
 function toldFirst(group: readonly Node[]): readonly Node[] {
   if (group.length === 1) return group;
   const isRead = (node: Node): boolean => node.reading.evidence?.().tool !== undefined;
@@ -146,12 +148,12 @@ function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | un
   return undefined;
 }
 
-/** Whether two instrumentations report the same execution at the same time, or one reports its failure again. */
+/** True when two instrumentations report the same execution at the same time, or one reports its failure again. */
 function isSameExecution(a: Node, b: Node): boolean {
   return (overlap(a, b) && a.span.scope.name !== b.span.scope.name && canBeOne(a, b)) || isFailureOf(a, b);
 }
 
-/** Whether the later span tells only how the earlier one failed, after whose tool it is named: `reserve_stock_error`. */
+/** True when the later span reports only how the earlier one failed, and is named after its tool: `reserve_stock_error`. */
 function isFailureOf(earlier: Node, later: Node): boolean {
   const { name, id, arguments: given, result } = later.reading.facts.tool ?? {};
   const { code, message } = earlier.span.status;

@@ -19,7 +19,7 @@ function wrapperOf(given: ToolCall['arguments']): string | undefined {
   return only !== undefined && others.length === 0 && wrappers.has(only) ? only : undefined;
 }
 
-/** A definition without a property of the wrapper's name tells that it is one. */
+/** A definition without a property of the wrapper's name shows that it is a wrapper. */
 export function withoutWrappers(calls: readonly ToolCall[], definitions: readonly ToolDefinition[]): readonly ToolCall[] {
   if (!calls.some((call) => wrappedArguments(call.arguments) !== undefined)) return calls;
   return calls.map((call) => {

@@ -20,7 +20,7 @@ import { factsOf } from './run-facts.ts';
 /** A configured evaluator with the runs that it is for. */
 export interface PlannedEvaluator {
   readonly configured: ConfiguredEvaluator;
-  /** Absent: every run. */
+  /** Omitted when every run is evaluated. */
   readonly when?: (run: Run) => boolean;
   /** Name of the judge; for judge evaluators that ask one once, and only for these. */
   readonly judge?: string;
@@ -32,7 +32,7 @@ export interface PlannedEvaluator {
   readonly raise?: readonly Raise[];
   /** Its own, beside those of its judges. */
   readonly budget?: BudgetLimits;
-  /** Of an evaluator that learns the normal process of agents; absent also for one with a fixed model. */
+  /** Settings of an evaluator that learns the normal process of agents; omitted also for one with a fixed model. */
   readonly learning?: ProcessLearningSettings;
 }
 
@@ -40,15 +40,15 @@ export interface ProcessLearningSettings {
   readonly runsMin: number;
   readonly runsMax: number;
   readonly freezes: boolean;
-  /** True: the model of the former version serves until that of a new one is learnt. */
+  /** True while the model of the former version serves, until that of a new one is learnt. */
   readonly usesFormer: boolean;
-  /** Which runs to learn from; absent: runs without an error that no rule fails. */
+  /** Condition on the runs to learn from; by default runs without an error that no rule fails. */
   readonly when?: RunExpression;
 }
 
 export type Pace = (planned: Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>) => Paced;
 
-/** An evaluator that asks somebody, and that was sampled for a run. */
+/** An evaluator that asks a judge or a service, and that was sampled for a run. */
 export interface ToJudge extends SampledBy {
   readonly configured: ConfiguredAsking;
   /** For judge evaluators one of the two, and only for these. */
@@ -71,15 +71,15 @@ interface EvaluateWith {
   readonly context: EvaluationContext;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  /** Absent: there are no budgets. */
+  /** Omitted when there are no budgets. */
   readonly pace?: Pace;
   /** The least probability of a sampler before the service that is believed; left out: `upstreamProbabilityMin`. */
   readonly upstreamMin?: number;
-  /** True: nobody gathers the turns of sessions, and each run is taken for a whole one. */
+  /** True when no gatherer collects the turns of sessions, so that each run counts as a whole session. */
   readonly sessionsAsRuns?: boolean;
 }
 
-/** What judges sessions as a whole, and whom. */
+/** True when the evaluator judges sessions as a whole. */
 export function isOfSession({ evaluator }: Pick<ConfiguredEvaluator, 'evaluator'>): boolean {
   return evaluator.target === 'session';
 }
@@ -95,7 +95,7 @@ export function evaluateRun(
   if (run.partOf !== undefined) return takenBack(run, run.partOf, plan);
   const expected = expectedOf(run);
   const wanted = wantedOf(run, plan);
-  // Rules first, wherever they stand: what they find says how many of such runs are asked about.
+  // Rules run first, in any order of the plan: their findings decide how many of such runs are asked about.
   const evaluations = ruleVerdicts ?? runSteps(ruleEvaluations(run, wanted, expected, options));
   const verdicts = new Map<string, Verdict>();
   for (const { key, verdict } of evaluations) verdicts.set(key.name, verdict);
@@ -119,7 +119,7 @@ export function evaluateRun(
         ...(options.upstreamMin === undefined ? {} : { upstreamMin: options.upstreamMin }),
       });
       if (isRaised === true) raised = { isRaised };
-      // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
+      // Without a judge there is no one to ask; the configuration refuses that, so this is a plan made by hand.
       if (configured.kind === 'judge' && asked === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
       else if (sampled)
         toJudge.push({
@@ -149,7 +149,7 @@ function wantedOf(run: Run, plan: readonly PlannedEvaluator[]): readonly Planned
   return plan.filter(({ when }) => when === undefined || when(run));
 }
 
-/** Of a judge evaluator, and at whose cost; undefined: nobody that the plan names. */
+/** Name of the judge of an evaluator, and at whose cost; `undefined` when the plan names none. */
 export function whoIsAsked({
   judge,
   panel,
@@ -160,7 +160,7 @@ export function whoIsAsked({
   return judge === undefined ? undefined : { judge, ...own };
 }
 
-/** What the run itself says is expected of it. */
+/** The expectation that the run itself carries. */
 export function expectedOf({ expected }: Run): Expectation {
   return expected === undefined ? {} : readExpectation(expected).expectation;
 }
@@ -183,7 +183,7 @@ function* ruleEvaluations(
   return found;
 }
 
-/** Every verdict on a run that turned out to be part of another one is replaced: there is nothing of its own to score. */
+/** Every verdict on a run that turned out to be part of another one is replaced: the part has nothing to score by itself. */
 function takenBack(run: Run, whole: RunKey, plan: readonly PlannedEvaluator[]): Evaluated {
   const verdict: Verdict = {
     kind: 'skipped',
@@ -225,7 +225,7 @@ export function evaluationOf(
   };
 }
 
-/** From the beginning of an evaluation to its verdict; for a judge with the time in the queue. */
+/** Records the time from the beginning of an evaluation to its verdict; for a judge with the time in the queue. */
 export function recordDuration(telemetry: Telemetry, { key, evaluatorKind, verdict }: Evaluation, ms: number): void {
   const labels = { [wire.evaluationName]: key.name, [wire.evaluatorKind]: evaluatorKind };
   telemetry.record(

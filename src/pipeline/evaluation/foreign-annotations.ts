@@ -1,7 +1,7 @@
 /**
- * Verdicts on runs that come along with spans and log records: `gen_ai.evaluation.result` as the GenAI conventions have it, as an event of a span or as a
- * record, and `evaluations.*` and `annotations.*` as OpenInference writes them on spans, of a span or of its trace. What we sent ourselves is left alone
- * when it comes back in, and what is said of a whole session is about no run.
+ * Verdicts on runs that come along with spans and log records: `gen_ai.evaluation.result` as the GenAI conventions have it, as an event of a span or
+ * as a record, and `evaluations.*` and `annotations.*` as OpenInference writes them on spans, about a span or its trace. Results that this service
+ * sent are ignored when they come back, and so are results about a whole session, which concern no run.
  */
 import type { Annotation, AnnotatorKind } from '../../model/store/annotation-store.ts';
 import { annotationHead, wire } from '../../model/attributes.ts';
@@ -9,7 +9,7 @@ import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { Attributed, KeyShape, LogRecord, Resource, Scope, Span } from '../../model/span.ts';
 import { textAttribute } from '../../model/span.ts';
 
-/** Of one span; what is beyond is left out. */
+/** Limit of one span; the rest is left out. */
 const annotationsPerSpanMax = 100;
 const nameCharsMax = 200;
 const explanationCharsMax = 4_000;
@@ -20,7 +20,7 @@ export function annotationsOfSpans(tenant: Tenant, spans: readonly Span[]): read
     const near: Near = { tenant, ...targetOf(span), resource: span.resource, scope: span.scope };
     const told = flattened(near, span, span.endUnixNano).filter((one) => one !== undefined);
     const names = new Set(told.map(({ name }) => name));
-    // Who writes a result in both forms says more of it in the attributes.
+    // A sender that writes a result in both forms puts more into the attributes.
     const events = span.events
       .filter(({ name }) => name === wire.evaluationEvent)
       .map((event) => resultOf(near, event, event.timeUnixNano))
@@ -46,8 +46,8 @@ interface Near {
 }
 
 /**
- * A span that was made to tell of another one, which had ended, links to that one and to nothing else. The span of an agent or of a tool that tells of
- * itself may have a link too, to what caused it.
+ * A span that was made to report on another one, which had ended, links to that one and to nothing else. The span of an agent or of a tool that
+ * reports on itself may have a link too, to its cause.
  */
 function targetOf(span: Span): Pick<Near, 'traceId' | 'spanId'> {
   const [link, ...others] = span.links;
@@ -56,7 +56,7 @@ function targetOf(span: Span): Pick<Near, 'traceId' | 'spanId'> {
   return link === undefined || others.length > 0 || !isCarrier ? span : link;
 }
 
-/** Most spans tell none, so this is what is asked of every span. */
+/** Most spans have none, so this check runs for every span. */
 function tellsResults(span: Span): boolean {
   const shape = span.keyShape?.();
   if (shape === undefined ? isFlattened(span.attributeKeys()) : shape.keep(isFlattened, flattenedShape).found) return true;
@@ -111,7 +111,7 @@ interface Told {
   readonly by: string | undefined;
 }
 
-/** Undefined: it says nothing that could be kept. A score on another scale than 0..1 is none. */
+/** `undefined` when it has nothing that could be kept. A score on a scale other than 0..1 is dropped. */
 function annotationOf(
   { tenant, traceId, spanId, resource, scope }: Near,
   unixNano: bigint,
@@ -138,7 +138,7 @@ function annotationOf(
   };
 }
 
-/** A person only where it says so. */
+/** A person only where it is named as one. */
 function kindOf(told: string | undefined): AnnotatorKind {
   const word = told?.toLowerCase();
   return word === 'human' || word === 'user' ? word : 'evaluator';

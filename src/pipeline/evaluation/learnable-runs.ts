@@ -5,7 +5,7 @@ import type { Evaluation } from '../../model/verdict.ts';
 import type { PlannedEvaluator } from './evaluate.ts';
 import { factsOf, holds } from './run-facts.ts';
 
-/** `not_wanted`: no evaluator that learns is for the run. The other words say why the run is no example of the normal process. */
+/** `not_wanted`: no evaluator that learns is for the run. The other words give the reason why the run is not an example of the normal process. */
 export type Learnable = 'learnable' | 'not_wanted' | 'not_complete' | 'later_revision' | 'tool_calls_not_carried' | 'not_passing';
 
 export function learnableOf(run: Run, evaluations: readonly Evaluation[], plan: readonly PlannedEvaluator[]): Learnable {

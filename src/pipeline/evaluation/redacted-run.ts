@@ -1,5 +1,5 @@
 /**
- * Where a run turns from what is looked at into what leaves: rules score the run as it came, and everybody else gets it without what the
+ * The boundary between the run that rules see and the run that leaves: rules score the run unredacted, and everyone else gets it without what the
  * configuration redacts. Without rules of redaction nothing is done at all.
  */
 import type { ConfiguredAsking } from '../../../evaluators/configuration/configured.ts';
@@ -15,7 +15,7 @@ import type { ToJudge } from './evaluate.ts';
 export interface RedactedRun {
   readonly run: Run;
   item(item: Omit<ScoredRun, 'run'>): ScoredRun;
-  /** What is asked about the run. */
+  /** The question about the run, redacted. */
   work(work: ToJudge): ToJudge;
   verdict(verdict: Verdict): Verdict;
 }
@@ -41,7 +41,7 @@ export function redactedRun(run: Run, redaction: Redaction | undefined): Redacte
   };
 }
 
-/** What is asked is written from a redacted run; where pieces of it have been put together, they are searched once more. */
+/** The request is written from a redacted run; where pieces of it have been put together, they are searched once more. */
 function withRedactedRequests(configured: ConfiguredAsking, redaction: Redaction): ConfiguredAsking {
   return {
     ...configured,

@@ -1,4 +1,4 @@
-/** What is left of an expression about a run when some of it is known already. */
+/** The remainder of an expression about a run when some of it is known already. */
 import type { RunExpression } from './run-expression.ts';
 import { truthOf, type RunFacts } from './run-facts.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The language of `when` in rules about scored runs: `agent = support and (tool_error < 1 or goal.confidence < 0.6)`. The parser makes plain
- * data once; `run-facts.ts` says whether it holds on a run.
+ * data once; `run-facts.ts` tests it on a run.
  *
  *     or         = and { "or" and }
  *     and        = factor { "and" factor }
@@ -25,7 +25,7 @@ export type NumberPlace = { readonly part: 'score' | 'confidence'; readonly eval
 export type TextPlace =
   | { readonly part: 'verdict' | 'label'; readonly evaluator: string }
   | { readonly part: 'field'; readonly field: RunField }
-  /** Of the resource. */
+  /** Key of a resource attribute. */
   | { readonly part: 'attribute'; readonly key: string };
 
 export type RunExpression =
@@ -34,7 +34,7 @@ export type RunExpression =
   | { readonly kind: 'number'; readonly place: NumberPlace; readonly sign: Sign; readonly value: number }
   | { readonly kind: 'text'; readonly place: TextPlace; readonly sign: '=' | '!='; readonly text: string };
 
-/** What is wrong, where, and what would be right. */
+/** The fault, its place, and what would be right. */
 export interface ExpressionFault {
   /** From 1, in UTF-16 units. */
   readonly column: number;
@@ -50,11 +50,11 @@ export type ParsedExpression =
 /** The evaluators that an expression may name. */
 export interface ExpressionNames {
   readonly evaluators: readonly string[];
-  /** Of these, the ones that ask a judge: only their verdicts may have a confidence. */
+  /** Names of those that ask a judge: only their verdicts may have a confidence. */
   readonly judged: readonly string[];
   /** Names of all evaluators that exist. */
   readonly all?: readonly string[];
-  /** What a name must be, in words; `an evaluator of this file` when left out. */
+  /** The kind of name that is expected, in words; `an evaluator of this file` when omitted. */
   readonly noun?: string;
   /** Evaluators whose verdicts come after the test, with the reason as a sentence. */
   readonly late?: { readonly names: readonly string[]; readonly why: string };
@@ -100,7 +100,7 @@ function faulty(faults: readonly ExpressionFault[]): ParsedExpression {
 
 interface Token {
   readonly kind: 'word' | 'text' | 'sign' | 'open' | 'close' | 'unclosed';
-  /** Of a text in quotes, what stands within. */
+  /** The text between the quotes. */
   readonly text: string;
   readonly column: number;
 }
@@ -126,7 +126,7 @@ function unquoted(quoted: string): string {
 
 interface Reader {
   readonly tokens: readonly Token[];
-  /** Of the next token. */
+  /** Start of the next token. */
   at: number;
   /** The column behind the text. */
   readonly end: number;

@@ -1,6 +1,6 @@
 /**
- * Says whether an expression holds on a run. A value that is not known makes a comparison neither true nor false (Kleene's three-valued logic),
- * and an expression holds only when it is true. So a confidence that nobody knows is never below a limit, nor at or above it.
+ * Tests whether an expression holds on a run. An unknown value makes a comparison neither true nor false (Kleene's three-valued logic), and an
+ * expression holds only when it is true. So an unknown confidence is never below a limit, nor at or above it.
  */
 import type { Run } from '../../model/agent-trace.ts';
 import { member, plainText, type JsonObject } from '../../model/json.ts';
@@ -9,13 +9,13 @@ import { verdictWord, type Verdict, type VerdictWord } from '../../model/verdict
 import type { NumberPlace, RunExpression, Sign, TextPlace } from './run-expression.ts';
 import { runFields, type RunField } from './run-fields.ts';
 
-/** What is known of a run where an expression is tested. */
+/** The known facts of a run where an expression is tested. */
 export interface RunFacts {
   /** The texts of a field. Empty or `undefined` members: not known. */
   readonly field: (name: RunField) => readonly (string | undefined)[];
   /** An attribute of the resource. */
   readonly attribute: (key: string) => string | undefined;
-  /** By the names of the evaluators. */
+  /** Verdicts by the names of the evaluators. */
   readonly verdicts: ReadonlyMap<string, VerdictFacts>;
 }
 
@@ -78,7 +78,7 @@ function numberAt(place: NumberPlace, { verdicts }: RunFacts): number | undefine
   }
 }
 
-/** `jury-tally.ts` says what it is; `undefined` when it is not known, and for a verdict without a score. */
+/** The confidence, which `jury-tally.ts` defines; `undefined` when it is not known, and for a verdict without a score. */
 export function confidenceOf(verdict: Pick<VerdictFacts, 'score' | 'details'> | undefined): number | undefined {
   const told = verdict?.score === undefined ? undefined : member(verdict.details, 'confidence');
   return typeof told === 'number' && told >= 0 && told <= 1 ? told : undefined;
@@ -99,7 +99,7 @@ function textsAt(place: TextPlace, { field, attribute, verdicts }: RunFacts): re
   }
 }
 
-/** Of a run with the verdicts that it has so far. */
+/** Facts of a run with the verdicts that it has so far. */
 export function factsOf(run: Run, verdicts: ReadonlyMap<string, Verdict>): RunFacts {
   return {
     field: (name) => runFields[name](run),
@@ -116,7 +116,7 @@ function verdictFacts(verdict: Verdict): VerdictFacts {
   return { verdict: verdictWord(verdict), score: scored?.score, label: scored?.label ?? '', details: verdict.details };
 }
 
-/** Of a stored run without its content. */
+/** Facts of a stored run without its content. */
 export function factsOfRow(row: RunRow): RunFacts {
   return {
     field: (name) => (isRowField(name) ? [row[name]] : []),

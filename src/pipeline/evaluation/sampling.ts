@@ -28,7 +28,7 @@ export interface SampleDecision {
 }
 
 /**
- * A run counts 1 / p in a rate, and whoever sends a span writes its threshold: 2^-56 would count as 72 quadrillion runs. Samplers of busy services
+ * A run counts 1 / p in a rate, and any sender of a span writes its threshold: 2^-56 would count as 72 quadrillion runs. Samplers of busy services
  * keep one trace in a thousand, seldom one in ten thousand.
  */
 export const upstreamProbabilityMin = 0.0001;
@@ -47,7 +47,7 @@ export function sampleDecision({ traceId, traceState, rate, upstreamMin = upstre
   const isRaised = claimed < least;
   const upstreamKept = isRaised ? least : claimed;
   const share = rate > 0 ? Math.min(rate, 1) : 0;
-  // How many of the 2^56 random values are kept; the product with a power of two is exact.
+  // The number of the 2^56 random values that are kept; the product with a power of two is exact.
   const kept = (upstreamKept * BigInt(Math.round(share * Number(ALL)))) >> RANDOM_BITS;
   return {
     sampled: kept > 0n && randomness >= ALL - kept,
@@ -61,7 +61,7 @@ function traceRandomness(traceId: TraceId, traceState: string): { readonly rando
   const { th, rv } = openTelemetryMember(traceState);
   const randomness = BigInt(`0x${rv ?? traceId.slice(-14)}`);
   const upstreamThreshold = th === undefined ? 0n : BigInt(`0x${th.padEnd(14, '0')}`);
-  // A trace below its own upstream threshold was not chosen by it: that threshold says nothing about this trace.
+  // The upstream sampler did not choose a trace below its own threshold: that threshold shows nothing about this trace.
   return { randomness, upstreamKept: randomness >= upstreamThreshold ? ALL - upstreamThreshold : ALL };
 }
 
@@ -86,22 +86,26 @@ function openTelemetryMember(traceState: string): { readonly th?: string; readon
 
 /** How a budget is spread over the day: sampled less in time, it is not spent by noon. */
 
-/** Of the budget; so much may be spent at once, and from there to the line below it the rate sinks. */
+/** Share of the budget that may be spent at once; from there to the line below it the rate sinks. */
 const headStart = 0.2;
-/** Less than this is nothing: a verdict that stands for thousands of runs tells little of them, and it is better said that nobody was asked. */
+/**
+ * A smaller share counts as none: a verdict that represents thousands of runs shows little about them, and it is better to report that no judge was
+ * asked.
+ */
 const shareLeast = 0.02;
 
 interface DayShares {
-  /** Of the day (UTC) that has passed, 0..1. */
+  /** Share of the day (UTC) that has passed, 0..1. */
   readonly dayShare: number;
-  /** Of the day's budget that is spent; above 1 when a call cost more than it could be expected to. */
+  /** Share of the day's budget that is spent; above 1 when a call cost more than expected. */
   readonly spentShare: number;
 }
 
 /**
- * What is left of a sample rate, 0..1. A line rises from the head start at midnight to the whole budget at the next: with as much spent as it allows nothing is
- * left of the rate, a head start below it everything, and between them the rate sinks evenly. Traffic that would cost n times
- * the budget settles at one part in n of its rate, down to a fiftieth; traffic that would cost less than the budget without its head start is not held back.
+ * The remaining share of a sample rate, 0..1. A line rises from the head start at midnight to the whole budget at the next: with as much spent as it
+ * allows nothing remains of the rate, a head start below it everything, and between them the rate sinks evenly. Traffic that would cost n times the
+ * budget settles at one part in n of its rate, down to a fiftieth; traffic that would cost less than the budget without its head start is not held
+ * back.
  */
 export function pacedShare({ dayShare, spentShare }: DayShares): number {
   const allowed = headStart + (1 - headStart) * dayShare;
@@ -109,7 +113,7 @@ export function pacedShare({ dayShare, spentShare }: DayShares): number {
   return share < shareLeast ? 0 : share;
 }
 
-/** What budgets leave of a sample rate. */
+/** The share of a sample rate that budgets leave. */
 export interface Paced {
   /** 0..1. */
   readonly left: number;
@@ -120,8 +124,8 @@ export interface Paced {
 export const unpaced: Paced = { left: 1, by: '' };
 
 /**
- * What the budget of an evaluator and those of its judges, one for each vote, leave together. Of several judges it is what a quorum of them can keep up: one whose budget is
- * spent gives no vote, and the others go on.
+ * The share that the budget of an evaluator and those of its judges, one for each vote, leave together. With several judges it is the share that a
+ * quorum of them can keep up: a judge whose budget is spent gives no vote, and the others go on.
  */
 export function pacedBy(own: Paced, judges: readonly Paced[]): Paced {
   const left = ofQuorum(judges.map((one) => one.left));

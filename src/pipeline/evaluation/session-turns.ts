@@ -1,6 +1,6 @@
 /**
- * Runs as turns of sessions that are judged as a whole. Whether a session is judged is decided by a hash of its id, once, when its first turn closes: what a later turn would say, at
- * another pace of the budget, must not change with which probability it was chosen. Decision 42.
+ * Runs as turns of sessions that are judged as a whole. A hash of the session's id decides whether it is judged, once, when its first turn closes: a
+ * later turn, at another pace of the budget, must not change the probability with which it was chosen. Decision 42.
  */
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
@@ -19,10 +19,13 @@ export interface TurnsWith {
   readonly refused: () => string | undefined;
 }
 
-/** As it came, and as it leaves: conditions look at the one, whatever is kept is of the other. Undefined: it is no turn that anybody judges. */
+/**
+ * `whole` is the unredacted run, `leaving` the redacted one: conditions look at the first, everything that is kept comes from the second. `undefined`
+ * when no evaluator judges the turn.
+ */
 export function turnOf(whole: Run, leaving: Run, plan: readonly PlannedEvaluator[], options: TurnsWith): NewTurn | undefined {
   const { sessionId } = leaving.trace;
-  // What a sub-agent did is part of its agent's turn. A session whose id is redacted cannot be told from others.
+  // The work of a sub-agent is part of its agent's turn. Sessions with redacted ids cannot be distinguished.
   if (
     sessionId === undefined ||
     sessionId === '' ||
@@ -78,13 +81,13 @@ export function sessionSample({ tenant, sessionId }: Session, rate: number): Sam
   return sampleDecision({ traceId, traceState: '', rate });
 }
 
-/** The session as one run, for those who judge it: its turns one after the other. Anything else stays as it is. */
+/** The session as one run, for its evaluators: its turns one after the other. Any other run is returned unchanged. */
 export function asConversation(run: Run): Run {
   const { session, trace } = run;
   return session?.earlier === undefined ? run : { ...run, revision: session.revision, trace: conversation([...session.earlier, trace]) };
 }
 
-/** What is told of a verdict on a session goes without the turns before. */
+/** The reported verdict on a session omits the earlier turns. */
 export function withoutEarlier(run: Run): Run {
   if (run.session === undefined) return run;
   const { earlier: _earlier, ...session } = run.session;
@@ -123,7 +126,7 @@ function messagesOf(turns: readonly AgentTrace[]): NonNullable<AgentTrace['messa
   });
 }
 
-/** Many applications send what was said before along with each turn: that was told by the turn before. */
+/** Many applications repeat the earlier messages with each turn: the turn before has reported them. */
 function ownMessages(turn: AgentTrace): NonNullable<AgentTrace['messages']> {
   const { input, finalResponse, toolCalls, messages = [] } = turn;
   const asked = input === undefined ? [] : [{ role: 'user', text: input, calls: [] }];

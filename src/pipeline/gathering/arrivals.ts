@@ -75,7 +75,7 @@ export function arrivals(deps: ArrivalDeps): Arrivals {
         traceId = of;
         return (opened = traces.open(tenant, of, nowMs));
       },
-      /** What the span's trace is part of now. */
+      /** The trace to which the span's trace now belongs. */
       joinedByLinks(trace: Trace, span: Span): Trace {
         flush();
         return (opened = joins.byLinks(trace, span, nowMs));

@@ -7,7 +7,7 @@ import type { Trace } from './trace-table.ts';
 
 export interface ClosingTimes {
   readonly settleMs: number;
-  /** The same for a trace that one request brought. Absent: `settleMs`. */
+  /** The same for a trace that one request brought. Defaults to `settleMs`. */
   readonly batchedSettleMs?: number;
   readonly quietMs: number;
   readonly abandonMs: number;
@@ -38,8 +38,8 @@ export function closesAt(
 
 /**
  * The short wait holds for the first close of a trace that one request brought, with several spans. Two requests of one exporter may overtake one
- * another: some SDKs flush their batches at the same time, a Collector sends with several consumers, and a retry comes later. A trace in one
- * request gives no sign of a second one. Log records have an exporter of their own.
+ * another: some SDKs flush their batches at the same time, a Collector sends with several consumers, and a retry comes later. A trace in one request
+ * gives no sign of a second one. Log records have a separate exporter.
  */
 export function settleMsOf(
   { requests, held, records, closed }: Pick<Trace, 'requests' | 'held' | 'records' | 'closed'>,
@@ -49,7 +49,7 @@ export function settleMsOf(
   return cameAtOnce ? batchedSettleMs : settleMs;
 }
 
-/** What a configuration says about runs that are still gathered. It may be exchanged while they are. */
+/** Settings for runs that are still gathered. They may be exchanged while they are. */
 export interface GatheringSettings {
   readonly closing?: ClosingTimes;
   /** Definitions for runs whose spans carry none. */
@@ -63,7 +63,7 @@ export interface GatheringSettings {
 export interface InForce {
   readonly closing: ClosingTimes;
   readonly dialects: readonly Collector[];
-  /** By name. */
+  /** Definitions by name. */
   readonly tools: ReadonlyMap<string, ToolDefinition>;
   readonly versionKey: string;
 }
@@ -79,7 +79,7 @@ export function inForce({
   return { closing, dialects, versionKey, tools: new Map(tools.map((definition) => [definition.name, definition] as const)) };
 }
 
-/** What the gathering holds at most. */
+/** Limits of the gathering. */
 export interface GroupLimits {
   /** Bytes on the wire of all spans and records that are held. */
   readonly bytesMax: number;

@@ -13,7 +13,7 @@ export interface Part {
   /** Some span in it can carry a run. */
   carries: boolean;
   lastMs: number;
-  /** When the first span came that nobody has looked at yet. */
+  /** When the first span came that no scan has seen yet. */
   waitsSinceMs: number | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the gathered traces weigh, and which go when they weigh too much: first those that are closed and only wait for stragglers, then the oldest
- * open one.
+ * The size of the gathered traces, and the order in which they go when it is too large: first those that are closed and only wait for stragglers,
+ * then the oldest open one.
  */
 import type { Clock } from '../../model/clock.ts';
 import type { GroupLimits } from './close-policy.ts';
@@ -10,9 +10,9 @@ interface EvictionDeps {
   readonly limits: GroupLimits;
   readonly clock: Clock;
   readonly traces: TraceTable;
-  /** The trace is no more: it was dropped, or became part of another one. */
+  /** The trace is gone: it was dropped, or became part of another one. */
   readonly gone: (trace: Trace) => void;
-  /** Closes it as it is, and drops it. */
+  /** Closes the trace in its present state, and drops it. */
   readonly evict: (trace: Trace) => void;
 }
 
@@ -20,7 +20,7 @@ interface EvictionDeps {
 const activeMs = 60_000;
 
 export interface Eviction {
-  /** Something came for the trace: whatever was closed in it, it is open again. */
+  /** Something came for the trace, which is open again even where it was closed. */
   grew(trace: Trace, bytes: number): void;
   reopened(trace: Trace): void;
   /** Everything in it is closed. */
@@ -32,10 +32,10 @@ export interface Eviction {
   drop(trace: Trace, over?: 'over' | 'left'): void;
   /** Drops, and closes, as many traces as it takes to hold the limits. */
   relieve(): void;
-  /** True: spans still come to the open trace that was begun first, so that it may well close by itself. */
+  /** True while spans still come to the open trace that was begun first, so that it may well close by itself. */
   isOldestActive(): boolean;
   bytes(): number;
-  /** Of these, what belongs to traces that are not done. */
+  /** Bytes of the traces that are not done. */
   openBytes(): number;
 }
 

@@ -138,43 +138,44 @@ export function gathering(options: GatheringOptions): Gathering {
   };
 }
 
-/** What the gathering of spans offers, and what it needs. */
+/** Interface of the gathering of spans. */
 export interface Gathering extends Reopening {
   /**
-   * `position` tells where the journal has the request that they came with, `origin` where it had it before it was written again, `memory` in
-   * which memory they lie, where that is used again.
+   * `position`: where the journal has the request that they came with; `origin`: where it had it before it was written again; `memory`: the memory
+   * that holds them, where that is reused.
    */
   addSpans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number, memory?: MemoryReference): void;
   addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   readonly references: JournalReferences;
   /**
-   * Runs that close now; does at most so many pieces of scanning and as many of closing; the host does other work in between. With 0 it gives those
-   * that had to close for want of room: the journal learns at once that they are finished, so the host asks in the turn that added or dropped something.
+   * Runs that close now; does at most `piecesMax` pieces of scanning and as many of closing; the host does other work in between. With 0 it gives
+   * those that had to close for want of room: the journal learns at once that they are finished, so the host asks in the turn that added or dropped
+   * something.
    */
   due(piecesMax?: number): readonly Run[];
   /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
   nextDueMs(): number | undefined;
   /** Closes everything that is open, for the end of the process. */
   closeAll(): readonly Run[];
-  /** For everything that closes from now on. What a scan covered and has not closed is scanned again. */
+  /** Applies to everything that closes from now on. Traces that a scan covered and has not closed are scanned again. */
   exchange(settings: GatheringSettings): void;
   /** The trace with this key belongs to another gatherer. */
   handOver(key: string): void;
-  /** Another gatherer tells of tools. */
+  /** Another gatherer reports tools. */
   hear(note: SessionNote): void;
   /**
-   * Another gatherer has the requests at these positions. Drops the traces that stand on one of them, and all closed ones: the other may continue
-   * them. Gives the other positions of the dropped traces, whose requests are to be gathered again.
+   * Another gatherer has the requests at these positions. Drops the traces that need one of them, and all closed ones: the other may continue them.
+   * Returns the other positions of the dropped traces, whose requests are to be gathered again.
    */
   drop(isLost: (position: number) => boolean): readonly number[];
-  /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
+  /** Brings the held data within the limits, when one of them has become tighter. Runs that close are due at once. */
   relieve(): void;
   /** Compacts the spans of up to `tracesMax` idle traces. `true` when more are due. */
   packIdle(tracesMax: number): boolean;
-  /** True: spans still come to the open trace that was begun first. */
+  /** True while spans still come to the open trace that was begun first. */
   isOldestActive(): boolean;
   readonly bytes: () => number;
-  /** Of these, what belongs to traces that are not done. */
+  /** Bytes of the traces that are not done. */
   readonly openBytes: () => number;
   readonly traces: () => number;
 }
@@ -184,16 +185,16 @@ export interface GatheringOptions extends GatheringSettings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
-  /** Memory of the bodies that spans lie in; absent: spans of closed traces are copied out of it. */
+  /** Memory of the bodies that hold spans; without it, spans of closed traces are copied out of the bodies. */
   readonly bodies?: { readonly usedBytes: () => number };
-  /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
+  /** Compacts the spans of traces that are open for long; omitted to leave them unchanged. */
   readonly compaction?: SlabAllocator;
-  /** Absent: all traces are here. */
+  /** Omitted when all traces are here. */
   readonly others?: OtherGatherers;
   /** Work on a large run, a piece at a time, before it closes: once it has closed, its verdicts must come in the same turn. */
   readonly beforeClose?: (run: Run) => Steps<void>;
-  /** A request has begun whose spans are not here yet. Absent: none ever has. */
+  /** True while a request has begun whose spans are not here yet. Omitted when that cannot happen. */
   readonly isReceiving?: () => boolean;
-  /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; the verdicts of their runs come in the same turn. */
+  /** Receives the keys of traces without anything open, or that have shown no run so far; the verdicts of their runs come in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
 }

@@ -6,9 +6,9 @@ import type { Reading } from '../assembly/span-facts.ts';
 import type { Joining } from './trace-joining.ts';
 import type { Trace } from './trace-table.ts';
 
-/** What a gatherer tells the others. */
+/** Messages of a gatherer to the others. */
 export interface OtherGatherers {
-  /** True: this gatherer joins the trace with this key to others of its tenant. It may be another one later. */
+  /** True when this gatherer joins the trace with this key to others of its tenant. Later it may be another gatherer. */
   readonly joins: (key: string) => boolean;
   /** Milliseconds that a part of a run may need until it is here, when another gatherer had it first. Default: 0. */
   readonly lateMs?: () => number;

@@ -1,6 +1,6 @@
 /**
- * The spans of one trace. What nobody asks for is held as bytes: thousands of objects a second that live for long are what the garbage collector is
- * slowest with, and the requests that the spans came with would stay in memory as a whole. They are read again when somebody asks.
+ * The spans of one trace. Spans that are not needed now are held as bytes: the garbage collector is slowest with thousands of objects a second that
+ * live for long, and the requests that the spans came with would stay in memory as a whole. They are read again on demand.
  */
 import type { SpanId } from '../../model/ids.ts';
 import type { MemoryReference } from '../../model/ingest.ts';
@@ -24,15 +24,15 @@ interface Arrived extends Held {
   readonly ordinal: number;
 }
 
-/** For what no journal has: before everything that one has. */
+/** Position of spans that no journal has: before every position of a journal. */
 export const noPosition = -1;
 
-/** In the order in which spans arrived: by requests, and within one as they stand in it. */
+/** Sorts in the order of arrival: by requests, and within one by place. */
 export function byArrival(a: Arrived, b: Arrived): number {
   return a.position - b.position || a.ordinal - b.ordinal;
 }
 
-/** Spans as they lie in the bodies that brought them, or copied out of these. */
+/** Spans inside the bodies that brought them, or copied out of these. */
 interface Packed {
   readonly from: { readonly blocks: readonly SpanBlock[]; readonly packer: SpanPacker } | (Packing & { readonly kept: Buffer });
   /** Three numbers a span: when it arrived, its position and its ordinal. */
@@ -54,7 +54,7 @@ export class HeldSpans {
   /** Those that are not packed; they were added after the others. */
   #spans: Map<SpanId, Arrived> | undefined;
   #packed: readonly Packed[] = nothing;
-  /** Of the span that arrived last. */
+  /** Position of the span that arrived last. */
   #position = -Infinity;
   #ordinal = -Infinity;
   /** A span was added that had arrived before one that was there: of a trace that was joined, or of a request that the journal has written again. */
@@ -97,7 +97,7 @@ export class HeldSpans {
     [this.#position, this.#ordinal] = [-Infinity, -Infinity];
   }
 
-  /** What does not lie in a protobuf body stays as it is, and so does what is large. True: no span lies in the body that it came with. */
+  /** Spans outside protobuf bodies stay unpacked, and so do large ones. True when no span refers to its body any more. */
   pack(packing: Packing): boolean {
     if (!this.packInPlace(packing.packer)) return false;
     this.#packed = this.#packed.map((packed) =>
@@ -108,7 +108,7 @@ export class HeldSpans {
     return true;
   }
 
-  /** Lets the spans go, and notes where they lie in the bodies that brought them. False: some stay as they are, as with `pack`. */
+  /** Lets the spans go, and notes their places in the bodies that brought them. False when some stay, as with `pack`. */
   packInPlace(packer: SpanPacker): boolean {
     if (this.#packed.length >= packedMax) this.#unpacked();
     const held = [...(this.#spans?.values() ?? [])];
@@ -139,7 +139,7 @@ export class HeldSpans {
     if (this.#packed.length === 0) return (this.#spans ??= new Map<SpanId, Arrived>());
     const all = new Map<SpanId, Arrived>();
     for (const { from, arrivals } of this.#packed) {
-      // What the packer lends is overwritten by the next one.
+      // The packer reuses its buffer for the next one.
       const bytes = 'blocks' in from ? Buffer.from(from.packer.pack(from.blocks)) : from.slabs.bytes(from.kept);
       for (const [at, span] of from.packer.unpack(bytes).entries()) {
         const [arrivedMs = 0, position = noPosition, ordinal = 0] = arrivals.slice(at * numbersPerArrival, (at + 1) * numbersPerArrival);
@@ -157,7 +157,7 @@ export class HeldMemory {
   #references: MemoryReference[] = [];
   #isWhole = true;
 
-  /** False: spans lie in memory that nobody counts the readers of. */
+  /** False when spans are in memory whose readers are not counted. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -206,7 +206,7 @@ export class HeldRecords {
     return this.#bySpan ?? new Map();
   }
 
-  /** One that belongs to this span. False: it is there already. */
+  /** Adds a record that belongs to this span. False when it is there already. */
   add(spanId: SpanId, record: LogRecord): boolean {
     const key = recordKey(record);
     if (this.#keys?.has(key) === true) return false;

@@ -1,6 +1,6 @@
 /**
- * Open traces to which nothing comes for a while: an agent waits for its model longer than for anything else. Their spans are packed and squeezed, a
- * few traces at a time, when whoever hosts the gathering has time for it.
+ * Compacts open traces that receive nothing for a while: an agent waits for its model longer than for anything else. Their spans are packed and
+ * compressed, a few traces at a time, when the host of the gathering has time for it.
  */
 import type { Clock } from '../../model/clock.ts';
 import type { Packing } from './held-spans.ts';
@@ -41,7 +41,7 @@ export function idleTraces({ clock, packing, isScanned }: IdleTracesDeps): IdleT
         if (packed++ >= tracesMax) return true;
         if (isScanned(trace)) continue;
         awake.delete(trace);
-        // Of a large one parts are looked at again and again.
+        // Parts of a large trace are read again and again.
         if (trace.held.size >= partsFromSpans) continue;
         trace.reading = undefined;
         if (trace.held.pack(packing)) trace.memory.release();

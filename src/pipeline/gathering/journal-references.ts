@@ -1,4 +1,4 @@
-/** Where the traces stand in the journal: what a restart would have to read again for them. */
+/** The positions of the traces in the journal, which a restart would have to read again. */
 import { inOrder } from './trace-table.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
 
@@ -6,25 +6,25 @@ import type { Trace, TraceTable } from './trace-table.ts';
 export interface FinishedTrace {
   /** Its key, and those of the traces that became part of it. */
   readonly keys: readonly string[];
-  /** Of the requests that brought it, ascending. */
+  /** Positions of the requests that brought it, ascending. */
   readonly positions: readonly number[];
   /** Another gatherer has it from now on. */
   readonly leaves?: true;
 }
 
-/** For whoever keeps the journal. */
+/** Interface for the owner of the journal. */
 export interface JournalReferences {
-  /** The lowest position that an open trace stands on; undefined: none does. */
+  /** The lowest position that an open trace needs; `undefined` when none needs any. */
   oldestPosition(): number | undefined;
-  /** All positions that open traces stand on. */
+  /** All positions that open traces need. */
   positions(): ReadonlySet<number>;
   /** The request at `from` was written again at `to`. */
   moved(from: number, to: number): void;
-  /** True: something of the trace with this key is not closed yet. */
+  /** True while something of the trace with this key is not closed yet. */
   isOpen(key: string): boolean;
-  /** Of every trace of which something is held, closed or not. */
+  /** Keys of all traces that have something held, closed or not. */
   keys(): readonly string[];
-  /** True: the trace with this key may hold runs that have no verdict yet. */
+  /** True while the trace with this key may hold runs that have no verdict yet. */
   isAwaited(key: string): boolean;
   /** Traces that were finished since the last call, or were already and had more spans come. */
   takeFinished(): readonly FinishedTrace[];
@@ -41,7 +41,7 @@ export interface JournalReference extends JournalReferences {
   showsNoRun(trace: Trace): void;
 }
 
-/** `settled`: told of the keys of traces of which nothing is open, or that have shown no run so far. Verdicts of their runs come in the same turn. */
+/** `settled` receives the keys of traces without anything open, or that have shown no run so far. Verdicts of their runs come in the same turn. */
 export function journalReferences(
   traces: TraceTable,
   settled: (keys: readonly string[]) => void = () => undefined,

@@ -1,6 +1,6 @@
 /**
- * Runs that an earlier process scored go on when spans come late: a trace that shows no root of its own for a while may be the rest of one that is
- * stored. Whoever hosts the gathering asks the store about such traces and gives back what is there; until then nothing of it is known here.
+ * Late spans continue runs that an earlier process scored: a trace that shows no root for a while may be the rest of one that is stored. The host of
+ * the gathering asks the store about such traces and gives back what is there; until then this process knows nothing of them.
  */
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
@@ -23,7 +23,7 @@ interface StoredKey {
   readonly partOf: string | undefined;
 }
 
-/** A whole trace, as it was when its runs closed. */
+/** A whole trace, in its state when its runs closed. */
 export interface StoredTrace extends TraceName {
   readonly runs: readonly StoredKey[];
   readonly spans: readonly Span[];
@@ -31,13 +31,13 @@ export interface StoredTrace extends TraceName {
 }
 
 export interface Reopening {
-  /** Traces that opened so long ago, have no root and no closed run; each is told once. */
+  /** Traces that opened long enough ago, have no root and no closed run; each is returned once. */
   takeStrays(): readonly TraceName[];
   /** `true` while `takeStrays` may give a trace later, as some opened a short time ago. */
   mayHaveStrays(): boolean;
-  /** What is held of the trace came late: it is put behind what is stored, and makes a new revision of the runs that it changes. */
+  /** The held part of the trace came late: it is put after the stored part, and makes a new revision of the runs that it changes. */
   reopen(stored: StoredTrace): void;
-  /** What is held of the trace came late, for runs that cannot be scored again: it is counted and founds no new run. */
+  /** The held part of the trace came late, for runs that cannot be scored again: it is counted and founds no new run. */
   dismiss(trace: TraceName): void;
 }
 
@@ -108,7 +108,7 @@ export function reopening({
   };
 }
 
-/** What came late, taken out of a trace so that what is stored can be put in before it. */
+/** Takes the late spans out of a trace so that the stored ones can be put before them. */
 function takenLate(trace: Trace): Pick<StoredTrace, 'spans' | 'records'> {
   const late = { spans: [...trace.held.values()].map(({ span }) => span), records: trace.records.take() };
   trace.held.clear();

@@ -26,7 +26,7 @@ export function regatheredRuns(recording: Recording, reading: RegatheringOptions
   return runsOf(gathering({ ...reading, clock, limits }), clock, recording);
 }
 
-/** Gathers traces one after the other, each as soon as it is whole. */
+/** Gathers one trace after the other, each once it is complete. */
 interface Regathering {
   /** The runs of whole traces. `left`: traces that go to `rest`, as others may hold parts of their runs, or complete their tool definitions. */
   whole(recording: Recording): { readonly runs: Runs; readonly left: ReadonlySet<TraceId> };

@@ -1,4 +1,4 @@
-/** Closing a run under its key: the next revision, if it says anything new. */
+/** Closes a run under its key as the next revision, if its content is new. */
 import { noParts, type Completeness, type Run, type AgentTrace, type RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -12,9 +12,9 @@ import { parseJson, type JsonObject, type JsonValue } from '../../model/json.ts'
 import { textAttribute, type Attributed, type AttributeValue, type Resource } from '../../model/span.ts';
 import { fingerprinting } from '../assembly/fingerprint.ts';
 
-/** What closing a run costs beside its spans, in spans: it is scored and handed on. */
+/** The cost of closing a run beside its spans, in spans: it is scored and handed on. */
 const spansPerRun = 20;
-/** Hashing the content of a larger run takes milliseconds, and so does each rule that scores it: each is a piece of its own. */
+/** Hashing the content of a larger run takes milliseconds, and so does each rule that scores it: each is a separate piece. */
 const bytesPerStep = 256 * 1024;
 
 interface ClosingTo {
@@ -27,7 +27,7 @@ interface ClosingTo {
   readonly versionKey: () => string;
 }
 
-/** Closes the drafts that `closes` says anything of, a few at a time. */
+/** Closes the drafts that `closes` names, a few at a time. */
 export function* closing(
   { ready, telemetry, beforeClose, contentHash, versionKey }: ClosingTo,
   trace: Trace,
@@ -103,10 +103,10 @@ function remember(
   (trace.closed ??= new Map()).set(spanId, { traceId, spanTraceId, revision, contentHash: hash });
 }
 
-/** Hash of everything that a verdict can depend on: a revision with the same hash says nothing new. `expected` is what `expectedOf` finds. */
+/** Hash of everything that a verdict can depend on: a revision with the same hash has nothing new. `expected` is the result of `expectedOf`. */
 export type ContentHash = (draft: Pick<Draft, 'trace' | 'parent'>, expected: JsonValue | undefined) => string;
 
-/** Runs of one agent share the list of what it was offered, which is longer than all else that most of them tell: it is hashed once. */
+/** Runs of one agent share the list of their offered tools, which is longer than all else that most of them have: it is hashed once. */
 export function contentHashing(): ContentHash {
   const hashOf = fingerprinting() as (content: object) => string;
   const hashes = new WeakMap<AgentTrace['toolDefinitions'], string>();
@@ -182,7 +182,7 @@ const nothing = {
   toolCallsCarried: false,
 } as const;
 
-/** What the agent's span, its frames or its resource say is expected of the run. */
+/** The expectation of the run that the agent's span, its frames or its resource carry. */
 export function expectedOf({ spans, span: { resource } }: Draft): JsonValue | undefined {
   const told = toldIn(spans) ?? resource.attribute(wire.expected) ?? undefined;
   if (told === undefined) return undefined;

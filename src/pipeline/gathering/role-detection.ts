@@ -1,4 +1,4 @@
-/** What the spans of a trace tell, as far as the gathering must know it when they come. */
+/** The facts of a trace's spans that the gathering needs when they arrive. */
 import type { Collector, SpanFacts } from '../../../collectors/collector.ts';
 import { repeats, sharedValues } from '../../../collectors/parsing/repeats.ts';
 import type { Span } from '../../model/span.ts';
@@ -8,7 +8,10 @@ import type { Trace } from './trace-table.ts';
 import { isRoot } from '../assembly/span-tree.ts';
 
 export interface RoleDetection {
-  /** For one look. What it finds is kept only when the trace is told to keep it: most traces are looked at once, and what hangs on an old object outlives its use. */
+  /**
+   * A reading for one scan. Its findings are kept only when the trace is asked to keep them: most traces are scanned once, and objects that an old
+   * object refers to outlive their use.
+   */
   reading(trace: Trace): Reading;
   /** Undefined: the span cannot be read. */
   facts(trace: Trace, span: Span): SpanFacts | undefined;
@@ -45,7 +48,7 @@ export function roleDetection(collectors: () => readonly Collector[]): RoleDetec
   return { reading, facts, isAgents, canCarryRun: (trace, span) => isRoot(span) || isAgents(trace, span) };
 }
 
-/** What the first collector that tells a role says, where it needs not read the span for that. */
+/** The answer of the first collector that gives a role, where it need not read the span for that. */
 function isAgentsBySign(collectors: readonly Collector[], trace: Trace, span: Span): boolean | undefined {
   if (trace.reading?.readingCache?.has(span.spanId) === true || trace.records.has(span.spanId)) return undefined;
   for (const collector of readersOf(collectors, span).collectors) {

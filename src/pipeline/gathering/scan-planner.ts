@@ -33,18 +33,18 @@ const busyMsPerSpan = 2;
 /** Smaller traces are scanned as a whole. */
 export const partsFromSpans = 256;
 
-/** What to scan. */
+/** The input of a scan. */
 export interface Scan {
   readonly held: readonly Held[];
   readonly isWhole: boolean;
 }
 
-/** What came of it. */
+/** The result of a scan. */
 export interface ScanResult {
   readonly progress: ScanProgress;
   readonly isWhole: boolean;
   readonly lasting: Lasting;
-  /** What was read for it. */
+  /** The reading that the scan made. */
   readonly reading: Reading;
 }
 
@@ -63,7 +63,7 @@ export interface Pending {
   readonly atMs: number;
 }
 
-/** `times` tells those that hold now. */
+/** `times` returns the times that apply now. */
 export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trace, span: Span) => boolean): ScanPlanner {
   function scanAtMs(trace: Trace, spans: number, { lastMs, waitsSinceMs = lastMs }: Pick<Part, 'lastMs' | 'waitsSinceMs'> = trace): number {
     const { quietMs } = times();
@@ -95,7 +95,7 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
       const held = trace.held.get(spanId);
       const part = parts.of(spanId) ?? (held === undefined ? undefined : parts.add(held.span, nowMs, canCarryRun(trace, held.span)));
       if (part !== undefined) touch(part, nowMs);
-      // What arrived before the trace grew large is scanned once more.
+      // Spans that arrived before the trace grew large are scanned once more.
       if (known === undefined && trace.mayClose) trace.scanWholeAtMs = scanAtMs(trace, trace.held.size);
       if (part?.carries === true) parts.set(part, scanAtMs(trace, part.spans.length, part));
       return nextScanMs(trace, parts);
@@ -119,13 +119,13 @@ export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trac
     whole,
     over(trace, pending, { newsMs }) {
       const { parts } = trace;
-      // What arrived meanwhile has set the time of the next scan.
+      // Spans that arrived meanwhile have set the time of the next scan.
       if (parts === undefined) return newsMs === undefined ? earliest(pending) : undividedScanMs(trace);
       for (const [part, own] of Map.groupBy(pending, ({ spanId }) => parts.of(spanId))) {
         if (part === undefined) continue;
         const atMs =
           part.carries && newsMs !== undefined && part.lastMs >= newsMs ? scanAtMs(trace, part.spans.length, part) : earliest(own);
-        // What is abandoned unless more arrives is scanned with the whole: that time moves on with every span.
+        // A part that is abandoned unless more arrives is scanned with the whole trace: that time moves on with every span.
         if (atMs < trace.lastMs + times().abandonMs) parts.set(part, atMs);
       }
       return nextScanMs(trace, parts);

@@ -11,7 +11,7 @@ import { earlier } from '../../model/nano-time.ts';
 import type { Trace } from './trace-table.ts';
 
 interface ScanScheduler {
-  /** Does at most so many pieces of scanning, and as many of closing. */
+  /** Does at most `piecesMax` pieces of scanning, and as many of closing. */
   goOn(piecesMax: number): void;
   /** The result waits for the traces that are due with this one. */
   scanned(trace: Trace, result: ScanResult): void;
@@ -21,9 +21,9 @@ interface ScanScheduler {
   arrived(trace: Trace): void;
   /** A scan of the trace is in progress or waits to close: it reads the spans as it found them. */
   isScanned(trace: Trace): boolean;
-  /** The trace is no longer what the scan covers. */
+  /** The trace no longer equals the scanned one. */
   giveUp(trace: Trace): void;
-  /** The trace is no more. */
+  /** The trace is gone. */
   gone(trace: Trace): void;
   /** Abandons all scans, and returns their traces. */
   giveUpAll(): readonly Trace[];
@@ -63,7 +63,7 @@ export function scanScheduler({ clock, queue, guarded, scan, settle }: ScanSched
     });
   }
 
-  /** False: nothing is due. */
+  /** False when nothing is due. */
   function scanOn(nowMs: number): boolean {
     if (work !== undefined) {
       piece();
@@ -77,7 +77,7 @@ export function scanScheduler({ clock, queue, guarded, scan, settle }: ScanSched
     return true;
   }
 
-  /** False: no scanned trace may close yet. */
+  /** False when no scanned trace may close yet. */
   function settleOn(nowMs: number): boolean {
     if (work !== undefined) {
       piece();

@@ -1,20 +1,20 @@
-/** Where packed spans lie until somebody asks for them. */
+/** Memory for packed spans until they are needed. */
 
 export interface SlabAllocator {
-  /** What is lent is copied, in whichever form. */
+  /** Copies the lent bytes, in either form. */
   keep(lent: Buffer): Buffer;
-  /** What was lent, of what is kept. */
+  /** Returns the bytes that were lent for the kept ones. */
   bytes(kept: Buffer): Buffer;
 }
 
 /** Large enough to be asked of the system by itself, and given back to it by itself. */
 const slabBytesDefault = 1024 * 1024;
-/** Of a slab. What is larger has a piece of its own: little is lost at the end of a slab. */
+/** Share of a slab. A larger piece gets a buffer for itself: little is lost at the end of a slab. */
 const sharedMax = 1 / 8;
 
 /**
- * For what lives about as long as its neighbours. Tens of thousands of bytes here and there, each let go at its own time, leave gaps that the allocator of the system
- * rarely gives back: the process stays as large as it was at its fullest.
+ * An allocator for data that lives about as long as its neighbours. Tens of thousands of bytes here and there, each freed at a different time, leave
+ * gaps that the system's allocator rarely gives back: the process stays as large as its peak.
  */
 export function slabs(slabBytes = slabBytesDefault): SlabAllocator {
   let slab = Buffer.alloc(0);

@@ -1,11 +1,11 @@
 /**
- * Scans the traces that are due and closes their runs by accounting, not by silence alone.
+ * Scans the traces that are due and closes their runs by accounting, not only by silence.
  *
  * A run closes when its agent's span has arrived and
- *   - everything that its spans announce has arrived, `settle` after its last span: complete. Of the two defaults the short one holds for the first
+ *   - everything that its spans announce has arrived, `settle` after its last span: complete. The shorter of the two defaults holds for the first
  *     close of a trace that came in one request, while no other request is being received;
  *   - something is still missing, `quiet` after its last span: partial.
- * Without an agent's span (or a root that stands in) only `abandon` after the trace's last span closes it: abandoned.
+ * Without an agent's span (or a root that replaces it) only `abandon` after the trace's last span closes it: abandoned.
  * When memory runs short the oldest trace closes at once: evicted.
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
  */
@@ -45,7 +45,7 @@ interface CloserDeps {
   readonly references: JournalReference;
   readonly packing: Packing;
   readonly contentHash: ContentHash;
-  /** Memory of the bodies that spans lie in; absent: it is never used again, and spans of closed traces are copied out of it. */
+  /** Memory of the bodies that hold spans; without it, memory is never reused, and spans of closed traces are copied out of it. */
   readonly bodies?: { readonly usedBytes: () => number } | undefined;
   readonly beforeClose?: ((run: Run) => Steps<void>) | undefined;
   /** A request has begun whose spans are not here yet. */
@@ -57,12 +57,12 @@ interface CloserDeps {
 interface TraceCloser {
   /** Something came for the trace, which is to be scanned at `scanMs`. */
   arrived(trace: Trace, scanMs: number): void;
-  /** The trace is no more. */
+  /** The trace is gone. */
   gone(trace: Trace): void;
   giveUp(trace: Trace): void;
   /** A scan of the trace is in progress or waits to close: it reads the spans as it found them. */
   isScanned(trace: Trace): boolean;
-  /** Scans and closes what is due, in so many pieces at most. */
+  /** Scans and closes what is due, in at most `piecesMax` pieces. */
   due(piecesMax: number): readonly Run[];
   nextDueMs(): number | undefined;
   evict(trace: Trace): void;
@@ -79,7 +79,7 @@ const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 const noRunEvicted = { 'tracejury.reason': 'evicted_without_a_run' } as const;
 
 /**
- * Closed traces stay in the bodies that brought them while these take no more than so many bytes, and so many for each byte of the traces: one small
+ * Closed traces stay in the bodies that brought them while these take at most this many bytes, and this many for each byte of the traces: one small
  * trace must not hold a large body.
  */
 const lyingBytesMax = 16 * 1024 * 1024;
@@ -139,7 +139,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     return isReceiving() ? times.settleMs : settleMsOf(trace, times);
   }
 
-  /** What runs are in a trace, joined to the traces that hold their other parts. */
+  /** Finds the runs of a trace, joined to the traces that hold their other parts. */
   function* scan(trace: Trace, progress: ScanProgress): Steps<void> {
     if (trace.done) return memory.drop(trace);
     if (joins.leaves(trace)) return leave(trace);
@@ -196,7 +196,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     memory.drop(trace);
   }
 
-  /** Copying a trace that nobody may ask for again costs a tenth of all that a span costs. */
+  /** Copying a trace that may never be read again costs a tenth of a span's whole cost. */
   function pack(trace: Trace): void {
     if (trace.memory.isWhole && bodies !== undefined && bodies.usedBytes() <= lyingBytesMax + memory.bytes() * lyingShareMax)
       trace.held.packInPlace(packing.packer);
@@ -212,7 +212,7 @@ export function traceCloser(deps: CloserDeps): TraceCloser {
     }
   }
 
-  /** Whatever may still come, and at once. */
+  /** Closes at once, without waiting for what may still come. */
   function end(trace: Trace, closes: (draft: Draft) => Completeness, withoutRun: { readonly 'tracejury.reason': string }): void {
     const lasting = wholeOf(trace);
     runSteps(closing(to, trace, lasting, closes));

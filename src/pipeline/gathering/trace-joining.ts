@@ -1,4 +1,4 @@
-/** Joins traces that hold parts of one run: where a span's links say so, and where what their requests and tools tell ties them. */
+/** Joins traces that hold parts of one run: by the links of their spans, and by the contents of their requests and tools. */
 import type { Span } from '../../model/span.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Draft } from '../assembly/assemble.ts';
@@ -17,7 +17,7 @@ export interface Joining {
   /** Joins a trace to those that hold other parts of its runs. Undefined: nothing to join, or no room. */
   byFragments(trace: Trace, drafts: readonly Draft[]): Trace | undefined;
   forget(trace: Trace): void;
-  /** True: the trace belongs to another gatherer. `drafts`, `reading`: its runs and what its spans tell, when that is known. */
+  /** True when the trace belongs to another gatherer. `drafts`, `reading`: its runs and the facts of its spans, when they are known. */
   leaves(trace: Trace, drafts?: readonly Draft[], reading?: Reading): boolean;
   /** The trace with this key belongs to another gatherer. */
   claimed(key: string): void;
@@ -79,14 +79,14 @@ export function joining({ traces, telemetry, spansMax, gone, linked = () => unde
   };
 }
 
-/** Which traces hold parts of one run, by the keys of their fragments. */
+/** The traces that hold parts of one run, by the keys of their fragments. */
 interface FragmentIndex<Trace> {
   /** Keeps the keys of a trace; gives the traces that it goes on from, or that go on from it. */
   remember(trace: Trace, tenant: string, fragment: Fragment): readonly Trace[];
   forget(trace: Trace): void;
 }
 
-/** A key that more traces than this share tells nothing: call ids are counted from one, or everybody asks the same. */
+/** A key that more traces share identifies nothing: call ids are counted from one, or all ask the same question. */
 const tracesPerKeyMax = 8;
 
 function fragmentIndex<Trace>(): FragmentIndex<Trace> {

@@ -26,19 +26,19 @@ export interface Trace {
   readonly held: HeldSpans;
   readonly records: HeldRecords;
   readonly memory: HeldMemory;
-  /** What its spans were found to tell, while that will be needed again. */
+  /** The facts of its spans, while they will be needed again. */
   reading: Pick<Reading, 'readingCache' | 'repeats'> | undefined;
   /** Absent while none has. */
   closed: Map<SpanId, Closed> | undefined;
   /** Keys of other traces that turned out to be parts of this one's run. */
   readonly joined: string[];
-  /** Of the requests, in the journal, that brought what is held; ascending. */
+  /** Positions, in the journal, of the requests that brought the held data; ascending. */
   readonly positions: number[];
   bytes: number;
   lastMs: number;
-  /** When the first span came that nobody has looked at yet. */
+  /** When the first span came that no scan has seen yet. */
   waitsSinceMs: number | undefined;
-  /** Of a large trace: what hangs together in it, so that it need not be looked at as a whole. */
+  /** The connected parts of a large trace, so that it need not be scanned as a whole. */
   parts: Parts | undefined;
   /** When it must be looked at as a whole all the same. */
   scanWholeAtMs: number;
@@ -48,9 +48,9 @@ export interface Trace {
   lastRequest: number;
   /** A root has come, or a span whose parent is in another process. */
   isRooted: boolean;
-  /** Its root is an agent: whatever hangs on nothing yet works for that one. */
+  /** True when its root is an agent: spans without a parent so far work for that agent. */
   isOneAgents: boolean;
-  /** False: no span has come that a run could close on, so there is no need to look before `abandon`. */
+  /** False until a span comes that a run could close on: before, a scan is needed only at `abandon`. */
   mayClose: boolean;
   /** Everything in it is closed; it is only kept for stragglers. */
   done: boolean;
@@ -72,21 +72,21 @@ export interface TraceTable {
   forgetGone(): void;
   /** Moves all of `part` into `whole`, and has what still comes for it go there. Gives how many spans found no room. */
   join(part: Trace, whole: Trace, spansMax: number): number;
-  /** True: something of it is held that is not closed yet. */
+  /** True while something of it is held that is not closed yet. */
   isOpen(key: string): boolean;
-  /** True: it may hold runs that have no verdict yet. */
+  /** True while it may hold runs that have no verdict yet. */
   isAwaited(key: string): boolean;
   /** Oldest first. */
   all(): Iterable<Trace>;
   size(): number;
 }
 
-/** Of a trace within its tenant. */
+/** Key of a trace within its tenant. */
 export function traceKey(tenant: Tenant, traceId: TraceId): string {
   return `${traceId}${tenant}`;
 }
 
-/** As `parseTraceId` makes them. */
+/** Length of an id as `parseTraceId` makes it. */
 const traceIdChars = 32;
 
 export function traceIdOf(key: string): TraceId {

@@ -1,10 +1,10 @@
-/** Drives an evaluator that needs the world: hands its requests on, gives the answers back, and turns whatever happens into a verdict. */
+/** Drives an evaluator that needs effects: sends its requests, returns the answers to it, and turns every outcome into a verdict. */
 import type { Answer, Asking, EmbeddingRequest, EvaluatorRequest, HttpCall, Question } from '../../../evaluators/evaluator.ts';
 import type { JudgeCall, NoteCall } from '../../model/judge-call.ts';
 import { unreachable } from '../../model/ids.ts';
 import { type Outcome, type Verdict, verdictOf } from '../../model/verdict.ts';
 
-/** `note` is told of what it took. */
+/** `note` receives what the request took. */
 export type Ask = (request: EvaluatorRequest, note?: NoteCall) => Promise<Answer>;
 
 /** A judge, as far as there is one. */
@@ -15,7 +15,7 @@ interface Respondent {
 
 export type Call = (request: HttpCall) => Promise<Answer>;
 
-/** How it ended for one evaluator: with a verdict, or because nobody was asked. */
+/** How it ended for one evaluator: with a verdict, or because no judge was asked. */
 export type AskEnd = (
   | { readonly kind: 'judged'; readonly verdict: Verdict }
   | { readonly kind: 'overload' | 'over_budget'; readonly reason: string }
@@ -24,11 +24,11 @@ export type AskEnd = (
 interface RunJudgeOptions {
   /** An evaluator that asks more than this has gone astray. */
   readonly questionsMax: number;
-  /** Null: a raw metric. */
+  /** `null` for a raw metric. */
   readonly threshold: number | null;
 }
 
-/** Each request to the one who answers its kind; where nobody does, that is a failed answer. */
+/** Sends each request to the one who answers its kind; without one, the answer is a failure. */
 export function askOf(judge: Respondent, call?: Call): Ask {
   return async (request, note) => {
     switch (request.kind) {
@@ -77,7 +77,7 @@ async function answerOf(ask: Ask, request: EvaluatorRequest): Promise<Answer> {
   }
 }
 
-/** Which model was asked, so that verdicts of two models can be told apart later. */
+/** Notes the model that was asked, so that verdicts of two models can be distinguished later. */
 function withModel(outcome: Outcome, model: string | undefined): Outcome {
   return model === undefined || outcome.details?.['model'] !== undefined ? outcome : { ...outcome, details: { ...outcome.details, model } };
 }
@@ -99,7 +99,7 @@ function errorName(error: unknown): string {
 /** An evaluation between whose requests and those who answer them something stands: neither it nor they know. */
 export interface ChangedRequest {
   readonly request: EvaluatorRequest;
-  /** What the evaluation hears; absent: the answer as it came. */
+  /** Transforms the answer for the evaluation; by default the answer is unchanged. */
   readonly heard?: (answer: Answer) => Answer;
 }
 
@@ -112,7 +112,7 @@ export function* changedRequests(asking: Asking<Verdict>, change: (request: Eval
     }
     return step.value;
   } finally {
-    // Whoever drives this one may end it early; a generator that is done does not mind.
+    // The caller may end this generator early; one that is done does not mind.
     asking.return({ kind: 'failed', error: 'not_asked', explanation: '', details: {} });
   }
 }

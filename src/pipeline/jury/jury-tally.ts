@@ -21,11 +21,11 @@ export type Count =
       readonly by: 'votes' | 'tie' | 'rules';
       /** Votes that were given; those of judges that failed or were not asked are none. */
       readonly answered: number;
-      /** Of these, the ones that say the same as the verdict. */
+      /** Number of votes that agree with the verdict. */
       readonly agreeing: number;
       /** Between the highest score and the lowest. */
       readonly spread: number;
-      /** The middle one of the votes that told one; of an even number the lower of the two. */
+      /** The median of the confidences that votes gave; of an even number the lower of the two. */
       readonly confidence: number | undefined;
     }
   /** Too few votes were given. */
@@ -63,7 +63,7 @@ export function reasonToEscalate(
   return below !== undefined && count.confidence !== undefined && count.confidence < below ? 'low_confidence' : undefined;
 }
 
-/** Where a judge gave no usable answer to a rule that can do without one, what the rule found is nobody's vote. */
+/** Where a judge gave no usable answer to a rule that can do without one, the finding of the rule is not a vote. */
 export function isVote(verdict: Verdict): boolean {
   return verdict.kind !== 'failed' && !isOfRulesAlone(verdict);
 }
@@ -76,7 +76,10 @@ export function agrees(one: Verdict, other: Verdict): boolean {
   return says(one) === says(other);
 }
 
-/** What a verdict says, by which votes are the same: a label of the evaluator's own, else whether it passes; of a raw score, whether it reaches the middle. */
+/**
+ * The content of a verdict that makes votes equal: an evaluator's custom label, else whether it passes; of a raw score, whether it reaches the
+ * middle.
+ */
 function says(verdict: Verdict): string {
   if (verdict.kind !== 'scored') return verdict.kind;
   if (isOwnLabel(verdict.label)) return `label ${verdict.label}`;
@@ -117,7 +120,7 @@ function lowerMiddle(values: readonly number[]): number | undefined {
   return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)];
 }
 
-/** Whatever alone kept a quorum from voting is the end; a pair may wait only where a judge is down, for else it would be asked again and again. */
+/** The only reason that kept a quorum from voting ends it; a pair may wait only where a judge is down, for else it would be asked again and again. */
 function missing(ballots: readonly Ballot[]): Count {
   const quorum = quorumOf(ballots.length);
   const reasons = (kind: 'overload' | 'over_budget'): readonly string[] =>
@@ -172,7 +175,7 @@ export interface Escalated {
   readonly ballot: Ballot;
 }
 
-/** Of all questions, those to judges whose vote did not count among them. */
+/** Costs of all questions, including those to judges whose vote did not count. */
 export interface JuryCosts {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -187,7 +190,7 @@ interface JuryReport {
   readonly count: Count;
   readonly escalated: Escalated | undefined;
   readonly costs: JuryCosts;
-  /** What stands for the model. */
+  /** Replaces the model. */
   readonly model: string;
 }
 
@@ -214,9 +217,8 @@ export function juryVerdict(verdict: Verdict, told: JuryReport): Verdict {
 }
 
 /**
- * How sure a scored verdict is, 0..1: the share of the votes that say the same, from two votes on, or the confidence that the judges gave,
- * whichever is lower. A judge that the votes were passed on to has one vote, and only its own confidence counts. `undefined`: one vote, and no
- * judge gave a confidence.
+ * How sure a scored verdict is, 0..1: the share of the votes that agree, from two votes on, or the confidence that the judges gave, the lower of the
+ * two. A judge that the votes were passed on to has one vote, and only its confidence counts. `undefined` for one vote without a confidence.
  */
 function confidenceIn(verdict: Verdict, { ballots, count, escalated }: JuryReport): number | undefined {
   if (verdict.kind !== 'scored' || count.kind !== 'counted' || count.by === 'rules') return undefined;
@@ -230,7 +232,7 @@ function confidenceIn(verdict: Verdict, { ballots, count, escalated }: JuryRepor
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** Of the judge that the votes were passed on to; undefined: it gave none, and the votes decide after all. */
+/** Verdict of the judge that the votes were passed on to; `undefined` when it gave none, so that the votes decide after all. */
 export function verdictOfEscalation({ ballot: { end } }: Escalated): Verdict | undefined {
   return end.kind === 'judged' && isVote(end.verdict) ? end.verdict : undefined;
 }

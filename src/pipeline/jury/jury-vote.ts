@@ -32,7 +32,7 @@ export function voting(asking: Asking<Verdict>, { vote, asksConfidence, heard }:
   });
 }
 
-/** An answer that tells a confidence anyway tells it as its schema says; one that is no object has no place for it. */
+/** An answer that gives a confidence anyway follows its schema; an answer that is not an object has no place for it. */
 function askedHowSure(question: Question): { readonly question: Question; readonly isAdded: boolean } {
   const { answerSchema, check } = question;
   const properties = member(answerSchema, 'properties');

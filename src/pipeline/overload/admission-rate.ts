@@ -1,17 +1,18 @@
 /**
- * How much may be taken while the service is pressed: about what it gets done. What is too much shows only when runs close, a second or more after their spans were
- * taken; whoever takes everything until then and nothing afterwards takes by turns ten times too much and nothing. Pure under its clock.
+ * The rate at which requests may be taken under pressure: about what the service completes. An excess shows only when runs close, a second or more
+ * after their spans were taken; a service that takes everything until then and nothing afterwards alternates between ten times too much and nothing.
+ * Pure under its clock.
  */
 import type { Clock } from '../../model/clock.ts';
 
 interface IntakePace {
-  /** A request was taken, of so many bytes. */
+  /** A request of this many bytes was taken. */
   took(bytes: number): void;
   /** Called regularly. `openBytes`: of what was taken, what is not done. `fitsBurst`: memory has room for a burst. `isBehind`: closing is late. */
   observe(now: { readonly openBytes: number; readonly isPressed: boolean; readonly fitsBurst: boolean; readonly isBehind?: boolean }): void;
-  /** False: another request is more than the pace bears. True counts as one that comes. */
+  /** False when another request is more than the pace bears. True counts as a request that comes. */
   admits(): boolean;
-  /** What `admits` would return, without counting a request. */
+  /** The result that `admits` would have, without counting a request. */
   hasRoom(): boolean;
   /** `true` while what comes counts as a burst that may be worked off later. A lasting load does not: closing has to be in time for `restedMs` before. */
   hasBurst(): boolean;
@@ -23,17 +24,17 @@ interface IntakePace {
 
 /** For how long what was done counts: a batch of the store and a collection of garbage lie within it. */
 const halfLifeMs = 500;
-/** Of what gets done: what is late becomes less. */
+/** Share of the completed work that is admitted: the backlog shrinks. */
 const pressedShare = 0.9;
 /** Between two steps down, so that the one before shows. */
 const stepEveryMs = 300;
 /** While nothing presses: a tenth more every second. */
 const morePerSecond = 1.1;
-/** So many times as much as gets done binds nobody any more. */
+/** A limit of this many times the completed work no longer restricts anyone. */
 const freeTimes = 4;
-/** What may come at once, in parts of what may come in a second. */
+/** Bytes that may come at once, as a share of those that may come in a second. */
 const burstShare = 0.25;
-/** Of the most that got done of late: a quiet moment is no measure, and nor is one in which little was let in. */
+/** Share of the highest recent rate: a quiet moment is not a measure, nor is one in which little was admitted. */
 const leastShare = 0.5;
 const bestHalfLifeMs = 30_000;
 /** Refused requests that have a place in the line; a flood would make it endless. */
@@ -46,7 +47,7 @@ const restedMs = 1_000;
 
 interface IntakePaceOptions {
   readonly clock: Clock;
-  /** What is let in after a calm time before the rate counts: a service that has finished little has shown no rate yet. */
+  /** Bytes that are admitted after a calm time before the rate counts: a service that has finished little has shown no rate yet. */
   readonly burstBytes: number;
 }
 
@@ -59,7 +60,7 @@ export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace
   /** Bytes a second. */
   let doneRate = 0;
   let bestRate = 0;
-  /** Bytes a second; infinite: whatever comes. */
+  /** Bytes a second; infinite while everything is admitted. */
   let limit = Infinity;
   let room = 0;
   /** Bytes of a burst that may still come; full again when nothing presses and nothing is held. */
@@ -70,7 +71,7 @@ export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace
   /** Bytes of refused requests, which come again. */
   let line = 0;
 
-  /** Of less than what can be done nothing is learned. */
+  /** A backlog below the capacity teaches nothing. */
   function measure(openBytes: number, isPressed: boolean, ms: number): void {
     const rate = (Math.max(0, taken - (openBytes - open)) * 1_000) / ms;
     const kept = isPressed || limit === Infinity ? 0.5 ** (ms / halfLifeMs) : 1;
@@ -128,7 +129,7 @@ export function intakePace({ clock, burstBytes }: IntakePaceOptions): IntakePace
   };
 }
 
-/** How long a client that is refused is asked to stay away. */
+/** The time that a refused client is asked to stay away. */
 interface RetryAfter {
   /** Whole seconds, from 1 to the bound. */
   seconds(backlog: Backlog): number;
@@ -155,7 +156,7 @@ const secondsPerBurden = 10;
 const secondsPerRefusing = 0.1;
 
 /**
- * Grows with the backlog, up to a bound. Whoever was refused together must not come back together: the answer lies anywhere between half of the
+ * Grows with the backlog, up to a bound. Clients that were refused together must not come back together: the answer is random between half of the
  * time and one and a half of it.
  */
 export function retryAfter({ maxSeconds, random }: RetryAfterOptions): RetryAfter {

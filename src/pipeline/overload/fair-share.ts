@@ -1,23 +1,23 @@
-/** Who sends little is not refused because another sends too much. Pure under its clock. */
+/** A sender of little is not refused because another sends too much. Pure under its clock. */
 import type { Clock } from '../../model/clock.ts';
 import { trimOldest } from '../../runtime/lru.ts';
 
 export interface FairShare {
   /** Bytes of a sender that were taken. */
   took(sender: string, bytes: number): void;
-  /** True: of what was taken of late, less than half of an equal share came from this sender. */
+  /** True when less than half of an equal share of the recent traffic came from this sender. */
   isModest(sender: string): boolean;
 }
 
 export interface FairShareOptions {
   readonly clock: Clock;
-  /** Senders that are remembered. Beyond it whoever has sent nothing for longest is forgotten, and counts as new. */
+  /** Number of senders that are remembered. Beyond it the one that has sent nothing for longest is forgotten, and counts as new. */
   readonly sendersMax?: number;
 }
 
-/** What was taken so long ago counts half. */
+/** Bytes that were taken this long ago count half. */
 const halfLifeMs = 10_000;
-/** Of an equal share. */
+/** Fraction of an equal share. */
 const modestShare = 0.5;
 
 interface Use {
@@ -26,7 +26,7 @@ interface Use {
 }
 
 export function fairShare({ clock, sendersMax = 1_000 }: FairShareOptions): FairShare {
-  /** Whoever has sent nothing for longest comes first. */
+  /** The sender that has sent nothing for longest comes first. */
   const senders = new Map<string, Use>();
   let total: Use = { bytes: 0, atMs: clock.nowMs() };
 
@@ -49,7 +49,7 @@ export function fairShare({ clock, sendersMax = 1_000 }: FairShareOptions): Fair
     isModest(sender) {
       const own = senders.get(sender);
       const count = senders.size + (own === undefined ? 1 : 0);
-      // One alone has all there is.
+      // A single sender has all there is.
       return count > 1 && (own === undefined ? 0 : faded(own)) < (faded(total) / count) * modestShare;
     },
   };

@@ -1,6 +1,6 @@
 /**
- * How hard pressed the service is, in levels, each of which gives up more than the one before: first the questions to judges, then the content
- * that the store would keep, then requests. What is never given up: rules on a run whose spans were taken. Pure under its clock.
+ * How hard pressed the service is, in levels that each give up more than the one before: first the questions to judges, then the content
+ * that the store would keep, then requests. Rules on a run whose spans were taken are never given up. Pure under its clock.
  *
  * A level is entered at once and left late: when every strain has stayed below its `leaveShare` of the bounds of the level for `calmMs`.
  */
@@ -15,13 +15,13 @@ export interface LoadShedding {
   /** Called regularly with what bears now. `isBurst`: what came lately fits in memory, so closing may be late up to its bound before anything is shed. */
   observe(strains: Pressures, isBurst?: boolean): void;
   level(): LoadSheddingLevel;
-  /** What bears most, of those that make the level; undefined while calm. */
+  /** The greatest strain of those that make the level; `undefined` while calm. */
   cause(): PressureName | undefined;
   /** The cause's strain, in parts of what it takes to refuse for it. */
   burden(): number;
-  /** What presses so much that no more is to be taken than gets done; undefined: nothing does. */
+  /** The strain that requires that no more is taken than gets done; `undefined` when there is none. */
   pressing(): PressureName | undefined;
-  /** True: not even senders that take little are let in. */
+  /** True when even senders of little are refused. */
   refusesAll(): boolean;
 }
 
@@ -114,7 +114,7 @@ function mostOf(strains: Pressures): PressureName | undefined {
 export interface PressureThresholds {
   /** From here on no judge is asked. */
   readonly shedJudges: number;
-  /** From here on the store keeps verdicts alone, no content. */
+  /** From here on the store keeps only verdicts, no content. */
   readonly shedContent: number;
   /** From here on no more is taken than gets done. */
   readonly ease: number;
@@ -122,7 +122,7 @@ export interface PressureThresholds {
   readonly refuse: number;
   /** From here on also those of senders that take little. */
   readonly refuseAll: number;
-  /** Of the bounds at which a level was entered: below it the level may be left. */
+  /** Share of the bounds at which a level was entered: below it the level may be left. */
   readonly leaveShare: number;
 }
 
@@ -131,7 +131,7 @@ const never = Infinity;
 export const pressureThresholds = {
   /** Bytes of requests that are not answered yet, of those that may be in flight. Each request is refused by itself when there is no room for it. */
   in_flight: { shedJudges: 0.5, shedContent: 0.75, ease: never, refuse: never, refuseAll: never, leaveShare: 0.8 },
-  /** Bytes of open traces, of those that may be held. At the bound the oldest would be closed as they are. */
+  /** Bytes of open traces, as a share of the limit. At the bound the oldest would be closed early. */
   open_traces: { shedJudges: 0.7, shedContent: 0.8, ease: 0.85, refuse: 0.95, refuseAll: 0.99, leaveShare: 0.8 },
   /** How late closing is, of `limits.closing_lag`. */
   closing: { shedJudges: 0.25, shedContent: 0.5, ease: 0.2, refuse: 1, refuseAll: 2, leaveShare: 0.8 },

@@ -11,7 +11,7 @@ export interface ConversationMessage {
   readonly message: Message;
   /** The model call that shows it first. */
   readonly span: Span;
-  /** True: the answer of that model call. */
+  /** True for the answer of that model call. */
   readonly isAnswer: boolean;
 }
 
@@ -21,7 +21,7 @@ const printedCharsMax = 2_000;
 /** `calls`: model calls by start. A message that one call has twice stands twice. */
 export function conversationOf(calls: readonly ReadSpan[]): readonly ConversationMessage[] {
   const conversation: ConversationMessage[] = [];
-  /** How often a message stands in the conversation. */
+  /** Number of times that a message is in the conversation. */
   const listed = new Map<string, number>();
   /** The last call that gave an answer. */
   const answeredBy = new Map<string, Span>();

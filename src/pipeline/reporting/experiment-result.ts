@@ -7,7 +7,7 @@ import type { AgentFacts, ExperimentResult, ResultError, ResultVerdict } from '.
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { type Verdict, verdictWord } from '../../model/verdict.ts';
 
-/** Digits of a hash: enough to tell the prompts of a project apart. */
+/** Digits of a hash: enough to distinguish the prompts of a project. */
 const hashDigits = 16;
 
 export function agentFacts({ trace, serviceVersion }: Pick<Run, 'serviceVersion'> & { readonly trace: AgentTrace }): AgentFacts {

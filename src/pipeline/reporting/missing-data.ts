@@ -77,7 +77,7 @@ const otherRemedies: { readonly [lack in Exclude<Lack, Carried>]: string | undef
   times: undefined,
 };
 
-/** Whether instrumentation can supply the data. */
+/** True when instrumentation can supply the data. */
 export function isCarried(lack: Lack): lack is Carried {
   return !Object.hasOwn(otherRemedies, lack);
 }

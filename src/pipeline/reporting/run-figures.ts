@@ -1,4 +1,4 @@
-/** What figures about versions need of a run beside its verdicts: its prompt, task, tokens and cost. */
+/** The figures of a run that comparisons of versions need beside its verdicts: its prompt, task, tokens and cost. */
 import { hash } from 'node:crypto';
 import { numberOf } from '../../../evaluators/matching/rational.ts';
 import { type CallCost, costing, type PriceTable } from '../../../evaluators/pricing/prices.ts';
@@ -11,7 +11,7 @@ interface RunFigureOptions {
   readonly taskOf: (run: Run) => string | undefined;
 }
 
-/** Digits of the hash of a prompt: enough to tell the prompts of an agent apart. */
+/** Digits of the hash of a prompt: enough to distinguish the prompts of an agent. */
 const promptDigits = 12;
 
 export function runFigures({ prices, taskOf }: RunFigureOptions): (run: Run) => RunFigures {
@@ -30,7 +30,7 @@ export function runFigures({ prices, taskOf }: RunFigureOptions): (run: Run) => 
   };
 }
 
-/** By the table of prices, else as the spans tell it. */
+/** The cost by the table of prices, else as the spans report it. */
 function costOf(cost: CallCost): number | undefined {
   return cost.kind === 'priced' ? numberOf(cost.amount) : cost.call.toldCost;
 }
@@ -75,7 +75,7 @@ function toldOf(calls: readonly ModelCall[], key: 'inputTokens' | 'outputTokens'
   return told.length === 0 ? undefined : told.reduce((sum, one) => sum + one, 0);
 }
 
-/** Of the model calls, else the sum on the agent's span. */
+/** Tokens of the model calls, else the sum on the agent's span. */
 function tokensOf({ modelCalls, tokens }: AgentTrace, key: 'inputTokens' | 'outputTokens', whole: 'input' | 'output'): number | undefined {
   return toldOf(modelCalls, key) ?? tokens?.[whole];
 }
@@ -85,10 +85,10 @@ function sumOf(parts: readonly (number | undefined)[]): number | undefined {
   return parts.reduce((sum, part) => (sum === undefined || part === undefined ? undefined : sum + part), 0);
 }
 
-/** Of one run. A sum of such figures stays finite however many runs there are. */
+/** Limit of one run. A sum of such figures stays finite for any number of runs. */
 const figureMax = 1e15;
 
-/** Spans may tell any number. */
+/** Spans may report any number. */
 function amount(value: number | undefined): number | undefined {
   return value !== undefined && value >= 0 && value <= figureMax ? value : undefined;
 }

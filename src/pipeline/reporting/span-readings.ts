@@ -1,4 +1,4 @@
-/** What the collectors read of the archived spans of one trace, for people who inspect it. */
+/** The facts that the collectors read from the archived spans of one trace, for people who inspect it. */
 import type { Collector } from '../../../collectors/collector.ts';
 import { repeats } from '../../../collectors/parsing/repeats.ts';
 import type { SpanId } from '../../model/ids.ts';
@@ -51,7 +51,7 @@ export function ownSpans(spans: readonly Span[], root: SpanId): ReadonlySet<Span
   return own;
 }
 
-/** Of equal starts the first to arrive comes first. */
+/** Among equal starts the first to arrive comes first. */
 export function inOrderOfStart(spans: readonly Span[]): readonly Span[] {
   return spans.toSorted((one, other) => compare(one.startUnixNano, other.startUnixNano));
 }

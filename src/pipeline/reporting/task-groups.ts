@@ -16,7 +16,7 @@ export interface TaskGroupSettings extends Comparing {
   readonly runsMax: number;
   /** Limit of pairs of agent and task; the one without a run for longest goes first. */
   readonly tasksMax: number;
-  /** Limit of tasks with labels of their own; the others share `other`. */
+  /** Limit of tasks with their own labels; the others share `other`. */
   readonly labelledMax?: number;
 }
 
@@ -46,9 +46,9 @@ interface Entry {
 
 interface Group {
   readonly labels: Labels;
-  /** By start. */
+  /** Sorted by start. */
   entries: readonly Entry[];
-  /** True: it has labels of its own. */
+  /** True when it has its own labels. */
   labelled: boolean;
   /** `undefined` after a change of its runs. */
   measured: Measured | undefined;
@@ -186,7 +186,7 @@ function runIdOf({ tenant, traceId, spanId }: Run): string {
 
 /** The conditions for comparing a run: it is complete, its steps are known, and so is its success. */
 export interface Comparing extends GroupRunOptions {
-  /** Name of a configured evaluator whose pass means success. Absent: a run without an error succeeds. */
+  /** Name of a configured evaluator whose pass means success. When omitted, a run without an error succeeds. */
   readonly success?: string;
 }
 

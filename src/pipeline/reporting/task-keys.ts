@@ -13,7 +13,7 @@ export const defaultTaskKey: TaskPath = { kind: 'attribute', key: 'task' };
 
 export const TASK_PATH = '^(?:input|attributes\\..{1,900})$';
 
-/** `undefined` when the text is no path. */
+/** `undefined` when the text is not a path. */
 export function taskPath(text: string): TaskPath | undefined {
   if (!new RegExp(TASK_PATH, 's').test(text)) return undefined;
   return text === 'input' ? { kind: 'input' } : { kind: 'attribute', key: text.slice(text.indexOf('.') + 1) };
@@ -34,7 +34,7 @@ export interface TaskKeyOptions {
 }
 
 export const tracesMaxDefault = 50_000;
-/** Limit of spans per trace with another task than the first one. */
+/** Limit of spans per trace with a different task from the first one. */
 const otherSpansMax = 1_000;
 const taskCharsMax = 100;
 
