@@ -291,7 +291,7 @@ const modelsNamed = 100;
 
 type Priced = Extract<CallCost, { kind: 'priced' }>;
 
-/** The cost of some calls is unknown. The details report the cost of the others under a separate name, as it is not the cost of the run. */
+/** The cost of some calls is unknown. The details report the cost of the others under a separate name, as it is less than the cost of the run. */
 function partly(calls: readonly CallCost[], priced: readonly Priced[], reported: JsonObject): Outcome {
   const known = numberOf(sum(priced.map(({ amount }) => amount)));
   const unpriced = [...new Set(calls.filter(({ kind }) => kind === 'no_price').map(({ model }) => model))];

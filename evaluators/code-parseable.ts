@@ -55,7 +55,7 @@ function finding(text: string, languages: readonly CodeLanguage[], { once }: Eva
     .map(({ block, language }) => ({ block, language, problem: once(known[language], known, known[language].check)(block.code) }));
   const broken = read.filter(({ problem }) => problem !== undefined);
   const unread = chosen.length - read.length;
-  // A broken block decides, whatever was not read.
+  // A broken block decides, even when other blocks were not read.
   if (broken.length === 0 && !isWhole) return skipped('too_large', `There are more than the ${blocksMax} code blocks that are read.`);
   if (broken.length === 0 && unread > 0)
     return skipped(

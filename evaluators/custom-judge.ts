@@ -25,7 +25,7 @@ interface CustomAnswerOptions {
 }
 
 interface CustomAnswer {
-  /** From 0 to 1. */
+  /** The score, 0 to 1. */
   readonly score: number;
   readonly label?: string;
   readonly explanation: string;

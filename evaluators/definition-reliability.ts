@@ -44,7 +44,7 @@ interface Checked {
 /** Limits of scored definitions per run, and of UTF-16 units per data block. */
 const definitionsMax = 500;
 const blockMax = 20_000;
-/** Limit of definitions per run that a judge checks; the rules alone decide about the others. */
+/** Limit of definitions per run that a judge checks; for the others only the rules decide. */
 const questionsMax = 50;
 
 /** A rule about tool definitions that a judge can complement. */
@@ -70,7 +70,7 @@ function byRules(all: readonly ToolDefinition[], checks: DefinitionChecks): Outc
   );
 }
 
-/** When the judge fails on a definition, its rules alone count, and the details record it. */
+/** When the judge fails on a definition, only its rules count, and the details record it. */
 function* byRulesAndJudge(carried: readonly ToolDefinition[], checks: DefinitionChecks): Generator<Question, Outcome, Answer> {
   const definitions = whole(carried);
   const stop = stopped(definitions, carried, checks);
@@ -285,7 +285,7 @@ function segments(name: string, style: NameStyle): readonly string[] {
   return words.slice(0, last + 1);
 }
 
-/** Whether the phrase occurs as whole words after the beginning: a name that starts with it is about that subject. */
+/** True when the phrase occurs as whole words after the beginning: a name that starts with it is about that subject. */
 function standsIn(words: readonly string[], phrase: string): boolean {
   return `_${words.slice(1).join('_')}_`.includes(`_${phrase.toLowerCase()}_`);
 }

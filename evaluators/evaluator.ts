@@ -118,7 +118,7 @@ export interface EvaluationContext {
    * compares each call with each expectation skips a run with more pairs than its square. One pass takes any run.
    */
   readonly toolCallsMax: number;
-  /** What is known of the normal process of a run's agent and version; `undefined` when nothing learns it. Absent: no host learns. */
+  /** The learnt normal process of a run's agent and version; `undefined` when nothing learns it. Omitted when no host learns. */
   readonly processOf?: (run: Run) => ProcessKnowledge | undefined;
 }
 
@@ -128,15 +128,15 @@ export interface EvaluatorData<Options> {
   readonly version: number;
   readonly summary: string;
   readonly needs: readonly Need[];
-  /** The target of verdicts. Absent: each run. A session is one run that contains its turns. */
+  /** The target of verdicts. Defaults to each run. A session is one run that contains its turns. */
   readonly target?: 'session';
   /** The evaluator compares a run with the normal process of its agent, which the host learns. `options` are those of `process/learning.ts`. */
   readonly learns?: 'process';
-  /** True: the evaluator guards against harm, so webhooks report a run that is too large for it like a failure. */
+  /** True when the evaluator guards against harm, so that webhooks report a run that is too large for it like a failure. */
   readonly guard?: true;
-  /** False: it needs each of its items in full, or embeds texts, so notes on the pieces of a long run do not do. */
+  /** False when it needs each of its items in full, or embeds texts, so that notes on the pieces of a long run do not suffice. */
   readonly mappable?: false;
-  /** True: on without configuration. */
+  /** True when it is enabled without configuration. */
   readonly onByDefault: boolean;
   readonly defaultThreshold: number | null;
   /** The complete default options. */
@@ -145,9 +145,9 @@ export interface EvaluatorData<Options> {
   readonly optionsSchema: JsonSchema;
   /** Paths of options that take functions from a program, with names as in code and `*` for any name. */
   readonly functions?: readonly string[];
-  /** Schema of `expect` in an entry. Absent: the evaluator takes no expectation. */
+  /** Schema of `expect` in an entry. Omitted when the evaluator takes no expectation. */
   readonly expectationSchema?: JsonSchema;
-  /** The parts of an expectation that decide the verdict. Absent: the members of `expectationSchema`. */
+  /** The parts of an expectation that decide the verdict. Defaults to the members of `expectationSchema`. */
   checks?(options: Options, expected: Expectation): readonly ExpectedPart[];
   /**
    * Options by expectation part for which a dataset adds the evaluator when no other checks that part. A metric then has the threshold 1.
@@ -177,9 +177,9 @@ export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
 export interface DataBlock {
   readonly title: string;
   readonly text: string;
-  /** What the text is made of. It stays in the evaluation: no judge gets it, and no program with one either. */
+  /** The material of the text. It stays in the evaluation: no judge gets it, and no program with one either. */
   readonly full?: {
-    /** True: the text leaves out a part. */
+    /** True when the text leaves out a part. */
     readonly isCut: boolean;
     /** In full, one for each message or call. */
     readonly entries: () => readonly string[];
@@ -197,7 +197,7 @@ export interface Question {
   readonly answerSchema: JsonSchema;
   /** Checks beyond the schema, for example one verdict per task. Returns the fault in words; the retry names it. */
   readonly check?: (answer: JsonValue) => string | undefined;
-  /** True: the answer is material for a later question, and no verdict. */
+  /** True when the answer is material for a later question, and not a verdict. */
   readonly notes?: true;
   /** Number of the vote, from 2 on, when several votes answer one question. Evaluators leave it out. */
   readonly vote?: number;
@@ -238,7 +238,7 @@ export type Answer =
       readonly value: JsonValue;
       readonly truncated: boolean;
       readonly model?: string;
-      /** From the cache. */ readonly cached?: true;
+      /** The answer came from the cache. */ readonly cached?: true;
       /** From a batch, which may have its own price. */ readonly batched?: true;
       readonly tokens?: { readonly input: number; readonly output: number };
     }
@@ -249,7 +249,7 @@ export interface JudgeEvaluator<Options = never> extends EvaluatorData<Options> 
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
 
-/** An evaluation by an HTTP endpoint. Each entry has a name of its own. */
+/** An evaluation by an HTTP endpoint. Each entry has a separate name. */
 export interface HttpEvaluator<Options = never> extends EvaluatorData<Options> {
   readonly kind: 'http';
   /** Limit of runs of one entry in progress at the endpoint. */

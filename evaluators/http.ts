@@ -11,7 +11,7 @@ import { validateOutcome } from './configuration/validate-outcome.ts';
 import { listed } from './explain/explanation.ts';
 import { endpoint, option, required, type OptionsOf } from './configuration/define.ts';
 
-/** The schema of the headers of a request, wherever a configuration gives them (RFC 9110, 5.1 and 5.5). Their values are secret. */
+/** The schema of the headers of a request, for every place in a configuration (RFC 9110, 5.1 and 5.5). Their values are secret. */
 export const httpHeadersSchema = {
   type: 'object',
   maxProperties: 100,
@@ -170,7 +170,7 @@ function remoteOutcome(answer: JsonValue, context: EvaluationContext): Outcome {
   }
 }
 
-/** Removes nulls, by which many languages write absent members. */
+/** Removes nulls, which many languages write for absent members. */
 function withoutNulls(answer: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== null));
 }

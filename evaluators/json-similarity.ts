@@ -64,7 +64,7 @@ function isTooMuch(expected: JsonValue, actual: JsonValue | undefined, { listMat
 
 interface Size {
   readonly leaves: number;
-  /** Of texts that are short enough for edits to be counted. */
+  /** Length of texts that are short enough for edits to be counted. */
   readonly chars: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls and texts came in the expected sequence; others may lie between. An assistant message with a text and two calls is three events
- * in a row: the text, then each call. Every call that the model asked for counts, whether it ran or not.
+ * Calls and texts came in the expected sequence, with any others in between. An assistant message with a text and two calls is three events in a row:
+ * the text, then each call. Every call that the model asked for counts, executed or not.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../src/model/json.ts';

@@ -54,7 +54,7 @@ interface Finding {
   readonly details: JsonObject;
 }
 
-/** What was looked up in the model, each thing once a run. */
+/** The lookups in the model, each once a run. */
 interface Looked {
   known: number;
   readonly fresh: Finding[];

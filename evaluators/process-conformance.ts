@@ -70,7 +70,7 @@ function evaluate(subject: Subject, options: Options, context: EvaluationContext
   const blocks = blocksOf(subject.trace);
   const found = alignment(blocks, graph);
   if (found === undefined) return tooLarge(subject.trace.toolCalls.length);
-  // What the model had no room for cannot be told from what never happened.
+  // Transitions that the model had no room for look the same as those that never happened.
   if (found.cost > 0 && model.beyond.tools + model.beyond.transitions > 0) return leftOut(model);
   return verdict(found, { model, graph, blocks, isFormer: learnt.isFormer });
 }

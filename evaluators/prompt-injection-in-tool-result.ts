@@ -1,7 +1,7 @@
 /**
- * Signs that a tool result gives orders to the model that reads it. The search begins where a word of the sign stands and reads a short
- * piece of text by a pattern of a linear-time engine. So the work grows with the length of the text alone. Most texts hold few of the
- * words, and most pieces lack what every pattern of their sign needs. Fast searches find that before a pattern runs.
+ * Signs that a tool result gives orders to the model that reads it. The search begins at a word of the sign and reads a short piece of text by a
+ * pattern of a linear-time engine. So the work grows only with the length of the text. Most texts hold few of the words, and most pieces lack what
+ * every pattern of their sign needs. Fast searches find that before a pattern runs.
  */
 import type { EvaluationContext, Work } from './evaluator.ts';
 import { hiddenRuns, revealed, withoutHidden } from './evidence/hidden-characters.ts';
@@ -34,7 +34,7 @@ interface Sign {
   readonly meaning: string;
   /** Words at which the search begins, not preceded by a letter or digit. */
   readonly words?: string;
-  /** True: not followed by one either. */
+  /** When true, they are not followed by one either. */
   readonly wholeWords?: true;
   /** Other places at which the search begins. */
   readonly marks?: string;

@@ -116,7 +116,7 @@ export const toolEfficiency = rule({
 
 interface Prepared extends PlacedCall {
   readonly rule: ArgumentRule;
-  /** False: the spans do not carry the arguments. */
+  /** False when the spans do not carry the arguments. */
   readonly isCarried: boolean;
   /** Equal keys mean equal calls; `undefined` when the calls must be compared. */
   readonly key: string | undefined;

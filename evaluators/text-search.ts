@@ -87,7 +87,7 @@ export const outputContains = rule({
   },
 });
 
-/** Words that must, or must not, stand in the output: as whole words, or anywhere. */
+/** Words that must, or must not, be in the output: as whole words, or anywhere. */
 export const keywords = rule({
   id: 'keywords',
   version: 2,

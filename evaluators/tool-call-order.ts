@@ -1,6 +1,6 @@
 /**
- * Tools were called in the expected order; other calls may lie between. The score is the longest common subsequence over the
- * expectation. Every call that the model asked for counts, whether it ran or not.
+ * Tools were called in the expected order, with any other calls in between. The score is the longest common subsequence over the expectation. Every
+ * call that the model asked for counts, executed or not.
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';

@@ -130,7 +130,7 @@ function weightOf(output: ExpectedToolOutput | undefined, placed: PlacedCall | u
   return options.mode === 'exact' ? 0 : similarity(output.output, placed.call.result);
 }
 
-/** Stops at the first mismatch, as the original does, whatever later calls return. */
+/** Stops at the first mismatch, as the original does, without looking at later calls. */
 function strictly(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[]): Matched {
   const used = new Set<number>();
   const compared: Compared[] = [];

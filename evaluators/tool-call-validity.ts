@@ -1,8 +1,7 @@
 /**
- * Every tool call names a defined tool and its arguments satisfy that tool's JSON Schema. A requested call counts whether it ran or not,
- * because the rule judges the arguments of the model. A certain fault counts, whatever else was not checked. A run without faults in which
- * something was not checked is skipped. A tool without a definition is unknown only when nothing shows that it exists: lists of definitions
- * may be incomplete.
+ * Every tool call names a defined tool and its arguments satisfy that tool's JSON Schema. A requested call counts, executed or not, because the rule
+ * judges the arguments of the model. A certain fault counts, even when something else was not checked. A run without faults that was not checked
+ * completely is skipped. A tool without a definition is unknown only when nothing shows that it exists: lists of definitions may be incomplete.
  */
 import type { AgentTrace, ToolCall, ToolDefinition } from '../src/model/agent-trace.ts';
 import { valueAtSteps } from './matching/arguments.ts';
@@ -94,7 +93,7 @@ const runStepsMax = 60_000;
 const outlineStepsMax = 200_000;
 /** Steps that each call adds to both limits, so that runs of any length are checked. */
 const callStepsMax = 20;
-/** Limit of calls with a part of their own. */
+/** Limit of calls with a separate part. */
 const partsMax = 1_000;
 /** Limit of unchecked calls that are named. */
 const uncheckedNamedMax = 50;
@@ -130,9 +129,9 @@ interface Check {
   readonly definitions: ReadonlyMap<string, ToolDefinition>;
   /** The definition of that name, also under a prefix that only one of the two names has. */
   readonly definitionOf: (name: string) => ToolDefinition | undefined;
-  /** True: a search for tools, or a server, brings tools that no list has. */
+  /** True when a search for tools, or a server, brings tools that are not in any list. */
   readonly isOpen: boolean;
-  /** True: spans are truncated, so an undefined tool may have been offered. */
+  /** True when spans are truncated, so that an undefined tool may have been offered. */
   readonly definitionsLost: boolean;
   readonly strict: boolean;
   readonly outlineWork: Work;
@@ -213,7 +212,7 @@ function checkedArguments(
   return { problems: merged(outline(), found), unchecked: { reason: gaps.some(isSizeGap) ? 'too_large' : 'schema_not_applied', why } };
 }
 
-/** Under strict calling, a null stands for an optional argument that the model leaves out. */
+/** Under strict calling, a null means that the model leaves out an optional argument. */
 function isOmitted(sent: JsonObject, path: readonly string[], inputSchema: JsonValue): boolean {
   const [name, ...above] = path.toReversed();
   if (name === undefined || valueAtSteps(sent, path) !== null) return false;
@@ -324,7 +323,7 @@ function verdict(checked: readonly Judged[], unchecked: readonly Judged[], { def
   };
 }
 
-/** Calls with a part of their own, faulty ones first. */
+/** Calls with a separate part, faulty ones first. */
 function foremost(checked: readonly Judged[]): readonly Judged[] {
   if (checked.length <= partsMax) return checked;
   return checked

@@ -1,4 +1,4 @@
-/** How often tools were called. Every call that the model asked for counts, whether it ran or not; other tools are free. */
+/** Checks how often tools were called. Every call that the model asked for counts, executed or not; other tools are free. */
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {

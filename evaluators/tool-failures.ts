@@ -71,7 +71,7 @@ interface Judged extends PlacedCall {
   readonly failure: Failure | undefined;
   /** For a success: true when a span states it, false when the result merely has no sign of an error. */
   readonly isStated: boolean;
-  /** True: a span states success, but the result reads as an error. */
+  /** True when a span states success, but the result reads as an error. */
   readonly isContradicted: boolean;
   /** For a success: true when only a part of the result was searched. */
   readonly isCut: boolean;
@@ -109,7 +109,7 @@ function isTooLong({ result }: ToolCall): boolean {
   return result !== undefined && plainText(result).length > searchedTextMax;
 }
 
-/** For calls without a match in a partly searched result. */
+/** The outcome for calls without a match in a partly searched result. */
 function notSearched(cut: readonly PlacedCall[]): Outcome {
   return skipped(
     'too_large',
@@ -124,7 +124,7 @@ function firstFound(patterns: readonly Pattern[], result: JsonValue): Pattern | 
   return patterns.find((pattern) => pattern.test(text));
 }
 
-/** The failure that the span or protocol states, whatever the result. */
+/** The failure that the span or protocol states, with any result. */
 function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefined {
   // The rows of texts that read as errors decide about a text.
   if (error === undefined || error.sign === 'result_text') return undefined;
@@ -170,8 +170,8 @@ export function isBlank(result: JsonValue): boolean {
 }
 
 /**
- * The tools that ran succeeded: no span states a failure, and where none states success, no result reads as an error. Calls that never ran
- * are left out, and so are calls of which the spans carry neither a result nor an error.
+ * The tools that ran succeeded: no span states a failure, and where none states success, no result reads as an error. Calls that never ran are left
+ * out, and so are calls whose spans carry neither a result nor an error.
  */
 export const toolError = rule({
   id: 'tool_error',
@@ -274,8 +274,8 @@ const toolRecoveryOptions = {
 type ToolRecoveryOptions = OptionsOf<typeof toolRecoveryOptions>;
 
 /**
- * What failed was put right: a later call of the same tool succeeded, with the same arguments or with others. One success puts right all
- * failures of its tool before it. Calls that never ran, and calls without a known outcome, are left out.
+ * A later call of the same tool put each failure right, with the same arguments or with others. One success puts right all failures of its tool
+ * before it. Calls that never ran, and calls without a known outcome, are left out.
  */
 export const toolRecovery = rule({
   id: 'tool_recovery',

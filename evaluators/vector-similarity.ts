@@ -68,7 +68,7 @@ const textCharsMax = 100_000;
 interface Reference {
   /** Not blank. */
   readonly text: string;
-  /** As in `the expected output`. */
+  /** Name in a sentence, such as `the expected output`. */
   readonly name: string;
 }
 
@@ -98,7 +98,7 @@ function* embeddedSimilarity(
 
 interface Embedded {
   readonly kind: 'embedded';
-  /** By text. */
+  /** Vectors by text. */
   readonly vectors: ReadonlyMap<string, Vector>;
   readonly model?: string | undefined;
 }

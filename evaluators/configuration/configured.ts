@@ -20,16 +20,16 @@ export interface EvaluatorEntry {
   readonly use: string;
   readonly name?: string;
   readonly options?: JsonValue;
-  /** Null: a metric without pass or fail. Absent: the evaluator's default. */
+  /** `null` for a metric without pass or fail. Defaults to the evaluator's threshold. */
   readonly threshold?: JsonValue;
   readonly expect?: JsonValue;
   readonly on_empty?: JsonValue;
   readonly include_explanation?: JsonValue;
-  /** Grouping of turns: the run is scored turn by turn, and the worst turn counts. Absent: the run is scored as a whole. */
+  /** Grouping of turns: the run is scored turn by turn, and the worst turn counts. When omitted, the run is scored as a whole. */
   readonly turns?: JsonValue;
-  /** Parts of a run that the judge is asked about one by one. Absent: it is asked about the run. */
+  /** Parts of a run that the judge is asked about one by one. When omitted, it is asked about the run. */
   readonly on?: JsonValue;
-  /** How a run is read that does not fit into one question. Absent: with its middle cut. */
+  /** The way to read a run that does not fit into one question. When omitted, its middle is cut. */
   readonly map?: JsonValue;
   /** Name of a judge; a rule with a judge then uses it. */
   readonly judge?: JsonValue;
@@ -43,7 +43,7 @@ interface Configured {
   readonly optionsHash: string;
   /** The expectation of every run. Members of a run's own expectation win. */
   readonly expect: Expectation;
-  /** The parts of a run's expectation that decide the verdict. Absent: none. */
+  /** The parts of a run's expectation that decide the verdict. When omitted, none do. */
   checks?(expected: Expectation): readonly ExpectedPart[];
 }
 
@@ -54,9 +54,9 @@ export interface ConfiguredRule extends Configured {
 }
 
 interface Asks extends Configured {
-  /** Absent: the judge is asked about the run as a whole. */
+  /** When omitted, the judge is asked about the run as a whole. */
   readonly parts?: JudgedParts;
-  /** Absent: a run that does not fit into one question is shown with its middle cut. */
+  /** When omitted, a run that does not fit into one question is shown with its middle cut. */
   readonly map?: MapReduce;
   /** `run`: present for a trace from a stream of spans. */
   judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext, run?: Run): Asking<Verdict>;
@@ -198,7 +198,7 @@ function ready(
         const subject = { trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) };
         return verdict(yield* guardedAsking(() => mapReduced(questions(subject, options, own), map)));
       }
-      // What a run is expected to come to says nothing of its parts.
+      // The expectation of a run does not apply to its parts.
       const ofPart = (part: AgentTrace): Asking<Outcome> =>
         guardedAsking(() => mapReduced(questions({ trace: part, expected: common.expect, whole: trace }, options, context), undefined));
       const seed = run === undefined ? '' : runTargetId(run);
@@ -239,7 +239,7 @@ function guarded(evaluate: () => Outcome): Outcome {
   }
 }
 
-/** An exception is no fault of the agent. The outcome names only the kind of error, as a message may contain trace text. */
+/** An exception is not the agent's fault. The outcome names only the kind of error, as a message may contain trace text. */
 function crashed(error: unknown): Outcome {
   const name = error instanceof Error ? error.name : 'an error';
   return {

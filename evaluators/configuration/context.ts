@@ -16,7 +16,7 @@ export interface EvaluationContextOptions {
    * than its square.
    */
   readonly toolCallsMax?: number;
-  /** What the host knows of normal processes. */
+  /** The host's knowledge of normal processes. */
   readonly processOf?: EvaluationContext['processOf'];
 }
 

@@ -29,7 +29,7 @@ export interface UncheckedPart {
 
 export interface CoverageWith {
   readonly table: readonly AnyEvaluator[];
-  /** True: a judge is available. */
+  /** True when a judge is available. */
   readonly canAsk: boolean;
   /** Cache of added evaluators, as validating options takes milliseconds. */
   readonly made: Map<string, ConfiguredEvaluator>;

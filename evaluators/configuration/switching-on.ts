@@ -1,4 +1,4 @@
-/** What an evaluator that is off by default needs to be on, beside an entry under `evaluators`. */
+/** The requirements for enabling an evaluator that is off by default, beside an entry under `evaluators`. */
 import type { AnyEvaluator, Need } from '../evaluator.ts';
 import { configuredEvaluator } from './configured.ts';
 

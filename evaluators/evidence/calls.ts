@@ -60,7 +60,7 @@ export function tooLarge({ toolCalls: { length: calls } }: AgentTrace, { toolCal
   );
 }
 
-/** For evaluators that compare each call with each expectation. */
+/** Guards evaluators that compare each call with each expectation. */
 export function tooManyPairs(
   { toolCalls: { length: calls } }: AgentTrace,
   { toolCallsMax }: EvaluationContext,

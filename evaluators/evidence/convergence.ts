@@ -11,12 +11,12 @@ import { executedCalls, notCarried } from './calls.ts';
 export interface GroupRun {
   /** Number of tool calls, or of any unit that is the same for every run. */
   readonly steps: number;
-  /** Absent: the run succeeded. */
+  /** Defaults to a successful run. */
   readonly success?: boolean;
 }
 
 export interface ConvergenceOptions {
-  /** Known minimum of steps. Absent: the minimum of the successful runs. */
+  /** Known minimum of steps. Defaults to the minimum of the successful runs. */
   readonly optimalSteps?: number;
 }
 

@@ -89,7 +89,7 @@ function isLineEnd(text: string, sign: string, at: number): boolean {
   return sign === '\r' && text[at + 1] === '\n';
 }
 
-/** Whether the character belongs to the adjacent letters or emoji. */
+/** True when the character belongs to the adjacent letters or emoji. */
 function isSpelling(text: string, at: number, run: readonly string[], nth: number): boolean {
   const sign = run[nth] ?? '';
   const code = sign.codePointAt(0) ?? 0;
@@ -107,7 +107,7 @@ function isSpelling(text: string, at: number, run: readonly string[], nth: numbe
   );
 }
 
-/** Whether this selector has an effect on the character. */
+/** True when this selector has an effect on the character. */
 function varies(base: string, selector: number): boolean {
   if (selector === 0xfe0e || selector === 0xfe0f) return /[\p{Emoji}\p{Extended_Pictographic}]/u.test(base);
   if (selector === 0xfe00 && /\p{Sm}/u.test(base)) return true;

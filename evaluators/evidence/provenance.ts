@@ -12,7 +12,7 @@ export interface Traced {
   /** Number of values; true, false, null and empty values need no source and do not count. */
   readonly values: number;
   readonly ungrounded: readonly UngroundedValue[];
-  /** True: a value occurs within words too often to be searched to the end. */
+  /** True when a value occurs within words too often to be searched to the end. */
   readonly isUnsearched: boolean;
 }
 
@@ -93,7 +93,7 @@ function sourcesOf({ systemPrompt = '', input = '', toolCalls }: AgentTrace): So
   return { text, knownTo };
 }
 
-/** `undefined` when the spans carry no arguments of the call. Arguments that are no object are one value. */
+/** `undefined` when the spans carry no arguments of the call. Arguments that are not an object are one value. */
 function argumentValues({ call }: PlacedCall): readonly UngroundedValue[] | undefined {
   if (call.arguments === undefined || call.arguments === null)
     return call.argumentsText === undefined ? undefined : [{ path: '', value: plain(call.argumentsText) }];

@@ -11,10 +11,10 @@ import { fits, sameTool } from '../matching/names.ts';
 import { conversationOf } from './conversation.ts';
 import { cutShort, executedCalls, notCarried, skipped, type PlacedCall, type Skipped } from './calls.ts';
 
-/** A name, or one of several; a star in it stands for any characters. True: any name. */
+/** A name, or one of several; a star in it matches any characters. `true` matches any name. */
 export type NamePattern = true | readonly string[];
 
-/** Which parts of a run. */
+/** A selection of parts of a run. */
 export type PartsOn =
   | { readonly kind: 'tool'; readonly name: NamePattern }
   | { readonly kind: 'sub_agent'; readonly name: NamePattern }
@@ -22,13 +22,13 @@ export type PartsOn =
 
 export interface RunPart {
   readonly target: Omit<PartVerdict, 'score' | 'passed' | 'explanation'>;
-  /** For sentences. */
+  /** Name of the part in sentences. */
   readonly name: string;
   /** The part as a trace, or why nothing can be asked about it. */
   readonly subject: { readonly kind: 'trace'; readonly trace: AgentTrace } | Skipped;
 }
 
-/** What the judge is told of the blocks before the question. */
+/** The judge's instructions about the blocks before the question. */
 export const partInstructions: { readonly [kind in PartsOn['kind']]: string } = {
   tool: 'The question is about one tool call within a run of an agent. The input is the arguments of the call, and the final response is what the tool returned.',
   retriever:
@@ -110,7 +110,7 @@ function argumentsOf({ arguments: sent, argumentsText, truncated }: ToolCall): s
   return argumentsText ?? truncated?.arguments;
 }
 
-/** A sub-agent that works as a tool is the calls of that tool. Another one has a run of its own, whose content is not in this run. */
+/** A sub-agent that works as a tool consists of the calls of that tool. Another one has a separate run, whose content is not in this run. */
 function subAgentParts(trace: AgentTrace, pattern: NamePattern): readonly RunPart[] | Skipped {
   const isMeant = matcher(pattern, (expected, found) => expected === found);
   const meant = trace.subAgents.filter(({ agent }) => (agent === undefined ? pattern === true : isMeant(agent)));
@@ -164,8 +164,8 @@ function retrievals(trace: AgentTrace): readonly RunPart[] | Skipped {
 }
 
 /**
- * The answers of the model after the last message of the user. Spans tell no messages: then they are the turns of calls and the final response.
- * A span is known when there are as many model calls as answers.
+ * The answers of the model after the last message of the user. When spans carry no messages, they are the turns of calls and the final response. A
+ * span is known when there are as many model calls as answers.
  */
 function modelCalls(trace: AgentTrace): readonly RunPart[] | Skipped {
   const messages = conversationOf(trace);
@@ -195,7 +195,7 @@ function modelCalls(trace: AgentTrace): readonly RunPart[] | Skipped {
           ...(trace.systemPrompt === undefined ? {} : { systemPrompt: trace.systemPrompt }),
           toolDefinitions: trace.toolDefinitions,
           documents: trace.documents,
-          // What the model knew: the calls before its answer, with their results.
+          // The model's knowledge: the calls before its answer, with their results.
           toolCalls: earlier.flatMap((index) => trace.toolCalls[index] ?? []),
           messages: before.map((message) => ({ ...message, calls: message.calls.map((index) => earlier.indexOf(index)) })),
           ...(given.trim() === '' ? {} : { input: given }),
@@ -216,7 +216,7 @@ function answerOf(trace: AgentTrace, text: string | undefined, calls: readonly n
   return all.length === 0 ? undefined : all.join('\n');
 }
 
-/** What holds for every part of a run. Everything that is known only of the whole run is left out. */
+/** The members that apply to every part of a run. Everything that is known only of the whole run is left out. */
 function bare({ agent, model, sessionId }: AgentTrace): AgentTrace {
   return {
     ...(agent === undefined ? {} : { agent }),

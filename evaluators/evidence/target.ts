@@ -55,7 +55,7 @@ export type TargetOptions = OptionsOf<typeof targetOptions>;
 
 /** The result of a check of one value. */
 export interface Finding {
-  /** From 0 to 1. */
+  /** The score, 0 to 1. */
   readonly score: Rational;
   /** The rest of a sentence after the name of the target. */
   readonly says: string;

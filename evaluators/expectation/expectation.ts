@@ -77,7 +77,7 @@ function listOf<Item>(
   });
 }
 
-/** Null: the turn has no expectation. */
+/** `null` means that the turn has no expectation. */
 function turn(value: JsonValue, path: Path, faults: Fault[]): Expectation {
   const read = value === null ? { expectation: {}, faults: [] } : readExpectation(value);
   faults.push(
@@ -158,7 +158,7 @@ function optional<Key extends string, Value>(key: Key, value: Value | undefined)
   return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value });
 }
 
-/** Whether an expectation states a part. An empty list states nothing, except that no tool is to be called. */
+/** True when an expectation states a part. An empty list states nothing, except that no tool is to be called. */
 const isStated: { readonly [part in ExpectedPart]: (expected: Expectation) => boolean } = {
   tool_calls: ({ toolCalls }) => toolCalls !== undefined,
   'tool_calls.arguments': ({ toolCalls = [] }) => toolCalls.some((call) => call.arguments !== undefined),

@@ -122,7 +122,7 @@ function callOf(given: JsonObject, turn: number): ToolCall | undefined {
   return typeof id === 'string' && id !== '' ? { name, id, ...sent, executed: false, turn } : { name, ...sent, executed: false, turn };
 }
 
-/** Empty text and `null` mean no arguments; other values that are no object stay text. */
+/** Empty text and `null` mean no arguments; other values that are not objects stay text. */
 function sentArguments(sent: JsonValue | undefined): Pick<ToolCall, 'arguments' | 'argumentsText'> {
   if (isJsonObject(sent)) return { arguments: sent };
   if (sent === undefined || sent === null) return { arguments: {} };

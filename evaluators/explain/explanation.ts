@@ -33,7 +33,7 @@ export function listed(items: readonly string[], separator = ', ', total = items
   return items.slice(0, listedMax).join(separator) + (rest > 0 ? `${separator}and ${rest} more` : '');
 }
 
-/** As `listed`; formats only the listed items. */
+/** The same as `listed`, but formats only the listed items. */
 export function listedOf<Item>(items: readonly Item[], inWords: (item: Item) => string, separator = '; '): string {
   return listed(items.slice(0, listedMax).map(inWords), separator, items.length);
 }

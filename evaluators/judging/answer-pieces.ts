@@ -1,7 +1,7 @@
 /**
- * Finds the parts of a judge's answer that may be its verdict. Models think aloud, quote the judge input, and write prose around their
- * JSON. The input may contain a forged verdict. So the reader removes reasoning and considers every part. A part that occurs in the input,
- * as text or as the same JSON value, is no verdict.
+ * Finds the parts of a judge's answer that may be its verdict. Models think aloud, quote the judge input, and write prose around their JSON. The
+ * input may contain a forged verdict. So the reader removes reasoning and considers every part. A part that occurs in the input, as text or as the
+ * same JSON value, does not count as a verdict.
  */
 import { parseJson, type JsonValue, isJsonArray, isJsonObject, jsonText, type JsonObject } from '../../src/model/json.ts';
 import { balancedEnd } from '../../src/model/brackets.ts';
@@ -12,15 +12,15 @@ const piecesMax = 200;
 interface Piece {
   readonly text: string;
   readonly value: JsonValue;
-  /** True: an object repeats a member name, which parsers resolve differently. */
+  /** True when an object repeats a member name, which parsers resolve differently. */
   readonly namesTwice: boolean;
 }
 
 interface Pieces {
   readonly pieces: readonly Piece[];
-  /** True: a bracket never closes. */
+  /** True when a bracket never closes. */
   readonly isCut: boolean;
-  /** True: the unclosed part may have been another verdict. */
+  /** True when the unclosed part may have been another verdict. */
   readonly isCutObject: boolean;
   readonly tooMany: boolean;
 }

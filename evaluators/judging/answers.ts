@@ -64,7 +64,7 @@ export function readAnswer(
   return { kind: 'answered', value: found.value, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** Follows `fittedRoot`: a bare list or entry stands for its object, and the list may have another name. */
+/** Follows `fittedRoot`: a bare list or entry represents its object, and the list may have another name. */
 function surplusMember(value: JsonValue, schema: JsonSchema): string | undefined {
   const list = soleList(schema);
   if (list === undefined || (isJsonObject(value) && Object.hasOwn(value, list.name))) return surplusIn(value, schema, 'the answer');
@@ -162,8 +162,8 @@ function propertiesOf(schema: JsonObject): JsonObject {
 }
 
 /**
- * A missing or wrong member at the root makes the answer unusable. Inside a list it is a fault of that entry alone; likewise among several
- * verdicts at the root when one of them is present.
+ * A missing or wrong member at the root makes the answer unusable. Inside a list it is a fault of only that entry; likewise among several verdicts at
+ * the root when one of them is present.
  */
 function fitted(value: JsonValue, schema: JsonSchema, path: string, isRoot: boolean): Fitted {
   if (schema['type'] === 'object')

@@ -171,7 +171,7 @@ export const blockMax = 30_000;
 /** Limit of one result among the tool calls. */
 const resultMax = 2_000;
 
-/** The calls as a block that says (none) without calls. */
+/** The calls as a block, which is `(none)` without calls. */
 export function callsText({ toolCalls }: AgentTrace): CutText {
   return {
     text: toolCalls.length === 0 ? '(none)' : callLines(toolCalls, resultMax).join('\n'),
@@ -254,7 +254,7 @@ export function inputText({ input = '' }: AgentTrace): string {
 
 interface Blocks {
   readonly data: readonly DataBlock[];
-  /** True: a block omits a part of the run. */
+  /** True when a block omits a part of the run. */
   readonly truncated: boolean;
 }
 

@@ -64,7 +64,7 @@ interface Source {
   readonly reason: SkipReason;
   /** The part that a limit may have truncated. */
   readonly part?: TruncatedPart;
-  /** True: of the run, where the question is about a part of it. */
+  /** True for a value of the run, where the question is about a part of it. */
   readonly isOfWhole?: true;
 }
 

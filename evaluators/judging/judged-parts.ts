@@ -14,7 +14,7 @@ import { snakeCase } from '../configuration/define.ts';
 import { mean, numberOf, rational } from '../matching/rational.ts';
 import { notAsked } from './judge-input.ts';
 
-/** How the scores of parts make the score of the run. */
+/** The ways to combine the scores of parts into the score of the run. */
 const aggregates = ['mean', 'min', 'share'] as const;
 type Aggregate = (typeof aggregates)[number];
 
@@ -193,9 +193,9 @@ interface About {
   readonly threshold: number | null;
   /** Parts of the run that match. */
   readonly found: number;
-  /** Of these. */
+  /** Number of parts that were chosen. */
   readonly chosen: number;
-  /** Questions. */
+  /** Number of questions. */
   readonly asked: number;
 }
 

@@ -13,7 +13,7 @@ import { objectSchema } from './verdict-forms.ts';
 export interface MapReduce {
   /** Pieces of one question. */
   readonly piecesMax: number;
-  /** Of the judge; absent: a block is as long as without `map`. */
+  /** Tokens of the judge's context; when omitted, a block is as long as without `map`. */
   readonly contextTokens?: number;
 }
 
@@ -71,17 +71,17 @@ export function mapReduceFaults({ id, kind, mappable }: AnyEvaluator, isOfParts:
 
 /** The host ends an evaluation with more questions. */
 const questionsMax = 50;
-/** For the answer and its reasoning. */
+/** Tokens for the answer and its reasoning. */
 const answerTokens = 2_000;
 /** Low for English, which has four. Text of other scripts has one to two: `context_tokens` must be lower there. */
 const charsPerToken = 3;
-/** Of the words around a question and its blocks. */
+/** Characters of the words around a question and its blocks. */
 const frameChars = 3_000;
-/** A piece below it says nothing by itself. */
+/** A smaller piece means nothing by itself. */
 const pieceCharsLeast = 1_000;
-/** Of the notes on one piece. */
+/** Least number of characters of the notes on one piece. */
 const notesCharsLeast = 200;
-/** Of title and marks of one block. */
+/** Characters of the title and the marks of one block. */
 const blockFrame = 200;
 
 /** A block in pieces. */
@@ -99,7 +99,7 @@ interface Plan {
   readonly notesMax: number;
 }
 
-/** What the evaluation has come to so far. */
+/** The progress of the evaluation so far. */
 interface Progress {
   questions: number;
   pieces: number;
@@ -108,7 +108,7 @@ interface Progress {
   truncated: boolean;
 }
 
-/** `map` absent: the questions as they are, without what stays in the evaluation. */
+/** Without `map`, the questions are unchanged, except that material that stays in the evaluation is left out. */
 export function* mapReduced(asking: Asking<Outcome>, map: MapReduce | undefined): Asking<Outcome> {
   const progress: Progress = { questions: 0, pieces: 0, notesCut: false, truncated: false };
   try {
@@ -231,7 +231,7 @@ function* reducedAnswer(question: Question, plan: Plan, progress: Progress): Gen
       if (answer.kind === 'failed') return answer;
       progress.truncated ||= answer.truncated;
       const notes = notesIn(answer.value);
-      // What was not read must not be taken for nothing to say.
+      // An unread piece must not count as an empty one.
       if (notes === undefined) return { kind: 'failed', error: `judge_answer_invalid: the notes on piece ${number} are no list of texts` };
       const text = notes.map((note) => `- ${note}`).join('\n');
       progress.notesCut ||= text.length > plan.notesMax;

@@ -68,7 +68,7 @@ interface AboutRun {
 interface LabelOfRun extends AboutRun, LabelForm {}
 
 interface ScoreOfRun extends AboutRun {
-  /** The allowed scores, including 0 and 1. Absent: any number from 0 to 1. */
+  /** The allowed scores, including 0 and 1. When omitted, any number from 0 to 1. */
   readonly steps?: readonly number[];
 }
 

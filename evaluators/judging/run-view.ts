@@ -10,7 +10,7 @@ import { count } from '../explain/explanation.ts';
 
 export interface RunView {
   readonly text: string;
-  /** True: a part of the run is cut or omitted. */
+  /** True when a part of the run is cut or omitted. */
   readonly truncated: boolean;
   /** Indices of omitted calls. */
   readonly leftOut: readonly number[];
@@ -21,7 +21,7 @@ export interface RunView {
 export interface RunViewOptions {
   /** Limit of UTF-16 units. */
   readonly charsMax?: number;
-  /** Indices of the calls to include. Absent: all, with the texts in between. */
+  /** Indices of the calls to include. Defaults to all, with the texts in between. */
   readonly calls?: readonly number[];
 }
 
@@ -86,7 +86,7 @@ export function outlineText(trace: AgentTrace, charsMax: number): string {
   return shortened(lines.join('\n'), charsMax);
 }
 
-/** Calls and texts when the messages contain all calls; otherwise the calls alone. */
+/** Calls and texts when the messages contain all calls; otherwise only the calls. */
 function entriesOf(trace: AgentTrace): readonly Entry[] {
   const messageCalls = (trace.messages ?? []).flatMap(({ calls }) => calls);
   const isComplete =

@@ -57,7 +57,7 @@ export function explanationIn(answer: JsonValue): string | undefined {
   return typeof explanation === 'string' && explanation.trim() !== '' ? explanation : undefined;
 }
 
-/** The failure of a judge says nothing about the agent. */
+/** The failure of a judge is not evidence about the agent. */
 export function judgeFailed(error: string): Extract<Outcome, { readonly kind: 'failed' }> {
   return {
     kind: 'failed',

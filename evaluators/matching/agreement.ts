@@ -143,7 +143,7 @@ export function weightedCalls(expected: readonly ExpectedToolCall[], calls: read
   };
 }
 
-/** Arguments that are no object have no keys. */
+/** Arguments that are not an object have no keys. */
 function preparedArguments({ call }: PlacedCall): PreparedValue | undefined {
   const sent = argumentsOf(call);
   return sent === undefined

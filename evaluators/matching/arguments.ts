@@ -1,6 +1,6 @@
 /**
- * Whether the arguments of a call match the expected ones. Modes describe the expectation: `subset` means that the expected members are a
- * subset of the sent ones. Only the top level follows the mode; nested values compare as a whole.
+ * Compares the arguments of a call with the expected ones. Modes describe the expectation: `subset` means that the expected members are a subset of
+ * the sent ones. Only the top level follows the mode; nested values compare as a whole.
  */
 import { type JsonObject, type JsonValue, isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { Option } from '../configuration/define.ts';
@@ -9,7 +9,7 @@ import { canonicalText, jsonEqual, type TextTolerance } from './equality.ts';
 
 export type ArgumentMode = 'exact' | 'subset' | 'superset' | 'ignore';
 
-/** A comparison by a program. Not called for arguments that are no object. */
+/** A comparison by a program. Not called for arguments that are not an object. */
 export type ArgumentMatcher = (expected: JsonObject, actual: JsonObject) => boolean;
 
 export interface ArgumentRule extends TextTolerance {
@@ -70,7 +70,7 @@ export function argumentOptions(preset = argumentDefaults): Option<ArgumentOptio
 
 /** Canonical texts of arguments, for many comparisons. */
 export interface PreparedArguments {
-  /** `undefined` when the arguments are no object. */
+  /** `undefined` when the arguments are not an object. */
   readonly members: ReadonlyMap<string, string> | undefined;
 }
 
@@ -103,7 +103,7 @@ export function selectedArguments(value: JsonObject, { fields }: ArgumentRule): 
   );
 }
 
-/** Requires the same rule for both sides. Arguments that are no object match only an expectation without arguments. */
+/** Requires the same rule for both sides. Arguments that are not an object match only an expectation without arguments. */
 export function argumentsMatch(expected: PreparedArguments, actual: PreparedArguments, rule: ArgumentRule): boolean {
   if (rule.mode === 'ignore' && rule.fields === undefined) return true;
   if (expected.members === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * Equality of JSON values. Objects compare by key set, lists in order, strings by code points without Unicode normalisation. Numbers are
- * one type (1 = 1.0, exact beyond 2^53), and booleans are no numbers. Null differs from a missing key.
+ * Equality of JSON values. Objects compare by key set, lists in order, strings by code points without Unicode normalisation. Numbers are one type (1
+ * = 1.0, exact beyond 2^53), and booleans are not numbers. Null differs from a missing key.
  */
 import { isJsonArray, isJsonObject, jsonDepthMax, sortedKeys, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 

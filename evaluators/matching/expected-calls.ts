@@ -38,7 +38,7 @@ export const expectedToolCallsSchema: JsonSchema = {
   },
 };
 
-/** Whether a call is one of the expected tool, whatever its arguments. */
+/** True when a call is one of the expected tool, with any arguments. */
 export type SameTool = (expected: Pick<ExpectedToolCall, 'name' | 'toolId'>, call: ToolCall) => boolean;
 
 export const equalNames: SameTool = (expected, call) => expected.name === call.name;
@@ -55,7 +55,7 @@ export function isCalled(name: string, call: ToolCall): boolean {
 export interface CallMatching {
   readonly same: (expected: number, actual: number) => boolean;
   readonly matches: (expected: number, actual: number) => boolean;
-  /** True: the comparison requires arguments that the spans lack. */
+  /** True when the comparison requires arguments that the spans lack. */
   readonly lacksArguments: boolean;
   /** Why a call with the right name does not match. */
   readonly difference: (expected: number, actual: number) => string | undefined;
@@ -207,7 +207,7 @@ function preparedCalls(
   };
 }
 
-/** `undefined` when not carried; null when they are no object. */
+/** `undefined` when not carried; `null` when they are not an object. */
 export function argumentsOf(call: ToolCall): JsonObject | null | undefined {
   return call.arguments === undefined && call.argumentsText !== undefined ? null : call.arguments;
 }

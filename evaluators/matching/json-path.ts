@@ -9,12 +9,12 @@ import { codePointLength } from './similarity.ts';
 
 export interface JsonPath {
   readonly segments: readonly Segment[];
-  /** True: the result is the length of the match. */
+  /** True when the result is the length of the match. */
   readonly isLength: boolean;
 }
 
 interface Segment {
-  /** True: selects below every value. */
+  /** When true, selects below every value. */
   readonly descends: boolean;
   readonly selectors: readonly Selector[];
 }
@@ -37,7 +37,7 @@ type Operand = PathOperand | { readonly kind: 'literal'; readonly value: JsonVal
 
 interface PathOperand {
   readonly kind: 'path';
-  /** True: starts at the root instead of the filtered value. */
+  /** When true, starts at the root instead of the filtered value. */
   readonly fromRoot: boolean;
   readonly path: JsonPath;
 }
@@ -47,7 +47,7 @@ type PathResult = { readonly kind: 'found'; readonly value: JsonValue } | { read
 /** Limit of visited values per evaluation. */
 export const pathStepsMax = 200_000;
 
-/** Whether the path matches at most one value. Other paths return a list, possibly empty. */
+/** True when the path matches at most one value. Other paths return a list, possibly empty. */
 export function isDefinite({ segments }: JsonPath): boolean {
   return segments.every(
     ({ descends, selectors: [first, ...more] }) => !descends && more.length === 0 && (first?.kind === 'name' || first?.kind === 'index'),

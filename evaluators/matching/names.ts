@@ -1,4 +1,4 @@
-/** Whether a called tool is the expected one, and which suffixes of names are random. */
+/** Compares the name of a called tool with the expected one, and finds random suffixes of names. */
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Outcome } from '../../src/model/verdict.ts';

@@ -200,8 +200,8 @@ function greedy(expected: number, actual: number, at: (e: number, a: number) => 
 }
 
 /**
- * The assignment algorithm with potentials (Kuhn–Munkres, cubic) on a square matrix of costs −weight; rows and columns count
- * from 1, and 0 stands for "none".
+ * The assignment algorithm with potentials (Kuhn–Munkres, cubic) on a square matrix of costs −weight; rows and columns count from 1, and 0 means
+ * "none".
  */
 function hungarian(expected: number, actual: number, at: (e: number, a: number) => number): readonly Pair[] {
   const size = Math.max(expected, actual);

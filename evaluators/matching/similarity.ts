@@ -5,7 +5,7 @@ import { isContainer, withoutFence } from './texts.ts';
 import { heaviestPairing } from './pairing.ts';
 
 export interface SimilarityOptions {
-  /** True: leaves that only the actual value has count as unmatched. */
+  /** When true, leaves that only the actual value has count as unmatched. */
   readonly countExtra: boolean;
   readonly listMatch: 'position' | 'best';
   readonly text: 'edit' | 'exact';

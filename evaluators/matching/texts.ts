@@ -26,7 +26,7 @@ interface CaseRule {
 
 const caseCounts: CaseRule = { text: true, inside: true };
 
-/** The searched text: a string as it is, null as empty, other values as JSON. */
+/** The searched text: a string unchanged, null as empty, other values as JSON. */
 export function searchedText(value: JsonValue): string {
   return value === null ? '' : typeof value === 'string' ? value : jsonText(value);
 }
@@ -47,7 +47,7 @@ export function valueEqual(expected: JsonValue, actual: JsonValue, rule: CaseRul
   return jsonEqual(expected, actual, tolerance);
 }
 
-/** As `valueEqual`; a number or boolean also equals its JSON text. */
+/** The same as `valueEqual`, but a number or boolean also equals its JSON text. */
 export function writtenEqual(expected: JsonValue, actual: JsonValue, rule: CaseRule): boolean {
   if (typeof expected === 'string' && isScalar(actual)) return lowered(expected, rule.text) === jsonText(actual);
   if (typeof actual === 'string' && isScalar(expected)) return jsonEqual(parseJson(actual) ?? null, expected);
@@ -81,7 +81,7 @@ export function linesOf(text: string, delimiter: string): readonly string[] {
 interface Lines {
   readonly actual: number;
   readonly expected: number;
-  /** Whether each line meets the expectation. */
+  /** The lines that meet the expectation. */
   readonly hits: readonly boolean[];
 }
 
@@ -146,7 +146,7 @@ export function searchOutcome(text: string, texts: readonly string[], { match, c
   return tallied(texts, (one) => whole.includes(lowered(one, caseSensitive)), match);
 }
 
-/** As `searchOutcome` for any search. all: share of found texts; none: share of missing ones; any: one suffices. */
+/** The same as `searchOutcome`, for any search. all: share of found texts; none: share of missing ones; any: one suffices. */
 export function tallied(texts: readonly string[], isFound: (text: string) => boolean, match: SearchMode): SearchOutcome {
   const found = texts.filter(isFound);
   const absent = texts.filter((one) => !found.includes(one));
@@ -200,7 +200,7 @@ export function picked(value: JsonValue, key: OutputKey): Picked {
   };
 }
 
-/** With one path, an expected value that is no object stands for itself. `undefined` when nothing is expected at a path. */
+/** With one path, an expected value that is not an object is the expectation itself. `undefined` when nothing is expected at a path. */
 export function pickedExpectation(expected: JsonValue, key: OutputKey): JsonValue | undefined {
   if (key === '*') return expected;
   const whole = parsed(expected);

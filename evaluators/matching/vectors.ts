@@ -20,7 +20,7 @@ export function cosine(a: Vector, b: Vector): number {
   return Math.min(1, Math.max(-1, dot / Math.sqrt(squaresA * squaresB)));
 }
 
-/** At least one finite number; a string is parsed as JSON. `undefined` when the value is no vector. */
+/** At least one finite number; a string is parsed as JSON. `undefined` when the value is not a vector. */
 export function vectorOf(value: JsonValue | undefined): Vector | undefined {
   const list = typeof value === 'string' ? parseJsonContainer(value) : value;
   if (list === undefined || !isJsonArray(list) || list.length === 0) return undefined;

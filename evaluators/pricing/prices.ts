@@ -1,6 +1,6 @@
 /**
- * What model calls cost by a table of prices. Spans carry the name of an endpoint: the model's own name behind a provider and a region, and
- * before a date or revision (`us.anthropic.claude-sonnet-4-5-20250929-v1:0`).
+ * The cost of model calls by a table of prices. Spans carry the name of an endpoint: the model's name after a provider and a region, and before a
+ * date or revision (`us.anthropic.claude-sonnet-4-5-20250929-v1:0`).
  */
 import type { AgentTrace, ModelCall } from '../../src/model/agent-trace.ts';
 import type { JsonSchema } from '../evaluator.ts';
@@ -35,7 +35,7 @@ function shortened(name: string, part: RegExp): readonly string[] {
 interface TokenPrices {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
-  /** Absent: the price of other input. */
+  /** Defaults to the price of other input. */
   readonly cachedPerMillion?: number;
 }
 
@@ -93,8 +93,8 @@ export const priceTableSchema: JsonSchema = {
 };
 
 /**
- * The price of a model under the longest of its names that the table has, else under the longest beginning that fits one of them. A price
- * is never taken from a name that says more than the span does.
+ * The price of a model under the longest of its names that the table has, else under the longest beginning that fits one of them. A price is never
+ * taken from a name that is more specific than the span's.
  */
 export function priceOf(model: string, prices: PriceTable): Price | undefined {
   const names = modelNames(model);

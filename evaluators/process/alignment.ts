@@ -1,8 +1,8 @@
 /**
- * The optimal alignment of a run with the graph of the normal process: the fewest calls that must be left out or put in so that the rest is
- * a normal run. Adriansyah, van Dongen and van der Aalst, “Conformance checking using cost-based fitness analysis” (EDOC 2011); Carmona,
- * van Dongen, Solti and Weidlich, “Conformance Checking” (2018). The search is exact: the shortest path through the product of the run and
- * the graph. Calls within a block have no order, so a block stands for all sets of its calls that may already be done.
+ * The optimal alignment of a run with the graph of the normal process: the fewest calls that must be left out or put in so that the rest is a normal
+ * run. Adriansyah, van Dongen and van der Aalst, “Conformance checking using cost-based fitness analysis” (EDOC 2011); Carmona, van Dongen, Solti and
+ * Weidlich, “Conformance Checking” (2018). The search is exact: the shortest path through the product of the run and the graph. Calls within a block
+ * have no order, so a block represents all sets of its calls that may already be done.
  */
 import type { PlacedCall } from '../evidence/calls.ts';
 import type { ProcessGraph } from './graph.ts';
@@ -21,9 +21,9 @@ export interface Alignment {
   readonly moves: readonly Move[];
 }
 
-/** States of the product, of which each takes nine bytes while the search runs. */
+/** States of the product. Each takes nine bytes while the search runs. */
 const statesMax = 1_000_000;
-/** Of one run: a block of fourteen different tools alone has about as many. */
+/** Positions of one run: a block of fourteen different tools by itself has about as many. */
 const positionsMax = 20_000;
 /** Looks at an edge or a call, some tens of milliseconds. */
 const stepsMax = 10_000_000;
@@ -123,7 +123,7 @@ function reach(
   return true;
 }
 
-/** Goes on in the graph alone, each call for 1: Dijkstra's search from all nodes of the position, which unit costs keep in two queues. */
+/** Continues only in the graph, each call for 1: Dijkstra's search from all nodes of the position, which unit costs keep in two queues. */
 function addMissing(search: Search, { seen, absent }: ProcessGraph, position: number): void {
   const sources: number[] = [];
   for (let node = 0; node < search.width; node++) if (costAt(search, position + node) < farAway) sources.push(node);

@@ -3,9 +3,9 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../.
 import { processLimits, type ArgumentType } from '../../src/model/process-model.ts';
 
 export interface ArgumentShape {
-  /** By path. */
+  /** Types by path. */
   readonly types: ReadonlyMap<string, ReadonlySet<ArgumentType>>;
-  /** False: there are more values, deeper ones, or longer names than the walk takes, so an absent path proves nothing. */
+  /** False when there are more values, deeper ones, or longer names than the walk takes, so that an absent path proves nothing. */
   readonly isWhole: boolean;
 }
 

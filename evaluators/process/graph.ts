@@ -15,8 +15,8 @@ export interface ProcessGraph {
   /** By node: those of `successors` that were seen. */
   readonly seen: readonly (readonly number[])[];
   /**
-   * By node of a tool: the node that stands for it where the run lacks its call. An open tool has another one there, from which only seen
-   * steps lead on: otherwise a call that never happened would allow everything after it.
+   * For each node of a tool, the node that replaces it where the run lacks its call. For an open tool it is a separate node, which only seen steps
+   * leave: otherwise a call that never happened would allow everything after it.
    */
   readonly absent: readonly number[];
   /** Calls of the shortest normal run. */
@@ -26,7 +26,7 @@ export interface ProcessGraph {
 export interface GraphOptions {
   /** Added to the runs with a transition and to those without it; 1/2 is Jeffreys' prior. */
   readonly smoothing: number;
-  /** A transition with a smoothed share below it is no part of the normal process. */
+  /** A transition with a smoothed share below it is not part of the normal process. */
   readonly rare: number;
 }
 

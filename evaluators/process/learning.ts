@@ -1,4 +1,4 @@
-/** Which process model an evaluator compares a run with, and the options of evaluators that learn. */
+/** Chooses the process model that an evaluator compares a run with, and has the options of evaluators that learn. */
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { ProcessModel } from '../../src/model/process-model.ts';
 import { option, flag, optional } from '../configuration/define.ts';
@@ -66,7 +66,7 @@ export type Learnt =
   | {
       readonly kind: 'learnt';
       readonly model: ProcessModel;
-      /** True: of the version before that of the run. */
+      /** True when it is the model of the version before that of the run. */
       readonly isFormer: boolean;
     }
   | Skipped;

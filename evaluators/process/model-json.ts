@@ -110,7 +110,7 @@ function order(value: JsonValue, path: Path): ToolOrder {
   };
 }
 
-/** More buckets than a sketch has are no sketch; the arithmetic holds 400. */
+/** More buckets than a sketch can have; the arithmetic holds 400. */
 const bucketsMost = 1_000;
 
 function sketch(value: JsonValue, path: Path): QuantileSketch {

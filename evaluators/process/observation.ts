@@ -10,7 +10,7 @@ import { blocksOf, firstCalls, hasTooManyTools, orderedSteps, possibleSteps, typ
 export interface ObservationOptions {
   /** The sketch of one value. */
   readonly sketch: (value: number) => QuantileSketch;
-  /** False: the name must not be kept, as redaction would change it. Default: every name may be kept. */
+  /** Returns false when the name must not be kept, as redaction would change it. By default every name may be kept. */
   readonly mayKeep?: (name: string) => boolean;
 }
 

@@ -33,7 +33,7 @@ export function blocksOf(trace: AgentTrace): readonly Block[] {
   return blocks;
 }
 
-/** True: the run calls more different tools than a model holds, so it is neither learnt nor compared. */
+/** True when the run calls more different tools than a model holds, so that it is neither learnt nor compared. */
 export function hasTooManyTools({ toolCalls }: AgentTrace): boolean {
   const names = new Set<string>();
   for (const { name } of toolCalls) if (names.add(name).size > processLimits.tools) return true;
@@ -78,7 +78,7 @@ export function* orderedSteps(blocks: readonly Block[]): Generator<Step, void> {
   yield { from, to: undefined };
 }
 
-/** By code units: the same on every machine. */
+/** Compares by code units: the same on every machine. */
 export function compareText(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }

@@ -45,7 +45,7 @@ interface SchemaCheck {
 
 function schemaCheck(root: JsonObject | boolean, draft: Draft, pattern: (source: string) => Pattern): SchemaCheck {
   const known = new Map<JsonObject, Check>();
-  /** Compiled one after the other, so that a long chain of references is no deep recursion. */
+  /** Compiled one after the other, so that a long chain of references does not recurse deeply. */
   const referenced = new Map<string, Check | undefined>();
   const lost = new Set<string>();
   const compiling: Compiling = { node, reference, pattern };
@@ -211,7 +211,7 @@ export function compileSchema(schema: JsonValue, pattern: (source: string) => Pa
   };
 }
 
-/** Of a gap in a check: the value is too large. Otherwise a part of the schema cannot be applied. */
+/** True when the gap in a check means that the value is too large. Otherwise a part of the schema cannot be applied. */
 export function isSizeGap(gap: string): boolean {
   return gap === tooMuchWork || gap === tooLongToSearch;
 }
@@ -219,7 +219,7 @@ export function isSizeGap(gap: string): boolean {
 interface Pass {
   readonly problems: readonly Failure[];
   readonly gaps: readonly string[];
-  /** False: the steps ended before. */
+  /** False when the steps ended before. */
   readonly isWhole: boolean;
 }
 

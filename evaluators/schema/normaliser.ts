@@ -1,6 +1,6 @@
 /**
- * Makes a valid JSON Schema of what tool definitions carry. It removes identifiers and remote references, rewrites types in capitals and
- * `nullable`, and drops a keyword of the wrong shape with a note. Everything else stays as it is.
+ * Makes a valid JSON Schema from the schema in a tool definition. It removes identifiers and remote references, rewrites types in capitals and
+ * `nullable`, and drops a keyword of the wrong shape with a note. Everything else stays unchanged.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Pattern } from '../evaluator.ts';
@@ -13,17 +13,17 @@ const faultsMax = 20;
 const pathCharsMax = 300;
 /** The patterns of one schema together: those beyond are left out. */
 const patternSizesMax = 4_000;
-/** Compiling is counted in the steps of checking: so many for a subschema, and so many for a part of a pattern. */
+/** Compiling is counted in the steps of checking: this many for a subschema, and for a part of a pattern. */
 const stepsPerSubschema = 10;
 const stepsPerPatternSize = 2;
-/** What a pattern costs besides its size. */
+/** The cost of a pattern besides its size. */
 const patternCost = 20;
 
 export interface NormalisedSchema {
   readonly schema: JsonObject | boolean;
   readonly draft: '2020-12' | 'draft-07';
   readonly faults: readonly string[];
-  /** What it takes to compile it: subschemas, members, and patterns by their size. */
+  /** The cost of compiling it: subschemas, members, and patterns by their size. */
   readonly steps: number;
 }
 
@@ -33,7 +33,7 @@ const isCount: Shape = (value) => typeof value === 'number' && Number.isInteger(
 const isTextList: Shape = (value) => isJsonArray(value) && value.every((item) => typeof item === 'string');
 const isSchema: Shape = (value) => isJsonObject(value) || typeof value === 'boolean';
 
-/** Keywords whose value is no schema, with the shape that it must have. */
+/** Keywords whose value is not a schema, with the shape that it must have. */
 const plainKeywords: { readonly [keyword: string]: Shape } = {
   required: isTextList,
   enum: isJsonArray,
@@ -69,13 +69,13 @@ const schemaKeywords: ReadonlySet<string> = new Set([
 ]);
 const schemaListKeywords: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
-/** References that depend on the way by which a schema is entered. */
+/** References whose target depends on the way into a schema. */
 const dynamicKeywords: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef']);
 /** Keywords that the cases below distinguish. */
 const otherKeywords: ReadonlySet<string> = new Set(['type', 'items', 'pattern', 'dependencies', 'nullable']);
 
 const typeWords: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
-/** What a word outside JSON Schema admits: something is wanted, so anything but null. */
+/** Types that a word outside JSON Schema admits: something is wanted, so anything but null. */
 const anyButNull: readonly string[] = ['string', 'number', 'boolean', 'array', 'object'];
 
 interface Walk {
@@ -152,10 +152,7 @@ function clean(keyword: string, value: JsonValue, path: string, walk: Walk, dept
   return otherKeywords.has(keyword) ? other(keyword, value, path, walk, depth) : [];
 }
 
-/**
- * Stands for a part that says something about values and cannot be applied. `unappliedText`: about texts; `unappliedNames`: about the
- * members of objects.
- */
+/** Replaces a part that restricts values and cannot be applied. `unappliedText`: about texts; `unappliedNames`: about the members of objects. */
 type Mark = 'unapplied' | 'unappliedText' | 'unappliedNames';
 
 function marked(mark: Mark, walk: Walk, path: string, problem: string): readonly Member[] {
@@ -238,7 +235,7 @@ function dependencies(value: JsonValue, path: string, walk: Walk, depth: number)
   ];
 }
 
-/** OpenAPI's `nullable`: null passes besides what the schema says. */
+/** OpenAPI's `nullable`: null passes besides the values of the schema. */
 function nullable(schema: JsonObject): JsonObject {
   const type = member(schema, 'type');
   if (type === undefined) return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] };
@@ -264,7 +261,7 @@ function patternProblem(source: string, walk: Walk): string | undefined {
 
 const wrongShape = 'has the wrong shape';
 
-/** An assertion of the wrong shape says nothing: the original systems pass over it, and so does this one. */
+/** An assertion of the wrong shape has no effect: the original systems pass over it, and so does this one. */
 function dropped(walk: Walk, path: string): readonly Member[] {
   fault(walk, path, wrongShape);
   return [];

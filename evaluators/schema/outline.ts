@@ -88,7 +88,7 @@ const children: ReadonlySet<string> = new Set(['items', 'prefixItems', 'addition
 /** Beyond this depth the schema is over the limits of the compiler anyway. */
 const depthMax = 60;
 
-/** Strict validity: a schema that lists properties admits no others, whatever it says about additional ones. */
+/** Strict validity: a schema that lists properties admits no others, even when it allows additional ones. */
 export function closedSchema(schema: JsonValue, isBranch = false, depth = 0): JsonValue {
   if (!isJsonObject(schema) || depth > depthMax) return schema;
   const inner = Object.fromEntries(Object.keys(schema).map((key) => [key, closedMember(key, schema[key] ?? null, depth)]));

@@ -1,7 +1,6 @@
 /**
- * Limits of schemas, found without the work that they bound. Of a pattern: how large a pattern becomes when its repetitions are written
- * out, as an engine without backtracking does: `(a{9}){9}` has 81 parts. An estimate from above, made before the pattern is compiled, for
- * compiling is what it is to bound.
+ * Limits of schemas, found without the work that they bound. The size of a pattern is its size with all repetitions written out, as an engine without
+ * backtracking does: `(a{9}){9}` has 81 parts. It is estimated from above, before the pattern is compiled, since it bounds the compiling.
  */
 import { isJsonArray, isJsonObject, jsonDepthMax, type JsonValue } from '../../src/model/json.ts';
 
@@ -9,7 +8,7 @@ import { isJsonArray, isJsonObject, jsonDepthMax, type JsonValue } from '../../s
 export const searchedTextMax = 100_000;
 /** Larger patterns of schemas are left out. */
 export const patternSizeMax = 2_000;
-/** What a class of characters by its Unicode name counts: it holds hundreds of ranges. */
+/** The size of a class of characters by its Unicode name, which holds hundreds of ranges. */
 const unicodeClassSize = 10;
 
 export function patternSize(source: string): number {
@@ -58,12 +57,12 @@ function classEnd(source: string, open: number): number {
   return at;
 }
 
-/** True: the JSON text has more characters than `max`. False says nothing, but the text is at most six times as long. */
+/** True when the JSON text has more characters than `max`. False proves only that the text is at most six times as long. */
 export function isSurelyLonger(value: JsonValue, max: number): boolean {
   return left(value, max, 0) < 0;
 }
 
-/** What is left of a number of characters. Escapes are not counted, so it is too much rather than too little. */
+/** The remainder of a number of characters. Escapes are not counted, so it is too much rather than too little. */
 function left(value: JsonValue, characters: number, depth: number): number {
   if (depth > jsonDepthMax) return -1;
   if (typeof value === 'string') return characters - value.length - 2;

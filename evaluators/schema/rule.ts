@@ -28,11 +28,11 @@ export interface Checking {
   readonly failures: Failure[];
   /** Why parts of the value were not checked: a part of the schema cannot be applied, or asks for too much work. */
   readonly gaps: string[];
-  /** True: each member and item has a share of the steps, so that a large one does not keep the others from being checked. */
+  /** When true, each member and item has a share of the steps, so that a large one does not keep the others from being checked. */
   readonly sharing: boolean;
 }
 
-/** What other keywords of a schema have evaluated: `unevaluatedProperties` and `unevaluatedItems` are about the rest. */
+/** The members that other keywords of a schema have evaluated: `unevaluatedProperties` and `unevaluatedItems` are about the rest. */
 export interface Seen {
   readonly names: Set<string>;
   allNames: boolean;
@@ -44,7 +44,7 @@ export type Check = (value: JsonValue, place: Place, checking: Checking, seen: S
 
 export type Draft = '2020-12' | 'draft-07';
 
-/** What a keyword needs to make its check. */
+/** The services that a keyword needs to make its check. */
 export interface Compiling {
   readonly node: (schema: JsonValue) => Check;
   readonly reference: (reference: string) => Check;
@@ -55,7 +55,7 @@ export interface SchemaRule {
   readonly keyword: string;
   /** Values of other types pass. */
   readonly on: 'number' | 'string' | 'any' | 'array' | 'object';
-  /** Absent: in both. */
+  /** Omitted when both drafts have it. */
   readonly draft?: Draft;
   check(operand: JsonValue, schema: JsonObject, compiling: Compiling): Check;
 }
@@ -106,7 +106,7 @@ export function fail(checking: Checking, failure: Failure): void {
   spend(checking, failureSteps);
 }
 
-/** A part of the value stays unchecked. Its members count as seen: a missing part of the schema is no fault of the value. */
+/** A part of the value stays unchecked. Its members count as seen: a missing part of the schema is not a fault of the value. */
 export function leaveOut(checking: Checking, gap: string, seen?: Seen): void {
   spend(checking, 1);
   addGaps(checking, [gap]);
@@ -150,7 +150,7 @@ export interface Trial {
   readonly gaps: readonly string[];
 }
 
-/** What a schema finds of a value, not yet reported. When the steps end inside, nothing of it counts. */
+/** Checks a value without reporting the findings yet. When the steps end inside, none of them count. */
 export function trial(check: Check, value: JsonValue, place: Place, checking: Checking, seen: Seen | undefined): Trial {
   const [failed, left] = [checking.failures.length, checking.gaps.length];
   try {

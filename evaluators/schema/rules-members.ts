@@ -26,7 +26,7 @@ const writtenPerStep = 100;
 const list = (value: JsonValue): readonly JsonValue[] => (isJsonArray(value) ? value : []);
 const itemCount = (value: JsonValue): number => list(value).length;
 
-/** One text an item, so that many items cost no more than their length. Of several pairs the failure names the last. */
+/** Each item becomes one text, so that many items cost no more than their length. Among several pairs the failure names the last. */
 const uniqueItems = schemaRule('array', 'uniqueItems', (operand) => {
   return (value, place, checking) => {
     if (operand !== true) return;
@@ -55,7 +55,7 @@ function each(check: Check, items: readonly JsonValue[], from: number, place: Pl
     withShare(checking, items.length - at, () => check(items[at] ?? null, inside(place, at), checking, undefined));
 }
 
-/** The first items, each by a schema of its own. */
+/** The first items, each with a separate schema. */
 function firstItems(keyword: 'prefixItems' | 'items', draft: '2020-12' | 'draft-07'): SchemaRule {
   return schemaRule(
     'array',
@@ -255,7 +255,7 @@ const additionalProperties = schemaRule(
   },
 );
 
-/** What one member asks of others: names that must be there, or a schema for the whole. */
+/** The requirements of one member for others: names that must be there, or a schema for the whole. */
 function dependent(keyword: 'dependencies' | 'dependentRequired' | 'dependentSchemas', draft?: '2020-12'): SchemaRule {
   return schemaRule(
     'object',

@@ -94,7 +94,7 @@ const oneOfList = schemaRule('any', 'enum', (operand) => listed('enum', isJsonAr
 
 const constant = schemaRule('any', 'const', (operand) => listed('const', [operand]));
 
-/** Values are compared exactly, so that two long ids are not equal because a double cannot tell them apart. */
+/** Values are compared exactly, so that two long ids do not count as equal because they are the same double. */
 function listed(keyword: string, values: readonly JsonValue[]): Check {
   return (value, place, checking) => {
     spend(checking, Math.ceil(values.length / 8));
@@ -142,7 +142,7 @@ const anyOf = schemaRule('any', 'anyOf', (operand, _schema, compiling) => {
       else passes = true;
       if (passes && seen === undefined) return;
     }
-    // What a branch that may hold has evaluated is open too.
+    // The members that a branch with gaps has evaluated are uncertain too.
     if (open.length > 0 && (!passes || seen !== undefined)) addGaps(checking, open);
     else if (!passes)
       report(checking, reportedOnce(refusals, { keyword: 'anyOf', place, params: {}, message: 'must match a schema in anyOf' }));
@@ -212,8 +212,8 @@ export function report(checking: Checking, failures: readonly Failure[]): void {
 }
 
 /**
- * A value that no branch takes is reported once. Every branch refuses its type: a wrong type. One branch takes the type: that branch's
- * failures, since it is the one that was meant. Otherwise the keyword alone.
+ * A value that no branch takes is reported once. When every branch refuses its type, the failure is a wrong type. When one branch takes the type,
+ * that branch's failures are reported, since it is the one that was meant. Otherwise only the keyword is.
  */
 function reportedOnce(refusals: readonly (readonly Failure[])[], union: Failure): readonly Failure[] {
   const refusing = refusals.map((failures) => failures.filter(({ keyword, place }) => keyword === 'type' && place === union.place));
@@ -225,7 +225,7 @@ function reportedOnce(refusals: readonly (readonly Failure[])[], union: Failure)
     : [{ ...union, keyword: 'type', params: { type: types.join(' or ') }, message: `must be ${types.join(' or ')}` }];
 }
 
-/** What the normaliser puts in the place of a part that cannot be applied: the reason why. */
+/** The normaliser's replacement for a part that cannot be applied, with the reason. */
 function unapplied(keyword: 'unapplied' | 'unappliedText', on: SchemaRule['on']): SchemaRule {
   return { keyword, on, check: (operand) => (_value, _place, checking, seen) => leaveOut(checking, String(operand), seen) };
 }

@@ -15,7 +15,7 @@ type Check = (code: string) => string | undefined;
 /** The text of one reading, and how it is read. */
 type Reading = readonly [check: Check, code: string];
 
-/** What is said of code that exhausts the stack, or the work that is done for its length. */
+/** The message about code that exhausts the stack, or the work that is allowed for its length. */
 const tooDeep = 'it nests too deep to be read';
 
 function firstProblem(readings: readonly Reading[]): string | undefined {
@@ -29,14 +29,14 @@ function firstProblem(readings: readonly Reading[]): string | undefined {
   return first;
 }
 
-/** A check by a parser that throws. What it throws beside faults of syntax is an accident of its own and says nothing about the code. */
+/** A check by a parser that throws. An error other than a fault of syntax is an accident of the parser and proves nothing about the code. */
 function checkedBy(parse: (code: string) => unknown, isFault: (error: unknown) => error is Error): Check {
   return (code) => {
     try {
       parse(code);
       return undefined;
     } catch (error) {
-      // Code that nobody wrote by hand.
+      // Only generated code is that deep.
       if (error instanceof RangeError) return tooDeep;
       return isFault(error) ? firstLine(error.message) : undefined;
     }
@@ -65,7 +65,7 @@ const tokensBesides = 500;
 
 type Plugin = (Base: typeof Parser) => typeof Parser;
 
-/** What the parser offers to plug-ins besides its types. */
+/** The parser's interface for plug-ins beside its types. */
 type Internals = new (options: Options, input: string) => Parser & { nextToken(): void };
 
 /** The work is bounded, and two checks that suit whole files are left out. */
@@ -131,7 +131,7 @@ function reader(parser: typeof Parser, sourceType: 'module' | 'script'): Check {
   const check = checkedBy((code) => parser.parse(code, options), isSyntaxError);
   return (code) => {
     const problem = check(code);
-    // The parser of types says it in words where others exhaust the stack.
+    // The parser of types gives a message where others exhaust the stack.
     return problem?.startsWith('Not enough stack space') === true ? tooDeep : problem;
   };
 }
@@ -169,7 +169,7 @@ function filledIn(code: string): string {
   return code.replaceAll(/<[A-Za-z][\w .:/-]{0,80}>/g, 'x');
 }
 
-/** What was typed at the prompts, with its further lines; undefined where there are none. */
+/** The lines typed at the prompts, with their continuation lines; `undefined` where there are none. */
 function typedAtShell(code: string): string | undefined {
   const typed: string[] = [];
   let goesOn = false;
@@ -230,7 +230,7 @@ function withoutMargin(code: string): string {
     .join('\n');
 }
 
-/** What was typed at the prompts; undefined where there are none. */
+/** The lines typed at the prompts; `undefined` where there are none. */
 function typedAtPython(code: string): string | undefined {
   const typed = code.split('\n').flatMap((line) => /^\s*(?:>>>|\.\.\.)(?: (.*)|$)/.exec(line)?.[1] ?? []);
   return typed.length === 0 ? undefined : `${typed.join('\n')}\n`;
