@@ -26,7 +26,7 @@ import {
 /** The lowest score that counts as a pass when neither `passed` nor a label is given. */
 const passingScore = 0.5;
 
-/** Whether each label of an evaluator means a pass, for labels that always or never pass. */
+/** The meaning of each label of an evaluator, true for a pass. Only labels that always or never pass have one. */
 type LabelMeanings = ReadonlyMap<string, boolean>;
 
 export function labelMeanings(verdicts: Iterable<{ readonly word: string; readonly label: string }>): LabelMeanings {
@@ -44,7 +44,7 @@ export function labelMeanings(verdicts: Iterable<{ readonly word: string; readon
   ]);
 }
 
-/** Whether an annotation passes: as stated, else by the meaning of its label, else by its score. `undefined` when the label is unknown. */
+/** True when an annotation passes: as stated, else by the meaning of its label, else by its score. `undefined` when the label is unknown. */
 export function passedOf(
   { passed, label, score }: Pick<StoredAnnotation, 'passed' | 'label' | 'score'>,
   meanings: LabelMeanings,
@@ -54,7 +54,7 @@ export function passedOf(
   return meant ?? (score === undefined ? undefined : score >= passingScore);
 }
 
-/** Whether people pass a run. */
+/** The verdict of people on a run. */
 export interface RunLabel {
   readonly passed: boolean;
   /** With which people come to the run in a queue's random order of those that have a verdict. `undefined`: a person or a rule chose it. */
@@ -64,9 +64,9 @@ export interface RunLabel {
 /** A run, or one of its tool calls. */
 export interface LabelledRun {
   readonly key: string;
-  /** The majority of the annotators; `undefined` for a tie. Where the run was drawn at random, the labels of that draw alone count. */
+  /** The majority of the annotators; `undefined` for a tie. Where the run was drawn at random, only the labels of that draw count. */
   readonly passed: boolean | undefined;
-  /** As in `RunLabel`. */
+  /** The same as in `RunLabel`. */
   readonly probability: number | undefined;
   /** Annotators and whether they pass the run. */
   readonly words: ReadonlyMap<string, boolean>;
@@ -161,7 +161,7 @@ interface RateWeights extends CappedWeights {
 
 export interface RateInput {
   readonly rows: readonly VerdictRow[];
-  /** Whether people pass a run, by run key. */
+  /** Labels of people, by run key. */
   readonly labels: ReadonlyMap<string, RunLabel>;
   readonly decided: readonly DecidedRuns[];
 }
@@ -224,7 +224,10 @@ export function weightMaxOf(rows: readonly VerdictRow[]): number {
   return rows.reduce((most, row) => Math.max(most, 1 / probabilityOf(row)), rows.length === 0 ? Infinity : 1);
 }
 
-/** Whoever sends a span claims what samplers before the service kept, so such a weight is bounded. The service's own probabilities are as it drew. */
+/**
+ * Any sender of a span claims what samplers before the service kept, so such a weight is bounded. The service drew its own probabilities, which are
+ * exact.
+ */
 function cappedClaims(rows: readonly VerdictRow[]): CappedWeights {
   return cappedWeights(rows.map(({ upstream = 1 }) => upstream));
 }
@@ -283,7 +286,7 @@ function drawnRuns(judged: readonly Judged[], observed: Observe): readonly Drawn
   );
 }
 
-/** Labels of chosen runs have no part in it: how many others each of them stands for is unknown. */
+/** Labels of chosen runs have no part in it: the number of runs that each represents is unknown. */
 function corrected(judged: readonly Judged[], observed: Observe): PredictionPowered | NotEstimable {
   if (judged.every(({ label }) => label === undefined)) return notEstimable(judged.length === 0 ? 'no_observations' : 'no_labels');
   return (
@@ -316,7 +319,7 @@ function byErrorRates(judged: readonly Judged[], plain: Estimate, observed: Obse
   const few = tooFewLabels(drawn);
   if (few !== undefined) return few;
   const number = effectiveNumber(drawn);
-  // Runs that stand for more others count more; together they are as many as they are worth.
+  // Runs that represent more others count more; together they count as their effective number.
   const whole = drawn.reduce((sum, { probability }) => sum + 1 / probability, 0);
   const part = (of: (run: DrawnRun) => boolean): number =>
     drawn.filter(of).reduce((sum, { probability }) => sum + number / probability / whole, 0);
@@ -346,8 +349,7 @@ function trafficParts(rows: readonly VerdictRow[], judged: readonly Judged[], de
   // Assumes the same share of skips among the runs without a question.
   const answered = scoredWeight + failedWeight + skippedWeight;
   const applies = answered > 0 ? (scoredWeight + failedWeight) / answered : 1;
-  // A chosen run without an answer stands for others like an answered one. A run that the configuration left out counts only if it was
-  // chosen.
+  // A chosen run without an answer represents others like an answered one. A run that the configuration left out counts only if it was chosen.
   const eligible =
     (sum('runs', 'scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed', 'waiting') + sum('chosen', 'filtered')) * applies;
   const lostWeight = sum('weight', 'over_budget', 'overload', 'filtered') * applies;

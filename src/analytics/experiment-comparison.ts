@@ -22,7 +22,7 @@ export interface ExperimentWithResults {
   readonly results: readonly ExperimentResult[];
 }
 
-/** Of the second experiment against the first. */
+/** The second experiment against the first. */
 export const comparisonWords = ['better', 'worse', 'worse_with_unscored', 'no_difference_shown', 'not_comparable'] as const;
 export type ComparisonWord = (typeof comparisonWords)[number];
 
@@ -34,7 +34,7 @@ export function isWorse(word: ComparisonWord): boolean {
 export interface TestedDifference {
   readonly test: 'mcnemar' | ScoreDifference['method'] | undefined;
   readonly difference: Estimated | NotEstimable;
-  /** Of this test alone. */
+  /** The p-value of only this test. */
   readonly p: number | undefined;
   /** Corrected for the number of tests that could have shown a difference. */
   readonly adjustedP: number | undefined;
@@ -48,11 +48,11 @@ export interface UnscoredComparison {
   readonly examples: number;
   readonly first: UnscoredSide;
   readonly second: UnscoredSide;
-  /** Of the share of runs without a score. */
+  /** Test of the share of runs without a score. */
   readonly share: TestedDifference;
   /** When a run without a score counts as not passed, or as the score 0, on both sides. */
   readonly asNotPassed: TestedDifference;
-  /** Of the difference: from unscored runs that passed in the first and not in the second, to the opposite. */
+  /** Range of the difference: from unscored runs that passed in the first and not in the second, to the opposite. */
   readonly range: { readonly low: number; readonly high: number };
   /** Examples with a larger share of runs without a score in the second. */
   readonly lessScored: readonly string[];
@@ -90,15 +90,15 @@ interface FlipSide {
   /** Share of the runs that passed, or the mean score. */
   readonly value: number;
   readonly runs: number;
-  /** Of the worst run. */
+  /** Explanation of the worst run. */
   readonly explanation: string;
   /** The worst run; `undefined` when its result names none. */
   readonly run: ExperimentResult['run'];
-  /** Means of the runs of the example; `undefined` when no run tells. */
+  /** Means of the runs of the example; `undefined` when no run reports it. */
   readonly usage: { readonly [of in UsageComparison['of']]: number | undefined };
 }
 
-/** What a run takes; less is cheaper, not better. */
+/** The usage of a run; less is cheaper, not better. */
 export interface UsageComparison {
   readonly of: 'cost' | 'tokens' | 'duration';
   /** Examples that both sides have a value of. */
@@ -118,7 +118,7 @@ export interface Comparison {
   /** `completed` first. */
   readonly evaluators: readonly EvaluatorComparison[];
   readonly usage: readonly UsageComparison[];
-  /** What keeps the two from being compared like with like, in sentences. */
+  /** Obstacles to a fair comparison, in sentences. */
   readonly warnings: readonly string[];
   /** Level of each test after the correction. */
   readonly level: number;
@@ -285,7 +285,7 @@ function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/** What rounding may do to a mean. */
+/** The effect of rounding on a mean. */
 const sameWithin = 1e-9;
 
 function changeOf({ first, second }: Flip): number {

@@ -197,7 +197,7 @@ export function experimentFileJson({ experiment, results }: ExperimentFile, summ
 /** Results of a file; the limit of the store. */
 const resultsMax = 1_000_000;
 
-/** What `experimentFileJson` has written. A text says what is wrong. */
+/** The reverse of `experimentFileJson`. A text names the fault. */
 export function readExperimentFile(value: JsonValue): ExperimentFile | string {
   const [experiment, results] = isJsonObject(value) ? [member(value, 'experiment'), member(value, 'results')] : [];
   if (!isJsonObject(experiment) || !isJsonArray(results))

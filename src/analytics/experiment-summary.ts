@@ -1,4 +1,4 @@
-/** What the results of one experiment say: rates by evaluator with intervals, and how steady the runs of each example are. */
+/** The results of one experiment: rates by evaluator with intervals, and how steady the runs of each example are. */
 import type { Experiment, ExperimentResult, ResultStatus, ResultVerdict } from '../model/experiment.ts';
 import type { Estimate } from '../statistics/estimate.ts';
 import { passAtK, passHatK } from '../statistics/pass-at-k.ts';
@@ -21,7 +21,7 @@ export interface EvaluatorSummary {
   readonly errors: number;
   /** Share that passed, or mean score; the runs of one example count as alike. */
   readonly estimate: Estimate;
-  /** By k from 1; empty without repeats or without a threshold. */
+  /** Sorted by k from 1; empty without repeats or without a threshold. */
   readonly repeats: readonly RepeatSummary[];
 }
 
@@ -57,7 +57,7 @@ export interface Observed {
   readonly result: ExperimentResult;
 }
 
-/** The largest k of pass@k and pass^k that is told. */
+/** The largest k of pass@k and pass^k that is reported. */
 const kMax = 10;
 
 export function experimentSummary({ evaluators }: Pick<Experiment, 'evaluators'>, results: readonly ExperimentResult[]): ExperimentSummary {

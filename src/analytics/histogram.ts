@@ -13,7 +13,7 @@ export interface Bin {
 /** Steps without a value between two with one are left out when there are more. */
 const binsMax = 60;
 
-/** By value. Values of 0 have a bin of their own. `unit`: divides the values. */
+/** Sorted by value. Values of 0 have a separate bin. `unit`: divides the values. */
 export function histogramOf({ zeros, buckets }: QuantileSketch, unit = 1): readonly Bin[] {
   const counts = new Map<number, number>();
   for (const [index, count] of buckets) {
@@ -39,7 +39,7 @@ function edgeOf(step: number): number {
   return decade < 0 ? edge / 10 ** -decade : edge * 10 ** decade;
 }
 
-/** The step that a value above 0 lies in. */
+/** The step that contains a value above 0. */
 function stepOf(value: number): number {
   const decade = Math.floor(Math.log10(value));
   let step = decade * edges.length;

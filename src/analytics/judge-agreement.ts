@@ -1,7 +1,7 @@
 /**
- * Agreement of evaluators with people on the same runs, by evaluator, version and model of the judge; and agreement among people. Failures
- * count as positive, as a judge is there to find them. Rates and kappa hold for all traffic: they come from labelled runs that a queue drew
- * at random, weighted by one over the probability. Labels of chosen runs are counted, and are no sample of anything.
+ * Agreement of evaluators with people on the same runs, by evaluator, version and model of the judge; and agreement among people. Failures count as
+ * positive, as a judge is there to find them. Rates and kappa hold for all traffic: they come from labelled runs that a queue drew at random,
+ * weighted by one over the probability. Labels of chosen runs are counted, but are not a sample.
  */
 import type { AnnotatedRun } from '../model/store/annotation-store.ts';
 import { type Kappa, raterAgreement, type RaterAgreement } from '../statistics/cohen-kappa.ts';
@@ -32,7 +32,7 @@ export interface JudgeAgreement {
   readonly drawn: number;
   /** Counts of the others, which a person or a rule chose. */
   readonly chosen: Confusion;
-  /** Of all traffic, from the drawn ones. */
+  /** Rates of all traffic, from the drawn runs. */
   readonly rates: ConfusionRates;
   readonly kappa: Kappa | NotEstimable;
 }

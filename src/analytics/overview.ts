@@ -1,4 +1,4 @@
-/** What each agent did in a period against the period before: the worst first. */
+/** The figures of each agent in a period against the period before: the worst first. */
 import { emptySketch, type QuantileSketch } from '../model/quantile-sketch.ts';
 import type { RollupRow } from '../model/store/rollup-store.ts';
 import type { Micros } from '../model/timestamp.ts';
@@ -11,9 +11,9 @@ type RunRow = RollupRow<'run'>;
 type EvaluatorRow = RollupRow<'evaluator'>;
 
 export interface OverviewRows {
-  /** By agent and step. */
+  /** Sorted by agent and step. */
   readonly runs: readonly RunRow[];
-  /** By agent and evaluator. */
+  /** Sorted by agent and evaluator. */
   readonly evaluators: readonly EvaluatorRow[];
   readonly before: { readonly runs: readonly RunRow[]; readonly evaluators: readonly EvaluatorRow[] };
 }
@@ -22,7 +22,7 @@ export interface AgentOverview {
   /** Empty: runs without an agent. */
   readonly agent: string;
   readonly runs: number;
-  /** With a failed verdict. */
+  /** Runs with a failed verdict. */
   readonly failedRuns: number;
   /** Runs that ended in an error. */
   readonly errorRuns: number;
@@ -146,7 +146,7 @@ function rateOf(counts: EvaluatorRow['counts'] & { readonly agentRuns: number },
 
 /**
  * Runs of the agent that the evaluator skips are taken out by their share. Where a condition leaves others out, and where no budget reached them, the
- * agent has many more runs than the verdicts stand for, and these are taken instead.
+ * agent has many more runs than the verdicts represent, and these are taken instead.
  */
 function scarcityOf(
   { pass, fail, raw, skipped, error, raisedRuns, usualRuns, agentRuns }: EvaluatorRow['counts'] & { readonly agentRuns: number },

@@ -1,4 +1,4 @@
-/** How the process of one version of an agent differs from that of the version before it. */
+/** Compares the process of one version of an agent with that of the version before it. */
 import type { ProcessModel } from '../model/process-model.ts';
 import { gTest, type Category, type GTest } from '../statistics/g-test.ts';
 
@@ -30,8 +30,8 @@ export interface ProcessDrift {
 const stepsMax = 20;
 
 /**
- * The G-test of the steps from each tool: whether what follows a tool has the same shares in both versions. Runs of one agent as Markov
- * chains, so a step depends on the tool before it alone.
+ * The G-test of the steps from each tool: whether the steps after a tool have the same shares in both versions. Treats runs of one agent as Markov
+ * chains, so a step depends only on the tool before it.
  */
 export function processDrift(before: ProcessModel, now: ProcessModel): ProcessDrift {
   const rows = new Map<string | null, Map<string | null, { first: number; second: number }>>();
@@ -75,7 +75,7 @@ function changedSteps(
     const share = (one.first + one.second) / (first + second);
     if (one.first * second === one.second * first) return [];
     const weight = part(one.first, first * share) + part(one.second, second * share);
-    // What falls in one version rises in the other, so the size of the difference ranks it.
+    // A fall in one version is a rise in the other, so the size of the difference ranks it.
     const difference = Math.abs(one.first / first - one.second / second);
     return [
       {

@@ -10,7 +10,7 @@ import { halvedSketch, mergedSketch, sketchOf } from '../statistics/quantile-ske
 export interface ProcessLearner {
   runs(): number;
   add(model: ProcessModel): void;
-  /** The sum so far; the same sum gives the same data, whatever the order of what was added. */
+  /** The sum so far; the same sum gives the same data, in any order of additions. */
   model(): ProcessModel;
 }
 
@@ -94,12 +94,12 @@ interface StepCounts {
   times: number;
 }
 
-/** By the names of both. */
+/** Pairs by the names of both. */
 type Pairs<Key, Value> = Map<Key, Map<Key, Value>>;
 
 interface Counts {
   runs: number;
-  /** Of all tools. */
+  /** Paths of all tools. */
   paths: number;
   readonly tools: Map<string, ToolCounts>;
   readonly transitions: Pairs<string | null, StepCounts>;

@@ -1,8 +1,8 @@
-/** Which tools always come before another one. */
+/** Finds the tools that always come before another one. */
 import { keyOf } from '../../evaluators/process/seen.ts';
 import type { ProcessModel } from '../model/process-model.ts';
 
-/** A share of runs from which people may call it a rule: one run in a hundred may be an exception. */
+/** The least share of runs that makes it a rule: one run in a hundred may be an exception. */
 const certainMin = 0.99;
 
 export function isCertain(runs: number, of: number): boolean {
@@ -29,7 +29,7 @@ export function precedingTools(model: ProcessModel, tool: string): readonly stri
   return chain;
 }
 
-/** How many of the tools it always comes before. */
+/** Number of the tools that it always comes before. */
 function earlierCount(among: readonly string[], name: string, seen: (first: string, then: string) => number): number {
   return among.filter((other) => other !== name && seen(name, other) > 0 && seen(other, name) === 0).length;
 }

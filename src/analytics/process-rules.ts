@@ -20,7 +20,7 @@ export interface RulesFor {
   readonly version: string;
 }
 
-/** Tools that have a rule of their own about what comes before them. */
+/** Limit of tools with a separate rule about the tools before them. */
 const orderedMax = 20;
 
 export function processRules(model: ProcessModel, { agent, version }: RulesFor): readonly LearntRule[] {
@@ -45,7 +45,7 @@ function withOwnNames(rules: readonly LearntRule[]): readonly LearntRule[] {
 
 type Named = (name: string, more?: JsonObject) => JsonObject;
 
-/** `*` in a name would stand for any characters, and no pattern allows a tool without a name. */
+/** `*` in a name would match any characters, and no pattern allows a tool without a name. */
 function onlyKnownTools({ tools, runs, beyond }: ProcessModel, named: Named): readonly LearntRule[] {
   const names = tools.map(({ name }) => name);
   if (names.length === 0 || beyond.tools > 0 || names.some((name) => name === '' || name.includes('*'))) return [];

@@ -14,9 +14,9 @@ export interface RatesQuery extends RunPeriod {
   readonly kinds: readonly AnnotatorKind[];
   /** Limit of runs; the newest count. */
   readonly runsMax: number;
-  /** Number of agents with rates of their own: those with the most verdicts. */
+  /** Number of agents with separate rates: those with the most verdicts. */
   readonly agentsMax?: number;
-  /** Number of tenants with rates of their own: those with the most verdicts. */
+  /** Number of tenants with separate rates: those with the most verdicts. */
   readonly tenantsMax?: number;
   /** Also rates of the values with the most verdicts, at most `splitValuesMax`. */
   readonly by?: RunSplit;

@@ -14,7 +14,7 @@ import { sketchOfBins } from '../statistics/duration-bins.ts';
 import { quantileOf } from '../statistics/quantile-sketch.ts';
 import { type Estimate, notEstimable, type NotEstimable } from '../statistics/estimate.ts';
 
-/** Of all looks together; one comparison in a hundred may show a difference that is not there. */
+/** Confidence of all looks together; one comparison in a hundred may show a difference that is not there. */
 export const versionConfidence = 0.99;
 
 /** Tasks that are compared, those with the most runs of both. Each stratum widens the interval. */
@@ -41,14 +41,14 @@ export interface VersionReport {
   readonly firstAt: Micros;
   readonly lastAt: Micros;
   readonly runs: number;
-  /** Means over the runs that tell them; `undefined` when none does. */
+  /** Means over the runs that report them; `undefined` when none does. */
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   readonly costUsd: number | undefined;
   /** Runs whose cost is known. */
   readonly costedRuns: number;
   readonly meanMicros: number | undefined;
-  /** To 5 % of their value. */
+  /** The median, accurate to 5 %. */
   readonly medianMicros: number | undefined;
   readonly p95Micros: number | undefined;
   /** The most frequent first. */
@@ -103,7 +103,7 @@ export function runsOf(figures: readonly VersionFigure[], kind: VersionFigureKin
   return figures.reduce((sum, one) => sum + (one.kind === kind ? one.runs : 0), 0);
 }
 
-/** Over the runs that tell it; `undefined` when none does. */
+/** The mean over the runs that report it; `undefined` when none does. */
 export function meanOf(figures: readonly VersionFigure[], kind: VersionFigureKind): number | undefined {
   const runs = runsOf(figures, kind);
   return runs === 0 ? undefined : figures.reduce((sum, one) => sum + (one.kind === kind ? one.value : 0), 0) / runs;
@@ -114,7 +114,7 @@ export function durationQuantile(figures: readonly VersionFigure[], share: numbe
   return quantileOf(sketchOfBins(figures.filter(({ kind }) => kind === 'duration')), share);
 }
 
-/** An evaluator with passes and fails is rated by these, whatever scores it gave beside them. */
+/** An evaluator with passes and fails is rated by these, with or without scores beside them. */
 function evaluatorsOf(figures: readonly VersionFigure[]): readonly { readonly name: string; readonly measure: Measure }[] {
   const names = (kind: VersionFigureKind): ReadonlySet<string> => new Set(figures.flatMap((one) => (one.kind === kind ? [one.name] : [])));
   const passes = names('pass');
@@ -123,7 +123,7 @@ function evaluatorsOf(figures: readonly VersionFigure[]): readonly { readonly na
     .map((name) => ({ name, measure: passes.has(name) ? 'pass_rate' : 'mean_score' }));
 }
 
-/** Of one evaluator over these figures. */
+/** Sums of one evaluator over these figures. */
 function sumsOf(figures: readonly VersionFigure[], name: string, measure: Measure): SequenceSums {
   const kind = measure === 'pass_rate' ? 'pass' : 'score';
   return figures
@@ -145,13 +145,13 @@ export interface ComparedEvaluator {
   readonly measure: Measure;
   readonly version: Estimate;
   readonly against: Estimate;
-  /** Of `version` less that of `against`, within −1..1, over the tasks that both have; an interval that holds at all looks. */
+  /** `version` less `against`, within −1..1, over the tasks that both have; an interval that holds at all looks. */
   readonly difference: EstimatedDifference | NotEstimable;
   /** Tasks that are compared within themselves; 0: runs name no task. */
   readonly tasks: number;
   /** Share 0..1 of the verdicts whose task is not compared. */
   readonly leftOut: number;
-  /** How many verdicts the session of a verdict has on average, the larger of both; 1: each run stands for itself. */
+  /** Mean number of verdicts in the session of a verdict, the larger of both; 1 when runs are independent. */
   readonly sessionRuns: number;
   readonly word: 'better' | 'worse' | 'no_difference_shown' | 'not_estimable';
 }
@@ -168,7 +168,7 @@ export function comparableVersions<One extends Pick<VersionReport, 'version' | '
     .toSorted((one, another) => another.firstAt - one.firstAt);
 }
 
-/** Versions beyond what the store tells apart. */
+/** Versions beyond those that the store distinguishes. */
 const otherVersions = 'other';
 
 interface CompareOptions extends VersionPair {
@@ -223,7 +223,10 @@ function wholeOf(figures: readonly VersionFigure[], name: string, measure: Measu
   );
 }
 
-/** The tasks that both did, those with the most runs; `undefined` when no run names a task. A task of one version alone tells nothing of a change. */
+/**
+ * The tasks that both did, those with the most runs; `undefined` when no run names a task. A task that only one version has shows nothing about a
+ * change.
+ */
 function strataOf(
   { first, second }: { readonly first: readonly VersionFigure[]; readonly second: readonly VersionFigure[] },
   name: string,

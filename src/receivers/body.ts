@@ -29,7 +29,7 @@ export interface BodyOptions {
   readonly received: (bytes: number) => void;
 }
 
-/** The client went away before its body was complete: nobody is there to be answered. */
+/** The client went away before its body was complete: no one receives an answer. */
 export const aborted: unique symbol = Symbol('aborted');
 
 /** The codings that Content-Encoding may name. Undefined: another one, or several. */
@@ -106,13 +106,13 @@ function overloaded(): JuryError {
   return new JuryError('OVERLOADED', 'Requests in flight hold all the bytes there are.');
 }
 
-/** As large as one read of a socket: fewer turns of the event loop than with zlib's 16 KiB for the same body. */
+/** The size of one read of a socket: fewer turns of the event loop than with zlib's 16 KiB for the same body. */
 const chunkSize = 64 * 1024;
 
 /** 8 MiB, what RFC 9659 allows for zstd over HTTP; a larger window is memory that a small body can ask for. */
 const zstdWindowLogMax = 23;
 
-/** What inflates within a few milliseconds is inflated at once, for half the cost of a stream. */
+/** A body that inflates within a few milliseconds is inflated at once, for half the cost of a stream. */
 const atOnceBytesMax = 2 * 1024 * 1024;
 /** A larger body hardly inflates to less. */
 const atOnceSentBytesMax = 512 * 1024;
@@ -202,21 +202,21 @@ function trailing(encoding: Compression): JuryError {
   return new JuryError('OTLP_MALFORMED', `There are bytes behind its ${encoding} data.`);
 }
 
-/** Takes up pieces one behind the other. Small ones pin nothing: they are copied as they come. */
+/** Collects pieces one after the other. Small ones do not hold their buffers: they are copied on arrival. */
 interface GrowingBuffer {
   push(piece: Buffer): void;
   length(): number;
   /** Valid until the next piece. */
   bytes(): Buffer;
-  /** What came, with one reader. */
+  /** The collected bytes, with one reader. */
   take(): PooledBuffer;
   /** Gives the memory back unless it was taken. */
   discard(): void;
 }
 
-/** Of a body whose length nobody announced. */
+/** Initial size for a body without an announced length. */
 const firstBytes = 16 * 1024;
-/** An announcement alone gets no more. */
+/** An announcement by itself gets no more. */
 const announcedBytesMax = 1024 * 1024;
 
 function growingBuffer(buffers: BufferPool, announcedBytes: number): GrowingBuffer {

@@ -2,7 +2,7 @@
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface Lease {
-  /** False: the limit is reached, and nothing is leased. */
+  /** False when the limit is reached, so that nothing is leased. */
   take(bytes: number): boolean;
   /** Gives everything back, and takes no more. May be called twice. */
   release(): void;

@@ -19,14 +19,14 @@ export interface Connections {
   admitted(peer: Peer): void;
   /** Counts a connection that is ended for what its client did. */
   ended(reason: string): void;
-  /** How the connection is ended where closing its socket would be rude. */
+  /** The way to end the connection where closing its socket would be rude. */
   endedBy(peer: Peer, end: () => void): void;
   /** Closes the sockets on which no request is under way: silent ones, kept-open ones, and those in the middle of their headers. */
   closeIdle(): void;
   closeAll(): void;
 }
 
-/** The ends of a connection, by whichever of its sockets they are asked: over TLS there are two. */
+/** The ends of a connection, for either of its sockets: over TLS there are two. */
 export type Peer = Pick<Socket, 'remoteAddress' | 'remotePort'>;
 
 export interface ConnectionsOptions {
@@ -34,7 +34,7 @@ export interface ConnectionsOptions {
   readonly max: number;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** What a client reads that finds no room. */
+  /** The answer to a client when there is no room. */
   readonly fullAnswer?: string;
 }
 
@@ -58,7 +58,7 @@ const lingerMs = 1_000;
 
 export function connectionTracker({ transport, max, telemetry, clock, fullAnswer }: ConnectionsOptions): Connections {
   const labels = { 'tracejury.transport': transport };
-  // By the client's address and port. Bounded by `max`.
+  // Keyed by the client's address and port. Bounded by `max`.
   const connections = new Map<string, Connection>();
   const holders = new Map<string, number>();
   let lingering = 0;
@@ -98,7 +98,7 @@ export function connectionTracker({ transport, max, telemetry, clock, fullAnswer
 
   function makeRoom(newcomer: string): boolean {
     const [largest, most] = largestHolder();
-    // Who holds the most gives whatever it has to others, and to itself what does nothing.
+    // The holder of the most gives any connection to others, and only idle ones to itself.
     const isOthers = most > (holders.get(newcomer) ?? 0) + 1;
     const found = cheapest(isOthers ? largest : newcomer, isOthers);
     if (found === undefined) return false;
@@ -114,7 +114,7 @@ export function connectionTracker({ transport, max, telemetry, clock, fullAnswer
     return found;
   }
 
-  /** Which connection of a holder is missed least: the silent ones first, then by how long they do nothing. */
+  /** The connection of a holder that is missed least: the silent ones first, then by idle time. */
   function cheapest(holder: string, isAny: boolean): Connection | undefined {
     const nowMs = clock.nowMs();
     let found: Connection | undefined;
@@ -122,7 +122,7 @@ export function connectionTracker({ transport, max, telemetry, clock, fullAnswer
     for (const connection of connections.values()) {
       if (connection.holder !== holder) continue;
       const rank = rankOf(connection);
-      // Those of one rank stand in the order in which they came.
+      // Those of one rank are in the order of their arrival.
       if (rank === ranks.silent) return connection;
       const mayGo = isAny || (rank <= ranks.idle && nowMs - connection.idleSinceMs >= graceMs);
       if (!mayGo || rank > least || (rank === least && connection.idleSinceMs >= (found?.idleSinceMs ?? Infinity))) continue;

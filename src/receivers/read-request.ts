@@ -21,11 +21,11 @@ export interface TakenRequest {
   /** Log records that belong to no trace. */
   readonly ignored: number;
   readonly rejections: readonly Rejection[];
-  /** True: nothing was there for the service. */
+  /** True when the request holds nothing for the service. */
   readonly isEmpty: boolean;
 }
 
-/** `proceed` rejects when nobody waits for the answer any more. */
+/** `proceed` rejects when the client no longer waits for the answer. */
 export type TakeRequest = (request: SentRequest, proceed: () => Promise<void>) => Promise<TakenRequest>;
 
 /** Rejects with JuryError, or as `proceed` does. */

@@ -11,29 +11,29 @@ import type { Tls } from './tls.ts';
 export interface Receiver {
   /** Resolves with the address that clients send to. */
   listen(): Promise<{ readonly address: string }>;
-  /** For the next handshakes, where it listens over TLS; whether clients show a certificate stays as it is. */
+  /** Renews the certificates for the next handshakes, where it listens over TLS; whether clients show a certificate does not change. */
   renew(tls: { readonly cert: string; readonly key: string; readonly clientCa?: string }): void;
   /** Refuses new requests, answers the admitted ones, then closes. May be called twice, and without `listen`. */
   stop(): Promise<void>;
 }
 
-/** What every receiver is built from. */
+/** The parts of every receiver. */
 export interface ReceiverOptions {
   readonly host: string;
   /** 0: any free port; the address of `listen` names it. */
   readonly port: number;
   readonly tls?: Tls;
   readonly limits: RequestLimits;
-  /** Of the bytes of all requests that are not answered yet. */
+  /** Lease of the bytes of all requests that are not answered yet. */
   readonly lease: ByteLease;
   /** Empty: everybody may send. */
   readonly tokens: readonly Token[];
-  /** Absent: requests to any name and from any page are taken. */
+  /** When omitted, requests to any name and from any page are taken. */
   readonly hosts?: HostRule;
   readonly ingest: Ingest;
-  /** Absent: the request is read here. */
+  /** Defaults to reading the request here. */
   readonly take?: TakeRequest;
-  /** Memory of bodies; whoever keeps spans counts as a reader. Absent: each body has fresh memory. */
+  /** Memory of bodies; a holder of spans counts as a reader. When omitted, each body has fresh memory. */
   readonly buffers?: BufferPool;
   readonly telemetry: Telemetry;
   readonly logger: ReceiverLogger;
@@ -47,9 +47,9 @@ export interface Token {
 }
 
 export interface RequestLimits {
-  /** Of one body, as it is sent. */
+  /** Limit of one body, as sent. */
   readonly bodyBytes: number;
-  /** Of one body, inflated. */
+  /** Limit of one body, inflated. */
   readonly inflatedBytes: number;
 }
 

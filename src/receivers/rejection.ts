@@ -10,15 +10,15 @@ export interface RequestRejection {
   /** Machine readable; one warning a kind. */
   readonly kind: string;
   readonly message: string;
-  /** For the log: what the sender has to change, in words of ours alone. */
+  /** The change that the sender must make, for the log; it contains only words of ours. */
   readonly todo?: string;
-  /** Of the answer, over HTTP. */
+  /** Headers of the answer, over HTTP. */
   readonly headers: { readonly [name: string]: string };
-  /** When the same request may succeed, to the millisecond over gRPC. Absent: never. */
+  /** When the same request may succeed, to the millisecond over gRPC. Omitted when it never may. */
   readonly retryAfterSeconds?: number;
 }
 
-/** How soon a client may try again when nothing better is known. */
+/** The time after which a client may try again when nothing better is known. */
 export const retryAfterSeconds = 1;
 /** The rate of admission is measured ten times a second. */
 const retryAfterSecondsMin = 0.1;
@@ -28,7 +28,7 @@ export function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
 }
 
-/** Maps an error to a rejection. A foreign error gives its status alone, as its text may hold anything. */
+/** Maps an error to a rejection. A foreign error gives only its status, as its text may hold anything. */
 export function rejectionOf(error: unknown): RequestRejection {
   if (error instanceof JuryError) {
     const retry = error.retryable ? { retryAfterSeconds } : {};
@@ -115,12 +115,12 @@ export const notHttp2: RequestRejection = {
   headers: {},
 };
 
-/** What every HTTP/2 connection begins with (RFC 9113, 3.4). */
+/** The first bytes of every HTTP/2 connection (RFC 9113, 3.4). */
 const http2Preface = Buffer.from('PRI * HTTP/2.0');
 /** The type of the record that a TLS handshake begins with, and the major version behind it (RFC 8446, 5.1). */
 const tlsRecord = Buffer.from([0x16, 0x03]);
 
-/** The first bytes of a client that speaks another protocol than HTTP/1.1. */
+/** The first bytes of a client whose protocol is not HTTP/1.1. */
 function foreignProtocol(error: unknown): RequestRejection | undefined {
   const bytes =
     typeof error === 'object' && error !== null && 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
@@ -228,7 +228,7 @@ export function rejectionLog({
   readonly logger: ReceiverLogger;
   readonly clock: Clock;
 }): (rejection: RequestRejection, path?: string) => void {
-  // A client that is refused keeps sending: its hundredth rejection says nothing new.
+  // A client that is refused keeps sending: its hundredth rejection adds nothing.
   const due = logThrottle({ clock });
   return ({ kind, status, todo }, path) => {
     const refused = due(kind);

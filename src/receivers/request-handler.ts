@@ -24,22 +24,22 @@ import {
   type RequestRejection,
 } from './rejection.ts';
 
-/** What a transport knows of a request before its body comes. */
+/** The transport's knowledge of a request before its body comes. */
 export interface RequestHead {
   readonly host: string | undefined;
   readonly origin: string | undefined;
   /** The signal of the path, or why the path and the method are refused. */
   readonly route: OtlpSignal | RequestRejection;
   readonly authorization: string | undefined;
-  /** Of the client. */
+  /** Address of the client. */
   readonly address: string | undefined;
   readonly mediaType: string;
   readonly contentEncoding: string | undefined;
   /** Bytes of the body as the client announces them; 0 when it announces none. */
   readonly bodyBytes: number;
-  /** What the request holds beside its body. */
+  /** Memory of the request beside its body. */
   readonly overheadBytes: number;
-  /** Milliseconds until the client gives up, where it says so. */
+  /** Milliseconds until the client gives up, where it announces them. */
   readonly deadlineMs?: number;
 }
 
@@ -61,7 +61,7 @@ export interface RequestHandler {
    * away meanwhile; `whenGone` calls `left` then.
    */
   admit(head: RequestHead, whenGone: (left: () => void) => void): Promise<AdmittedRequest | RequestRejection>;
-  /** Counts bytes of a body as they were sent. */
+  /** Counts bytes of a body as sent. */
   received(signal: OtlpSignal, bytes: number): void;
   /** Memory of the bodies. */
   readonly buffers: BufferPool;
@@ -70,9 +70,9 @@ export interface RequestHandler {
    * the client goes away first. `undefined`: the request has no body.
    */
   accept(request: AdmittedRequest, body: ReceivedBody | undefined, isGone: () => boolean): Promise<Buffer>;
-  /** Counts an answer and logs a rejection; `status`: as the transport says it; `path`: of the request, when its head could be read. */
+  /** Counts an answer and logs a rejection; `status` is the transport's; `path` is that of the request, when its head could be read. */
   answered(signal: OtlpSignal | 'other', status: string, rejection?: RequestRejection, path?: string): void;
-  /** Logs a rejection that is no answer to a request. */
+  /** Logs a rejection that does not answer a request. */
   warn(rejection: RequestRejection): void;
   /** Refuses all later requests. */
   stop(): void;
@@ -98,7 +98,7 @@ export function requestHandler(options: ReceiverOptions, transport: 'http' | 'gr
   const warn = rejectionLog(options);
   let stopping = false;
 
-  /** What needs no room is decided first. */
+  /** Checks that need no room come first. */
   function checkedHead({
     host,
     origin,
@@ -244,7 +244,7 @@ function tenantByToken(tokens: readonly Token[]): (authorization: string | undef
   return (authorization) => {
     const sent = digest(BEARER.exec(authorization ?? '')?.[1] ?? '');
     let found: Tenant | undefined;
-    // Every token is compared, so that the time tells nothing about which one was close; equal digests hide the lengths.
+    // Every token is compared, so that the time does not reveal which one was close; equal digests hide the lengths.
     for (const row of known) if (timingSafeEqual(row.digest, sent)) found = row.tenant;
     return found;
   };

@@ -14,7 +14,7 @@ export interface Tls {
 /** As long as a gRPC connection has for its first words. Node would wait two minutes. */
 const handshakeTimeoutMs = 10_000;
 
-/** For `createServer` of HTTP and of HTTP/2. */
+/** Options for `createServer` of HTTP and of HTTP/2. */
 export function tlsOptions({ cert, key, clientCa }: Tls) {
   return {
     cert,
@@ -38,18 +38,18 @@ export type HandshakeEnd = 'no_handshake' | 'tls_handshake';
 /** Why a handshake ended, from `tlsClientError`. Undefined: the client left by itself, as probes of open ports do. */
 export function handshakeEnd(error: NodeJS.ErrnoException, socket: Pick<TLSSocket, 'authorizationError'>): HandshakeEnd | undefined {
   if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return 'no_handshake';
-  // A certificate of a stranger ends the connection without an error of its own.
+  // A stranger's certificate ends the connection without a separate error.
   return error.code === 'ECONNRESET' && !socket.authorizationError ? undefined : 'tls_handshake';
 }
 
-/** What OpenSSL says of a first record that is a request of HTTP/1.1, or of another protocol without TLS such as HTTP/2. */
+/** OpenSSL's codes for a first record that is a request of HTTP/1.1, or of another protocol without TLS such as HTTP/2. */
 const plainCodes: ReadonlySet<string | undefined> = new Set([
   'ERR_SSL_HTTP_REQUEST',
   'ERR_SSL_WRONG_VERSION_NUMBER',
   'ERR_SSL_PACKET_LENGTH_TOO_LONG',
 ]);
 
-/** Whether a client spoke without TLS, from `tlsClientError`. It gets no answer: its connection is gone by then. */
+/** True when a client spoke without TLS, by its `tlsClientError`. It gets no answer: its connection is gone by then. */
 export function spokePlain(error: NodeJS.ErrnoException): boolean {
   return plainCodes.has(error.code);
 }

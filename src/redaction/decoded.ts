@@ -102,7 +102,7 @@ function onePass(text: string): { readonly text: string; readonly pieces: readon
   return { text: out.join('') + text.slice(end), pieces };
 }
 
-/** Returns the unit itself when it is no escape. */
+/** Returns the unit itself when it is not an escape. */
 function readUnit(unit: string): string {
   if (unit.startsWith('\\')) return readEscape(unit, unit.replace(/^\\+/, ''));
   if (unit.startsWith('%')) return readPercent(unit);

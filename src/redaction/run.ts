@@ -27,7 +27,7 @@ const jsonObject: Change<JsonObject> = (value, search) => {
   return isJsonObject(changed) ? changed : {};
 };
 
-/** For values that nobody writes: ids, times, counts, fixed words. */
+/** Keeps values that are not free text: ids, times, counts, fixed words. */
 function kept<Value>(value: Value): Value {
   return value;
 }
@@ -262,7 +262,7 @@ export function originals(): Originals {
   };
 }
 
-/** The original as it is, on one line, and as JSON. */
+/** The original unchanged, on one line, and as JSON. */
 function formsOf(original: string): readonly string[] {
   return [...new Set([original, original.replaceAll(/\s+/g, ' '), JSON.stringify(original).slice(1, -1)])].filter(
     (form) => form.length >= beginningCharsMin,

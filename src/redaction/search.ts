@@ -18,7 +18,7 @@ export interface RedactionRule {
   readonly parts: (text: string, spend: Spend) => readonly Part[] | undefined;
 }
 
-/** Counts searched UTF-16 units. False: the limit is reached. */
+/** Counts searched UTF-16 units. False when the limit is reached. */
 export type Spend = (chars: number) => boolean;
 
 /** Replaces a text that was not searched to the end. */

@@ -38,7 +38,7 @@ function isLowSurrogate(code: number): boolean {
 
 const digitsMin = 13;
 const digitsMax = 19;
-/** Digits of every group except the last: a list of small numbers is no card number. */
+/** Digits of every group except the last: a list of small numbers is not a card number. */
 const groupMin = 4;
 const GROUP = /\d+/g;
 /** A single separator: a space or a hyphen of any kind. */
@@ -161,7 +161,7 @@ function patternParts(source: string): (text: string, spend: Spend) => readonly 
   };
 }
 
-/** Whether a text may have been redacted under these settings: a replacement that is empty leaves no sign. */
+/** True when a text may have been redacted under these settings: a replacement that is empty leaves no sign. */
 export function mayBeRedacted(settings: readonly Pick<RedactionSettings, 'replace'>[]): (text: string) => boolean {
   const signs = settings.length === 0 ? [] : [...settings.map(({ replace }) => replace), notSearched];
   return (text) => signs.some((sign) => text.includes(sign));

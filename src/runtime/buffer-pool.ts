@@ -22,7 +22,7 @@ export interface BufferPool {
 export interface BufferPoolOptions {
   /** Limit of the bytes without a reader; buffers beyond it are left to the garbage collector. */
   readonly freeBytesMax: number;
-  /** True: overwrites a returned buffer, so a late reader fails at once. For tests. */
+  /** When true, overwrites a returned buffer, so that a late reader fails at once. Used in tests. */
   readonly poisons?: boolean;
 }
 
@@ -31,7 +31,7 @@ const stepsPerDoubling = 4;
 const poison = 0xdd;
 
 export function bufferPool({ freeBytesMax, poisons = false }: BufferPoolOptions): BufferPool {
-  /** By size. */
+  /** Free buffers by size. */
   const free = new Map<number, Buffer[]>();
   let [freeBytes, usedBytes] = [0, 0];
 

@@ -3,7 +3,7 @@
 /** Lends the slot while `wait` runs, and takes one again before it returns. */
 export type Lend = <T>(wait: () => Promise<T>) => Promise<T>;
 
-/** For work without a slot. */
+/** Runs `wait` directly, for work without a slot. */
 export const lendNothing: Lend = (wait) => wait();
 
 export interface ConcurrencyLimiterOptions {

@@ -13,8 +13,8 @@ export interface FolderWork {
 export const foldersMs = 30_000;
 
 /**
- * Makes the folder and those that lead to it. Node's own way (`recursive`) never returns where a folder takes no others and says that they do not exist,
- * as /proc does. Rejects after `foldersMs`.
+ * Makes the folder and its parents. Node's `recursive` never returns where a folder takes no others and reports that they do not exist, as /proc
+ * does. Rejects after `foldersMs`.
  */
 export async function makeFolders(path: string, work: FolderWork): Promise<void> {
   const over = new AbortController();
@@ -36,7 +36,7 @@ async function made(path: string, work: FolderWork): Promise<void> {
       return undefined;
     } catch (error) {
       const { code } = error as { readonly code?: string };
-      // A root says that it may not be made, and another process may have made the folder meanwhile.
+      // A root reports that it may not be made, and another process may have made the folder meanwhile.
       if (code === 'ENOENT' || (await isFolder(path))) return code;
       throw error;
     }

@@ -5,7 +5,7 @@ export interface PeriodicTaskOptions {
   /** Length of a rest; a function is called before each rest. */
   readonly everyMs: number | (() => number);
   readonly sleep: Sleep;
-  /** Rests while no work is left; they may take longer. Absent: all rests are alike. */
+  /** Rests while no work is left; they may take longer. When omitted, all rests are alike. */
   readonly rest?: Sleep | undefined;
   /** Called before each rest. `true`: the next round has work. Default: it has none unless something comes. */
   readonly hasWork?: () => boolean;

@@ -48,9 +48,9 @@ export interface Busy {
   readonly error: string;
   /** The header Retry-After as the endpoint wrote it. */
   readonly retryAfter: string | undefined;
-  /** True: the endpoint may have worked on the request and may charge for it. */
+  /** True when the endpoint may have worked on the request and may charge for it. */
   readonly mayCost?: true;
-  /** True: no answer came back. */
+  /** True when no answer came back. */
   readonly isUnanswered?: true;
 }
 

@@ -11,7 +11,7 @@ export interface LogThrottleOptions {
   readonly keysMax?: number;
 }
 
-/** Occurrences that the line stands for; `undefined` when no line is due. */
+/** Occurrences that the line represents; `undefined` when no line is due. */
 export type LogThrottle = (key: string, occurrences?: number) => number | undefined;
 
 export function logThrottle({ clock, everyMs = 60_000, keysMax = 100 }: LogThrottleOptions): LogThrottle {

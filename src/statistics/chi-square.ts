@@ -6,7 +6,7 @@ const stepsMax = 100_000;
 const TINY = 1e-300;
 const PRECISION = 1e-16;
 
-/** Probability that a chi-square value of so many degrees of freedom (above 0) is at least `value`. */
+/** Probability that a chi-square value with this many degrees of freedom (above 0) is at least `value`. */
 export function chiSquareAbove(value: number, degrees: number): number {
   if (!(degrees > 0) || Number.isNaN(value)) return Number.NaN;
   return value <= 0 ? 1 : gammaAbove(value / 2, degrees / 2);

@@ -1,5 +1,5 @@
 /**
- * Agreement of two who label the same items, beyond what chance alone would give.
+ * Agreement of two who label the same items, beyond mere chance.
  *
  * Cohen, “A coefficient of agreement for nominal scales”, Educational and Psychological Measurement 20 (1960): (agreed − expected) / (1 −
  * expected), where expected is the agreement of two who label at random with the same habits. 1: always the same; 0: as by chance; below:
@@ -13,7 +13,7 @@ import { wilson, type Limits } from './proportion.ts';
 export interface Kappa extends Estimated {
   /** Share of the items with the same label, 0..1: what kappa corrects for chance. */
   readonly agreement: number;
-  /** Agreement that chance would give, 0..1. Close to 1, as when nearly all items pass, kappa says little. */
+  /** Agreement that chance would give, 0..1. When it is close to 1, as when nearly all items pass, kappa means little. */
   readonly expected: number;
 }
 
@@ -82,7 +82,7 @@ function kappaVariance({ n, cells, ones, others, expected }: Table, kappa: numbe
 
 interface AgreedItems {
   readonly n: number;
-  /** Number of independent items with the same information. Absent: `n`. */
+  /** Number of independent items with the same information. Defaults to `n`. */
   readonly effectiveN?: number;
   readonly agreement: number;
   readonly expected: number;

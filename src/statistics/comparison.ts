@@ -58,16 +58,16 @@ interface Discordant {
 }
 
 interface McNemar {
-  /** Probability of a difference at least as large if both were equally good: never wrong more often than it says. */
+  /** Probability of a difference at least as large if both were equally good: its error rate never exceeds the stated one. */
   readonly exact: number;
   /** The same with half of the probability of the very counts seen: closer to the nominal level. */
   readonly midP: number;
 }
 
 /**
- * Whether one of two answers to the same items came out well more often; only items on which the two differ count. McNemar, “Note on the
- * sampling error of the difference between correlated proportions or percentages”, Psychometrika 12 (1947), exact with the binomial
- * distribution, and as mid-p (Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13, 2013).
+ * Tests whether one of two answers to the same items came out well more often; only items on which the two differ count. McNemar, “Note on the
+ * sampling error of the difference between correlated proportions or percentages”, Psychometrika 12 (1947), exact with the binomial distribution, and
+ * as mid-p (Fagerland, Lydersen and Laake, BMC Medical Research Methodology 13, 2013).
  */
 export function mcNemar({ onlyFirst, onlySecond }: Discordant): McNemar {
   const differing = onlyFirst + onlySecond;
@@ -87,14 +87,14 @@ interface ComparedItem {
 
 export interface JudgeComparison {
   readonly kind: 'estimated';
-  /** Of the second against the first. */
+  /** The second against the first. */
   readonly word: 'better' | 'worse' | 'no_difference_shown';
   /** Accuracy of the second less that of the first, within −1..1. */
   readonly difference: Estimated;
   readonly counts: PairedCounts;
   /** Exact McNemar test: probability of a difference this large between two equally good judges. */
   readonly exactP: number;
-  /** The mid-p form, by which the word is chosen. */
+  /** The mid-p form, which decides the word. */
   readonly midP: number;
 }
 
@@ -138,8 +138,8 @@ export interface VerdictDrift {
 }
 
 /**
- * Compared with one and the same earlier answer at each look; `sequentialLevel` says what is controlled over the looks. Verdicts that waver
- * with equal probability both ways are no drift. Not estimable of no items.
+ * Compares each look with one and the same earlier answer; `sequentialLevel` documents the control over the looks. Verdicts that waver with equal
+ * probability both ways are not a drift. Not estimable without items.
  */
 export function verdictDrift(items: Iterable<RepeatedVerdict>, options: SequentialTestOptions = {}): VerdictDrift | NotEstimable {
   const counts = { both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 };
@@ -165,9 +165,9 @@ export function verdictDrift(items: Iterable<RepeatedVerdict>, options: Sequenti
 }
 
 /**
- * A repeated test finds something by chance sooner or later. So each look of a schedule gets a part of the level. The probability of one
- * false alarm or more, over all looks together, stays below the whole, whatever the dependence of the looks (Bonferroni's inequality). The
- * price is power: the test detects a change only when it is larger, or lasts longer.
+ * A repeated test finds something by chance sooner or later. So each look of a schedule gets a part of the level. The probability of one false alarm
+ * or more, over all looks together, stays below the whole, with any dependence of the looks (Bonferroni's inequality). The price is power: the test
+ * detects a change only when it is larger, or lasts longer.
  */
 interface SequentialTestOptions extends EstimateOptions {
   /** The look's place in a schedule; the only look when left out. */
@@ -175,9 +175,9 @@ interface SequentialTestOptions extends EstimateOptions {
 }
 
 interface Schedule {
-  /** Which look this is, from 1. */
+  /** Number of this look, from 1. */
   readonly look: number;
-  /** How many are planned; those beyond get nothing. Without a plan look k gets 1 / (k (k + 1)) of the level, for ever. */
+  /** Number of planned looks; those beyond get nothing. Without a plan look k gets 1 / (k (k + 1)) of the level, for ever. */
   readonly planned?: number;
 }
 

@@ -2,21 +2,21 @@
  * Confidence sequences: intervals that hold at all looks together. Looking after every run, and stopping at will, does not raise the
  * share of false alarms above 1 − confidence.
  *
- * One mean. Values x in 0..1 arrive in any number, each with expectation p given all before it. For every q in 0..1 the product of
- * (q/p)^x · ((1 − q)/(1 − p))^(1 − x) is a supermartingale, for its logarithm is linear in x and its value at most linear. So is its mixture
+ * One mean. Values x in 0..1 arrive in any number, each with expectation p given all before it. The product of
+ * (q/p)^x · ((1 − q)/(1 − p))^(1 − x) is a supermartingale for every q in 0..1, for its logarithm is linear in x and its value at most linear. So is its mixture
  * over q drawn from Beta(½, ½), which is M(p) = B(½ + S, ½ + F) / B(½, ½) / (p^S (1 − p)^F) with S = Σx and F = Σ(1 − x). Ville's
  * inequality: M(p) ever reaches 1 / α with probability at most α. The set of all p with M(p) < 1 / α holds p at all looks. Robbins,
  * “Statistical methods related to the law of the iterated logarithm”, Annals of Mathematical Statistics 41 (1970); Howard, Ramdas, McAuliffe
  * and Sekhon, “Time-uniform, nonparametric, nonasymptotic confidence sequences”, Annals of Statistics 49 (2021), proposition 7 and section
  * 3.2; as a bet, Waudby-Smith and Ramdas, “Estimating means of bounded random variables by betting”, JRSS B 86 (2024).
  *
- * Two means. Whichever arm the next value is of, the product of both arms' M is a supermartingale at the true pair. The pairs with a product
+ * Two means. For either arm of the next value, the product of both arms' M is a supermartingale at the true pair. The pairs with a product
  * below 1 / α hold the true pair at all looks. The interval of the difference is the range of that set, without a correction for two arms.
- * Strata multiply in the same way, so the interval holds for whatever weights the strata are given.
+ * Strata multiply in the same way, so the interval holds for any weights of the strata.
  *
- * Weights. A run was chosen with probability π, and ξ says whether it was. Let L be the least probability that any run could have had at that
+ * Weights. A run was chosen with probability π, and ξ is 1 if it was, else 0. Let L be the least probability that any run could have had at that
  * moment: the rate of the evaluator before it is raised for runs that look bad, and what a budget leaves of it. L is known before the run is
- * seen. The bet 1 + λ ξ (L / π)(x − p) is fair for the mean over all runs that arrive, and never negative, whatever L does later (Horvitz and
+ * seen. The bet 1 + λ ξ (L / π)(x − p) is fair for the mean over all runs that arrive, and never negative, however L changes later (Horvitz and
  * Thompson, JASA 47, 1952; Waudby-Smith, Wu, Ramdas, Karampatziakis and Mineiro, “Anytime-valid off-policy inference for contextual bandits”,
  * ACM/IMS Journal of Data Science 1, 2024). As the logarithm is concave, the factor of that run to the power s = L / π is at most this bet. So
  * S = Σ s x and F = Σ s (1 − x). The largest weight so far would not do for 1 / L: the first judged runs of a version are the raised ones.
@@ -44,8 +44,8 @@ export interface SequenceSums {
 export const emptySequence: SequenceSums = { n: 0, weight: 0, value: 0, share: 0, shareValue: 0 };
 
 /**
- * Leaves the sums as they are for a value outside 0..1, or a probability that is none. `raisedBy`: the probability divided by the least that a
- * run could have had, at least 1.
+ * Leaves the sums unchanged for a value outside 0..1, or an invalid probability. `raisedBy`: the probability divided by the least that a run could
+ * have had, at least 1.
  */
 export function sequenceWith(
   sums: SequenceSums,
@@ -66,7 +66,7 @@ export function mergedSequence(one: SequenceSums, other: SequenceSums): Sequence
   };
 }
 
-/** Of passes and failures, in sessions of runs with the least probability. */
+/** Passes and failures, in sessions of runs with the least probability. */
 interface Arm {
   readonly passed: number;
   readonly failed: number;
@@ -187,7 +187,7 @@ export function differenceSequence(
   };
 }
 
-/** The p-value of `differenceSequence` for one stratum, of which the closed form needs no search. */
+/** The p-value of `differenceSequence` for one stratum, whose closed form needs no search. */
 export function equalMeansP({ first, second, designs = [1, 1] }: ComparedArms): number {
   const arms = [armOf(first, designs[0]), armOf(second, designs[1])];
   const [passed, failed] = [arms.reduce((sum, arm) => sum + arm.passed, 0), arms.reduce((sum, arm) => sum + arm.failed, 0)];

@@ -9,7 +9,7 @@ export interface RoganGladenInput {
   readonly judged: { readonly point: number; readonly effectiveN: number };
   /** Positive is pass. */
   readonly labelled: Confusion;
-  /** Share of the judged runs' effective number that the labelled items are: 0 (a set of its own) to 1 (all judged runs are labelled). */
+  /** Labelled items as a share of the judged runs' effective number: 0 (a separate set) to 1 (all judged runs are labelled). */
   readonly overlap?: number;
 }
 
@@ -27,11 +27,11 @@ export interface CorrectedRate extends Estimated {
  *
  * Rogan and Gladen, “Estimating prevalence from the results of a screening test”, American Journal of Epidemiology 107 (1978): (judged +
  * specificity − 1) / (sensitivity + specificity − 1). The interval is Lang and Reiczigel's, “Confidence limits for prevalence of disease
- * adjusted for estimated sensitivity and specificity”, Preventive Veterinary Medicine 113 (2014): it carries what is not known of the
+ * adjusted for estimated sensitivity and specificity”, Preventive Veterinary Medicine 113 (2014): it carries the uncertainty of the
  * judged rate, of the sensitivity and of the specificity.
  *
- * It holds if the labelled items are like the traffic within each class. Whether a run got a label must not depend on the judge's
- * verdict. Where people label what the judge failed, use `predictionPowered` with the probabilities of the labels.
+ * It holds if the labelled items are like the traffic within each class. The choice of labelled runs must not depend on the judge's
+ * verdict. Where people label runs that the judge failed, use `predictionPowered` with the probabilities of the labels.
  *
  * `n` is the number of labels, `effectiveN` the number of runs that people would have to label at random for the same standard error.
  */
@@ -126,7 +126,7 @@ export interface JudgedRun {
   readonly probability: number;
   readonly session?: string;
   readonly label?: {
-    /** What a person says: 0..1. */
+    /** The person's verdict, 0..1. */
     readonly value: number;
     /** With which a judged run like this one was chosen to be labelled: above 0, at most 1; the same for all if chosen evenly. */
     readonly probability: number;
@@ -134,9 +134,9 @@ export interface JudgedRun {
 }
 
 export interface PredictionPowered extends Estimated {
-  /** How many of the `n` judged runs have a label. */
+  /** Number of the `n` judged runs that have a label. */
   readonly labels: number;
-  /** 0 (verdicts carry no information, labels alone count) to 1. */
+  /** 0 (verdicts carry no information, only labels count) to 1. */
   readonly trust: number;
   /** Runs that could not be counted: a verdict, a label or a probability out of its range. */
   readonly refused: number;
@@ -148,7 +148,7 @@ export interface PredictionPowered extends Estimated {
  * Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, “Prediction-powered inference”, Science 382 (2023), with the power tuning of
  * Angelopoulos, Duchi and Zrnic, “PPI++: Efficient prediction-powered inference” (2023): mean label + trust · (mean verdict of all judged
  * runs − mean verdict of the labelled ones). `trust`, 0..1, makes the variance least. So a useless judge has no weight, and the result is
- * that of the labels alone. No assumption about the judge is made; labels must have been chosen with known probabilities. Both means are
+ * that of only the labels. No assumption about the judge is made; labels must have been chosen with known probabilities. Both means are
  * weighted by 1 / p, and the variance is linearised over sessions as in `weighted-rate.ts`, with labelled runs in both means.
  *
  * Reads the runs once and keeps sums. Not estimable with fewer than two labelled units.
@@ -181,8 +181,8 @@ export function predictionPowered(
 }
 
 /**
- * A trust reckoned from fewer labels fits them too well: of 95 % intervals from 15 labels only 82 % held the truth. Below it the labels
- * alone count. In effective numbers: labels, and sessions with labels, that all weigh the same.
+ * A trust computed from fewer labels fits them too well: of 95 % intervals from 15 labels only 82 % held the truth. Below it only the labels count.
+ * In effective numbers: labels, and sessions with labels, that all weigh the same.
  */
 export const labelsForTrustMin = 30;
 const sessionsForTrustMin = 10;
@@ -235,7 +235,7 @@ function sumsOf(runs: Iterable<JudgedRun>): Sums {
 
 interface Mean {
   readonly mean: number;
-  /** Of a row: what it adds to the mean's deviation from its expectation. */
+  /** Contribution of each number in a row to the mean's deviation from its expectation. */
   readonly factors: readonly number[];
 }
 

@@ -1,8 +1,8 @@
 /** The normal, beta and Student's t distributions, and the interval of a share, a beta distribution of known mean and variance. */
 
 /**
- * Probability that a standard normal value is at most `z`, to about 1e-15, and the tail to ten digits of its own.
- * Hart, Computer Approximations (1968), in the form of West, “Better approximations to cumulative normal functions”, Wilmott (2005).
+ * Probability that a standard normal value is at most `z`, to about 1e-15, and the tail to ten significant digits. Hart, Computer Approximations
+ * (1968), in the form of West, “Better approximations to cumulative normal functions”, Wilmott (2005).
  */
 export function normalBelow(z: number): number {
   if (Number.isNaN(z)) return z;
@@ -217,17 +217,17 @@ export function shareInterval({ point, variance, unseen, degrees, confidence }: 
   };
 }
 
-/** Student’s t distribution by its relation to the beta distribution. From here on t and normal quantiles agree to six digits. */
+/** Student’s t distribution by its relation to the beta distribution. t and normal quantiles agree to six digits from here on. */
 const normalFrom = 1e7;
 
-/** Probability that a t value of so many degrees of freedom (above 0, also between whole numbers) is at most `t`. */
+/** Probability that a t value with this many degrees of freedom (above 0, also between whole numbers) is at most `t`. */
 export function studentBelow(t: number, degrees: number): number {
   if (degrees >= normalFrom) return normalBelow(t);
   const tail = betaBelow(degrees / (degrees + t * t), { a: degrees / 2, b: 0.5 }) / 2;
   return t > 0 ? 1 - tail : tail;
 }
 
-/** The value that a t value of so many degrees of freedom stays below with this probability. */
+/** The value that a t value with this many degrees of freedom stays below with this probability. */
 export function studentQuantile(probability: number, degrees: number): number {
   if (degrees >= normalFrom) return normalQuantile(probability);
   const inside = Math.abs(2 * probability - 1);

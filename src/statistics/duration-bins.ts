@@ -3,7 +3,7 @@ import type { QuantileSketch } from '../model/quantile-sketch.ts';
 import { bucketIndex } from './quantile-sketch.ts';
 import { addEncoded, sketchOfSum, sketchSum } from './sketch-sum.ts';
 
-/** Of durations of 0 or below. */
+/** The bin of durations of 0 or below. */
 const zeroBin = 'zero';
 
 export function durationBin(micros: number): string {

@@ -6,9 +6,9 @@ export type Estimate = Estimated | NotEstimable;
 
 export interface Estimated {
   readonly kind: 'estimated';
-  /** Point estimate; a share from 0 to 1 unless the function says otherwise. */
+  /** Point estimate; a share from 0 to 1 unless the function documents another range. */
   readonly point: number;
-  /** Ends of the interval, of which the share `confidence` contains the true value. Within the range of `point`. */
+  /** Ends of the interval; the share `confidence` of such intervals contains the true value. Within the range of `point`. */
   readonly low: number;
   readonly high: number;
   /** Standard error of `point`. 0 without variation in the data; the interval then still has a width. */

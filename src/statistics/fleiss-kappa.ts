@@ -1,5 +1,5 @@
 /**
- * Agreement of any number of people who label the same items, beyond what chance alone would give. Items may have different numbers of labels;
+ * Agreement of any number of people who label the same items, beyond mere chance. Items may have different numbers of labels;
  * an item with one label is left out.
  *
  * Fleiss, “Measuring nominal scale agreement among many raters”, Psychological Bulletin 76 (1971): (agreed − expected) / (1 − expected), where
@@ -54,7 +54,7 @@ function itemOf(labels: readonly string[]): Item {
   };
 }
 
-/** Of each label, the mean over the items of its share. */
+/** For each label, the mean of its share over the items. */
 function sharesOf(items: readonly Item[]): ReadonlyMap<string, number> {
   const shares = new Map<string, number>();
   for (const item of items) for (const [label, share] of item.shares) shares.set(label, (shares.get(label) ?? 0) + share / items.length);

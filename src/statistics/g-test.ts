@@ -1,7 +1,7 @@
-/** Whether two groups fall into the same categories with the same shares: the likelihood-ratio test of a table of two rows. */
+/** Tests whether two groups fall into the same categories with the same shares: the likelihood-ratio test of a table of two rows. */
 import { chiSquareAbove } from './chi-square.ts';
 
-/** How often each of two groups fell into one category. */
+/** Counts of one category in two groups. */
 export interface Category {
   readonly first: number;
   readonly second: number;
@@ -17,7 +17,7 @@ export interface GTest {
   readonly pooled: number;
 }
 
-/** Cochran's rule: the approximation needs so many expected observations in a cell. */
+/** Cochran's rule: the approximation needs this many expected observations in a cell. */
 export const expectedMin = 5;
 
 /**

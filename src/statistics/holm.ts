@@ -1,6 +1,6 @@
 /**
- * Several tests at once. Holm, “A simple sequentially rejective multiple test procedure”, Scandinavian Journal of Statistics 6 (1979):
- * the probability of one false alarm or more stays below the level, whatever the dependence of the tests.
+ * Several tests at once. Holm, “A simple sequentially rejective multiple test procedure”, Scandinavian Journal of Statistics 6 (1979): the
+ * probability of one false alarm or more stays below the level, with any dependence of the tests.
  */
 
 /** Adjusted p-values in the order given: each may be held against the level of the whole family. */
@@ -14,7 +14,7 @@ const sameWithin = 1e-9;
 /** A test of counts: few items make few p-values. */
 export interface DiscreteTest {
   readonly p: number;
-  /** The least p-value that the test could have, whatever the direction of its items; 0 for a continuous test. */
+  /** The least p-value that the test could have, for any direction of its items; 0 for a continuous test. */
   readonly least: number;
 }
 

@@ -1,28 +1,25 @@
 /**
- * Sums over observations from which the variance of any ratio of their totals follows, in memory that does not grow with them.
+ * Sums over observations that give the variance of any ratio of their totals, in memory that does not grow with them.
  *
- * An observation is a row of a few numbers. Kept are the totals of each number and the products of each pair. Rows of one session are not
+ * An observation is a row of a few numbers. The totals of each number and the products of each pair are kept. Rows of one session are not
  * independent of each other, so what must be squared is the session's sum. Sessions without end cannot be kept, so they are dealt by a
  * hash of their id into a fixed number of groups: whole sessions share a group, groups are independent of each other, and their sums vary
  * as much as the sessions in them do (random groups: Wolter, Introduction to Variance Estimation, 2nd ed. 2007, chapter 2). The hash is
  * the same everywhere and always, so sums of two hours or two replicas add up to the sums of both.
  */
 
-/**
- * With so many groups the variance is known as well as from so many sessions. 95 % intervals are 1 % wider than with sessions without
- * end.
- */
+/** This many groups show the variance as well as this many sessions. 95 % intervals are 1 % wider than with unlimited sessions. */
 export const groupsMax = 128;
 
 /** Can be stored as JSON. */
 export interface MomentsData {
-  /** Rows without a session, each of which is a unit of its own. */
+  /** Rows without a session, each of which is a separate unit. */
   readonly alone: number;
   /** Totals of all rows. */
   readonly totals: readonly number[];
   /** Sums of products over rows without a session: [0][0], [0][1], …, [1][1], … */
   readonly products: readonly number[];
-  /** By number of the group: the totals of its rows. At most `groupsMax`. */
+  /** Totals of the rows of each group, by its number. At most `groupsMax`. */
   readonly groups: readonly { readonly group: number; readonly totals: readonly number[] }[];
 }
 

@@ -21,7 +21,7 @@ export interface PairedObservation {
   readonly probability: number;
   /** The part of the probability that is of samplers before the service; absent: 1. */
   readonly upstream?: number;
-  /** True: the probability was raised for this run. */
+  /** True when the probability was raised for this run. */
   readonly isRaised?: boolean;
   /** Id of the session: its runs resemble one another. */
   readonly session?: string;
@@ -171,7 +171,7 @@ export function pairedRates(data: PairedSumsData, { confidence = usualConfidence
   // The traffic is not known here, so the runs that were drawn are counted.
   if (sums.raised > 0 && n - sums.raised < usualRunsMin) {
     const scarce = notEstimable('too_few_usual_runs', `There are ${n - sums.raised}, and ${usualRunsMin} are needed.`);
-    // Whether these runs became worse can be told of them alone.
+    // These runs suffice for a test of whether they became worse.
     return { ...counted, before: scarce, after: scarce, difference: scarce, p: mcNemar({ onlyFirst: worse, onlySecond: better }).exact };
   }
   if (before.kind === 'not_estimable') return { ...counted, difference: before, p: 1 };
@@ -195,7 +195,7 @@ function withCappedClaims({ heaviest, ...plain }: PairedSumsData): { readonly su
 /** `side`: 0 before, 1 after. */
 function ofSide({ n, refused, weightSquares, moments: { alone, totals, products, groups } }: PlainData, side: 0 | 1): RateSumsData {
   const of = (row: readonly number[]): readonly number[] => [row[side] ?? 0, row[weightAt] ?? 0];
-  // Of three numbers: [0][0], [0][1], [0][2], [1][1], [1][2], [2][2].
+  // Places of the products of three numbers: [0][0], [0][1], [0][2], [1][1], [1][2], [2][2].
   const places = side === 0 ? [0, 2, 5] : [3, 4, 5];
   return {
     n,
@@ -213,9 +213,9 @@ function ofSide({ n, refused, weightSquares, moments: { alone, totals, products,
 interface Spread {
   readonly weight: number;
   readonly point: number;
-  /** Of the difference. */
+  /** Variance of the difference. */
   readonly variance: number;
-  /** Of the two rates. */
+  /** Correlation of the two rates. */
   readonly correlation: number;
   readonly effectiveN: number;
 }
@@ -262,7 +262,7 @@ function joined(
   };
 }
 
-/** McNemar's exact test with as many discordant runs as independent runs of one weight would tell as much. */
+/** McNemar's exact test with as many discordant runs as independent runs of one weight that carry the same information. */
 function discordantP(sums: PlainData, { weight, point, variance }: Spread): number {
   const { n, better, worse, worseWeight, betterWeight, differenceSquares } = sums;
   if (better + worse === 0) return 1;

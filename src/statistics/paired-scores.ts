@@ -3,7 +3,8 @@
  *
  * The test flips signs (Fisher, The Design of Experiments, 1935, § 21): where both versions have the same distribution of scores
  * on an item, and as many runs of it, a difference is as likely as its opposite, so each choice of signs is as likely as the observed one. That
- * holds for any such distribution and any number of items; of equal means with other distributions it is an approximation. Studentising changes nothing here: the sum of squares is the same for each choice of signs, so t orders the choices as the sum does.
+ * holds for any such distribution and any number of items; for equal means with other distributions it is an approximation. Studentising changes
+ * nothing here: the sum of squares is the same for each choice of signs, so t orders the choices as the sum does.
  *
  * The interval takes the mean gain and the mean loss as two shares, each with the interval of `shareInterval`, and joins them with their
  * correlation (MOVER: Zou and Donner, Statistics in Medicine 27, 2008). Interval and test never disagree: the interval reaches to 0 when the
@@ -27,13 +28,16 @@ export interface ScoreDifference extends Estimated {
 export const everyFlipMax = 20;
 /** Choices of signs that are drawn where more items differ. */
 const drawsDefault = 9_999;
-/** With more differing items Student's t takes over, so a test adds at most 20 million numbers. For symmetric differences t errs on the safe side. */
+/**
+ * With more differing items Student's t takes over, so a test adds at most 20 million numbers. When differences are symmetric, t errs on the safe
+ * side.
+ */
 export const flippedItemsMax = 2_000;
 /** Any number; fixed, so that one comparison gives one answer. */
 const seedDefault = 20_240_613;
 
 interface DifferenceOptions extends EstimateOptions {
-  /** False: the values are amounts, such as costs, whose differences may lie outside of −1..1. Default: true. */
+  /** False when the values are amounts, such as costs, whose differences may be outside −1..1. Default: true. */
   readonly areShares?: boolean;
   readonly draws?: number;
   readonly seed?: number;
@@ -72,7 +76,7 @@ export function scoreDifference(
   };
 }
 
-/** What rounding leaves of the standard error of equal differences. */
+/** The rounding error of the standard error of equal differences. */
 const constantBelow = 1e-12;
 
 function mean(values: readonly number[]): number {

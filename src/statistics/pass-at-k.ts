@@ -1,7 +1,7 @@
 /**
  * Several runs of one task: the probability that at least one of k runs passes (pass@k), and that all k do (pass^k).
  *
- * Both are estimated without bias from n ≥ k runs of which c passed: 1 − C(n − c, k) / C(n, k) (Chen et al., “Evaluating large language
+ * Both are estimated without bias from n ≥ k runs when c of them passed: 1 − C(n − c, k) / C(n, k) (Chen et al., “Evaluating large language
  * models trained on code”, arXiv 2107.03374, 2021), and C(c, k) / C(n, k) (Yao et al., “τ-bench”, arXiv 2406.12045, 2024).
  */
 

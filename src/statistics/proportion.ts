@@ -4,7 +4,7 @@ import { normalQuantile } from './distributions.ts';
 
 interface Count {
   readonly hits: number;
-  /** Of so many items; may lie between whole numbers when it is an effective number. */
+  /** Number of items; may be fractional when it is an effective number. */
   readonly of: number;
 }
 
@@ -31,8 +31,8 @@ export function wilson({ hits, of }: Count, confidence: number): Limits {
 }
 
 /**
- * Counts of items by label and verdict. The caller says what `positive` is: pass, where a pass rate is to be corrected; fail, where the
- * question is how many faults the judge finds.
+ * Counts of items by label and verdict. The caller chooses `positive`: pass, where a pass rate is to be corrected; fail, where the question is how
+ * many faults the judge finds.
  */
 export interface Confusion {
   /** Label positive, verdict positive. */
@@ -60,12 +60,12 @@ export function confusion(items: Iterable<LabelledVerdict>): Confusion {
 
 /** Not estimable where there is nothing to divide by. */
 export interface ConfusionRates {
-  /** Of all items, those on which label and verdict are the same. */
+  /** Share of all items whose label and verdict are the same. */
   readonly accuracy: Estimate;
-  /** Of the positive verdicts, those with a positive label. */
+  /** Share of the positive verdicts with a positive label. */
   readonly precision: Estimate;
-  /** Of the positive labels, those with a positive verdict; also called sensitivity. */
+  /** Share of the positive labels with a positive verdict; also called sensitivity. */
   readonly recall: Estimate;
-  /** Of the negative labels, those with a negative verdict. */
+  /** Share of the negative labels with a negative verdict. */
   readonly specificity: Estimate;
 }

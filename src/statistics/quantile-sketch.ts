@@ -22,7 +22,7 @@ export function bucketMiddle(index: number): number {
   return (2 * ratio ** index) / (ratio + 1);
 }
 
-/** The sketch of one value; of none when the value is no finite number. */
+/** The sketch of one value; empty when the value is not a finite number. */
 export function sketchOf(value: number): QuantileSketch {
   if (!Number.isFinite(value)) return emptySketch;
   const own = Math.max(0, value);

@@ -12,7 +12,7 @@ export function sketchSum(): SketchSum {
   return { zeros: 0, buckets: new Map() };
 }
 
-/** Ignores what is no finite number. */
+/** Ignores values that are not finite numbers. */
 export function addValue(sum: SketchSum, value: number, times = 1): void {
   if (!Number.isFinite(value)) return;
   if (value > 0) addToBucket(sum, bucketIndex(value), times);

@@ -1,9 +1,9 @@
 /**
  * The pass rate, or mean score, of all traffic from runs that were judged with known, unequal probabilities.
  *
- * The function estimates the long-run rate: that of the same kind of traffic without end, of which every run is judged. The runs of a day
- * are themselves taken as a sample of that, so an interval has a width even when every run was judged. Each judged run counts 1 / p,
- * where p is the probability of its choice. A run with p = 0.05 stands for twenty runs. It holds for runs that could have been chosen (p
+ * The function estimates the long-run rate: that of unlimited traffic of the same kind, with every run judged. The runs of a day
+ * themselves count as a sample of that, so an interval has a width even when every run was judged. Each judged run counts 1 / p,
+ * where p is the probability of its choice. A run with p = 0.05 represents twenty runs. It holds for runs that could have been chosen (p
  * above 0) and whose judge answered; `coverage` gives the share of the traffic.
  *
  * Point: Σ w·value / Σ w, w = 1 / p (Hájek, in Godambe and Sprott, Foundations of Statistical Inference, 1971). Variance: linearised, Σ
@@ -23,7 +23,7 @@ export interface RateObservation {
   readonly session?: string;
 }
 
-/** Can be stored as JSON and added up; at most `groupsMax` groups, whatever the number of runs. */
+/** Can be stored as JSON and added up; at most `groupsMax` groups for any number of runs. */
 export interface RateSumsData {
   readonly n: number;
   /** Observations that could not be counted: a value or a probability out of its range. */
@@ -98,10 +98,13 @@ export function kishEffectiveN({ weightSquares, moments: { totals } }: RateSumsD
   return weightSquares === 0 ? 0 : (totals[weightAt] ?? 0) ** 2 / weightSquares;
 }
 
-/** Runs, or sessions of them, that are to be expected at the rate without a raise. With fewer, most draws have none of what they stand for. */
+/**
+ * Least number of runs, or sessions of them, that are expected at the rate without a raise. With fewer, most draws have none of the runs that they
+ * represent.
+ */
 export const usualRunsMin = 5;
 
-/** Where some runs are judged more often than the rate. Weights here are of runs that reach the service. */
+/** A sample whose runs are judged at different rates, some above the usual one. Weights here are of runs that reach the service. */
 export interface RaisedSample {
   /** Runs with a score, if all that could be judged were. */
   readonly runs: number;
@@ -129,9 +132,9 @@ export function tooFewUsual({ runs, raisedWeight, usual, usualWeight }: RaisedSa
   );
 }
 
-/** Of all weight, what one run may have. */
+/** Share of all weight that one run may have. */
 export const weightShareMax = 0.05;
-/** Of fewer runs each may have as much as so many average ones. */
+/** With fewer runs each may have as much weight as this many average ones. */
 export const averageRunsMax = 3;
 
 export interface CappedWeights {
@@ -139,7 +142,7 @@ export interface CappedWeights {
   readonly weightMax: number;
   /** Weights that were cut. */
   readonly capped: number;
-  /** Of all weight, the part of the heaviest run, before weights were cut. 0: there are no runs. */
+  /** Share of the heaviest run in all weight, before weights were cut. 0 without runs. */
   readonly largestShare: number;
 }
 
@@ -172,7 +175,7 @@ export function cappedHeaviest({
   const share = Math.max(weightShareMax, averageRunsMax / Math.max(1, count));
   const largestShare = total === 0 ? 0 : (heaviest[0] ?? 0) / total;
   let [rest, capped, weightMax] = [total, 0, Infinity];
-  // What k cut weights may be each: the share of the k of them and the rest together.
+  // The limit of each of k cut weights: the share of the k of them and the rest together.
   while (capped < heaviest.length && share * (capped + 1) < 1) {
     const next = heaviest[capped] ?? 0;
     if (next <= share * (rest + (weightMax === Infinity ? 0 : capped * weightMax))) break;

@@ -2,10 +2,10 @@
 import { metricRows } from './metrics.ts';
 import type { MetricFamily, MetricPoint } from './registry.ts';
 
-/** Without what the table of metrics says. */
+/** A metric without the members that the table of metrics has. */
 export type MetricPoints = Pick<MetricFamily, 'name' | 'points'>;
 
-/** In the order of the table. Counters and histograms are added up; a gauge as its row says. */
+/** In the order of the table. Counters and histograms are added up; a gauge merges by its row. */
 export function mergedMetrics(registries: readonly (readonly MetricPoints[])[]): readonly MetricFamily[] {
   const byName = new Map<string, MetricPoint[]>();
   for (const { name, points } of registries.flat()) {
@@ -16,7 +16,7 @@ export function mergedMetrics(registries: readonly (readonly MetricPoints[])[]):
   return Object.entries(metricRows).map(([name, row]) => ({ name, row, points: mergedPoints(byName.get(name) ?? [], row.merge ?? 'sum') }));
 }
 
-/** What registries that are gone have counted: their gauges are gone with them. */
+/** Counters of registries that are gone: their gauges are gone with them. */
 export function countersOf(registry: readonly MetricPoints[]): readonly MetricPoints[] {
   return registry.filter(({ name }) => metricRows[name as keyof typeof metricRows]?.kind !== 'gauge');
 }

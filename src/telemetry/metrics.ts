@@ -8,7 +8,7 @@ interface MetricRow {
   readonly meaning: string;
   /** Upper edges, inclusive. Histograms only. */
   readonly buckets?: readonly number[];
-  /** How the values of several registries become one. Default: `sum`. */
+  /** The function that merges the values of several registries. Default: `sum`. */
   readonly merge?: 'max';
 }
 

@@ -21,7 +21,7 @@ const samplesMax = 62;
 
 interface Sample {
   readonly atMs: number;
-  /** By metric and labels. */
+  /** Values by metric and labels. */
   readonly values: ReadonlyMap<string, number>;
 }
 

@@ -20,9 +20,11 @@ export interface MetricRegistryOptions {
    * labels fold into one set.
    */
   readonly labelSetsMax?: number;
-  /** Agents, and services, with label sets of their own in each tenant; others count as `other`. Default: 200, or `labelSetsMax` if larger. */
+  /**
+   * Limit of agents, and of services, with separate label sets in each tenant; others count as `other`. Default: 200, or `labelSetsMax` if larger.
+   */
   readonly agentsMax?: number;
-  /** Versions of an agent with label sets of their own; others count as `other`. 0: the label is left out. Default: 10. */
+  /** Limit of versions of an agent with separate label sets; others count as `other`. With 0 the label is left out. Default: 10. */
   readonly versionsMax?: number;
   /** Longer label values are cut. */
   readonly labelCharsMax?: number;
@@ -31,7 +33,7 @@ export interface MetricRegistryOptions {
 }
 
 export const labelSetsPreset = 2_000;
-/** With so many agents, services and evaluators a histogram takes a few megabytes of the page. */
+/** A histogram with this many agents, services and evaluators takes a few megabytes of the page. */
 const agentsPreset = 200;
 export const metricVersionsDefault = 10;
 
@@ -83,7 +85,7 @@ interface Series {
 interface Family {
   readonly first: Branch;
   readonly series: Series[];
-  /** Of its label sets for the tenants in them. */
+  /** Shares of its label sets for the tenants in them. */
   readonly sets: Shares;
 }
 

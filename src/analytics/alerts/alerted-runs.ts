@@ -4,7 +4,7 @@ import { timeText } from '../../model/timestamp.ts';
 import type { AlertCondition } from './condition.ts';
 import type { AlertFinding, AlertRule } from './finding.ts';
 
-/** Of a comparison of versions, which has no window. */
+/** The window of a comparison of versions, which has none. */
 const windowDefaultMs = 86_400_000;
 
 /** A page of the console: runs that went wrong before `atMs` in the sense of the alert, and later ones. */

@@ -40,7 +40,7 @@ const overMinMs = 5 * minuteMs;
 const overMaxMs = 30 * 24 * hourMs;
 const overDefaultMs = hourMs;
 
-/** Of an hour, six hours and three days: 2, 5 and 10 % of a month's budget (The Site Reliability Workbook, 2018, chapter 5, table 5-8). */
+/** Windows of an hour, six hours and three days: 2, 5 and 10 % of a month's budget (The Site Reliability Workbook, 2018, chapter 5, table 5-8). */
 const workbookWindows: readonly BurnWindow[] = [
   { rate: 14.4, longMs: hourMs, shortMs: 5 * minuteMs },
   { rate: 6, longMs: 6 * hourMs, shortMs: 30 * minuteMs },
@@ -135,7 +135,7 @@ interface Compared {
   readonly side: Side;
   readonly threshold: number;
   readonly overMs: number;
-  /** True: the window is written. */
+  /** True when the window is written. */
   readonly isOver: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the figures of one agent say to the condition of an alert. */
+/** Compares the figures of one agent with the condition of an alert. */
 import type { VersionFigure, VersionFigureKind, VersionQuery } from '../../model/store/version-store.ts';
 import type { Tenant } from '../../model/ids.ts';
 import type { Estimate } from '../../statistics/estimate.ts';
@@ -19,25 +19,25 @@ export interface AlertRule {
   /** As it is written. */
   readonly when: string;
   readonly condition: AlertCondition;
-  /** Absent: each agent by itself. */
+  /** Omitted for each agent by itself. */
   readonly agent?: string;
-  /** Absent: all tenants together. */
+  /** Omitted for all tenants together. */
   readonly tenant?: Tenant;
   /** The least difference between versions that counts. */
   readonly by: number;
-  /** Of intervals, which hold at all looks together. */
+  /** Confidence of intervals, which hold at all looks together. */
   readonly confidence: number;
-  /** interval: a share of runs passes its threshold when its whole interval does. point: when the point estimate alone does. */
+  /** interval: a share of runs passes its threshold when its whole interval does. point: when only the point estimate does. */
   readonly estimate: 'interval' | 'point';
   /** Share of runs that are to pass, for a burn rate. */
   readonly objective: number | undefined;
   /** With fewer runs there is nothing to say. */
   readonly runsMin: number;
-  /** How long the condition must hold until the alert fires. Absent: it fires at once. */
+  /** Time that the condition must hold until the alert fires. When omitted, it fires at once. */
   readonly forMs?: number;
-  /** How long the condition must not hold until the alert is over. */
+  /** Time that the condition must not hold until the alert is over. */
   readonly clearMs: number;
-  /** Time after which people are told again that it fires. Absent: they are told once. */
+  /** Time after which people are notified again that it fires. When omitted, they are notified once. */
   readonly repeatMs?: number;
   /** Names of exporters. */
   readonly to: readonly string[];
@@ -66,7 +66,7 @@ export function questionsOf(rule: AlertRule, nowMs: number): readonly VersionQue
   });
   switch (condition.kind) {
     case 'worse_than_previous':
-      // The runs tell which version came last; they have no evaluator's name.
+      // The runs show which version came last; they have no evaluator's name.
       return [
         { ...who, kinds: ['run'] },
         { ...who, kinds: verdictKinds, name: condition.evaluator, byTask: true },
@@ -146,7 +146,7 @@ interface Bound {
   readonly side: Side;
   readonly runs: number;
   readonly runsMin: number;
-  /** What the figure says. */
+  /** The sentence about the figure. */
   readonly say: (figure: number) => string;
   readonly words: (value: number) => string;
   readonly over: number;
@@ -165,7 +165,7 @@ function boundFinding({ figure, threshold, side, runs, runsMin, say, words, over
   };
 }
 
-/** A share of the runs passes its threshold when its whole interval does, unless the rule asks for the point alone. */
+/** A share of the runs passes its threshold when its whole interval does, unless the rule asks only for the point. */
 function shareFinding(
   { estimate, runsMin, confidence }: AlertRule,
   { side, threshold, overMs: over }: { readonly side: Side; readonly threshold: number; readonly overMs: number },
@@ -192,7 +192,7 @@ function tooFew(runs: number, runsMin: number, over: number): string {
   return `Runs of the last ${span(over)} with the figure: ${count(runs)} of at least ${count(runsMin)}.`;
 }
 
-/** Runs of one session are alike, and raised runs of a sample tell little of the others: many runs can be few independent ones. */
+/** Runs of one session are alike, and raised runs of a sample show little about the others: many runs can be few independent ones. */
 function tooAlike(independent: number, over: number): string {
   return `The runs of the last ${span(over)} tell as much as ${plain(independent)} independent ones, of at least ${independentMin}.`;
 }

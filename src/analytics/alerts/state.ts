@@ -1,4 +1,4 @@
-/** The state of an alert on one agent: people are told that it fires, again after a while where the rule wants it, and that it is over. */
+/** The state of an alert on one agent: people are notified that it fires, again after a while where the rule wants it, and that it is over. */
 import type { AlertStateName } from '../../model/alert.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { AlertFinding } from './finding.ts';
@@ -7,11 +7,11 @@ export interface AlertState {
   readonly state: AlertStateName;
   /** When the state began. */
   readonly sinceMs: number;
-  /** Since when it fires, as people were told; kept while there is no data. */
+  /** Since when it fires, as notified; kept while there is no data. */
   readonly firingMs?: number;
   /** Since when the condition of a pending alert holds. */
   readonly holdsMs?: number;
-  /** When people were told last that it fires. */
+  /** When the last notification was that it fires. */
   readonly toldMs?: number;
   /** Since when a firing alert's condition has not held. */
   readonly clearMs?: number;
@@ -25,7 +25,7 @@ export interface Untold {
   readonly sinceMs: number;
   readonly atMs: number;
   readonly finding: AlertFinding;
-  /** True: people were told before that it fires. */
+  /** True when people were notified before that it fires. */
   readonly isRepeated?: true;
   /** Exporters that have not taken it. */
   readonly to: readonly string[];
@@ -36,13 +36,13 @@ export const untoldMax = 10;
 
 interface Step {
   readonly nowMs: number;
-  /** How long the condition must hold until the alert fires. */
+  /** Time that the condition must hold until the alert fires. */
   readonly forMs?: number;
-  /** Absent: people are told once that it fires. */
+  /** When omitted, people are notified once that it fires. */
   readonly repeatMs?: number;
   readonly isSilenced?: boolean;
   readonly isAcknowledged?: boolean;
-  /** How long the condition must not hold until a firing alert is over. */
+  /** Time that the condition must not hold until a firing alert is over. */
   readonly clearMs: number;
   readonly to: readonly string[];
 }
@@ -66,7 +66,7 @@ export function nextAlertState(before: AlertState | undefined, finding: AlertFin
   if (finding.kind === 'holds') {
     if (firingMs !== undefined) {
       const isDue = nowMs - (toldMs ?? firingMs) >= repeatMs && !isSilenced && !isAcknowledged;
-      // A message that waits says the same.
+      // A waiting message has the same content.
       return isDue && !untold.some(({ kind }) => kind === 'firing')
         ? as('firing', { firingMs, toldMs: nowMs, ...told('firing', firingMs, { isRepeated: true }) })
         : as('firing', fires);
@@ -79,7 +79,7 @@ export function nextAlertState(before: AlertState | undefined, finding: AlertFin
   if (finding.kind === 'open') return as('firing', fires);
   const clearSinceMs = before?.clearMs ?? nowMs;
   if (nowMs - clearSinceMs < clearMs) return as('firing', { ...fires, clearMs: clearSinceMs });
-  // Of an alert that fired and ended in a silence people hear nothing.
+  // An alert that fired and ended in a silence sends nothing.
   const isUnheard = isSilenced && untold.some((one) => one.kind === 'firing' && one.sinceMs === firingMs && one.to.length === to.length);
   return as('ok', isUnheard ? { untold: untold.filter(({ sinceMs }) => sinceMs !== firingMs) } : told('over', firingMs));
 }

@@ -11,7 +11,7 @@ export interface BundlePart {
   readonly bytes: Buffer;
 }
 
-/** What stands before each request: its kind in one byte, its length in four. */
+/** The head of each request: its kind in one byte, its length in four. */
 const headBytes = 5;
 /** In the order of their numbers, which are written down: a new kind is added at the end. */
 const kinds: readonly Omit<BundlePart, 'bytes'>[] = [

@@ -1,6 +1,6 @@
 /**
- * Some traces of a protobuf request as a request of their own, byte for byte, with fields added at the end of some spans. A field that repeats may
- * stand anywhere in its message, so that what is added stands behind what was there, and nothing of that is touched.
+ * Cuts some traces of a protobuf request into a separate request, byte for byte, with fields added at the end of some spans. A repeated field may be
+ * anywhere in its message, so additions go behind the existing bytes, which stay untouched.
  */
 import { firstField, inBlocks, itemField, message, resourceField, scopeField } from './trace-extract.ts';
 import { cursorOver, readFixed64, readHex, readHexAgain, type Cursor, type KnownHex } from '../read/protobuf.ts';
@@ -8,15 +8,15 @@ import { cursorOver, readFixed64, readHex, readHexAgain, type Cursor, type Known
 /** Fields of a span, encoded. */
 export type Addition = (endUnixNano: bigint) => Buffer;
 
-/** What of one trace is wanted. */
+/** The wanted part of one trace. */
 export interface Cut {
   /** Span ids; undefined: all of them. */
   readonly only: ReadonlySet<string> | undefined;
-  /** By span id. */
+  /** Additions by span id. */
   readonly additions: ReadonlyMap<string, Addition>;
 }
 
-/** By trace id. The body itself where everything in it is wanted as it is. Throws OTLP_MALFORMED. */
+/** Requests by trace id. Returns the body itself where everything in it is wanted unchanged. Throws OTLP_MALFORMED. */
 export function spliced(body: Buffer, cuts: ReadonlyMap<string, Cut>): Buffer {
   const cursor = cursorOver(body);
   const known: KnownHex = { at: -1, hex: '' };
@@ -40,7 +40,7 @@ export function spliced(body: Buffer, cuts: ReadonlyMap<string, Cut>): Buffer {
   return isWhole ? body : Buffer.concat(pieces);
 }
 
-/** What becomes of the span that the cursor has entered. */
+/** The result for the span that the cursor has entered. */
 function wanted(cursor: Cursor, cuts: ReadonlyMap<string, Cut>, known: KnownHex): Buffer | 'whole' | 'not' {
   const start = cursor.at;
   const traceId = firstField(cursor, 1, (tag) => readHexAgain(cursor, tag, known));

@@ -1,4 +1,4 @@
-/** Spans that nobody will read for a while: where they lie in the bodies that brought them, or as a request made of the very bytes that came. */
+/** Spans that are not read for a while: their places in the bodies that brought them, or a request made of the very bytes that came. */
 import type { Resource, Scope, Span, WrittenBytes } from '../../model/span.ts';
 import type { KeyShapes } from '../read/key-shapes.ts';
 import { defaultOtlpLimits } from '../read/limits.ts';
@@ -14,7 +14,7 @@ export interface SpanPacker {
   unpack(packed: Buffer): readonly Span[];
 }
 
-/** Spans behind each other that have the same resource and scope and lie in one body. */
+/** Adjacent spans with the same resource and scope in one body. */
 export interface SpanBlock {
   readonly resource: Resource;
   readonly scope: Scope;
@@ -49,7 +49,7 @@ export function spanPacker(shapes: KeyShapes): SpanPacker {
   };
 }
 
-/** Undefined: some of them do not lie in a protobuf body. */
+/** `undefined` when some of them are not in a protobuf body. */
 export function spanBlocks(spans: Iterable<Span>): readonly SpanBlock[] | undefined {
   const blocks: SpanBlock[] = [];
   let last: SpanBlock | undefined;

@@ -9,12 +9,12 @@ import { piecesBy, type OtlpSignal } from './trace-extract.ts';
 /** Views of the body, and bytes in between. */
 export type RequestPart = readonly Buffer[];
 
-/** Gives the owner of a trace. `undefined`: the item tells no trace id, or one that no reader accepts. */
+/** Gives the owner of a trace. `undefined` when the item has no trace id, or one that no reader accepts. */
 type OwnerOf<Owner> = (traceId: string | undefined) => Owner;
 
 /**
- * By owner. A request of one owner stays as it is, and one without items goes to the owner of `undefined`. Throws OTLP_MALFORMED.
- * A JSON list with something else between its objects is not divided: its request goes to the owner of the first trace.
+ * Splits a request by owner. A request of one owner stays unchanged, and one without items goes to the owner of `undefined`. Throws OTLP_MALFORMED. A
+ * JSON list with something else between its objects is not divided: its request goes to the owner of the first trace.
  */
 export function* splitRequest<Owner>(
   body: Buffer,
@@ -33,7 +33,7 @@ function splitProtobuf<Owner>(body: Buffer, signal: OtlpSignal, ownerOf: OwnerOf
 
 const comma = Buffer.from(',');
 
-/** Items of other owners leave the text; all else stays, so that each part says where its items come from. */
+/** Items of other owners leave the text; all else stays, so that each part names the source of its items. */
 function* splitJson<Owner>(body: Buffer, signal: OtlpSignal, ownerOf: OwnerOf<Owner>): Steps<ReadonlyMap<Owner, RequestPart>> {
   const { spansPerRequest, recordsPerRequest } = defaultOtlpLimits;
   const itemsMax = signal === 'traces' ? spansPerRequest : recordsPerRequest;

@@ -1,6 +1,6 @@
 /**
- * What a protobuf body holds of some traces, cut out byte for byte: each trace gets the resource and scope blocks of its spans or log
- * records with nothing else in them. The grammar stands beside the readers. Fields that nobody here knows stay as they are.
+ * The part of a protobuf body that holds some traces, cut out byte for byte: each trace gets the resource and scope blocks of its spans or log
+ * records with nothing else in them. The grammar is documented in the readers. Unknown fields stay unchanged.
  */
 import { JuryError } from '../../model/errors.ts';
 import { cursorOver, enter, leave, readHexAgain, readTag, skip, type Cursor, type KnownHex } from '../read/protobuf.ts';
@@ -18,7 +18,7 @@ export interface Pieces extends Omit<Excerpt, 'bytes'> {
   readonly pieces: readonly Buffer[];
 }
 
-/** By trace id; traces of which nothing is there are left out. Throws OTLP_MALFORMED. */
+/** Excerpts by trace id; traces without items are left out. Throws OTLP_MALFORMED. */
 export function excerpts(body: Buffer, signal: OtlpSignal, wanted: ReadonlySet<string>): ReadonlyMap<string, Excerpt> {
   return new Map(
     [...pieces(body, signal, wanted)].map(([traceId, { pieces: own, items }]) => [traceId, { bytes: Buffer.concat(own), items }]),
@@ -30,7 +30,7 @@ export function pieces(body: Buffer, signal: OtlpSignal, wanted?: ReadonlySet<st
   return piecesBy(body, signal, (traceId) => (traceId === undefined || wanted?.has(traceId) === false ? undefined : traceId));
 }
 
-/** By a key of the trace id; items without a key are left out. A trace id is `undefined` where an item tells none. */
+/** Pieces by a key of the trace id; items without a key are left out. A trace id is `undefined` where an item has none. */
 export function piecesBy<Key>(
   body: Buffer,
   signal: OtlpSignal,
@@ -58,7 +58,7 @@ export function piecesBy<Key>(
   return found;
 }
 
-/** Of the item that the cursor has entered; `undefined` when there is none, or when the item is damaged before it. */
+/** The trace id of the item that the cursor has entered; `undefined` when there is none, or when the item is damaged before it. */
 function traceIdIn(cursor: Cursor, signal: OtlpSignal, known: KnownHex): string | undefined {
   const { end } = cursor;
   try {

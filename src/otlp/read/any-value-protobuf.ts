@@ -115,7 +115,7 @@ export class ProtobufAttributes implements Attributed {
     return longest;
   }
 
-  /** Of the body in which these attributes lie. */
+  /** Bytes of the body that holds these attributes. */
   protected writtenBetween(start: number, end: number): WrittenBytes {
     return { bytes: this.#table.body.bytes, start, end };
   }
@@ -125,14 +125,14 @@ export class ProtobufAttributes implements Attributed {
   }
 }
 
-/** Where the text lies of an AnyValue in a checked range that holds a text and nothing else. */
+/** The place of the text of an AnyValue in a checked range that holds only a text. */
 function textAt(body: Body, start: number, end: number): WrittenBytes | undefined {
   const from = textFrom(body.bytes, start, end);
   return from < 0 ? undefined : { bytes: body.bytes, start: from, end };
 }
 
 const textTag = (1 << 3) | wireType.bytes;
-/** A length of more bits is nobody's, or written in more bytes than it needs. */
+/** Longer lengths do not occur, or are written in more bytes than they need. */
 const lengthBitsMax = 28;
 
 /** Where the text of such an AnyValue begins; below 0: it holds something else, or is written in an unusual way. */
@@ -148,7 +148,7 @@ function textFrom(bytes: Buffer, start: number, end: number): number {
   return -1;
 }
 
-/** The AnyValue that lies in a checked range; an empty range is null. */
+/** The AnyValue in a checked range; an empty range is null. */
 export function anyValueAt(body: Body, start: number, end: number): AttributeValue {
   // Most values are texts.
   const from = textFrom(body.bytes, start, end);

@@ -1,8 +1,8 @@
 import type { Attributed, AttributeMap, AttributeValue, KeyShape } from '../../model/span.ts';
 
 /**
- * Where the attributes of a whole request lie in its body, four numbers each: key start, key end, value start, value end. One table a request:
- * most of what is held of a span would else be lists of numbers.
+ * The places of the attributes of a whole request in its body, four numbers each: key start, key end, value start, value end. There is one table for
+ * a request: otherwise most of a held span would be lists of numbers.
  */
 export interface AttributeTable {
   readonly body: { readonly bytes: Buffer; readonly view: DataView };

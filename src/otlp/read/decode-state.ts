@@ -1,10 +1,10 @@
-/** What a walk over one request keeps: what is left of its limits, the first fault of the span at hand, and what was rejected. */
+/** The state of a walk over one request: the rest of its limits, the first fault of the current span, and the rejections. */
 import type { KeyShapes } from './key-shapes.ts';
 import { attributeRanges, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
 import type { OtlpLimits } from './limits.ts';
 import { malformed, type KnownHex } from './protobuf.ts';
 
-/** What all items of one request share. */
+/** State that all items of one request share. */
 export interface Scanned {
   readonly table: AttributeTable;
   readonly shapes: KeyShapes;
@@ -31,7 +31,7 @@ export type RejectionReason =
 export interface Rejection {
   readonly reason: string;
   readonly count: number;
-  /** Where the first one stands in the request, and what is wrong with it. */
+  /** The place of the first one in the request, and its fault. */
   readonly example: string;
 }
 
@@ -43,10 +43,10 @@ export interface Fault {
 export interface Scan {
   readonly limits: OtlpLimits;
   readonly scanned: Scanned;
-  /** Of the item at hand, and of an event or a link in it: used again for the next one. */
+  /** Ranges of the current item, and of an event or a link in it: reused for the next one. */
   readonly ranges: AttributeRanges;
   readonly innerRanges: AttributeRanges;
-  /** Of the span that was read last. */
+  /** Trace id of the span that was read last. */
   readonly traceId: KnownHex;
   itemsLeft: number;
   blocksLeft: number;
@@ -82,7 +82,7 @@ export function note(scan: Scan, reason: RejectionReason, detail: string): void 
   scan.fault ??= { reason, detail };
 }
 
-/** Counts one attribute, event, link or nested value. False: the request has too many. */
+/** Counts one attribute, event, link or nested value. False when the request has too many. */
 export function takeItem(scan: Scan): boolean {
   if (scan.itemsLeft > 0) {
     scan.itemsLeft--;
@@ -118,7 +118,7 @@ export function rejections(scan: Scan): readonly Rejection[] {
   return [...scan.rejected].map(([reason, { count, example }]) => ({ reason, count, example }));
 }
 
-/** What was read since the last pause. */
+/** The work since the last pause. */
 interface Pace {
   bytes: number;
   items: number;
@@ -128,7 +128,7 @@ export function newPace(): Pace {
   return { bytes: 0, items: 0 };
 }
 
-/** Counts an item of so many bytes. True: it is time for a pause. */
+/** Counts an item of this many bytes. True when a pause is due. */
 export function isPauseDue(pace: Pace, bytes: number): boolean {
   pace.bytes += bytes;
   pace.items++;
@@ -138,6 +138,9 @@ export function isPauseDue(pace: Pace, bytes: number): boolean {
   return true;
 }
 
-/** Of protobuf with nothing but the smallest values, or of JSON: some milliseconds. What exporters send by default, and well filled, fits: each pause is a turn that its sender waits. */
+/**
+ * The size of a step: some milliseconds of protobuf with only the smallest values, or of JSON. The default batches of exporters fit when well filled:
+ * each pause is a turn that the sender waits.
+ */
 export const stepBytes = 384 * 1024;
 const stepItems = 500;

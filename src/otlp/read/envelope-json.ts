@@ -1,4 +1,4 @@
-/** What JSON trace and log requests have in common: resource blocks, in them scope blocks, in them spans or records. */
+/** The common structure of JSON trace and log requests: resource blocks, in them scope blocks, in them spans or records. */
 import type { JsonObject } from '../../model/json.ts';
 import type { Resource, Scope } from '../../model/span.ts';
 import { attributesOf } from './any-value-json.ts';
@@ -15,7 +15,7 @@ interface JsonItemKind<Item> {
   readonly items: readonly string[];
   readonly itemsMax: number;
   readonly tooMany: Fault;
-  /** Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
+  /** `undefined` when it is not wanted, or has a fault, which is in `scan.fault`. */
   readonly read: (item: JsonObject, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;
 }
 

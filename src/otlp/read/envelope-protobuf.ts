@@ -1,5 +1,5 @@
 /**
- * What trace and log requests have in common.
+ * The common structure of trace and log requests.
  *
  *     request        = resource block = 1, repeated
  *     resource block = resource = 1, scope block = 2, repeated, schema url = 3
@@ -7,8 +7,8 @@
  *     resource       = attribute = 1, repeated, dropped count = 2, entity = 3
  *     scope          = name = 1, version = 2, attribute = 3, repeated, dropped count = 4
  *
- * An item is a span or a log record. The resource may stand behind its scopes, so each block is passed over twice: once for
- * its head, once for its members. Of two resources in one block the last one counts. Field 1000 (instrumentation library
+ * An item is a span or a log record. The resource may come after its scopes, so each block is passed over twice: once for
+ * its head, once for its members. When a block has two resources, the last one counts. Field 1000 (instrumentation library
  * spans, deprecated) is skipped like any unknown field.
  */
 import { JuryError } from '../../model/errors.ts';
@@ -19,7 +19,7 @@ import { closeTable, emptied, type AttributeRanges, noAttributes } from './attri
 import { cursorAt, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 
-/** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
+/** Reads one item; the cursor has entered it. `undefined` when it is not wanted, or has a fault, which is in `scan.fault`. */
 type ReadItem<Item> = (cursor: Cursor, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;
 
 interface ItemKind<Item> {
@@ -115,7 +115,7 @@ function readItem<Item>(
   return undefined;
 }
 
-/** What is broken inside an item ends with it: its length tells where the next one begins. */
+/** A damaged item does not affect the next one, as its length gives the place of its end. */
 function readWhole<Item>(cursor: Cursor, scan: Scan, kind: ItemKind<Item>, resource: Resource, scope: Scope): Item | undefined {
   const { at, end } = cursor;
   const { bytesPerSpan, valuesPerSpan } = scan.limits;

@@ -9,7 +9,7 @@ import { utf8Text } from './utf8.ts';
 interface JsonBody {
   /** Lists of items in it hold stand-ins, to be given to `itemsOf`. */
   readonly envelope: JsonObject;
-  /** Numbers of the items that stand in a list; undefined for what is no object. */
+  /** Numbers of the items in a list; `undefined` for values that are not objects. */
   itemsOf(list: readonly JsonValue[]): Iterable<number | undefined>;
   item(number: number): ParsedItem;
 }
@@ -18,9 +18,8 @@ interface JsonBody {
 export type ParsedItem = { readonly bytes: number } & ({ readonly value: JsonObject } | { readonly fault: Fault });
 
 /**
- * An item is parsed when it is asked for: nothing that a request holds is parsed in one go but its envelope. Integers of so many digits that
- * a double may not hold them become texts, which every number of OTLP/JSON may be written as: a reviver that keeps them exact takes ten
- * times as long as the parse.
+ * An item is parsed when it is asked for: only the envelope of a request is parsed in one go. Integers with more digits than a double holds become
+ * texts, which every number of OTLP/JSON may be written as: a reviver that keeps them exact takes ten times as long as the parse.
  */
 export function* parseBody(body: Buffer, itemsMax: number, limits: OtlpLimits): Steps<JsonBody> {
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
@@ -30,18 +29,18 @@ export function* parseBody(body: Buffer, itemsMax: number, limits: OtlpLimits): 
   return { envelope, itemsOf, item: (number) => parsedItem(body, items[number]) };
 }
 
-/** The items of a body, as they stand there. */
+/** The unparsed items of a body. */
 export interface JsonItems {
   /** Items with nothing but commas between them. */
   readonly runs: readonly { readonly start: number; readonly end: number; readonly items: readonly JsonItem[] }[];
-  /** True: each run is all that its list holds, so a list stays valid with fewer items. */
+  /** True when each run is the whole of its list, so that a list stays valid with fewer items. */
   readonly areWholeLists: boolean;
 }
 
 export interface JsonItem {
   readonly start: number;
   readonly end: number;
-  /** `undefined` when it is not parsed, as it is beyond a limit. Throws OTLP_MALFORMED. */
+  /** `undefined` when it is not parsed because it exceeds a limit. Throws OTLP_MALFORMED. */
   value(): JsonObject | undefined;
 }
 
@@ -75,7 +74,7 @@ function objectOf(body: Buffer, item: OutlinedItem): JsonObject {
 
 function* itemsOf(list: readonly JsonValue[]): Iterable<number | undefined> {
   for (const standIn of list) {
-    // Every object of such a list was replaced by the members here, so nobody but the outline can have written them.
+    // The members here replaced every object of such a list, so only the outline can have written them.
     const { first, count } = isJsonObject(standIn) ? standIn : {};
     if (typeof first !== 'number' || typeof count !== 'number') yield undefined;
     else for (let at = 0; at < count; at++) yield first + at;
@@ -114,13 +113,13 @@ function textOf(
 }
 
 /**
- * A walk over the bytes of a JSON body that finds what must be known before it is parsed: how deep it goes, how many values it has, where
- * its items lie and where its long integers. Whether it is JSON at all, the parse decides.
+ * A walk over the bytes of a JSON body, before it is parsed, that finds its depth, the number of its values, and the places of its items and
+ * of its long integers. The parse decides whether it is JSON at all.
  *
  *     { resource blocks [ { scope blocks [ { items [ {
  */
 
-/** A part of the body that is not parsed as it stands: an integer, or items with nothing but commas between them. */
+/** A part of the body that is replaced before parsing: an integer, or items with nothing but commas between them. */
 interface Replacement {
   readonly start: number;
   end: number;
@@ -137,7 +136,7 @@ interface OutlinedItem {
 }
 
 interface Outline {
-  /** Objects where items stand, up to the limit. Some may stand under a name that nobody asks for; those are never parsed. */
+  /** Objects in the places of items, up to the limit. Some may be under a name that no reader uses; those are never parsed. */
   readonly items: readonly OutlinedItem[];
   /** Items, and long integers outside of them. */
   readonly replacements: readonly Replacement[];
@@ -151,7 +150,7 @@ interface Walk {
   /** The brackets around this place, from the outermost on, that are those around an item. */
   aligned: number;
   isInText: boolean;
-  /** Of those that are parsed. */
+  /** Limit of the values that are parsed. */
   valuesLeft: number;
   envelopeValuesLeft: number;
   itemValues: number;
@@ -270,7 +269,7 @@ function isComma(body: Buffer, start: number, end: number): boolean {
   return end - start <= blanksMax && /^[ \t\r\n]*,[ \t\r\n]*$/.test(body.toString('latin1', start, end));
 }
 
-/** Of indented text. */
+/** Blanks of indented text in a row. */
 const blanksMax = 100;
 
 /** An item with too many values is left out by itself; too many around items refuse the body. */
@@ -288,7 +287,7 @@ function countValue(walk: Walk): void {
 function leaveText(walk: Walk, end: number): void {
   const { body } = walk;
   while (walk.at < end) {
-    // The walk stands on the opening quote, or on one that is part of the text.
+    // The walk is at the opening quote, or at one that is part of the text.
     const at = body.indexOf(quote, walk.at + 1);
     if (at < 0) {
       walk.at = body.length;
@@ -319,7 +318,7 @@ function passNumber(walk: Walk): void {
 /** Below 16 digits every integer is exact in a double. */
 const longDigits = 16;
 
-/** Behind the last byte that a number may have. Whether it is one, the parse decides. */
+/** The end of the bytes that a number may have. The parse decides whether they are one. */
 function numberEnd(body: Buffer, start: number): number {
   let at = start + 1;
   while (at < body.length && isNumberByte(body[at] ?? 0)) at++;

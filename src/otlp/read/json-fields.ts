@@ -15,7 +15,7 @@ export function field(object: JsonObject, ...names: readonly string[]): JsonValu
   return undefined;
 }
 
-/** A list of objects of the envelope. Anything else there means that the body is no OTLP request. */
+/** A list of objects of the envelope. Anything else there means that the body is not an OTLP request. */
 export function blocks(object: JsonObject, ...names: readonly string[]): readonly JsonObject[] {
   const value = list(object, ...names);
   if (!value.every(isJsonObject)) throw malformed(`${names[0]} is not a list of objects.`);

@@ -6,15 +6,15 @@ import type { KeyShape } from '../../model/span.ts';
 import type { AttributeTable } from './attribute-table.ts';
 
 export interface KeyShapes {
-  /** The shape of so many attributes of a table. */
+  /** The shape of this many attributes of a table. */
   of(table: AttributeTable, from: number, count: number): KeyShape;
-  /** The shape of attributes that lie nowhere, of which each key is known as a text. */
+  /** The shape of attributes outside a table, whose keys are known as texts. */
   ofKeys(keys: readonly string[]): KeyShape;
 }
 
 interface Node {
   readonly key: string;
-  /** Of the key: its bytes by fours, then those that are left; undefined: it is not ASCII. */
+  /** Bytes of the key by fours, then the remaining ones; `undefined` when it is not ASCII. */
   readonly words: readonly number[] | undefined;
   readonly parent: Node | undefined;
   children: Map<string, Node> | undefined;
@@ -98,7 +98,7 @@ function wordsOf(key: Buffer): readonly number[] | undefined {
   return words;
 }
 
-/** True: these bytes are the node's key. False for every key beyond ASCII, which is then compared as a text. */
+/** True when these bytes are the node's key. False for every key beyond ASCII, which is then compared as a text. */
 function isWritten({ key, words }: Node, view: DataView, start: number, end: number): boolean {
   if (key.length !== end - start || words === undefined) return false;
   let at = start;

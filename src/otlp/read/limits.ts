@@ -9,9 +9,9 @@ export interface OtlpLimits {
   readonly blocksPerRequest: number;
   /** Attributes, events, links and nested values of a whole request: an empty one takes two bytes on the wire and far more in memory. */
   readonly itemsPerRequest: number;
-  /** Fields of a span or record in protobuf, objects, lists and members of one in JSON: it is read in one go, whatever else waits. */
+  /** Fields of a span or record in protobuf, objects, lists and members of one in JSON: it is read in one go, without a pause for other work. */
   readonly valuesPerSpan: number;
-  /** Of a span or record. */
+  /** Bytes of a span or record. */
   readonly bytesPerSpan: number;
   readonly attributesPerSpan: number;
   readonly eventsPerSpan: number;

@@ -15,7 +15,7 @@ export const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
 
 export interface Body {
   readonly bytes: Buffer;
-  /** Of the same bytes: reads numbers. */
+  /** View over `bytes` for reading numbers. */
   readonly view: DataView;
 }
 

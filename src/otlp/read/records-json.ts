@@ -56,5 +56,5 @@ function readLogRecord(from: JsonObject, scan: Scan, resource: Resource, scope: 
   };
 }
 
-/** What a record without texts takes in protobuf; `wireBytes` of JSON records approximates their protobuf size. */
+/** The size of a record without texts in protobuf; `wireBytes` of JSON records approximates their protobuf size. */
 const fixedBytes = 24;

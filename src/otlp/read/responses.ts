@@ -1,4 +1,4 @@
-/** What an OTLP receiver answered. The messages stand beside their writer, in `write/responses.ts`. */
+/** The answers of an OTLP receiver. The messages are documented in `write/responses.ts`. */
 import { isJsonObject, parseJson, type JsonValue } from '../../model/json.ts';
 import { inBlocks } from '../cut/trace-extract.ts';
 import { retryInfoType, type OtlpSignal } from '../write/responses.ts';
@@ -11,7 +11,7 @@ const rejectedMembers = {
   metrics: 'rejectedDataPoints',
 } as const satisfies { readonly [signal in OtlpSignal | 'metrics']: string };
 
-/** How many items of a request its receiver did not take. An answer that cannot be read rejects none: its receiver took the request. */
+/** The number of items of a request that its receiver rejected. An answer that cannot be read rejects none: its receiver took the request. */
 export function rejectedItems(answer: Buffer, signal: OtlpSignal | 'metrics', encoding: OtlpEncoding): number {
   if (answer.length === 0) return 0;
   const count = encoding === 'json' ? rejectedInJson(answer, rejectedMembers[signal]) : rejectedInProtobuf(answer);

@@ -61,7 +61,7 @@ function readSpan(from: JsonObject, scan: Scan, resource: Resource, scope: Scope
   };
 }
 
-/** What a span without texts takes in protobuf; `wireBytes` of JSON spans approximates their protobuf size. */
+/** The size of a span without texts in protobuf; `wireBytes` of JSON spans approximates their protobuf size. */
 const fixedBytes = 24;
 
 const spanKinds: readonly string[] = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'];

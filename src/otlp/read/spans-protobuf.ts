@@ -227,7 +227,7 @@ function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): v
 
 /** Everything of a span but its attributes. */
 interface SpanFields extends Omit<Span, 'attribute' | 'attributeKeys' | 'written' | 'droppedAttributes' | 'asWritten'> {
-  /** Where the span starts in the body. */
+  /** Start of the span in the body. */
   readonly at: number;
 }
 

@@ -1,4 +1,4 @@
-/** Texts out of bytes that somebody else has written. */
+/** Texts out of foreign bytes. */
 
 /**
  * The text of a range. Bytes that are not UTF-8 become U+FFFD, each by itself, which takes ten times as long as reading good ones: where there

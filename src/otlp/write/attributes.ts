@@ -28,7 +28,7 @@ type Scalar = string | number | boolean;
 type SentList = readonly Scalar[];
 type SentValue = Scalar | SentList;
 
-/** Nothing is left out but null (undefined), which OpenTelemetry does not know: what has no attribute type of its own becomes JSON text. */
+/** Only null (`undefined`), which OpenTelemetry does not know, is left out: a value without an attribute type becomes JSON text. */
 function sentValue(value: JsonValue): SentValue | undefined {
   if (value === null) return undefined;
   // A text keeps every digit of what no double can hold.
@@ -46,7 +46,7 @@ function isUniform(values: readonly JsonValue[]): values is readonly Scalar[] {
 const doubles: ReadonlySet<string> = new Set([wire.scoreValue, wire.threshold, wire.sampleProbability]);
 
 /**
- * True: the number under this key is a double whatever its value. Were whole scores integers, one evaluator's scores would be doubles and, at 0 and 1,
+ * True when the number under this key is always a double. Were whole scores integers, one evaluator's scores would be doubles and, at 0 and 1,
  * integers: backends that keep a type by attribute then lose the ends of the scale.
  */
 function isDouble(key: string): boolean {

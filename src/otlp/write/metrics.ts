@@ -43,7 +43,7 @@ interface MetricsRequest {
   readonly resource: JsonObject;
   readonly families: readonly MetricFamily[];
   readonly temporality: 'cumulative' | 'delta';
-  /** Epoch milliseconds from which on counters and histograms count. */
+  /** Epoch milliseconds since which counters and histograms count. */
   readonly sinceMs: number;
   readonly nowMs: number;
   /** Exemplars seen before this have been sent. */
@@ -51,7 +51,7 @@ interface MetricsRequest {
 }
 
 const temporalities = { delta: 1, cumulative: 2 } as const;
-/** What a backend finds in the labels of an exemplar, under names that OTLP has a place for. */
+/** Labels of an exemplar that OTLP has fields for. */
 const traceIdLabel = 'trace_id';
 const spanIdLabel = 'span_id';
 
@@ -128,7 +128,7 @@ function writeExemplar(to: ProtobufWriter, { labels, value }: Exemplar, atMs: nu
   writeAttributes(to, 7, rest);
 }
 
-/** Of eight bytes each. */
+/** Packs values of eight bytes each. */
 function packed(values: readonly number[], write: (bytes: Buffer, value: number, at: number) => void): Buffer {
   const bytes = Buffer.alloc(values.length * 8);
   values.forEach((value, index) => write(bytes, value, index * 8));

@@ -17,14 +17,14 @@ export interface OutgoingSpan {
   readonly name: string;
   /** Internal when left out. */
   readonly kind?: 'client';
-  /** True: the service began its trace. Absent: its parent is in another process. */
+  /** True when the service began its trace. Otherwise its parent is in another process. */
   readonly ownTrace?: true;
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
   readonly attributes: JsonObject;
   readonly events: readonly OutgoingEvent[];
   readonly links: readonly OutgoingLink[];
-  /** What failed in it; undefined: nothing. */
+  /** The fault in it; `undefined` without one. */
   readonly fault?: string;
 }
 
@@ -45,7 +45,7 @@ export interface OtlpWriter<Item> {
   readonly contentType: string;
   /** A part of a request: at least one item. The same items give the same bytes. Throws on what cannot be written. */
   write(...items: readonly Item[]): Buffer;
-  /** Of any number of parts: with none, nothing is in it. */
+  /** Joins any number of parts; without parts the request is empty. */
   request(parts: readonly Buffer[]): Buffer;
 }
 
@@ -79,7 +79,7 @@ export interface OutgoingLog {
   readonly timeUnixNano: bigint;
   readonly severity: keyof typeof severities;
   readonly eventName: string;
-  /** For people: what a list of records shows of it. */
+  /** The text that a list of records shows to people. */
   readonly body: string;
   readonly attributes: JsonObject;
 }
@@ -145,7 +145,7 @@ function recordOf({ traceId, spanId, timeUnixNano, severity, eventName, body, at
 
 /** Writes spans as protobuf. OpenTelemetry's serializer takes ten times as long and does not keep whole numbers as doubles. */
 
-/** The field numbers stand beside the readers, in `otlp/envelope-protobuf.ts` and `otlp/spans-protobuf.ts`. */
+/** The field numbers are documented in the readers, `otlp/envelope-protobuf.ts` and `otlp/spans-protobuf.ts`. */
 export function protobufSpans(): OtlpWriter<OutgoingSpan> {
   const out = protobufWriter();
   return {
@@ -155,7 +155,7 @@ export function protobufSpans(): OtlpWriter<OutgoingSpan> {
       for (const span of spans) out.message(1, () => writeSpanBlock(out, span));
       return out.result();
     },
-    // A field that repeats may stand in several pieces.
+    // A repeated field may be in several pieces.
     request: (parts) => (parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)),
   };
 }
@@ -183,7 +183,7 @@ export function protobufRecords(): OtlpWriter<OutgoingLog> {
       for (const record of records) out.message(1, () => writeRecordBlock(out, record));
       return out.result();
     },
-    // A field that repeats may stand in several pieces.
+    // A repeated field may be in several pieces.
     request: (parts) => Buffer.concat(parts),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * A request in OTLP/JSON as the same request in protobuf, with every field of the published messages, also those that nobody here reads. What is no
- * field, or has a wrong type, is left out, and so is an item that cannot be parsed.
+ * A request in OTLP/JSON as the same request in protobuf, with every field of the published messages, even those that no reader here uses. Unknown
+ * fields and values of a wrong type are left out, and so is an item that cannot be parsed.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { message, resourceField, scopeField, itemField } from '../cut/trace-extract.ts';
@@ -14,7 +14,7 @@ import type { Steps } from '../../runtime/cooperative.ts';
 
 /** The fields of the published OTLP messages by their names in JSON, in both spellings. */
 
-/** How a value is written. A list: the names of an enumeration, by their numbers. A function: the fields of a message. */
+/** The form of a value. A list has the names of an enumeration, by their numbers; a function returns the fields of a message. */
 type Form = 'text' | 'hex' | 'base64' | 'bool' | 'double' | 'varint' | 'fixed32' | 'fixed64' | readonly string[] | (() => Fields);
 type Fields = ReadonlyMap<string, { readonly number: number; readonly form: Form }>;
 
@@ -56,7 +56,7 @@ const scopeFields = fieldsOf({
   droppedAttributesCount: [4, dropped],
 });
 
-/** Of a block of a resource, and of one of a scope, all but what it lists. */
+/** Fields of a block of a resource, and of one of a scope, except its list. */
 const resourceBlockFields: Fields = fieldsOf({ resource: [1, () => resourceFields], schemaUrl: [3, 'text'] });
 const scopeBlockFields: Fields = fieldsOf({ scope: [1, () => scopeFields], schemaUrl: [3, 'text'] });
 
@@ -153,7 +153,7 @@ export function* protobufOfJson(body: Buffer, signal: OtlpSignal): Steps<Buffer>
   return Buffer.concat(all);
 }
 
-/** In whichever of its spellings it is there. */
+/** The list under any of its spellings. */
 function listAt(from: JsonObject, spellings: readonly string[]): readonly JsonValue[] {
   const value = spellings.map((name) => member(from, name)).find((one) => one !== undefined && one !== null);
   return value !== undefined && isJsonArray(value) ? value : [];
@@ -168,7 +168,7 @@ function writeFields(to: ProtobufWriter, from: JsonObject, fields: Fields): void
   for (const [name, value] of Object.entries(from)) {
     const field = fields.get(name);
     if (field === undefined || value === null) continue;
-    // Of an AnyValue the one member that is there counts, empty or not.
+    // The one member of an AnyValue counts, empty or not.
     const keepsEmpty = fields === anyValueFields;
     if (!isJsonArray(value)) write(to, field.number, field.form, value, keepsEmpty);
     else for (const one of value) write(to, field.number, field.form, one, true);

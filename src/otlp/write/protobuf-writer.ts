@@ -13,9 +13,9 @@ export interface ProtobufWriter {
   message(field: number, write: () => void): void;
   /** An attribute, under a key that is not empty: the same as messages and values within each other, in one go. Numbers that are not safe integers, and those that are to be, are doubles. */
   pair(field: number, key: string, value: PairValue, asDouble: boolean): void;
-  /** What such a value is within its message. */
+  /** The content of such a value's message. */
   scalar(value: PairValue, asDouble: boolean): void;
-  /** What was written so far, copied. */
+  /** A copy of the written bytes. */
   result(): Buffer;
   /** Likewise, until something else is written. */
   lent(): Buffer;
@@ -74,7 +74,7 @@ export function protobufWriter(): ProtobufWriter {
     at += length;
   };
 
-  /** Puts a text at a place with room for it. False: it is not plain. */
+  /** Puts a text at a place with room for it. False when it is not plain. */
   const isPlainAt = (start: number, value: string): boolean => {
     for (let index = 0; index < value.length; index++) {
       const code = value.charCodeAt(index);
@@ -122,7 +122,7 @@ export function protobufWriter(): ProtobufWriter {
     reserve(length);
     at += buffer.write(value, at);
   };
-  /** The value's message begins behind it, and takes so many bytes. */
+  /** Writes the head of a pair: the value's message begins behind it, and takes this many bytes. */
   const pairHead = (field: number, key: string, valueBytes: number): void => {
     const keyBytes = Buffer.byteLength(key);
     tag(field, wireType.bytes);
@@ -206,15 +206,15 @@ export function protobufWriter(): ProtobufWriter {
 }
 
 const firstBytes = 4096;
-/** What was made larger than this is let go. */
+/** A buffer that grew beyond this size is released. */
 const keptBytesMax = 1024 * 1024;
 /** Its length takes one byte. */
 const plainTextMax = 64;
-/** Of both together: so do all lengths of the pair. */
+/** Limit of key and text together: then each length of the pair takes one byte. */
 const plainPairMax = 121;
 const oneByteFieldMax = 15;
 const keptTextMax = 512;
-/** Of a key in its pair, and of a text in its value. */
+/** Tags of a key in its pair, and of a text in its value. */
 const textTag = (1 << 3) | wireType.bytes;
 const valueTag = (2 << 3) | wireType.bytes;
 /** 64 bits in groups of 7. */
@@ -226,7 +226,7 @@ function varintBytes(value: number): number {
   return bytes;
 }
 
-/** Of a value with its tag. */
+/** Bytes of a value with its tag. */
 function scalarBytes(value: PairValue, asDouble: boolean): number {
   if (typeof value === 'boolean') return 2;
   if (typeof value === 'number') return asDouble || !isWhole(value) ? 9 : 1 + (value < 0 ? varintBytesMax : varintBytes(value));
@@ -271,7 +271,7 @@ function keptPairs(): KeptPairs {
       const cost = bytes.length + entryBytes;
       if (keys === undefined) return;
       if (cost > bytesLeft) {
-        // What is sent has changed. What is still needed comes again soon.
+        // The traffic has changed. Texts that are still needed come again soon.
         for (const all of [...plain, ...doubles]) all.clear();
         bytesLeft = bytesMax;
       }
@@ -289,9 +289,9 @@ function keysByField(): readonly Keys[] {
 }
 
 const none: ReadonlyMap<PairValue, Uint8Array> = new Map();
-/** Of one writer. */
+/** Limit of one writer. */
 const bytesMax = 256 * 1024;
-/** What an entry takes beside its bytes, about. */
+/** The approximate overhead of an entry beside its bytes. */
 const entryBytes = 150;
 /** Under one key. Ids of spans and of calls are hardly ever the same. */
 const valuesMax = 64;

@@ -1,5 +1,5 @@
 /**
- * What an OTLP receiver answers; `read/responses.ts` reads it.
+ * The answers of an OTLP receiver; `read/responses.ts` reads them.
  *
  *     ExportTraceServiceResponse, ExportLogsServiceResponse, ExportMetricsServiceResponse = partial success = 1
  *     partial success   = rejected count: int64 = 1, error message = 2
@@ -60,7 +60,7 @@ export function retryStatus(code: number, message: string, retryAfterSeconds: nu
 
 export const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo';
 
-/** The gRPC code that says what an HTTP status says. */
+/** The gRPC code with the meaning of an HTTP status. */
 export function grpcCode(httpStatus: number): number {
   const code = grpcCodes.get(httpStatus);
   if (code !== undefined) return code;

@@ -1,4 +1,4 @@
-/** One span as OTLP has it, whatever its attributes are made of. */
+/** One span in OTLP's form, for attributes of any representation. */
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import type { ProtobufWriter } from './protobuf-writer.ts';
 

@@ -1,4 +1,7 @@
-/** Spans → bytes of an OTLP request. What the model does not keep (dropped counts but that of attributes, schema urls, a link's trace state) is not written. */
+/**
+ * Spans → bytes of an OTLP request. Data that the model does not keep (dropped counts but that of attributes, schema urls, a link's trace state) is
+ * not written.
+ */
 import type { Span, Attributed, Scope, LogRecord, Resource } from '../../model/span.ts';
 import type { OtlpEncoding } from '../read/read.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
@@ -11,7 +14,7 @@ export function writeTraces(spans: readonly Span[], encoding: OtlpEncoding): Buf
   return encoding === 'json' ? writeTracesJson(spans) : writeTracesProtobuf(spans);
 }
 
-/** Spans → OTLP/JSON, on one line. The shape stands beside the readers. */
+/** Spans → OTLP/JSON, on one line. The shape is documented in the readers. */
 export function writeTracesJson(spans: readonly Span[]): Buffer {
   const groups = regroup(
     spans,
@@ -88,7 +91,7 @@ function recordJson(record: LogRecord): JsonObject {
   };
 }
 
-/** Spans → the bytes of an ExportTraceServiceRequest. The grammar stands beside the readers. */
+/** Spans → the bytes of an ExportTraceServiceRequest. The grammar is documented in the readers. */
 function writeTracesProtobuf(spans: readonly Span[]): Buffer {
   const out = protobufWriter();
   const alone = (write: (to: ProtobufWriter) => void): string => {

@@ -1,7 +1,7 @@
 /**
  * The one message of a gRPC request, and of its answer, as "gRPC over HTTP2" frames them:
  *
- *     message = compressed: 1 byte (0 or 1), length: 4 bytes (big-endian), so many bytes
+ *     message = compressed: 1 byte (0 or 1), length: 4 bytes (big-endian), the bytes
  */
 import type { Readable } from 'node:stream';
 import { JuryError } from '../../model/errors.ts';
@@ -13,9 +13,9 @@ import { grpcCode, retryStatus } from '../../otlp/write/responses.ts';
 import type { RequestRejection } from '../rejection.ts';
 
 interface MessageOptions {
-  /** What `grpc-encoding` names; messages that are not marked as compressed are plain all the same. */
+  /** The value of `grpc-encoding`; messages that are not marked as compressed are plain all the same. */
   readonly encoding: ContentEncoding;
-  /** Of the message as sent. */
+  /** Limit of the message as sent. */
   readonly bodyBytesMax: number;
   readonly inflatedBytesMax: number;
   readonly lease: Lease;
@@ -25,7 +25,7 @@ interface MessageOptions {
 }
 
 interface ReceivedMessage extends ReceivedBody {
-  /** Of `sent`. */
+  /** Encoding of `sent`. */
   readonly encoding: ContentEncoding;
 }
 
@@ -102,14 +102,14 @@ const names: ReadonlyMap<number, string> = new Map([
   [16, 'UNAUTHENTICATED'],
 ]);
 
-/** Where gRPC has a word of its own: a method, a service or an encoding that is not there. */
+/** Statuses with a separate code in gRPC: a method, a service or an encoding that does not exist. */
 const UNIMPLEMENTED = 12;
 const UNAVAILABLE = 14;
 const unimplemented: ReadonlySet<number> = new Set([404, 405, 415]);
 
 /**
- * The gRPC code of a rejection. OTLP wants UNAVAILABLE for whatever passes: RESOURCE_EXHAUSTED, the counterpart of 429, is taken
- * for lasting by clients that do not read RetryInfo.
+ * The gRPC code of a rejection. OTLP wants UNAVAILABLE for everything that passes: RESOURCE_EXHAUSTED, the counterpart of 429, is taken for lasting
+ * by clients that do not read RetryInfo.
  */
 function codeOf({ status, retryAfterSeconds }: RequestRejection): number {
   if (retryAfterSeconds !== undefined) return UNAVAILABLE;
@@ -134,7 +134,7 @@ export function sendMessage(stream: ServerHttp2Stream, message: Buffer): void {
   stream.end(framed(message));
 }
 
-/** Answers at once and then tells a client that is still sending to stop; what it sends meanwhile is thrown away by the protocol. */
+/** Answers at once and then asks a client that is still sending to stop; the protocol discards what it sends meanwhile. */
 export function sendRejection(stream: ServerHttp2Stream, rejection: RequestRejection): void {
   const { message, retryAfterSeconds, kind, status } = rejection;
   if (httpKinds.has(kind)) return sendHeaders(stream, { ':status': status });

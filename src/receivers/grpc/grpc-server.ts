@@ -36,7 +36,7 @@ export const defaultGrpcBounds: GrpcBounds = {
 /** Room for a bearer token and a chain of proxies. */
 const headerBytesMax = 16 * 1024;
 const headersMax = 100;
-/** What may be under way to us unread: enough for a fast line, little enough for a thousand connections. */
+/** Bytes that may be in flight to us unread: enough for a fast line, little enough for a thousand connections. */
 const streamWindowBytes = 256 * 1024;
 const sessionWindowBytes = 1024 * 1024;
 /** Requests that a client takes back, in a burst and then a second. */
@@ -70,7 +70,7 @@ export function grpcServer({ tls, bounds, clock, connections, ended, call }: Grp
     const reason = handshakeEnd(error, socket);
     if (reason !== undefined) ended(reason, spokePlain(error));
   });
-  // Over TLS a client says whether it speaks HTTP/2 before its first words. Node would answer 403 with a page about its own options.
+  // Over TLS a client announces HTTP/2 before its first bytes. Node would answer 403 with a page about its options.
   server.on('unknownProtocol', (socket: TLSSocket) => {
     ended('not_http2');
     // Reads the request away: a socket that closes with unread bytes takes the answer from its client.
@@ -83,7 +83,7 @@ export function grpcServer({ tls, bounds, clock, connections, ended, call }: Grp
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
     session.setLocalWindowSize(sessionWindowBytes);
-    // It says so on its way out.
+    // The end of a session informs its client.
     connections.endedBy(session.socket, () => session.destroy());
     boundedSession({
       session,

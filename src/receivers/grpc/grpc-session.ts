@@ -19,15 +19,15 @@ export interface GrpcBounds {
   readonly pingsMax: number;
   /** Sets of settings between two requests within a minute. Clients send one, and a few more while they measure the line. */
   readonly settingsMax: number;
-  /** Of frames that belong to no request, in a minute. A client that begins 500 requests before it knows the bound sends 100 KiB. */
+  /** Bytes of frames that belong to no request, in a minute. A client that begins 500 requests before it knows the bound sends 100 KiB. */
   readonly overheadBytesMax: number;
   /** Between two checks of it. */
   readonly overheadCheckMs: number;
   /** From the first byte of a request to its last: twice what exporters give it. */
   readonly requestMs: number;
-  /** For an answer to be taken off our hands. */
+  /** Time for the client to read an answer. */
   readonly answerMs: number;
-  /** For requests under way when the service stops. */
+  /** Time for requests under way when the service stops. */
   readonly stopMs: number;
 }
 
@@ -73,7 +73,7 @@ export function boundedSession({ session, bounds, clock, ended }: BoundedSession
     count(why);
     session.destroy(undefined, code);
   };
-  /** Told twice, as gRPC does: a request that crosses the first word is still taken, so nobody has to send it again. */
+  /** Sent twice, as gRPC does: a request that crosses the first message is still taken, so that no client has to send it again. */
   const sayFarewell = (why: SessionEnd): void => {
     if (reason !== undefined || session.closed || session.destroyed) return;
     count(why);
@@ -152,7 +152,7 @@ interface OverheadBounds {
   readonly overheadBytesMax: number;
   /** For one request: its headers, its resets and the window updates for its answer. */
   readonly requestOverheadBytes: number;
-  /** Of each stream, for DATA that its client may send. */
+  /** Window of each stream, for DATA that its client may send. */
   readonly streamWindowBytes: number;
 }
 
@@ -181,7 +181,7 @@ function sessionOverhead({ session, bounds, clock }: SessionOverheadOptions): Se
   let allowed = 0;
   let sinceMs = clock.nowMs();
   let overheadBefore = 0;
-  // Of the minute before: bytes of a request may come after what allows them.
+  // Bytes allowed in the minute before: bytes of a request may come after what allows them.
   let allowedBefore = 0;
 
   const receive = (bytes: number, overheadBytes: number): void => {
@@ -197,7 +197,7 @@ function sessionOverhead({ session, bounds, clock }: SessionOverheadOptions): Se
     add(stream) {
       open.add(stream);
       allowed += bounds.requestOverheadBytes;
-      // DATA of the read that brought the headers may be there already, in pieces that nobody counted.
+      // DATA of the read that brought the headers may be there already, in pieces that were not counted.
       const early = stream.readableLength;
       receive(early, Math.min(early * pieceOverheadBytes, readAheadBytes));
       const push = stream.push.bind(stream);

@@ -58,7 +58,7 @@ const signals: ReadonlyMap<string, OtlpSignal> = new Map([
   ['/opentelemetry.proto.collector.logs.v1.LogsService/Export', 'logs'],
 ]);
 
-/** What a call holds besides its message: headers, buffers of the stream. So the calls that are under way are bounded with the bytes. */
+/** Memory of a call besides its message: headers, buffers of the stream. So the calls that are under way are bounded with the bytes. */
 export const callBytes = 16 * 1024;
 
 interface CallDeps {
@@ -112,7 +112,7 @@ async function call(
   }
 }
 
-/** A refusal where it is no call of gRPC at all. */
+/** The head of a call, or a refusal where the request is not a call of gRPC at all. */
 function headOf(headers: IncomingHttpHeaders, address: string | undefined): RequestHead | RequestRejection {
   if (headers[':method'] !== 'POST') return methodNotAllowed;
   if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(headers['content-type'] ?? ''))
@@ -149,7 +149,7 @@ function deadline(timeout: IncomingHttpHeaders[string]): Pick<RequestHead, 'dead
   return ms === undefined ? {} : { deadlineMs: Number(count) * ms };
 }
 
-/** Somebody is there to be answered. A stream that the client took back is closed before it is destroyed. */
+/** True when the client waits for an answer. A stream that the client took back is closed before it is destroyed. */
 function isWaiting(stream: ServerHttp2Stream): boolean {
   return !stream.headersSent && !stream.closed && !stream.destroyed;
 }

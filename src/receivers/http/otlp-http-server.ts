@@ -9,11 +9,14 @@ import { isHttp2, wholeSeconds, type RequestRejection } from '../rejection.ts';
 import { tlsOptions, type Tls } from '../tls.ts';
 
 export interface HttpBounds {
-  /** From the first byte of a request to its last. Exporters give it 10 s by default; twice that leaves room for a slow line and ends a client that trickles. */
+  /**
+   * Time from the first byte of a request to its last. Exporters give it 10 s by default; twice that leaves room for a slow line and ends a client
+   * that trickles.
+   */
   readonly requestMs: number;
-  /** For its headers. They are one packet; nobody needs longer. */
+  /** Time for its headers. They are one packet; no client needs longer. */
   readonly headersMs: number;
-  /** How often Node checks the time limits of requests. */
+  /** Interval at which Node checks the time limits of requests. */
   readonly checkingMs: number;
   /** Exporters keep one or two connections each. */
   readonly connectionsMax: number;
@@ -45,7 +48,7 @@ export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined, b
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: bounds.checkingMs,
     maxHeaderSize: headerBytesMax,
-    // Node would refuse a request without one in words that are not the protocol's, and nobody is asked which host is meant.
+    // Node would refuse a request without one in words that are not the protocol's, and the server does not need to know the host.
     requireHostHeader: false,
   };
   const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tlsOptions(tls) }, handler);
@@ -110,7 +113,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** What is read away of a body that is refused; a client that sends more than this after its answer is cut off. */
+/** Limits of reading away a body that is refused; a client that sends more than this after its answer is cut off. */
 interface RestLimits {
   readonly restBytes: number;
   readonly restTimeoutMs: number;

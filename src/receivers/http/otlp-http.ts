@@ -68,7 +68,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
     clientErrorHandler(error, socket) {
       if (error.code === 'ECONNRESET') socket.destroy();
       if (!socket.writable) return;
-      // What goes wrong behind an answer is no request of its own.
+      // A fault after an answer is not a separate request.
       if (answers.isAnswered(socket)) return endAnswered(socket);
       const rejection = parserRejection(error);
       handler.answered('other', String(rejection.status), rejection);
@@ -168,7 +168,7 @@ function headOf(request: FastifyRequest): RequestHead {
 }
 
 interface Answers {
-  /** `refusal`: what the body says; absent: the request was accepted. */
+  /** `rejection` is the content of the body; omitted when the request was accepted. */
   send(request: FastifyRequest, reply: FastifyReply, mediaType: string, body: Buffer, rejection?: RequestRejection): void;
   refuse(request: FastifyRequest, reply: FastifyReply, rejection: RequestRejection): void;
   /** The last request of the socket was answered before it had come to its end. */
