@@ -89,9 +89,13 @@ export async function startBroker({ data }: { readonly data?: string } = {}): Pr
       .join(''),
   );
   const id = randomBytes(16).toString('base64url');
-  const formatted = spawnSync('java', ['-cp', classes, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', properties, '--standalone'], {
-    encoding: 'utf8',
-  });
+  const formatted = spawnSync(
+    'java',
+    ['-cp', classes, 'kafka.tools.StorageTool', 'format', `--cluster-id=${id}`, '-c', properties, '--standalone'],
+    {
+      encoding: 'utf8',
+    },
+  );
   if (formatted.status !== 0) throw new Error(`The broker cannot make its data. ${formatted.error?.message ?? formatted.stderr}`);
   let shell: ChildProcess | undefined;
 

@@ -54,8 +54,8 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'kafka',
-    usage: 'init|status -c FILE',
-    summary: 'Makes the topic of a journal in Kafka, and shows how far the replicas are.',
+    usage: 'init|status|move -c FILE',
+    summary: 'Makes the topic of a journal in Kafka, shows how far the replicas are, and moves open runs of one machine there.',
     load: async () => (await import('./kafka.ts')).kafka,
   },
   {

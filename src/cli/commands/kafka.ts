@@ -1,4 +1,5 @@
 /** `tracejury kafka`: the topic of `journal.url`. */
+import { existsSync } from 'node:fs';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
@@ -39,6 +40,21 @@ const actions: readonly Action[] = [
     argumentsMax: 0,
     run: status,
   },
+  {
+    name: 'move',
+    usage: '--from FOLDER -c FILE',
+    summary:
+      'Sends the open runs of a journal on the disk to the topic, while no service uses the journal, and deletes it. A journal with a request that the topic refuses is kept, and the exit code is 1.',
+    options: ['from', 'config'],
+    examples: [
+      {
+        does: 'Hands the open runs of a service on one machine to replicas:',
+        line: 'tracejury kafka move --from tracejury-data/journal -c tracejury.yaml',
+      },
+    ],
+    argumentsMax: 0,
+    run: move,
+  },
 ];
 
 export const kafka: CommandProgram = {
@@ -49,6 +65,7 @@ export const kafka: CommandProgram = {
     copies: { type: 'string', value: 'N', summary: 'keeps each record on this number of brokers (default: 1)' },
     retention: { type: 'string', value: 'TIME', summary: `keeps records for this time, as 12h or 7d (default: ${retentionUsual})` },
     yes: { type: 'boolean', summary: 'makes the topic' },
+    from: { type: 'string', value: 'FOLDER', summary: 'moves the journal in this folder, as in disk:FOLDER' },
     format: formatOption('writes text (default) or one JSON object', 'text|json'),
     config: configOption('reads journal.url and store.url of this configuration'),
   },
@@ -104,6 +121,22 @@ async function status(input: CommandInput): Promise<ExitCode> {
     );
     return partitions.every(({ owner }) => owner !== null) ? 0 : 1;
   });
+}
+
+async function move(input: CommandInput): Promise<ExitCode> {
+  const { config } = await readConfig({ file: textOption(input, 'config'), env: input.env, evaluators });
+  topicOf(config);
+  const folder = textOption(input, 'from');
+  if (folder === undefined || !existsSync(folder))
+    throw new UsageError('--from takes the folder of a journal, such as tracejury-data/journal.');
+  const { moveJournal } = await import('../../service/move-journal.ts');
+  const { requests, kept } = await moveJournal(folder, config);
+  input.say(`Sent ${requests} ${requests === 1 ? 'request' : 'requests'} of open runs to the topic.`);
+  for (const journal of kept)
+    input.complain(
+      `${journal.folder} is kept: ${journal.requests} of its requests were refused. ${journal.reason ?? 'It has records that a service had set aside.'}`,
+    );
+  return kept.length === 0 ? 0 : 1;
 }
 
 /** Hosts by the ids of their replicas. Where several share a host, each has the begin of its id as well. */

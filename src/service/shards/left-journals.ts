@@ -3,7 +3,7 @@
  * A folder with a request that no shard takes, or with records that a journal has set aside, stays under another name.
  */
 import { readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { quarantineFolder } from '../../journals/disk/quarantine.ts';
 import { damagedEnding } from '../../journals/disk/segment-files.ts';
@@ -59,23 +59,29 @@ export async function takeLeftJournals({ folder, shards, settings, ...options }:
   for (const name of await readdir(folder).catch((): readonly string[] => [])) {
     const index = shardFolders.exec(name)?.[1];
     if (index === undefined || Number(index) < shards) continue;
-    const left = join(folder, name);
-    const journal = await openJournal({ scheme: 'disk', rest: left }, settings, options.deps);
-    const reasons: string[] = [];
-    try {
-      requests += await takeAll(journal, options, reasons);
-    } finally {
-      await journal.stop();
-    }
-    if (reasons.length === 0 && !(await hasSetAside(left))) await rm(left, { recursive: true, force: true });
-    else
-      kept.push({
-        folder: await keep(folder, name),
-        requests: reasons.length,
-        ...(reasons[0] === undefined ? {} : { reason: reasons[0] }),
-      });
+    const taken = await takeJournal({ folder: join(folder, name), settings, ...options });
+    requests += taken.requests;
+    kept.push(...taken.kept);
   }
   return { requests, kept };
+}
+
+/** Takes all open requests of one journal on the disk. Rejects when it cannot be read, or when `take` refuses a request for a minute. */
+export async function takeJournal({ folder, settings, ...options }: Omit<LeftJournals, 'shards'>): Promise<TakenJournals> {
+  const journal = await openJournal({ scheme: 'disk', rest: folder }, settings, options.deps);
+  const reasons: string[] = [];
+  let requests = 0;
+  try {
+    requests = await takeAll(journal, options, reasons);
+  } finally {
+    await journal.stop();
+  }
+  if (reasons.length === 0 && !(await hasSetAside(folder))) {
+    await rm(folder, { recursive: true, force: true });
+    return { requests, kept: [] };
+  }
+  const kept = await keep(dirname(folder), basename(folder));
+  return { requests, kept: [{ folder: kept, requests: reasons.length, ...(reasons[0] === undefined ? {} : { reason: reasons[0] }) }] };
 }
 
 /** Whether the journal has damaged segments, or records on which the process died twice. */
