@@ -48,7 +48,7 @@ export interface ServiceOptions extends CoreOptions {
   readonly watchMs?: number;
   readonly stopMs?: number;
   readonly descriptors?: Descriptors;
-  /** What the configuration was read from; shards read it as well. */
+  /** The text that the configuration was read from; shards read it as well. */
   readonly from?: ConfigText;
   /** Called with the thread of each shard. */
   readonly onShard?: (thread: Worker) => void;

@@ -1,4 +1,4 @@
-/** A command with several actions: its first argument names one, and the table of actions says how many more that one takes. */
+/** A command with several actions: its first argument names one, and the table of actions sets how many more it takes. */
 import { type CommandInput, type CommandProgram, type Subcommand, UsageError } from './command.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 
@@ -14,7 +14,7 @@ export function commandOfActions(actions: readonly Action[]): Pick<CommandProgra
   const names = actions.map(({ name }) => name);
   return {
     subcommands: actions,
-    // With one too many, so that the action says which one that is.
+    // Allows one too many, so that the action can name it.
     positionalsMax: Math.max(...actions.map(({ argumentsMax }) => argumentsMax)) + 2,
     async run(input) {
       const [name = '', ...given] = input.positionals;

@@ -1,4 +1,4 @@
-/** Options that several commands have, in one form. Each command says what the option does there. */
+/** Options that several commands have, in one form. Each command describes its use of the option. */
 import type { CommandOption } from './command.ts';
 import { runFilterKeys } from './run-filter.ts';
 
@@ -15,7 +15,7 @@ export function formatOption(summary: string, value = 'NAME'): CommandOption {
   return { type: 'string', value, summary };
 }
 
-/** Which stored runs a command adds. */
+/** Options that choose the stored runs to add. */
 export const addedRunOptions = {
   run: {
     type: 'string',

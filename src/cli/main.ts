@@ -6,7 +6,7 @@ import { runCommandLine } from './run.ts';
 
 const lingerMs = 5_000;
 
-// A reader that closes the pipe (`| head`) is no fault.
+// A reader that closes the pipe (`| head`) is not a fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);

@@ -12,9 +12,9 @@ export interface OpenedStore {
 }
 
 interface OpenOptions {
-  /** What to ask instead of a store that only its own process can read. */
+  /** Advice for a store that only its own process can read. */
   readonly instead: string;
-  /** True: a store that is not there is made. */
+  /** True when a missing store is created. */
   readonly mayMake?: boolean;
 }
 

@@ -15,7 +15,7 @@ const filterCharsMax = 4_000;
 
 type Conditions = Omit<RunFilter, 'from' | 'to'>;
 
-/** What each key takes, for messages. */
+/** Values of each key, for messages. */
 const keys = {
   agent: 'the name of an agent',
   service: 'the name of a service',
@@ -158,7 +158,7 @@ function answerText({ trace: { finalResponse } }: Run): string {
   return typeof finalResponse === 'string' ? finalResponse : finalResponse === undefined ? '' : jsonText(finalResponse);
 }
 
-/** Whether a run with these verdicts matches, where no store filters. Nobody has annotated it, and its cost is unknown. */
+/** True when a run with these verdicts matches, where no store filters. It has no annotations, and its cost is unknown. */
 export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'name' | 'verdict'>[], filter: RunFilter): boolean {
   const { tenant: wanted, agent, service, version, sessionId, traceId, evaluator, verdict, annotated, from, to } = filter;
   const { status, tool, text, label, minDuration = -Infinity, maxDuration = Infinity, minCost, maxCost } = filter;

@@ -12,7 +12,7 @@ interface CommandLine {
   readonly words: readonly string[];
   readonly commands: readonly Command[];
   readonly version: string;
-  /** What a person types to run the program; `tracejury` when absent. */
+  /** The command that runs the program; `tracejury` by default. */
   readonly program?: string;
   readonly env: Environment;
   readonly say: (text: string) => void;

@@ -13,13 +13,13 @@ interface Progress {
 
 const width = 30;
 
-/** For the time left: what was done before counts as done, and says nothing about the pace. */
+/** Estimates the time left. Work from before counts as done, but not for the pace. */
 interface Pace {
   readonly nowMs: () => number;
   readonly before: number;
 }
 
-/** Shows a bar on a terminal, and nothing elsewhere. With a pace it shows the time left. */
+/** Shows a bar on a terminal, and nothing elsewhere. Given a pace, it shows the time left. */
 export function progressBar(stream: ProgressStream, total: number, pace?: Pace): Progress {
   if (stream.isTTY !== true || total === 0) return { show() {}, end() {} };
   const startMs = pace?.nowMs() ?? 0;

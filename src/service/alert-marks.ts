@@ -32,7 +32,7 @@ export interface AlertMarks {
   /** The silence of an alert on an agent; of several, the one that ends last. */
   silence(alert: string, agent: string): AlertSilence | undefined;
   acknowledged(alert: string, agent: string, firingMs: number): Acknowledgement | undefined;
-  /** End of the last silence; 0 without one. It is known until the alert has told what the silence held back. */
+  /** End of the last silence; 0 without one. Kept until the alert has sent the messages that the silence held back. */
   silencedUntilMs(alert: string, agent: string): number;
   addSilence(place: AlertPlace, given: NewSilence): Promise<'done' | 'full'>;
   acknowledge(firing: readonly FiringPlace[], given: NewAcknowledgement): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Looks at the conditions of alerts, and tells people that an alert fires and that it is over. It asks the store for sums, so a look costs the
- * same however many runs there are. States, silences, acknowledgements and messages that are not delivered are in the store, and go on after a
+ * Evaluates the conditions of alerts, and notifies people when an alert fires and when it is over. It asks the store for sums, so a look costs the
+ * same for any number of runs. States, silences, acknowledgements and undelivered messages are in the store, and go on after a
  * restart.
  */
 import { alertedRuns, unitOf } from '../analytics/alerts/alerted-runs.ts';
@@ -25,11 +25,11 @@ interface AlertWatchOptions {
   readonly redaction: () => Pick<Redaction, 'text'> | undefined;
   /** Brings the sums up to date. */
   readonly refresh: () => Promise<boolean>;
-  /** `undefined`: no exporter of this name tells people. */
+  /** Resolves with `undefined` when no exporter of this name notifies people. */
   readonly notify: (exporter: string, notice: AlertNotice) => Promise<ExportOutcome | undefined>;
   /**
-   * `undefined`: another process on the same store looks and tells people, and this one shows what that one has found. Another number than at the
-   * look before: another process may have done so in between. Default: this one alone does.
+   * `undefined` while another process on the same store looks and notifies people; this process then shows what the other one has found. A number that
+   * differs from that of the previous look means that another process may have looked in between. Default: only this process looks.
    */
   readonly tenure?: () => number | undefined;
   readonly telemetry: Pick<MetricRegistry, 'replace' | 'add'>;
@@ -69,7 +69,7 @@ const messagesPerLook = 10;
 const giveUpMs = 24 * 3_600_000;
 
 interface MessageRoom {
-  /** False: this exporter gets no other message in this look. */
+  /** False when this exporter gets no other message in this look. */
   take(exporter: string): boolean;
   /** It did not take a message, so the others wait as well. */
   close(exporter: string): void;
@@ -177,7 +177,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     await marks.read();
     const own = tenure();
     if (own === undefined) return await follow();
-    // Another process may have told people meanwhile.
+    // Another process may have notified people meanwhile.
     const before = written === undefined || entries === undefined || lookedIn !== own ? await opened() : entries;
     if (lookedIn !== own) written = undefined;
     lookedIn = own;
@@ -189,7 +189,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     const next: Entry[] = [];
     for (const rule of inForce) next.push(...(await looked(rule, before, ask)));
     lookedAtMs = clock.nowMs();
-    // Before people are told: a message that is lost is sent again, one that was never written would be forgotten.
+    // Writes before it notifies: a lost message is sent again, an unwritten one would be forgotten.
     await kept(next);
     publish(next);
     const room = messageRoom(shutdown);
@@ -201,7 +201,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
     await marks.prune((mark) => inForce.some(({ name }) => name === mark.alert) && isInEffect(mark, entries ?? []));
   }
 
-  /** Writes what a restart must know. A figure alone is found again by the first look. */
+  /** Writes the state that a restart needs. The first look finds mere figures again. */
   async function kept(next: readonly Entry[]): Promise<void> {
     entries = next;
     const lasting = JSON.stringify(next.map(({ alert, agent, state: { finding: _finding, ...state } }) => ({ alert, agent, state })));
@@ -352,7 +352,7 @@ function noticeOf(rule: AlertRule, agent: string, { kind, sinceMs, atMs, finding
   };
 }
 
-/** As the API tells it. */
+/** The row of the API. */
 export function alertRow({ rule, agent, state, lookedAtMs, silence, acknowledged }: AlertReport): AlertRow {
   const { name, when, to, tenant, condition } = rule;
   const { finding } = state ?? {};

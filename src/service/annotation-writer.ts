@@ -17,7 +17,7 @@ export interface AnnotationWriterOptions {
   readonly sleep: Sleep;
   /** The rules in force. */
   readonly redaction: () => Redaction | undefined;
-  /** How long an annotation waits for its run. */
+  /** Maximum time that an annotation waits for its run. */
   readonly waitMs: () => number;
   readonly onFault: (error: unknown) => void;
 }
@@ -84,7 +84,7 @@ interface AnnotationIngestOptions {
   readonly clock: Clock;
 }
 
-/** Of one transaction. */
+/** Annotations in one transaction. */
 const annotationsAtOnceMax = 1_000;
 
 /** Stores the verdicts of others that spans and log records carry, before the request is acknowledged. */

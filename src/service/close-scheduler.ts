@@ -20,7 +20,7 @@ const tickMsMax = 100;
 export const lateMs = 100;
 /** The same while a burst comes that fits in memory: its senders wait, and its runs do not. */
 const burstLateMs = 1_000;
-/** At a lag of so much more closing gets nine parts of ten. */
+/** At this lag, closing gets nine tenths of the time. */
 const laterMs = 900;
 const partsMax = 9;
 /** Between two checks of `mustWait`. */
@@ -110,7 +110,7 @@ export function closeSchedulerOf({
 }
 
 /**
- * How long one tick may take. A stream of requests must not starve the closing, for spans that never close fill the memory.
+ * Maximum time of one tick. A stream of requests must not starve the closing, because spans that never close fill the memory.
  * When closing is behind, it takes a multiple of the time since the last tick; the multiple grows with the lag.
  */
 function tickMs(overdueMs: number, othersMs: number, fromMs: number): number {

@@ -70,7 +70,7 @@ export interface CoreParts {
   readonly stored: StoreParts | undefined;
 }
 
-/** What pages show beside the store. */
+/** Data that pages show besides the store. */
 export interface PageParts extends CoreParts {
   readonly connections: ConnectionShares;
   readonly metricsPush: MetricsPushing;
@@ -86,7 +86,7 @@ export interface ConsoleParts extends PageParts {
 
 export interface StoreParts {
   readonly store: Store;
-  /** For the store of a shard. */
+  /** Port to the store of a shard. */
   readonly storePort: SqlStore['port'];
   readonly runWriter: RunWriter;
   readonly spanArchiver: SpanArchiver;
@@ -100,7 +100,7 @@ export interface StoreParts {
   readonly replicas: ReplicaWatch;
 }
 
-/** What a shard shares with the others. */
+/** Dependencies that a shard shares with the others. */
 export interface ShardDeps {
   /** A port to the thread of the store. */
   readonly ports: () => Promise<MessagePort>;
@@ -108,10 +108,10 @@ export interface ShardDeps {
   readonly onRows: () => void;
   /** Called ten times a second while requests come or work is done. */
   readonly onReadings: (readings: Readings) => void;
-  /** Of the process, that all shards are in. */
+  /** Memory of the process with all its shards. */
   readonly memoryBytes: number;
   readonly others: Omit<OtherGatherers, 'left'>;
-  /** Hands a request of one trace to the shard that joins traces. Resolves when the journal of that shard has it. False: the trace stays here. */
+  /** Hands a request of one trace to the shard that joins traces. Resolves when the journal of that shard has it, or with false when the trace stays here. */
   readonly handOver: (key: string, request: BundlePart) => Promise<boolean>;
 }
 
@@ -119,7 +119,7 @@ export interface Forwarder extends Omit<SpanForwarder, 'exchange'> {
   exchange(config: Config): void;
 }
 
-/** Logs a fault of a part under a message of its own. */
+/** Logs a fault of a part under a separate message. */
 export function faultLog({ logger }: Pick<CoreParts, 'logger'>, message: string): (error: unknown) => void {
   return (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
 }

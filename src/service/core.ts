@@ -37,9 +37,9 @@ export interface CoreOptions {
   readonly onScored?: (item: ScoredRun) => void;
   /** Makes spans of the service itself. Default: none. */
   readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
-  /** False: the store answers between two turns of this thread. Default: it has a thread. */
+  /** False when the store runs in this thread, between two of its turns. By default it has its own thread. */
   readonly storeInThread?: boolean;
-  /** The service is one shard of several. Absent: it does everything itself. */
+  /** Set when the service is one shard of several. Without it, the service does everything itself. */
   readonly shard?: ShardDeps;
   /** Readings of the shards that it stands before. */
   readonly shardReadings?: () => readonly Readings[];

@@ -27,7 +27,7 @@ interface DriftWatchOptions {
   readonly config: () => Pick<Config, 'evaluators' | 'judges'>;
   readonly redaction: () => Redaction | undefined;
   readonly ask: JudgePool['askAnew'];
-  /** False: another process on the same store measures. Default: this one does. */
+  /** False while another process on the same store measures. Default: this process measures. */
   readonly isOwn?: () => boolean;
   /** `false` under pressure: the watch then asks nothing. */
   readonly isCalm: () => boolean;
@@ -52,7 +52,7 @@ const restMsMax = 10_000;
 const restMsMin = 200;
 /** A measurement counts when this share of its runs has a verdict other than failed. */
 const answeredShareMin = 0.9;
-/** Of one run in one measurement. */
+/** Attempts for one run in one measurement. */
 const triesMax = 2;
 
 export function driftWatch({

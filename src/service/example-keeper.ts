@@ -17,15 +17,15 @@ import { type RuleMatcher, ruleMatcher, type RuleOutcomes } from './rule-matcher
 
 export interface ExampleKeeperOptions {
   readonly store: Store;
-  /** Whether this keeper handles what other processes and shards have left in the store. */
+  /** True when this keeper handles the matches that other processes and shards have left in the store. */
   readonly takesLeft: () => boolean;
   /** The rules in force. */
   readonly rules: () => readonly DatasetRule[];
-  /** Whether `redact` may have changed the text. */
+  /** True when `redact` may have changed the text. */
   readonly mayBeRedacted: (text: string) => boolean;
   /** The store has the runs up to here. */
   readonly settled: () => Watermark;
-  /** True: runs come faster than the store writes them, so examples wait. */
+  /** True when runs come faster than the store writes them, so examples wait. */
   readonly isBehind: () => boolean;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export function exampleKeeper(options: ExampleKeeperOptions): RuleMatcher {
   });
 }
 
-/** How `redact` applies to examples that come over the API. */
+/** Applies `redact` to examples that come over the API. */
 export function exampleRedaction({
   config,
   redaction,

@@ -1,4 +1,4 @@
-/** What the examples of a stored dataset expect of runs that name an experiment by their spans alone, checked by rules. */
+/** Checks, by rules, the expectations of a stored dataset on runs whose spans name an experiment that has no runner. */
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { coverageOf } from '../../evaluators/configuration/coverage.ts';
 import type { AnyEvaluator, EvaluationContext } from '../../evaluators/evaluator.ts';

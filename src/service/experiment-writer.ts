@@ -21,14 +21,14 @@ interface ExperimentWriterOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** How long the store keeps an experiment after its last change. */
+  /** Time for which the store keeps an experiment after its last change. */
   readonly keepMs: () => number;
   readonly prices: () => PriceTable;
   readonly onFault: (error: unknown) => void;
 }
 
 export interface ExperimentWriter {
-  /** Takes note of a run of an experiment; any other run is no work. */
+  /** Notes a run of an experiment, and ignores any other run. */
   offer(item: ScoredRun): void;
   /** Resolves when all that was offered is written. */
   stop(): Promise<void>;
@@ -45,7 +45,7 @@ export const waitingRunsMax = 500;
 interface Waiting {
   readonly key: ExperimentKey;
   readonly result: RunResult;
-  /** Absent: the run names no dataset, or it has been checked already. */
+  /** Omitted when the run names no dataset, or has been checked already. */
   readonly expected?: NamedDataset & { readonly run: Run };
 }
 
@@ -166,7 +166,7 @@ function resultOf({ run, evaluations, answered }: ScoredRun, prices: PriceTable)
   const [id, exampleId] = [member(run.resourceAttributes, wire.experimentId), member(run.resourceAttributes, wire.exampleId)];
   if (typeof id !== 'string' || !isExperimentId(id) || typeof exampleId !== 'string' || exampleId.length > exampleIdCharsMax)
     return undefined;
-  // A verdict of a judge comes alone, after the rules have seen the run.
+  // A verdict of a judge comes separately, after the rules have seen the run.
   const named = answered === true ? undefined : datasetNamed(run);
   const verdicts = evaluations.map(({ key, evaluator, verdict }) => resultVerdict({ name: key.name, evaluator, verdict }));
   const error = runErrorOf(run.trace);

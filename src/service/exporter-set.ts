@@ -31,7 +31,7 @@ interface ExporterSetOptions {
   readonly rowAfterMs?: number;
   /** Wraps each exporter. */
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
-  /** Another set on the same store sends what waits there; called when that is more. Absent: this set sends it. */
+  /** Set when another set on the same store sends the waiting rows; called when there are more. Otherwise this set sends them. */
   readonly onRows?: () => void;
   /** Rests while there is no work. Default: `sleep`. */
   readonly rest?: Sleep | undefined;
@@ -43,7 +43,7 @@ export interface ExporterSet extends UnsentItems {
   /** Continues with the unsent items of the store. `owner`: see `DeliveryQueue`. Rejects when it cannot be read. */
   open(store: RowStore, owner?: string): Promise<void>;
   statuses(): readonly EntryStatus[];
-  /** Tells people of an alert over the exporter of this name. `undefined`: there is none, or it tells people nothing. */
+  /** Notifies people of an alert over the exporter of this name. Resolves with `undefined` when there is none, or when it notifies no one. */
   notify(name: string, notice: AlertNotice): Promise<ExportOutcome | undefined>;
   /** Counts again after another writer has changed the rows of the store. */
   recount(): Promise<void>;
@@ -57,7 +57,7 @@ export interface ExporterSet extends UnsentItems {
   stop(deadlineMs: number): Promise<number>;
 }
 
-/** How long a removed entry still sends its waiting items. */
+/** Time for which a removed entry still sends its waiting items. */
 const drainMsDefault = 60_000;
 /** Removed entries that drain at the same time: each holds a queue. */
 const drainingMax = 4;

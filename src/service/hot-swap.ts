@@ -8,7 +8,7 @@ export interface Exchangeable<Client> {
   /** Works with the current client. */
   use<Result>(work: (client: Client) => Promise<Result>): Promise<Result>;
   exchange(next: Client): void;
-  /** Stops the current client and the replaced ones, whatever work is in progress. */
+  /** Stops the current client and the replaced ones, even with work in progress. */
   stop(): Promise<void>;
 }
 

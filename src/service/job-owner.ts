@@ -6,12 +6,12 @@ import type { FileLayer } from '../journals/disk/file-system.ts';
 import { nodeFiles } from '../journals/disk/node-files.ts';
 import type { JournalAddress } from '../journals/index.ts';
 
-/** As every file in the folder of the journal. */
+/** Mode of every file in the folder of the journal. */
 const fileMode = 0o600;
 const OWNER = /^[0-9a-f]{32}$/;
 
 /**
- * The name under which this process leases judge jobs. A process owns its journal folder alone, so its successor takes the name from there and
+ * The name under which this process leases judge jobs. Only one process owns a journal folder, so its successor takes the name from there and
  * continues the leased jobs at once. Never rejects: under another name the process only waits until the old leases expire.
  */
 export async function jobOwner({ scheme, rest }: JournalAddress, files: Pick<FileLayer, 'makeFolder'> = nodeFiles): Promise<string> {

@@ -505,10 +505,10 @@ export function judgesInForce({ evaluators, judges }: Pick<Config, 'evaluators' 
   );
 }
 
-/** The owner of batches where one process alone has the store open: its successor goes on with them at once. */
+/** The owner of batches where only one process has the store open: its successor goes on with them at once. */
 const onlyOwner = 'only';
 
-/** For commands: the batches in the store belong to the service. */
+/** Used by commands: the batches in the store belong to the service. */
 export const noBatches: JudgeBatchStore = {
   async prepare() {},
   async submitted() {},

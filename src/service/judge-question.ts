@@ -1,4 +1,4 @@
-/** The question that a judge gets about a stored run, made again from its spans by the configuration in force. Nobody is asked. */
+/** The question that a judge gets about a stored run, made again from its spans by the configuration in force. No judge is asked. */
 import { readDefinitions } from '../../collectors/parsing/definitions.ts';
 import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';

@@ -110,7 +110,7 @@ interface ConsoleParts
   readonly journalFault: () => string | undefined;
   /** Seconds for which the database is away; `undefined` while it answers. */
   readonly storeAwaySeconds: () => number | undefined;
-  /** False: requests are refused, those of modest clients too. */
+  /** False when all requests are refused, including those of modest clients. */
   readonly takesRequests: () => boolean;
   readonly snapshot: () => readonly MetricFamily[];
   readonly onApiRequest: () => void;

@@ -12,7 +12,7 @@ export interface MemoryGuard {
 }
 
 export interface Memory {
-  /** Of the process, as the system counts them. */
+  /** Resident bytes of the process, as the system counts them. */
   readonly residentBytes: () => number;
   /** Collects garbage at once: the process pauses for 0.1 s or more. */
   readonly collect: () => void;
@@ -34,8 +34,8 @@ export interface MemoryGuardOptions {
 }
 
 /**
- * Shares of the bound. Below `easyShare` the guard keeps more traces again. From `spareShare` on it evicts traces and collects their memory
- * beside other work. From `scarceShare` on it collects at once while everything waits. Free memory lets the collector run rarely, which is
+ * Shares of the bound. Below `easyShare` the guard keeps more traces again. Above `spareShare` it evicts traces and collects their memory
+ * beside other work. Above `scarceShare` it collects at once while everything waits. Free memory lets the collector run rarely, which is
  * worth more than a few more traces that wait for late spans.
  */
 const easyShare = 0.62;
@@ -52,9 +52,9 @@ const morePerEase = 1.05;
 /** From this share on the guard eases slowly: a quick return to the bound would cause eviction after eviction. */
 const nearShare = 0.5;
 const easeNearEveryMs = 15_000;
-/** Of `heldBytesMax`: evicting the last few traces makes no process smaller. */
+/** Share of `heldBytesMax` that stays: evicting the last few traces makes no process smaller. */
 const leastShare = 1 / 16;
-/** Of the bound, in bytes on the wire: when the guard evicted less, the memory is in other hands and a collection frees little. */
+/** Share of the bound, in bytes on the wire. When the guard evicted less, other parts hold the memory, and a collection frees little. */
 const worthCollectingShare = 1 / 128;
 /**
  * A collection costs 0.1 s or more of the processor. One that frees less than `littleShare` doubles the rest before the next, unless the process

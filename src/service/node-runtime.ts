@@ -10,7 +10,7 @@ import type { Memory } from './memory-guard.ts';
 /** Read once: the property is as slow as `performance.now()`. */
 const originMs = performance.timeOrigin;
 
-/** Epoch milliseconds that never run backwards, whatever happens to the machine's clock. */
+/** Epoch milliseconds that never run backwards, even when the machine's clock does. */
 export const clock: Clock = { nowMs: () => originMs + performance.now() };
 
 export const sleep: Sleep = async (ms, signal) => {
@@ -49,8 +49,8 @@ export function machineMemory(): Memory {
     },
     collectOften(often) {
       isOften = often;
-      // Bodies and packed spans lie outside the heap. By default V8 collects the whole heap for every 64 MiB of them: every second under load.
-      // With this flag it collects when both together have grown by a share.
+      // Bodies and packed spans are outside the heap. By default V8 collects the whole heap for every 64 MiB of them: every second under load.
+      // Under this flag it collects when both together have grown by a share.
       if (!knowsFlags) return;
       setFlagsFromString(`--${often ? 'no-' : ''}external-memory-accounted-in-global-limit`);
       // By default a small heap grows to several times what is alive in it. V8 reads the flag after each collection.
@@ -63,7 +63,7 @@ export function machineMemory(): Memory {
 const backgroundThread = 'V8Worker';
 /** Gives a thread a third of the processor time of a thread with the usual priority. */
 const nicer = 5;
-/** Linux alone has a priority for each thread. */
+/** Only Linux has a priority for each thread. */
 const tasks = '/proc/self/task';
 
 /** Lets the present threads of the collector and the compiler give way to requests. Does nothing where the system does not support or permit it. */

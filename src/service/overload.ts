@@ -62,12 +62,12 @@ interface OverloadOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
-  /** Absent: the service measures at the same rate while nothing comes. */
+  /** Without it, the service measures at the same rate while nothing comes. */
   readonly activity?: Pick<Activity, 'rest' | 'isQuiet'>;
   readonly random: () => number;
   readonly memory: Memory;
   readonly onFault: (error: unknown) => void;
-  /** What the process may take, where others in it have a share of the limits. */
+  /** Bytes that the process may take, when others in it have a share of the limits. */
   readonly processBytes?: number;
   readonly onReadings?: (readings: Readings) => void;
   /** Readings of other threads that work for the same clients. */
@@ -159,7 +159,7 @@ function roomOfOpenTraces(memory: number): number {
   return 1 - cramped * (1 - crampedRoom);
 }
 
-/** What one thread cannot bear the clients notice, and all hold bytes. */
+/** The worse of both readings: clients notice the overload of any thread, and all threads hold bytes. */
 function worse(one: Readings, other: Readings): Readings {
   return {
     in_flight: Math.max(one.in_flight, other.in_flight),
@@ -177,7 +177,7 @@ function worse(one: Readings, other: Readings): Readings {
 export interface Readings extends Omit<Pressures, 'closing' | 'event_loop'> {
   /** Lag of the closing of runs; 0 when it is in time. */
   readonly overdueMs: number;
-  /** Of spans whose runs are open. */
+  /** Bytes of spans whose runs are open. */
   readonly openBytes: number;
 }
 
@@ -189,7 +189,7 @@ interface OverloadMonitorOptions {
   readonly random: () => number;
   readonly telemetry: Telemetry;
   readonly closingLagMs: number;
-  /** What is let in after a calm time whatever presses. */
+  /** Bytes that are let in after a calm time under any pressure. */
   readonly burstBytes: number;
   readonly retryAfterMaxSeconds: number;
   readonly read: () => Readings;
@@ -229,14 +229,14 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
   const pace = intakePace(options);
   const away = retryAfter({ maxSeconds: options.retryAfterMaxSeconds, random: options.random });
   let overdueMs = 0;
-  /** One scan of a huge trace is no overload, so the smaller of two lags in a row counts. */
+  /** One scan of a huge trace is not overload, so the smaller of two lags in a row counts. */
   let lagMs = 0;
   let refusingSinceMs: number | undefined;
   /** The last pressure that limited the admission rate. */
   let paced: PressureName = 'closing';
   let measuredAtMs = clock.nowMs();
   let measuring: PeriodicTask | undefined;
-  /** The rest that follows may be a long one, which is no lag. */
+  /** The following rest may be a long one, which does not count as lag. */
   let mayRestLong = false;
 
   function measure(): void {
@@ -285,7 +285,7 @@ export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonito
       if (isModest ? !levels.refusesAll() : !refusesAny && pace.admits()) return 'open';
       const pressure = refusesAny ? (levels.cause() ?? 'closing') : paced;
       const waitSeconds = refusedFor(pressure);
-      // Under a pace alone there is room again within moments.
+      // While only the pace limits, there is room again within moments.
       return {
         refuse: pressure === 'journal' ? 'journal_full' : 'overloaded',
         retryAfterSeconds: refusesAny || isModest ? waitSeconds : Math.min(waitSeconds, pace.waitSeconds() + overdueMs / 1_000),

@@ -50,12 +50,12 @@ import { type CoreParts, type ShardDeps, type Forwarder, faultLog } from './core
 /** A receiver answers a request during a stop with this Retry-After. */
 const closedRetryAfterSeconds = 5;
 
-/** True: other processes may have the store open at the same time. */
+/** True when other processes may have the store open at the same time. */
 export function mayBeShared({ store: { address } }: Pick<Config, 'store'>): boolean {
   return address.scheme === 'postgres';
 }
 
-/** Another process may leave work in a store that several have open, and nothing tells this one. */
+/** Another process may leave work in a shared store without notifying this one. */
 const sharedRestMs = 5_000;
 
 export function activity({ config }: Pick<CoreParts, 'config'>): Activity {
@@ -146,14 +146,14 @@ export function judgeAdmission(parts: CoreParts): JudgeAdmission {
   });
 }
 
-/** Of `limits.memory_bytes`: free buffers for the next request bodies. The service would rarely use more before it needs the memory elsewhere. */
+/** Share of `limits.memory_bytes` for free buffers of the next request bodies. The service would rarely use more before it needs the memory elsewhere. */
 const freeBodiesShare = 1 / 32;
 
 export function bodyBuffers({ config: { limits } }: Pick<CoreParts, 'config'>): BufferPool {
   return bufferPool({ freeBytesMax: limits.memoryBytes * freeBodiesShare });
 }
 
-/** Of `limits.memory_bytes`: bodies that wait to be forwarded. While their runs are open the pipeline holds the same bytes. */
+/** Share of `limits.memory_bytes` for bodies that wait to be forwarded. While their runs are open the pipeline holds the same bytes. */
 const forwardedBodiesShare = 1 / 8;
 
 export function forwarder(parts: CoreParts): Forwarder {
@@ -212,7 +212,7 @@ export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOp
   });
 }
 
-/** The processes that share the journal; in one that no other shares there is nothing to tell them. */
+/** The processes that share the journal. A journal of one process needs no messages. */
 function otherReplicas(parts: CoreParts): Omit<OtherGatherers, 'left'> {
   return {
     joins: (key) => parts.journal.joins(key),
@@ -282,7 +282,7 @@ function journalDeps({ telemetry, logger }: CoreParts): JournalDeps {
   return { telemetry, clock, sleep, logger, randomBytes };
 }
 
-/** Has what is open in the journals of shards that are no more taken again. */
+/** Takes the open requests from the journals of removed shards again. */
 export async function leftJournals(parts: CoreParts, shards: number, take: TakeRequest): Promise<void> {
   const { journal: address, limits } = parts.config;
   if (address.scheme !== 'disk') return;
@@ -293,7 +293,7 @@ export async function leftJournals(parts: CoreParts, shards: number, take: TakeR
   for (const journal of kept) parts.logger.error(journal, 'the journal of a former shard is kept, for not all of its requests are taken');
 }
 
-/** Of what open traces may hold, and of what the run writer may: records of a shared journal are read below it. */
+/** Share of the bytes that open traces and the run writer may hold. Records of a shared journal are read only below it. */
 const readShare = 0.6;
 
 /** Records stay in the topic while the gathering or the store is behind. Idle traces give way to new ones instead. */
@@ -379,7 +379,6 @@ export function overloadControl(
   });
 }
 
-/** What receivers hand their requests to: admission, the journal, annotations of others, recognition of agents. */
 /** The receivers listen, and the service takes nothing. */
 function isClosed({ stopping, away }: Readonly<CoreParts['state']>): boolean {
   return stopping || away !== undefined;

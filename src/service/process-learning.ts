@@ -1,7 +1,7 @@
 /**
- * Learns the normal process of each version of an agent from the runs that pass, and tells evaluators what is known. It learns in memory and
+ * Learns the normal process of each version of an agent from the runs that pass, and gives the models to evaluators. It learns in memory and
  * adds what is new to the store every few seconds, so a crash costs the runs of that time. Several threads may learn one process: the
- * store adds up. Evaluators see a model only at milestones, which makes verdicts depend on the order of runs alone.
+ * store adds up. Evaluators see a model only at milestones, which makes verdicts depend only on the order of runs.
  */
 import { mergedProcess, observedProcess, processLearner, type ProcessLearner } from '../analytics/process-learning.ts';
 import type { Run } from '../model/agent-trace.ts';
@@ -21,7 +21,7 @@ import type { SettingsInForce } from './reloading.ts';
 interface ProcessLearningOptions {
   /** The evaluators in force. */
   readonly plan: () => readonly PlannedEvaluator[];
-  /** False: redaction would change the name of a tool or a path, so it is not learnt. */
+  /** False when redaction would change the name of a tool or a path, which is then not learnt. */
   readonly mayKeep: (name: string) => boolean;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ interface ProcessLearningOptions {
   /** Rests while there is no work. Default: `sleep`. */
   readonly rest?: Sleep | undefined;
   readonly onFault: (error: unknown) => void;
-  /** True: other threads or processes learn the same processes, so models are read again while they grow. */
+  /** True when other threads or processes learn the same processes, so models are read again while they grow. */
   readonly isShared: boolean;
   readonly processesMax?: number;
 }
@@ -49,7 +49,7 @@ export interface ProcessLearning {
   stop(): Promise<void>;
 }
 
-/** Of one thread; each has some kilobytes, at all limits some hundred. */
+/** Processes of one thread. Each takes some kilobytes, and some hundred at all limits. */
 export const processesMaxDefault = 200;
 const flushEveryMs = 2_000;
 const noteUseEveryMs = 600_000;
@@ -96,12 +96,12 @@ function policyOf(plan: readonly PlannedEvaluator[]): Policy | undefined {
 
 export function processLearning(options: ProcessLearningOptions): ProcessLearning {
   const { clock, sleep, telemetry, onFault, processesMax = processesMaxDefault } = options;
-  /** Those that were used last stand at the end. */
+  /** The last used are at the end. */
   const states = new Map<string, State>();
   let store: ProcessStore | undefined;
   let task: PeriodicTask | undefined;
   let notedAtMs = clock.nowMs();
-  /** False: the store may have processes that are not in memory. */
+  /** False when the store may have processes that are not in memory. */
   let hasAll = true;
   let read: { readonly plan: unknown; readonly policy: Policy | undefined } | undefined;
   const now = (): number => Math.floor(clock.nowMs() * 1_000);
@@ -190,7 +190,7 @@ export function processLearning(options: ProcessLearningOptions): ProcessLearnin
     }
   }
 
-  /** What others have learnt, and what memory has let go. */
+  /** Reads the models that others have learnt, and those evicted from memory. */
   async function refreshed(from: ProcessStore, state: State, current: Policy): Promise<void> {
     if (state.isFrozen || !(state.isUnread || (options.isShared && state.isUsed))) return;
     const stored = await from.read(state.key);

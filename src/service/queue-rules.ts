@@ -71,7 +71,7 @@ interface QueuesAndEvaluators extends Pick<Config, 'queues'> {
   readonly evaluators: readonly { readonly configured: { readonly name: string; readonly kind: EvaluatorKind } }[];
 }
 
-/** What fills queues: their conditions, and for each that asks about a judge the draw from what the first of its judges has judged. */
+/** The rules that fill queues: their conditions, and for each queue about a judge the draw from the runs of its first judge. */
 export function rulesOfQueues({ queues, evaluators }: QueuesAndEvaluators): readonly QueueRule[] {
   const sampled = new Set(evaluators.flatMap(({ configured: { name, kind } }) => (kind === 'rule' ? [] : [name])));
   return queues.flatMap((queue): readonly QueueRule[] => {
@@ -121,14 +121,14 @@ export function queuesInForce({
   });
 }
 
-/** Of the evaluators that have one, by name. */
+/** Thresholds by the name of the evaluator, for those that have one. */
 export function thresholdsOf({ evaluators }: Pick<Config, 'evaluators'>): ReadonlyMap<string, number> {
   return new Map(evaluators.flatMap(({ configured: { name, threshold } }) => (threshold === null ? [] : [[name, threshold] as const])));
 }
 
 interface QueueUpkeepOptions {
   readonly store: { readonly queues: Pick<QueueStore, 'upkeep' | 'counts'> };
-  /** False: another process on the same store does it. Default: this one does. */
+  /** False while another process on the same store does it. Default: this process does. */
   readonly isOwn?: () => boolean;
   readonly config: () => Pick<Config, 'queues'>;
   readonly telemetry: Pick<MetricRegistry, 'add' | 'replace'>;

@@ -16,7 +16,7 @@ import type { Labels, Telemetry } from '../telemetry/telemetry.ts';
 
 interface FiguresOptions {
   readonly store: Pick<Store, 'verdicts' | 'annotations'>;
-  /** False: another process on the same store publishes the gauges. Default: this one does. */
+  /** False while another process on the same store publishes the gauges. Default: this process does. */
   readonly isOwn?: () => boolean;
   readonly telemetry: Pick<MetricRegistry, 'replace'>;
   readonly clock: Clock;
@@ -80,7 +80,7 @@ export function figures({ store, isOwn = () => true, telemetry, clock, sleep, on
   return periodicTask({ everyMs, sleep, work: compute, onFault });
 }
 
-/** The rates of the default tenant alone have no labels of their own; the API reports them. */
+/** Labels of a rate. Only the default tenant has gauges; the API reports the others. */
 function rateLabels({ name, agent, tenant }: EvaluatorRate): Labels {
   return { [wire.evaluationName]: name, [wire.agentName]: agent ?? '', [wire.tenant]: tenant ?? '' };
 }

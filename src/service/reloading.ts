@@ -44,9 +44,9 @@ interface ReloadLogger {
 interface ReloadingOptions {
   /** `undefined` when the service was started without a file. */
   readonly source: ReloadSource | undefined;
-  /** Of the configuration at the start. */
+  /** Fingerprints of the configuration at the start. */
   readonly fingerprints: Fingerprints | undefined;
-  /** The configuration at the start, for people; absent when nobody reads it. */
+  /** The configuration at the start, as shown to people; omitted when no page shows it. */
   readonly read?: ReadConfig;
   /** Applies all of it or throws. */
   readonly exchange: (loaded: LoadedConfig) => Promise<void> | void;
@@ -228,7 +228,7 @@ function remarks(all: readonly ConfigRemark[]): readonly ConfigRemark[] {
   return all.slice(0, remarksMax).map(({ file, line, column, key, problem, todo }) => ({ file, line, column, key, problem, todo }));
 }
 
-/** A fault that is none of the file; its text may hold anything, so the log alone has it. */
+/** A fault that is not one of the file. Its text may hold anything, so only the log has it. */
 function notApplied(file: string): ConfigRemark {
   const problem = 'the configuration could not be applied';
   return { file, line: 0, column: 0, key: '', problem, todo: 'The log of the service has the reason.' };
@@ -272,7 +272,7 @@ export function redactedLogger(logger: Logger, settings: SettingsInForce): Logge
   return logger.child({}, { formatters: { log: (fields) => settings.redaction()?.fields(fields) ?? fields } });
 }
 
-/** Metrics that depend on the time alone, such as those of task groups, are computed for each snapshot. */
+/** Metrics that depend only on the time, such as those of task groups, are computed for each snapshot. */
 export function metricsSnapshot(telemetry: MetricRegistry, settings: SettingsInForce): readonly MetricFamily[] {
   settings.rules().groups.report(telemetry);
   return telemetry.snapshot();

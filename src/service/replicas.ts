@@ -1,6 +1,6 @@
 /**
  * The processes on one store: each writes a sign of life, and one at a time does what must not be done twice. A task is held by a lease that
- * its process renews; when the process dies, another one takes the task after the lease. A store that one process alone can open needs none
+ * its process renews; when the process dies, another one takes the task after the lease. A store that only one process can open needs none
  * of it.
  */
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -30,7 +30,7 @@ interface ReplicaWatchOptions {
 export interface ReplicaWatch {
   /** Takes the free tasks and gives the first sign of life. Rejects when the store cannot be written. */
   open(): Promise<void>;
-  /** True: this process does the task now, and no other one does. */
+  /** True when this process, and no other one, does the task now. */
   holds(task: SharedTask): boolean;
   /** As `holds`: a number that is another one when another process may have done the task in between. `undefined`: this process does not hold it. */
   tenure(task: SharedTask): number | undefined;
@@ -46,7 +46,7 @@ export const renewEveryMs = 5_000;
 const marginMs = 5_000;
 /** A store that has taken no sign of life for this long counts as away. */
 const awayMs = 15_000;
-/** How long a process that has died is listed. */
+/** Time for which a dead process is listed. */
 const listedMs = 24 * 3_600_000;
 
 export function replicaWatch(options: ReplicaWatchOptions): ReplicaWatch {

@@ -9,7 +9,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 /** The judge queue ends a pair that is too old within this time; its run must still be in the store. */
 const endedWithinMs = 10 * 60_000;
 
-/** Of `memory_bytes`, for a store in memory. */
+/** Share of `memory_bytes` for a store in memory. */
 const memoryShare = 1 / 8;
 
 /** The getters follow the configuration in force: the run writer reads them before each deletion. */

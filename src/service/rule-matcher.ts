@@ -30,15 +30,15 @@ export type RuleOutcomes = ReadonlyMap<string, number>;
 export interface RuleMatcherOptions<Rule extends ChoosingRule> {
   readonly kind: RuleKind;
   readonly store: Pick<Store, 'run' | 'isDurable' | 'ruleMatches'>;
-  /** Whether this matcher handles now what other processes and shards have left in the store. */
+  /** True when this matcher handles the matches that other processes and shards have left in the store. */
   readonly takesLeft: () => boolean;
   /** The rules in force. */
   readonly rules: () => readonly Rule[];
   /** The store has the runs up to here. */
   readonly settled: () => Watermark;
-  /** True: runs come faster than the store writes them, so matching runs wait. */
+  /** True when runs come faster than the store writes them, so matching runs wait. */
   readonly isBehind: () => boolean;
-  /** Does with runs of one tenant what the rule says. */
+  /** Applies the rule to runs of one tenant. */
   readonly keep: (rule: Rule, runs: readonly StoredRun[]) => Promise<RuleOutcomes>;
   /** Counts runs of a rule: those of `keep`, dropped ones and failed ones. */
   readonly count: (rule: string, outcome: string, runs: number) => void;
@@ -69,13 +69,13 @@ const batchRuns = 100;
 const restAtStopMs = 20;
 /** Between two looks for matches that others have left. */
 const lookEveryMs = 15_000;
-/** A match that is older than this is left: its process or shard has died, or is far behind. To handle it twice changes nothing. */
+/** A match that is older than this is taken over: its process or shard has died, or is far behind. Handling it twice changes nothing. */
 const leftAfterMs = 60_000;
 
 interface WaitingRun {
   readonly rule: string;
   readonly run: RunKey;
-  /** What the run was not known to meet when it came. */
+  /** The part of the condition that was unknown when the run came. */
   readonly residual: RunExpression;
   readonly id: ItemId;
 }
@@ -95,11 +95,11 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
     if (runs > 0) options.count(rule, outcome, runs);
   }
 
-  /** False: it has no room. */
+  /** Returns false when there is no room. */
   function put(one: WaitingRun, isSure: boolean): boolean {
     const key = keyOf(one);
     const before = waiting.get(key);
-    // A run that has matched stays matched, whatever a later verdict leaves open.
+    // A run that has matched stays matched, even if a later verdict leaves it open.
     const kept = before !== undefined && !isSure ? { ...before, id: one.id } : one;
     if (before === undefined && (!room.mayTake(one.run.tenant) || stopped !== undefined)) {
       count(one.rule, 'dropped');
@@ -187,7 +187,7 @@ export function ruleMatcher<Rule extends ChoosingRule>(options: RuleMatcherOptio
       if (inForce.length === 0 || run.partOf !== undefined) return [];
       const { tenant, traceId, spanId, traceState } = run;
       const verdicts = new Map(evaluations.map(({ key, verdict }) => [key.name, verdict]));
-      // A verdict of a judge comes alone: the store knows the others.
+      // A verdict of a judge comes separately, and the store has the others.
       const facts = factsOf(run, item.answered === true ? new Map() : verdicts);
       const at = Math.floor(clock.nowMs() * 1_000);
       return inForce.flatMap(({ name, when, sample }): readonly NewRuleMatch[] => {
@@ -213,7 +213,7 @@ function readResidual(text: string | null): RunExpression {
   return text === null ? { kind: 'and', terms: [] } : (JSON.parse(text) as RunExpression);
 }
 
-/** Whether one of these verdicts may decide what is left. */
+/** True when one of these verdicts may decide the residual condition. */
 function looksAt(residual: RunExpression, verdicts: ReadonlyMap<string, unknown>): boolean {
   const { names, judges } = evaluatorsIn(residual);
   return (judges && verdicts.size > 0) || names.some((name) => verdicts.has(name));

@@ -258,7 +258,7 @@ export async function consoleServer(
   });
 }
 
-/** What the service knows of itself, for pages. */
+/** Watches the status of the service, for pages. */
 export function statusWatch(parts: PageParts, { replicas: others }: StoreParts): watch.StatusWatch {
   const { config, settings, shards } = parts;
   return watch.statusWatch({
@@ -277,7 +277,7 @@ export function statusWatch(parts: PageParts, { replicas: others }: StoreParts):
   });
 }
 
-/** Of the service with its shards. */
+/** Snapshot of the service with its shards. */
 function snapshotOf({ telemetry, settings }: CoreParts, shards: ShardSet | undefined): readonly MetricFamily[] {
   const own = metricsSnapshot(telemetry, settings);
   return shards === undefined ? own : mergedMetrics([own, ...shards.figures().map(({ metrics }) => metrics)]);

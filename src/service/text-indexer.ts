@@ -7,9 +7,9 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 interface TextIndexerOptions {
   readonly store: Pick<Store, 'indexTexts'>;
   readonly search: () => { readonly isOn: boolean; readonly charsMax: number };
-  /** False: another process on the same store indexes. Default: this one does. */
+  /** False while another process on the same store indexes. Default: this process does. */
   readonly isOwn?: () => boolean;
-  /** False: the store or the service has too much to do. */
+  /** False while the store or the service has too much to do. */
   readonly mayWork: () => boolean;
   readonly telemetry: Telemetry;
   readonly sleep: Sleep;
@@ -23,7 +23,7 @@ const everyMs = 1_000;
 const restAfterFaultMs = 30_000;
 /** Runs with content of one step, which is one transaction. */
 const runsPerStep = 50;
-/** A hundred runs a second take about a twentieth of a core. What is left comes with the next round. */
+/** A hundred runs a second take about a twentieth of a core. The rest follows in the next round. */
 const stepsPerRound = 2;
 /** Writes have their turn between two steps. */
 const restBetweenStepsMs = 20;

@@ -5,11 +5,11 @@ import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 
 interface VersionUpkeepOptions {
   readonly store: Pick<Store, 'versions'>;
-  /** How long runs are kept. */
+  /** Time for which runs are kept. */
   readonly keepMs: () => number;
-  /** False: the service has more urgent work than a backlog. */
+  /** False while the service has more urgent work than a backlog. */
   readonly mayWork?: () => boolean;
-  /** False: another process on the same store takes the steps between looks. Default: this one does. */
+  /** False while another process on the same store takes the steps between looks. Default: this process does. */
   readonly isOwn?: () => boolean;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -26,7 +26,7 @@ const everyMs = 60_000;
 /** Changed times of one look, of five minutes each. One that is older than six hours changes its hour as well, which is a step more. */
 const timesOfLook = 24;
 const stepsOfLook = 2 * timesOfLook;
-/** With more changed times a look sums those that began within this time. The rest come with the next round, which begins at once while the service is calm. */
+/** When more times changed, a look sums those that began within this time. The rest come with the next round, which begins at once while the service is calm. */
 const lateMs = 2 * 3_600_000;
 const stepsOfRound = 120;
 /** Writes have their turn between two steps. */

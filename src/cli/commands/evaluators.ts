@@ -70,7 +70,7 @@ function listText(all: readonly AnyEvaluator[], program: string): string {
     .join('\n');
 }
 
-/** What an entry needs beside the name. */
+/** Settings that an entry needs besides its name. */
 function needsText(needs: readonly string[]): string {
   return needs.length === 0 ? '' : ` It needs ${needs.join(', ')}.`;
 }

@@ -29,7 +29,7 @@ import { keptSpans } from '../../stores/span-archiver.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
 const inputsMax = 1_000;
-/** For exporters without `itemsAtOnce`. */
+/** Used by exporters without `itemsAtOnce`. */
 const itemsAtOnceDefault = 4;
 
 export const exportScores: CommandProgram = {

@@ -129,7 +129,7 @@ interface Recording {
 
 interface RecordingOptions {
   readonly file: string;
-  /** Of OTLP over HTTP; 0 for any free port. */
+  /** Port of OTLP over HTTP; 0 takes any free port. */
   readonly port: number;
   readonly logger: ReceiverLogger;
   /** Default: the limit of the commands that read recordings. */

@@ -1,11 +1,11 @@
-/** Whether `dist/console` is what `src/console` says. */
+/** Tells whether `dist/console` is up to date with `src/console`. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the console is made of, besides its sources. */
+/** Inputs of the console's build, besides its sources. */
 const settings: readonly string[] = ['vite.config.ts', 'package-lock.json'];
 
-/** True: the built console is missing, or older than a file or folder that it is made of. False where there are no sources. */
+/** True when the built console is missing, or older than one of its sources. False where there are no sources. */
 export function isStale(top: string): boolean {
   const sources = join(top, 'src/console');
   if (modifiedMs(sources) === undefined) return false;

@@ -11,7 +11,7 @@ import type { Store } from '../../model/store/store.ts';
 import { judgePool, type JudgePool, noBatches } from '../../service/judge-pool.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
-/** Cosine from which two inputs count as the same. The model decides what is near, so this one takes little. */
+/** Least cosine at which two inputs count as the same. Nearness depends on the model, so the default is strict. */
 export const similarityDefault = 0.95;
 /** Longer inputs exceed what common models read. */
 const embeddedCharsMax = 16_000;
@@ -49,7 +49,7 @@ export interface InputComparison {
   present(examples: readonly DatasetExample[]): Promise<void>;
   /** In their order, those whose input is near none that is known, at most `most`. They are known from now on. */
   distinct(examples: readonly DatasetExample[], most: number): Promise<readonly DatasetExample[]>;
-  /** True: no further text is embedded. */
+  /** True when no further text is embedded. */
   isFull(): boolean;
   /** Sentences on what was left out, and what was not compared. */
   notes(): readonly string[];

@@ -124,7 +124,7 @@ function revisionJson({ from, until, example }: ExampleRevision): JsonObject {
   };
 }
 
-/** Compares two versions of one dataset, or of two, by the ids of examples. Exit code 0, whatever differs. */
+/** Compares two versions of one dataset, or of two, by the ids of examples. The exit code is 0 even if they differ. */
 export async function diff(input: CommandInput, from: string | undefined, to: string | undefined): Promise<ExitCode> {
   const [before, after] = [referenceOf(input, from), referenceOf(input, to)];
   const format = reportFormat(input);

@@ -24,7 +24,7 @@ export interface DatasetReference {
   readonly version: number | undefined;
 }
 
-/** `undefined`: the text is no name, with or without a version. */
+/** Parses a name with or without a version; `undefined` for any other text. */
 export function parseReference(text: string): { readonly name: string; readonly version: number | undefined } | undefined {
   const [, name = '', version] = /^([^@]*)(?:@(\d{1,9}))?$/.exec(text) ?? [];
   return isDatasetName(name) && version !== '0' ? { name, version: version === undefined ? undefined : Number(version) } : undefined;
@@ -128,7 +128,7 @@ export function writtenOr(outcome: DatasetOutcome, { name }: DatasetKey): Writte
   );
 }
 
-/** What a change did, and on standard error what it left out. */
+/** Reports a change, and on standard error the examples that it left out. */
 export function sayWritten({ say, complain }: Pick<CommandInput, 'say' | 'complain'>, { name }: DatasetKey, written: Written): void {
   const counts = [
     [written.added, 'added'],

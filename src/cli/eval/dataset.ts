@@ -261,7 +261,7 @@ export function datasetOf(file: string, value: JsonValue, options: DatasetWith, 
   }));
 }
 
-/** Tasks and constraints may stand beside `expect`. */
+/** Tasks and constraints may be beside `expect`. */
 function statedAt(example: JsonValue, name: string): readonly string[] {
   return isJsonObject(example) && ['tasks', 'constraints'].includes(name) && member(example, name) !== undefined
     ? [name]

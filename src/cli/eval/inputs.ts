@@ -26,7 +26,7 @@ interface ReadOptions<Taken> {
   readonly taskKey?: TaskPath;
   readonly keyOptions?: TaskKeyOptions;
   readonly pieceBytes?: number;
-  /** What is kept of an item. Called as soon as its trace is whole. */
+  /** Extracts the part of an item that is kept. Called as soon as its trace is whole. */
   readonly take: (item: EvalItem) => Taken;
 }
 
@@ -156,7 +156,7 @@ function mayHoldRuns(bytes: Buffer): boolean {
   return !OTLP_KEY.test(head) && /^\uFEFF?\s*(?:[[{]|$)/.test(head);
 }
 
-/** Whether it holds spans, as a request or as other programs write them. */
+/** True when the value holds spans, as a request or in the form of other programs. */
 function holdsSpans(value: JsonValue): boolean {
   return (isJsonObject(value) && Object.keys(value).some((key) => OTLP_KEY.test(JSON.stringify(key)))) || otlpOf(value) !== undefined;
 }

@@ -39,7 +39,7 @@ async function storedDataset(
 ): Promise<readonly FileExample[]> {
   const reference = parseReference(text);
   const isThere = mayBeThere(address);
-  // A path with a folder or an ending that is no name of a dataset: its reader says what is wrong with the file.
+  // A path with a folder or an ending is not the name of a dataset: its reader reports what is wrong with the file.
   if (reference === undefined) return readDataset(text, options);
   if (!isThere)
     throw new UsageError(

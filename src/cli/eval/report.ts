@@ -131,7 +131,7 @@ interface RunError {
   readonly label: string;
   /** Class and message; empty when the spans carry neither. */
   readonly text: string;
-  /** True: a verdict of `run_error` lists it. */
+  /** True when a verdict of `run_error` lists it. */
   readonly isListed: boolean;
 }
 

@@ -48,7 +48,7 @@ export interface EvalItem {
   readonly ordered: boolean;
   /** The place of an expectation in the file of the run; absent for spans. */
   readonly origin?: (path: Path, at: 'key' | 'value') => KeyPlace;
-  /** Faults of the expectation of the run; absent: nobody has looked. */
+  /** Faults of the run's expectation; omitted when it was not checked. */
   readonly faults?: readonly ConfigFault[];
   /** Rules have scored the run, which is left without its content. */
   readonly begun?: { readonly example: FileExample | undefined; readonly coverage: Coverage; readonly result: EvalResult };
@@ -65,7 +65,7 @@ export interface FileExample {
   readonly placeOf: (part: ExpectedPart) => KeyPlace;
   /** Replaces the configured evaluators. */
   readonly plan: readonly PlannedEvaluator[] | undefined;
-  /** True: nobody has looked at the expectation, which repeats what a run did. */
+  /** True when no one has reviewed the expectation, which repeats a run. */
   readonly isDraft: boolean;
   /** The example as its file has it. */
   readonly given: JsonObject;
@@ -121,12 +121,12 @@ export interface ScoringOptions {
   readonly clock: Clock;
   /** Absent for a plan of rules. */
   readonly ask: JudgePool['ask'] | undefined;
-  /** Of one verdict of a judge; no limit when `undefined`. */
+  /** Time limit of one verdict of a judge; no limit when `undefined`. */
   readonly timeoutMs: number | undefined;
   readonly failFast: boolean;
   /** Applies to judges and reports. */
   readonly redaction?: Redaction | undefined;
-  /** Absent: runs of a task are not compared. */
+  /** Omitted when runs of a task are not compared. */
   readonly comparing?: Comparing;
   readonly onDone: (done: number) => void;
 }

@@ -29,13 +29,13 @@ export type ProcessEnd =
 
 interface AgentProcess {
   readonly end: Promise<ProcessEnd>;
-  /** Whether the command, or a process that it has started, is there. */
+  /** True while the command, or a process that it has started, is running. */
   groupExists(): boolean;
   /** Ends what the command has left running. May be called twice. */
   killGroup(): void;
 }
 
-/** Of standard output and standard error together. */
+/** Bound of standard output and standard error together. */
 export const outputBytesMax = 16 * 1024 * 1024;
 const tailCharsMax = 2_000;
 /** Between the polite signal and the other one: an agent may send its spans. */
@@ -43,7 +43,7 @@ const graceMs = 2_000;
 /** After the exit, for output that is still in the pipe; a process that the agent has left running may hold it open for ever. */
 const drainMs = 200;
 
-/** The command begins a process group of its own, so that all its processes end with it. */
+/** Starts the command in its own process group, so that all its processes end with it. */
 export function agentProcess({ command: [program = '', ...args], env, input, timeoutMs, sleep, signal, guard }: ProcessRun): AgentProcess {
   const child = started(program, args, env);
   if (typeof child === 'string')

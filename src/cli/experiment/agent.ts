@@ -25,14 +25,14 @@ export interface StartedAgent {
 
 export interface AgentStarter {
   start(slot: RunSlot, example: RunnableExample, options: StartOptions): StartedAgent;
-  /** What an experiment names when no span arrives. */
+  /** Advice that an experiment gives when no span arrives. */
   readonly whatToCheck: string;
   readonly waits: SpanWaits;
 }
 
 /** How long spans may come after the agent has ended, in milliseconds. */
 interface SpanWaits {
-  /** For the first one. */
+  /** Wait for the first span. */
   readonly firstMs: number;
   /** For the next one, while the run is not whole. */
   readonly nextMs: number;
@@ -89,7 +89,7 @@ export function commandStarter({
   };
 }
 
-/** A text as it is, any other input as JSON. */
+/** Gives a text unchanged, and any other input as JSON. */
 export function inputText(input: JsonValue): string {
   return typeof input === 'string' ? input : jsonText(input);
 }
@@ -145,7 +145,7 @@ const afterAnswer: SpanWaits = { firstMs: 15_000, nextMs: 6_000, settleMs: 100 }
 const answerBytesMax = 16 * 1024 * 1024;
 const answerStatusMax = 299;
 
-/** Posts the input: an object or a list as it is, a text as `{ "input": … }`. */
+/** Posts the input: an object or a list unchanged, a text as `{ "input": … }`. */
 export function urlStarter({ url, http }: { readonly url: string; readonly http: HttpClient }): AgentStarter {
   return {
     waits: afterAnswer,

@@ -37,7 +37,7 @@ export async function experimentCompare(input: CommandInput, [one, other, ...mor
   return regressions.length > 0 || (isGate && unscoredRegressions.length + lost.length > 0) ? 1 : 0;
 }
 
-/** Opens the store only for what is no file. */
+/** Opens the store only for names that are not files. */
 async function bothOf(input: CommandInput, one: string, other: string): Promise<readonly [ExperimentWithResults, ExperimentWithResults]> {
   const [first, second] = [fileOf(one), fileOf(other)];
   if (first !== undefined && second !== undefined) return [first, second];

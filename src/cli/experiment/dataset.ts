@@ -23,7 +23,7 @@ export interface RunnableExample extends FileExample {
 export interface RunnableDataset {
   readonly facts: ExperimentDataset;
   readonly examples: readonly RunnableExample[];
-  /** Examples whose expectation nobody has looked at. */
+  /** Examples whose expectation no one has reviewed. */
   readonly drafts: number;
 }
 

@@ -21,7 +21,7 @@ interface ScoringDeps {
   readonly clock: Clock;
   readonly ask: JudgePool['ask'];
   readonly redaction: Redaction | undefined;
-  /** Of one verdict of a judge. */
+  /** Time limit of one verdict of a judge. */
   readonly judgeTimeoutMs: number | undefined;
 }
 

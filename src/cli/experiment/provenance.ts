@@ -1,4 +1,4 @@
-/** What an experiment ran: the commit of the folder, the configuration, and the programs. */
+/** Records what an experiment ran: the commit of the folder, the configuration, and the programs. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { Environment } from '../../config/document.ts';

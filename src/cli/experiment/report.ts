@@ -31,11 +31,11 @@ interface ReportOptions {
   readonly results: readonly ExperimentResult[];
   readonly gates: readonly Gate[];
   readonly planned: number;
-  /** True: runs that ended in an error are no problem. */
+  /** True when runs that ended in an error are allowed. */
   readonly allowRunErrors?: boolean;
 }
 
-/** Passes when each gate holds, something was scored, and each run came to its end, or a gate says how many must. */
+/** Passes when each gate holds, something was scored, and each run came to its end, unless a gate sets how many must. */
 export function reportOf({ experiment, results, gates, planned, allowRunErrors = false }: ReportOptions): Report {
   const summary = experimentSummary(experiment, results);
   const held = gates.map((gate): GateOutcome => {
@@ -190,7 +190,7 @@ function commitText({ commit, branch, isDirty }: Experiment['provenance']): stri
 
 const valuesMax = 3;
 
-/** The values that occur, for a mixed experiment is no experiment. */
+/** The distinct values, because mixed values spoil an experiment. */
 function agentTexts(facts: readonly AgentFacts[]): readonly string[] {
   const values = (key: keyof AgentFacts): string => {
     const all = [...new Set(facts.flatMap((one) => one[key] ?? []))];

@@ -283,7 +283,7 @@ async function ran(
   }
 }
 
-/** The environment of the command. The keys of judges and backends are no business of an agent, unless the person passes one on. */
+/** The environment of the command. An agent does not get the keys of judges and backends, unless the person passes one on. */
 function withoutKeys({ env, complain, program }: CommandInput, { passed }: RunSettings, keys: readonly string[]): Environment {
   const kept = keys.filter((name) => env[name] !== undefined && !passed.includes(name));
   if (kept.length > 0)

@@ -23,7 +23,7 @@ interface RunnerDeps {
   readonly scoring: ExampleScoring;
   /** Agents that run at the same time. */
   readonly concurrency: number;
-  /** Of one run of the agent. */
+  /** Time limit of one run of the agent. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -91,7 +91,7 @@ export async function runExamples(runs: readonly ExampleRun[], deps: RunnerDeps)
 
 type Turn = () => Promise<void>;
 
-/** Each call resolves on a turn of the event loop of its own, so that the ends of agents are handled between two of them. */
+/** Each call resolves on a separate turn of the event loop, so that the ends of agents are handled between two of them. */
 function turns(): Turn {
   let last = Promise.resolve();
   return () => (last = last.then(async () => await nextTurn()));

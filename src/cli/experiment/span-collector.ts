@@ -45,7 +45,7 @@ interface Slot extends RunSlot {
 const retryAfterSeconds = 1;
 const recordsMax = 100_000;
 
-/** Of all runs in progress together. */
+/** Bytes of all runs in progress together. */
 const heldBytesMax = 256 * 1024 * 1024;
 
 export function spanCollector({ spansMax }: { readonly spansMax: number }): SpanCollector {
@@ -70,7 +70,7 @@ export function spanCollector({ spansMax }: { readonly spansMax: number }): Span
           strays++;
           continue;
         }
-        // Nobody sends the span that the agent was given for a parent.
+        // The span that the agent was given as its parent is never sent.
         keep(slot.spans, span.parentSpanId === slot.parentSpanId ? spanWith(span, { parentSpanId: undefined }) : span, slot, spansMax);
         woken.add(slot);
       }

@@ -68,7 +68,7 @@ interface Guess {
   readonly field: DialectField;
   readonly of: SpanRole;
   readonly words: readonly string[];
-  /** What a value must be; the first such key counts where no key has one of the words. */
+  /** Condition on a value. The first such key counts where no key has one of the words. */
   readonly fits: (span: Span, key: string) => boolean;
   readonly isShapeEnough?: true;
 }

@@ -24,7 +24,7 @@ import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 export interface InspectedRun {
   readonly run: Run;
   readonly evaluability: readonly Evaluability[];
-  /** How the agent above called it; absent for a root agent. */
+  /** The call by the agent above; omitted for a root agent. */
   readonly via?: SubAgent;
   readonly subRuns: readonly InspectedRun[];
 }
@@ -165,7 +165,7 @@ function leftOut(telemetry: MetricRegistry): readonly LeftOut[] {
   );
 }
 
-/** Whether an evaluator could score a run, otherwise the missing data and the setting that provides it. */
+/** States that an evaluator could score a run, or names the missing data and the setting that provides it. */
 export interface Evaluability {
   readonly name: string;
   readonly evaluator: AnyEvaluator;

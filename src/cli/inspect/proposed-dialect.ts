@@ -67,7 +67,7 @@ function entry(
   const roles = isGuessed ? guessedRoles(spans) : known;
   const kindKey = isGuessed ? guessedKindKey(spans, roles) : kindKeyOf(spans);
   const conditions = conditionsOf(spans, roles, kindKey);
-  // Evidence tells nothing of these spans, so there is nothing to compare a guess with.
+  // Evidence finds nothing in these spans, so there is nothing to compare a guess with.
   const { kept, dropped } = isGuessed
     ? { kept: { span: conditions.span, read: guessedFields(spans, roles, kindKey) }, dropped: [] }
     : asGoodAsEvidence({ span: conditions.span, read: readOf(spans, roles) }, match, spans, collectors);
@@ -100,7 +100,7 @@ function entry(
   };
 }
 
-/** Whether keys hold what a span was given and what it gave, so that evidence reads them once their roles are known. */
+/** True when keys hold the input and the output of a span, so that evidence reads them once their roles are known. */
 function showsContent(span: Span): boolean {
   const { input, output } = keyEvidenceOf(span).keys;
   return input !== undefined && output !== undefined;
@@ -111,7 +111,7 @@ interface Parts {
   readonly read: { readonly [field: string]: string };
 }
 
-/** Takes out, one after the other, what makes most difference to what the reader by evidence tells of the spans. */
+/** Removes, one after the other, the parts that differ most from what the reader by evidence finds in the spans. */
 function asGoodAsEvidence(
   proposed: Parts,
   match: JsonObject,
@@ -137,7 +137,7 @@ function asGoodAsEvidence(
   return { kept, dropped };
 }
 
-/** The parts less one each: fields before conditions, of which more depends. */
+/** The parts without one each: fields first, because more depends on conditions. */
 function without({ span, read }: Parts): readonly { readonly what: string; readonly parts: Parts }[] {
   const less = (all: { readonly [name: string]: string }, name: string): typeof all =>
     Object.fromEntries(Object.entries(all).filter(([other]) => other !== name));
@@ -155,7 +155,7 @@ function factsOf(collectors: readonly Collector[], span: Span): { readonly [name
   return { ...facts, ...Object.fromEntries(Object.entries(tool ?? {}).map(([name, value]) => [`tool.${name}`, value])) };
 }
 
-/** How many members differ. A guess that is none is as good as no word about it. */
+/** Counts the members that differ. An empty guess equals a missing one. */
 function different(one: { readonly [name: string]: unknown }, other: { readonly [name: string]: unknown }): number {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   return [...names].filter((name) => !isDeepStrictEqual(one[name] ?? false, other[name] ?? false)).length;
@@ -169,7 +169,7 @@ type Roles = ReadonlyMap<Span, SpanRole | undefined>;
 
 interface Conditions {
   readonly span: { readonly [role: string]: string };
-  /** As `attributes.KEY`. */
+  /** Keys in the form `attributes.KEY`. */
   readonly keys: readonly string[];
   readonly notes: readonly string[];
 }

@@ -21,9 +21,9 @@ export interface Body {
 }
 
 export interface ByteLimits {
-  /** Of one file on disk. */
+  /** Bytes of one file on disk. */
   readonly fileBytes: number;
-  /** Of all inflated bodies in memory. */
+  /** Bytes of all inflated bodies in memory. */
   readonly totalBytes: number;
   /** Recorded requests of one folder. */
   readonly folderFiles: number;
@@ -264,7 +264,7 @@ function readJson(where: string, bytes: Buffer, into: Collected): void {
 /** The first key of most requests. */
 const FIRST_KEY = /^\uFEFF?\s*\{\s*"(?:resource_?(spans|logs|metrics))"\s*:/i;
 
-/** `undefined` when the body is no OTLP request. */
+/** `undefined` when the body is not an OTLP request. */
 function signalByKey(bytes: Buffer): Signal | undefined {
   const first = FIRST_KEY.exec(bytes.toString('utf8', 0, 100))?.[1]?.toLowerCase();
   if (first !== undefined) return first === 'spans' ? 'traces' : first === 'logs' ? 'logs' : 'metrics';

@@ -97,7 +97,7 @@ function sharesLines(agents: readonly AgentShares[]): readonly string[] {
 
 function agentLines({ agent, dialect, dialects, runs, shares, evaluability }: AgentShares): readonly string[] {
   const on = new Set(evaluability.filter((one) => one.on).map(({ name }) => name));
-  // An evaluator that is off and needs an expectation or options says nothing about the spans.
+  // An evaluator that is off and needs an expectation or options shows nothing about the spans.
   const listed = shares
     .filter((share) => on.has(share.name) || share.scored + share.failed > 0 || share.skipped.some(({ need }) => need !== 'expectation'))
     .sort((a, b) => Number(on.has(b.name)) - Number(on.has(a.name)));

@@ -85,7 +85,7 @@ export function streamedRuns(inputs: readonly Input[], { reading, pieceBytes }: 
   };
 }
 
-/** What is held of a trace. */
+/** State of a trace that is held. */
 interface Held {
   readonly traceId: TraceId;
   readonly spans: { readonly span: Span; readonly place: number }[];

@@ -63,7 +63,7 @@ export interface CostForecast {
   readonly bills: readonly JudgeBill[];
 }
 
-/** What the judges of the configuration would cost a day; `undefined` without a run of the last days. */
+/** Forecasts the daily cost of the configuration's judges; `undefined` without a run in the last days. */
 export async function costForecast(
   store: Pick<Store, 'runs' | 'run' | 'judgeSpend'>,
   config: Config,
@@ -258,18 +258,18 @@ interface Traffic {
 /** Runs × probability × tokens × price. */
 interface Forecast {
   readonly name: string;
-  /** Of each vote and day. */
+  /** Use by vote, for a day. */
   readonly bills: readonly ({ readonly judge: string } & Use)[];
   readonly model: string;
   /** Verdicts a day. */
   readonly asked: number;
-  /** Of the runs. */
+  /** Share of the runs. */
   readonly share: number;
-  /** Of one verdict. */
+  /** Votes of one verdict. */
   readonly votes: number;
-  /** Of one vote, on average: an evaluator has one for each part or piece of a run that it asks about. */
+  /** Mean questions of one vote: an evaluator asks one for each part or piece of a run. */
   readonly questions: number;
-  /** Of all votes of one verdict. */
+  /** Input tokens of all votes of one verdict. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Source of the tokens: the command line, stored verdicts of the same evaluator, version and model, or the first question. */
@@ -278,7 +278,7 @@ interface Forecast {
   readonly verdicts: number;
   /** A day; `undefined` when the model has no price. */
   readonly usd: number | undefined;
-  /** The scarcest limit of its own budget, if that is too small. */
+  /** The scarcest limit in the evaluator's budget, if that is too small. */
   readonly limit: ScarceLimit | undefined;
   /** The cost with escalation of every verdict; `undefined` without escalation or price. */
   readonly usdEscalated: number | undefined;
@@ -315,7 +315,7 @@ export function scarcest(budget: BudgetLimits | undefined, { usd, requests, toke
 
 interface ForecastWith {
   readonly config: Pick<Config, 'judges' | 'prices'>;
-  /** Of one vote. */
+  /** Input tokens of one vote. */
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
 }
@@ -497,7 +497,7 @@ function probability(run: RunRow, rate: number, raise: EvaluatorConfig['raise'])
 /** The questions about one run. */
 interface Questions {
   readonly count: number;
-  /** Of all of them together. */
+  /** Characters of all of them together. */
   readonly chars: number;
 }
 
@@ -530,7 +530,7 @@ function questionsAbout(configured: ConfiguredEvaluator, run: Run): Questions | 
 
 const unanswered: Answer = { kind: 'failed', error: 'not_asked' };
 const noNotes: Answer = { kind: 'answered', value: { notes: [] }, truncated: false };
-/** As in the service. */
+/** The service has the same limit. */
 const questionsMax = 50;
 
 /** `undefined` for a request that costs no tokens. */

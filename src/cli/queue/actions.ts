@@ -160,7 +160,7 @@ function tenantQuery(input: CommandInput): { readonly tenant?: string } {
   return of === undefined ? {} : { tenant: of };
 }
 
-/** With a token the service knows the person. */
+/** Names the person, unless the service knows them by a token. */
 function personOf(input: CommandInput): { readonly person?: string } {
   const named = textOption(input, 'person');
   if (named !== undefined) return { person: named };

@@ -172,13 +172,13 @@ function parametersOf(template: string, steps: readonly string[]): Parameters {
   );
 }
 
-/** As the listener reads it. */
+/** Reads numbers from parameters like the listener. */
 function numbered(parameters: Parameters): Parameters {
   const { limit } = parameters;
   return limit === undefined ? parameters : { ...parameters, limit: Number(limit) };
 }
 
-/** What the command reports of a refusal: a wrong request throws a UsageError. */
+/** Reports a refusal: a wrong request throws a UsageError. */
 export function refusedCode(input: CommandInput, refusal: Extract<QueueAnswer, { readonly kind: 'refused' }>): 1 {
   const { status, message, todo } = refusal;
   if (status !== 409) throw new UsageError(`${message} ${todo}`);

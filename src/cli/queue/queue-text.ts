@@ -22,7 +22,7 @@ export function queueLine(queue: JsonObject): string {
   return `${cell(queue, 'name').padEnd(24)}  ${states}${member(queue, 'configured') === false ? '  (not in the configuration)' : ''}`;
 }
 
-/** With what it asks and how far people agree. */
+/** Shows a queue with its questions and the agreement of people. */
 export function queueText(queue: JsonObject): readonly string[] {
   const people = number(queue, 'people');
   return [

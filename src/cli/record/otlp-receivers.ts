@@ -22,11 +22,11 @@ interface OtlpReceiversOptions {
   readonly ingest: Ingest;
   readonly telemetry: Telemetry;
   readonly logger: ReceiverLogger;
-  /** Of OTLP over HTTP; 0 for any free port. */
+  /** Port of OTLP over HTTP; 0 takes any free port. */
   readonly port: number;
 }
 
-/** Of one request: the defaults of the service. */
+/** Limits of one request: the defaults of the service. */
 const limits = { bodyBytes: 16 * 1024 * 1024, inflatedBytes: 64 * 1024 * 1024 } as const;
 const inFlightBytesMax = 4 * limits.inflatedBytes;
 

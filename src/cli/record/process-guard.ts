@@ -1,4 +1,4 @@
-/** Ends the processes that a command has started when the command itself is killed: no handler of its own runs then. */
+/** Ends the processes that a command has started when the command itself is killed, because its handlers do not run then. */
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
@@ -10,7 +10,7 @@ export interface ProcessGuard {
   stop(): void;
 }
 
-/** Reads until its input ends, which happens when the only process that holds the other end is gone, whatever has ended it. */
+/** Reads until its input ends, which happens when the only process that holds the other end has ended for any reason. */
 const script = `
 trap '' HUP INT TERM
 targets=

@@ -1,4 +1,4 @@
-/** Joins stored runs to the session of which one of them is the last turn, by the rules of the service. */
+/** Joins stored runs to the session whose last turn is one of them, by the rules of the service. */
 import type { Run } from '../../model/agent-trace.ts';
 import { sessionRun, sessionTurnsMax, surplusTurn } from '../../model/store/session-store.ts';
 import type { Micros } from '../../model/timestamp.ts';
@@ -24,7 +24,7 @@ export interface JoinedSession {
 /** `goes_on`: a later turn is the last one. `not_joined`: a part is missing, so nothing is known about the session. */
 export type SessionOfRun = JoinedSession | { readonly kind: 'goes_on' } | { readonly kind: 'not_joined'; readonly reason: string };
 
-/** The members around one of them, without those from which a pause of more than `keepMicros` separates it. Sorted, oldest first. */
+/** The members around one of them, without those beyond a pause of more than `keepMicros`. Sorted, oldest first. */
 export function aroundMember<Member extends SessionMember>(
   members: readonly Member[],
   id: string,
@@ -42,7 +42,7 @@ export function aroundMember<Member extends SessionMember>(
   return found < 0 ? { before: [], after: [] } : { before: members.slice(from, found), after: members.slice(found + 1) };
 }
 
-/** Whether a run is a turn, and no part of one. */
+/** True when a run is a turn, not part of one. */
 export function isTurn({ parent, partOf }: Pick<Run, 'parent' | 'partOf'>): boolean {
   return parent === undefined && partOf === undefined;
 }

@@ -21,7 +21,7 @@ import { noTelemetry } from '../../telemetry/telemetry.ts';
 export const judgeModes = ['cached', 'ask', 'skip'] as const;
 export type JudgeMode = (typeof judgeModes)[number];
 
-/** Reasons for which nobody was asked. They say nothing about the run. */
+/** Reasons why no judge was asked. They do not concern the run. */
 export const notAskedReasons = { cached: 'no_cached_answer', skip: 'judges_skipped', ask: 'replay_budget' } as const;
 
 export interface ReplayJudges {
@@ -42,7 +42,7 @@ interface ReplayJudgesOptions {
   /** Identifies the replay over several processes. */
   readonly id: string;
   readonly day: Day;
-  /** Whether a text may be stored: it has nothing to redact. */
+  /** True when a text may be stored: it has nothing to redact. */
   readonly mayStore: (text: string) => boolean;
   readonly onFault: (error: unknown) => void;
 }

@@ -30,7 +30,7 @@ export interface ReplaySettings {
   readonly config: string;
   readonly against: string | undefined;
   readonly filter: RunFilter;
-  /** The filters as they were written, which identify the replay. */
+  /** The original text of the filters, which identifies the replay. */
   readonly filterTexts: readonly string[];
   readonly limit: number;
   readonly judges: JudgeMode;
@@ -214,7 +214,7 @@ async function overHeld(options: ReplayWith & { readonly store: ReplayableStore 
   return reportOf(options, { tally, parts, spentUsd, forecast, written: settings.write === undefined ? undefined : fates, warnings });
 }
 
-/** Where an interrupted replay of the same id stands; `undefined` for one that begins. */
+/** The checkpoint of an interrupted replay with the same id; `undefined` for one that begins. */
 async function checkpointOf({
   settings: { write },
   input,
@@ -229,7 +229,7 @@ async function checkpointOf({
     return found;
   }
   if (found === undefined) return undefined;
-  // What it has written needs no revision again.
+  // Verdicts that it has written need no revision again.
   input.complain('An interrupted replay of this configuration and these filters begins anew; --resume would have continued it.');
   await store.replays.forget(id);
   return undefined;

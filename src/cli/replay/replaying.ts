@@ -19,7 +19,7 @@ interface Replaying {
   readonly rescoring: Rescoring;
   /** Scores the side before the change; absent: the stored verdicts are that side. */
   readonly against: Rescoring | undefined;
-  /** Where evaluators of whole sessions get the turns from. */
+  /** Source of the turns for evaluators of whole sessions. */
   readonly sessions: SessionReader;
   readonly tally: ReplayTally;
   readonly pace: Pace;
@@ -59,7 +59,7 @@ export async function replayStored(options: StoreReplaying): Promise<number> {
         const work: Promise<void> = replayOne(one, options)
           .then(ended)
           .finally(() => working.delete(work));
-        // When another one fails first, nobody waits for this one.
+        // When another one fails first, nothing waits for this one.
         work.catch(() => undefined);
         working.add(work);
         if (working.size >= options.concurrency) await Promise.race(working);

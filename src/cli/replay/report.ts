@@ -99,7 +99,7 @@ export function differenceText({ paired, p, word }: EvaluatorResult): string {
   return `${points(difference.point)}${unit} (${points(difference.low)} to ${points(difference.high)}) on the same ${runsText(n)}, ${probability}: ${resultTexts[word]}`;
 }
 
-/** What happened to the verdicts of an evaluator, without the counts that are 0. */
+/** Counts what happened to the verdicts of an evaluator, without the counts that are 0. */
 export function changesText({ changes, noLonger, notAsked }: EvaluatorResult): string {
   const reasons = (counts: { readonly [reason: string]: number }): string =>
     ` (${Object.entries(counts)
@@ -123,7 +123,7 @@ export function changesText({ changes, noLonger, notAsked }: EvaluatorResult): s
     .join('; ');
 }
 
-/** Every verdict is as before, so one line says all. */
+/** True when every verdict is as before, so that one line is enough. */
 export function isUnchanged({ changes }: EvaluatorResult): boolean {
   return Object.entries(changes).every(([word, count]) => word === 'same' || word === 'unscored' || count === 0);
 }

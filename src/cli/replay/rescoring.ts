@@ -27,27 +27,27 @@ import { clock } from '../../service/node-runtime.ts';
 import { storedVerdict } from '../../stores/row-mapping.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
-/** What one evaluator says of a run under the configuration. */
+/** The result of one evaluator for a run under the configuration. */
 export type After =
   | {
       readonly kind: 'verdict';
       readonly verdict: ReplayedVerdict;
       /** Probability with which both this verdict and its run were chosen. */
       readonly probability: number;
-      /** True: the stored verdict holds, as its evaluator is the same. */
+      /** True when the stored verdict holds, because its evaluator is the same. */
       readonly isStored: boolean;
     }
   /** The configuration does not score this run. */
   | { readonly kind: 'none'; readonly reason: string }
-  /** Nobody was asked, so nothing is known. */
+  /** No judge was asked, so nothing is known. */
   | { readonly kind: 'not_asked'; readonly reason: string };
 
-/** By the name of the evaluator. */
+/** Results by the name of the evaluator. */
 export type AfterByName = ReadonlyMap<string, After>;
 
 export interface Rescored {
   readonly after: AfterByName;
-  /** Redacted, with every verdict of a rule and each new verdict of a judge as an item of its own, as exporters get them. Verdicts on sessions are not among them. */
+  /** Redacted, with every verdict of a rule and each new verdict of a judge as a separate item, in the form that exporters get. Verdicts on sessions are not among them. */
   readonly items: readonly ScoredRun[];
 }
 
@@ -63,7 +63,7 @@ export interface Rescoring {
 export interface RescoringOptions {
   readonly config: Config;
   readonly judges: Pick<ReplayJudges, 'ask'>;
-  /** True: evaluators that did not change score again too. */
+  /** True when evaluators that did not change score again too. */
   readonly isAnew: boolean;
 }
 
@@ -124,7 +124,7 @@ export function rescoring({ config, judges, isAnew }: RescoringOptions): Rescori
     return { kind: 'verdict', verdict: replayedVerdict(said), isStored: false, probability };
   }
 
-  /** The last turn stands for the session. Other runs have no entry, as they have no verdict of these evaluators. */
+  /** The last turn represents the session. Other runs have no entry, because they have no verdict of these evaluators. */
   async function sessionVerdicts(
     run: Run,
     before: ReadonlyMap<string, ReplayedVerdict>,
@@ -202,7 +202,7 @@ function replayedVerdict(evaluation: Evaluation): ReplayedVerdict {
   return { ...storedVerdict(evaluation), kind: evaluation.evaluatorKind, optionsHash: evaluation.optionsHash };
 }
 
-/** What a verdict says of its run, whichever evaluator says it. */
+/** The content of a verdict, without the name of its evaluator. */
 export function contentText({ verdict, score, label, explanation, reason, evidence, details }: ReplayedVerdict): string {
   return jsonText([verdict, score ?? null, label, explanation, reason ?? null, evidence, details], { sortKeys: true });
 }
@@ -212,7 +212,7 @@ function identifiedText(said: ReplayedVerdict): string {
   return jsonText([said.evaluator, said.kind, said.version, said.optionsHash, contentText(said)]);
 }
 
-/** The rules' item and the items of judges with the changed verdicts alone; `undefined` when nothing changed. */
+/** The rules' item and the items of judges with only the changed verdicts; `undefined` when nothing changed. */
 export function changedItem({ after, items }: Rescored, before: readonly ReplayedVerdict[]): ScoredRun | undefined {
   const stored = new Map(before.map((one) => [one.name, one]));
   const isChanged = (name: string): boolean => {

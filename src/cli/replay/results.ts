@@ -1,4 +1,4 @@
-/** What a replay found, from its tally: rates before and after, their difference, and whether an evaluator is worse. */
+/** Computes the results of a replay from its tally: rates before and after, their difference, and whether an evaluator is worse. */
 import type { EvaluatorTallyData, Measure, ReplayTallyData } from './tally.ts';
 import type { Estimate } from '../../statistics/estimate.ts';
 import { usualConfidence } from '../../statistics/estimate.ts';
@@ -9,11 +9,11 @@ import { pairedRates, type PairedRates } from '../../statistics/paired-rate.ts';
 export type ResultWord = 'worse' | 'better' | 'no_difference_shown' | 'not_tested';
 
 export interface EvaluatorResult extends Omit<EvaluatorTallyData, 'sums'> {
-  /** Of all runs with a stored verdict that were scored again. */
+  /** Rate of all runs with a stored verdict that were scored again. */
   readonly before: SideRate | undefined;
-  /** Of all runs with a verdict under the new configuration. */
+  /** Rate of all runs with a verdict under the new configuration. */
   readonly after: SideRate | undefined;
-  /** Of the runs with both verdicts of one measure; `undefined` without such a run. */
+  /** Rates of the runs with both verdicts of one measure; `undefined` without such a run. */
   readonly paired: (PairedRates & { readonly measure: Measure }) | undefined;
   /** The p-value of the paired test, adjusted for the number of evaluators. */
   readonly p: number;

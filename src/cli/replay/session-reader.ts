@@ -25,7 +25,7 @@ export const notJoinedTexts = {
 } as const;
 
 export interface SessionReader {
-  /** Of a turn with a session id. Holds a bounded number of sessions: `use` runs while this one is held. */
+  /** Reads the session of a turn with a session id. Holds a bounded number of sessions: `use` runs while this one is held. */
   withSession<Result>(run: Run, use: (session: SessionOfRun) => Promise<Result>): Promise<Result>;
 }
 
@@ -49,7 +49,7 @@ interface Member extends SessionMember {
   readonly row: ReplayRun;
 }
 
-/** What is known of a session id. */
+/** The known runs of a session id. */
 interface Listing {
   /** Oldest first; `undefined`: there are too many. */
   readonly members: readonly Member[] | undefined;
@@ -100,7 +100,7 @@ export function storedSessions(options: StoredSessions): SessionReader {
     const isNewest = turns.size === 0;
     turns.add(id);
     if (members === undefined) return isNewest ? notJoined('session_too_long') : { kind: 'goes_on' };
-    // A session id in redacted spans may stand for several.
+    // A session id in redacted spans may cover several.
     if (options.reading.takesRedacted)
       for await (const [own] of readRuns(rowsOf(members.filter((member) => member.id === id)), reading))
         if (own?.kind === 'gone') return { kind: 'not_joined', reason: `${turnPrefix}${own.reason}` };
@@ -154,7 +154,7 @@ async function membersOf(
     const page = await replays.page({ filter: { tenant, sessionId }, limit: pageRuns, after });
     for (const row of page.runs) {
       const { traceId, startedAt, endedAt } = row;
-      // Verdicts are what takes the memory, and nobody needs them here.
+      // Verdicts take most of the memory, and are not needed here.
       members.push({ id: runTargetId(row), traceId, startedAt, endedAt, row: { ...row, verdicts: [] } });
     }
     if (members.length > sessionRunsMax) return undefined;

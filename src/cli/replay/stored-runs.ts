@@ -38,7 +38,7 @@ export type ReadRun =
 export interface StoredRunsOptions {
   readonly store: Pick<Store, 'spans' | 'run'>;
   readonly reading: Reading;
-  /** True: redacted spans count. */
+  /** True when redacted spans count. */
   readonly takesRedacted: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function* readRuns(rows: readonly ReplayRun[], options: StoredRunsO
   const readOn = (): void => {
     for (; next < traces.length && ahead.length < aheadMax; next++) {
       const reading = readTrace(traces[next] ?? [], options);
-      // Whoever takes it hears of the failure; one that is not taken must not end the process.
+      // The consumer gets the failure; a page that is never taken must not end the process.
       reading.catch(() => undefined);
       ahead.push(reading);
     }

@@ -10,7 +10,7 @@ import type { ReplayedVerdict } from '../../model/store/replay-store.ts';
 import { runTargetId } from '../../model/verdict.ts';
 import { type PairedObservation, pairedSums, type PairedSums, type PairedSumsData } from '../../statistics/paired-rate.ts';
 
-/** Evaluators with results of their own; more exist only by mistake. */
+/** Evaluators with separate results; more exist only by mistake. */
 const evaluatorsMax = 500;
 /** Different reasons of one count. */
 const reasonsMax = 50;
@@ -19,7 +19,7 @@ const explanationChars = 300;
 /** Runs that are named for each reason. */
 const namedMax = 3;
 
-/** What happened to one verdict. `changed`: the same word, with another score, label or explanation. */
+/** What happened to one verdict. `changed` keeps the word and has a new score, label or explanation. */
 export const changeWords = [
   'same',
   'changed',
@@ -50,7 +50,7 @@ export interface ReplayExample {
 
 type Counts = { [reason: string]: number };
 
-/** Sums of pass rates, and of scores without a threshold. Each side alone counts the same value twice. */
+/** Sums of pass rates, and of scores without a threshold. A single side counts the same value twice. */
 type SumsOf<Sums> = { readonly [measure in Measure]: { readonly [side in Side]: Sums } };
 const measureWords = ['pass_rate', 'mean_score'] as const;
 export type Measure = (typeof measureWords)[number];
@@ -61,7 +61,7 @@ export interface EvaluatorTallyData {
   readonly name: string;
   readonly kind: ReplayedVerdict['kind'] | null;
   readonly changes: { readonly [word in ChangeWord]: number };
-  /** By the reason of the missing score. */
+  /** Counts by the reason of the missing score. */
   readonly noLonger: Counts;
   readonly notAsked: Counts;
   /** Verdicts whose evaluator has the same id, version, options and model. */

@@ -25,9 +25,9 @@ interface ReplayWriterOptions {
 }
 
 export interface ReplayWriter {
-  /** True: the run gets a revision with the page. */
+  /** Returns true when the run gets a revision with the page. */
   add(row: ReplayRun, rescored: Rescored): boolean;
-  /** Writes the page and where the replay stands. Rejects with `ReplayStopped` when nobody sends what waits for the backends, or the store fails. */
+  /** Writes the page and the checkpoint. Rejects with `ReplayStopped` when no process sends the rows that wait for backends, or the store fails. */
   flush(state: JsonValue, at: Pick<ReplayCheckpoint, 'to' | 'after'>): Promise<readonly RevisionFate[]>;
 }
 
@@ -37,7 +37,7 @@ const waitEveryMs = 1_000;
 /** Longer than a service at rest needs to notice the rows: a minute until it looks, and ten seconds until it counts. */
 const stuckMs = 180_000;
 
-/** The replay cannot go on. What it has written stays, with its checkpoint. */
+/** The replay cannot go on. Written revisions stay, with their checkpoint. */
 export class ReplayStopped extends Error {}
 
 /** Attempts of one page while the store fails, as when another process holds the file for long. */
@@ -49,7 +49,7 @@ export function replayWriter({ store, config, id, exports, pace, clock, sleep, o
   const roomMax = Math.min(waitingMax, config.store.keep.exports / 2);
   let page: Revision[] = [];
 
-  /** Rules are one part of a run, so their item holds the verdicts that did not change too, as they are stored. */
+  /** Rules are one part of a run, so their item also holds the stored verdicts that did not change. */
   function exported({ after, items }: Rescored, changed: ScoredRun): readonly ScoredRun[] {
     const names = new Set(changed.evaluations.map(({ key }) => key.name));
     return items

@@ -1,4 +1,4 @@
-/** Opens the tracing of the service itself as the configuration says. */
+/** Opens the tracing of the service itself by its configuration. */
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import { environmentPairs } from '../../config/entries/address.ts';

@@ -30,7 +30,7 @@ export interface SdkSinkOptions {
   readonly sleep: Sleep;
   /** Called when spans could not be sent, at most once a minute. */
   readonly onFault: (error: unknown) => void;
-  /** Default: OTLP over HTTP, as `traces` says. */
+  /** Default: OTLP over HTTP, configured by `traces`. */
   readonly exporter?: SpanExporter;
 }
 

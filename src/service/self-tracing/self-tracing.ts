@@ -104,7 +104,7 @@ export function selfTracing({ sink, clock, randomBytes, isOpen }: SelfTracingOpt
   const closedMs = recentNumbers(jobsMax);
   /** Jobs that were taken out of the store. */
   const jobs = recentMap<string, { readonly offeredMs: number; readonly resumedMs: number }>(jobsMax);
-  /** By the decisions of an item: the stored item and the sent item share them. */
+  /** Keyed by the decisions of an item, which the stored item and the sent item share. */
   const scoredMs = new WeakMap<ExportItem['decisions'], number>();
   /** When the journal had a request, by its first span or record. */
   const appendedMs = new WeakMap<object, number>();
@@ -431,7 +431,7 @@ interface Timed {
   /** Names of the spans below it: the wait, and the work. */
   readonly wait: string;
   readonly doing: string;
-  /** By the decisions of the items. */
+  /** Decisions of the items that were tried. */
   readonly tried: WeakSet<ExportItem['decisions']>;
 }
 

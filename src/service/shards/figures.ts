@@ -1,4 +1,4 @@
-/** What several threads tell of the service, as if one told it. */
+/** Merges the figures of several threads into those of one service. */
 import type { BackendPast, EntryStatus, ExporterStatus } from '../../model/exporter-status.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
 
@@ -44,7 +44,7 @@ function latest(one: number | undefined, other: number | undefined): number | un
   return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
-/** By service and scope. */
+/** Merges notices by service and scope. */
 export function mergedNotices(all: readonly UnrecognisedNotice[]): readonly UnrecognisedNotice[] {
   const byScope = Map.groupBy(all, ({ service, scope }) => JSON.stringify([service, scope]));
   return [...byScope.values()].flatMap(([first, ...others]) =>

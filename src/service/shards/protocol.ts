@@ -32,13 +32,13 @@ export interface ShardRequest {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** What cannot be sent at a stop. */
+/** Items that cannot be sent at a stop. */
 export interface ShardLeft {
   readonly unsent: number;
   readonly unforwarded: number;
 }
 
-/** What people and other programs ask for. */
+/** Figures that people and other programs ask for. */
 export interface ShardFigures {
   readonly metrics: readonly MetricPoints[];
   readonly exporters: readonly EntryStatus[];
@@ -46,7 +46,7 @@ export interface ShardFigures {
   readonly fullFolder: string | undefined;
 }
 
-/** What a shard is asked for, with the answers. */
+/** Calls to a shard, with their answers. */
 export interface ShardCalls {
   /** Opens the journal of the shard. Answers with the keys of the traces that are open in it. */
   readonly start: { readonly ask: undefined; readonly answer: readonly string[] };

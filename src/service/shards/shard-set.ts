@@ -1,5 +1,5 @@
 /**
- * Shards of the service, each a thread with a journal of its own. The thread of the listeners divides requests by trace and hands the parts over.
+ * Shards of the service, each a thread with its own journal. The thread of the listeners divides requests by trace and hands the parts over.
  * A shard that dies is started again and reads its journal; the others go on.
  */
 import { setImmediate as turn } from 'node:timers/promises';
@@ -52,7 +52,7 @@ export interface ShardSet {
   /** Rejects when a shard cannot start. */
   start(): Promise<void>;
   readonly take: TakeRequest;
-  /** Of each shard, a tenth of a second old. */
+  /** Readings of each shard, at most a tenth of a second old. */
   readings(): readonly Readings[];
   /** Asks the shards for their figures. Never rejects: of a shard that does not answer the last ones hold. */
   refresh(): Promise<void>;
@@ -69,13 +69,13 @@ const firstRestMs = 100;
 const longestRestMs = 10_000;
 /** Until the store is asked for a port again. */
 const storeRestMs = 20;
-/** Traces that another shard than their own has, as after a change of the number of shards. */
+/** Traces that are not in the shard of their hash, as after a change of the number of shards. */
 export const elsewhereMax = 100_000;
 
 export function shardSet(options: ShardSetOptions): ShardSet {
   const { logger, here } = options;
   let inForce = options.config;
-  /** By trace key. */
+  /** Shards by trace key. */
   const elsewhere = sharedLru<Shard>(elsewhereMax);
   const others: ShardOptions['others'] = {
     async handOver(key, request) {
@@ -106,7 +106,7 @@ export function shardSet(options: ShardSetOptions): ShardSet {
     }));
   }
 
-  /** The shard has the trace, whatever its hash. */
+  /** The shard has the trace, regardless of its hash. */
   function adopted(key: string, shard: Shard): void {
     if (homeOf(tenantOf(key), traceIdOf(key)) === shard) elsewhere.delete(tenantOf(key), key);
     else elsewhere.set(tenantOf(key), key, shard);
@@ -116,7 +116,7 @@ export function shardSet(options: ShardSetOptions): ShardSet {
     return shards[hashOf(tenant, traceId) % shards.length];
   }
 
-  /** Of the traces of one tenant. The spans of a trace mostly follow each other. */
+  /** Finds the owners of one tenant's traces. The spans of a trace mostly follow each other. */
   function ownersIn(tenant: Tenant): (traceId: string | undefined) => Shard | undefined {
     let [last, owner]: [string | undefined, Shard | undefined] = [undefined, shards[0]];
     return (traceId) => {
@@ -188,7 +188,7 @@ function hashOf(tenant: string, traceId: string): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** In memory of their own, which the shard takes over. */
+/** Copies the bytes into separate memory, which the shard takes over. */
 function bytesOf(part: RequestPart): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(part.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -235,7 +235,7 @@ interface Waiting {
 class Shard {
   readings: Readings | undefined;
   #figures = noFigures;
-  /** What threads of this shard have counted that are gone. */
+  /** Counts of earlier threads of this shard. */
   #counted: readonly MetricPoints[] = [];
   readonly #options: ShardOptions;
   readonly #data: () => ShardData;
@@ -255,7 +255,7 @@ class Shard {
   async start(): Promise<void> {
     const { onThread, onOpen } = this.#options;
     const data = this.#data();
-    // As sources and as built files the two stand side by side.
+    // Both files are in one folder, as sources and as built files.
     const thread = new Worker(new URL(`./shard-thread${extname(import.meta.url)}`, import.meta.url), {
       workerData: data,
       name: `tracejury-${data.index}`,
