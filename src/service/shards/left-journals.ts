@@ -19,7 +19,7 @@ import { runInTurns } from '../../runtime/cooperative.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 
 export interface LeftJournals {
-  /** Of the journal of the service. */
+  /** Folder of the service's journal. */
   readonly folder: string;
   /** Number of current shards: folders from this number on belong to former ones. */
   readonly shards: number;
@@ -48,7 +48,7 @@ export interface KeptJournal {
   readonly folder: string;
   /** Number of requests that no shard takes. 0: the journal had set records aside before. */
   readonly requests: number;
-  /** Of the first request that no shard takes. */
+  /** Reason of the first request that no shard takes. */
   readonly reason?: string;
 }
 
@@ -84,7 +84,7 @@ export async function takeJournal({ folder, settings, ...options }: Omit<LeftJou
   return { requests, kept: [{ folder: kept, requests: reasons.length, ...(reasons[0] === undefined ? {} : { reason: reasons[0] }) }] };
 }
 
-/** Whether the journal has damaged segments, or records on which the process died twice. */
+/** True when the journal has damaged segments, or records on which the process died twice. */
 async function hasSetAside(folder: string): Promise<boolean> {
   const names = await readdir(folder);
   const quarantined = await readdir(join(folder, quarantineFolder)).catch((): readonly string[] => []);
