@@ -37,10 +37,10 @@ export interface Config {
     readonly otlpHttp: Address;
     readonly otlpGrpc: Address;
     readonly console: Address;
-    /** For all listeners; only those of OTLP request client certificates. */
+    /** Used by all listeners; only those of OTLP request client certificates. */
     readonly tls?: Tls;
     readonly insecure: boolean;
-    /** Absent: the default rule of each listener. */
+    /** Without it, each listener has its default rule. */
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
     readonly tokens: readonly Token[];
@@ -63,12 +63,12 @@ export interface Config {
     readonly metricAgents?: number;
     /** Versions of an agent with their own label values; 0: none. */
     readonly metricVersions: number;
-    /** Of all listeners together; absent: as many as descriptors allow. */
+    /** Connections of all listeners together. Default: as many as descriptors allow. */
     readonly connections?: number;
   };
   readonly closing: {
     readonly settleMs: number;
-    /** For the first close of a trace that one request brought. */
+    /** Quiet time before the first close of a trace that one request brought. */
     readonly batchedSettleMs: number;
     readonly quietMs: number;
     readonly abandonMs: number;
@@ -88,9 +88,9 @@ export interface Config {
   readonly store: {
     readonly address: StoreAddress;
     readonly keep: Omit<RetentionLimits, 'jobsMs' | 'turnsMs'>;
-    /** How long an annotation waits for its run. */
+    /** Time for which an annotation waits for its run. */
     readonly annotationsWaitMs: number;
-    /** How long an experiment stays after its last result. */
+    /** Time for which an experiment stays after its last result. */
     readonly experimentsMs: number;
     readonly content: ContentChoice;
     /** The index of stored texts; `charsMax`: characters of an input, and of an answer. */
@@ -128,14 +128,14 @@ interface Token {
   /** Secret. */
   readonly value: string;
   readonly may: readonly Permission[];
-  /** Absent: all tenants. */
+  /** Omitted for all tenants. */
   readonly sees?: 'own';
 }
 
 export interface EvaluatorConfig {
   /** Ready to run, with complete options, expectation and threshold. Its name is unique. */
   readonly configured: ConfiguredEvaluator;
-  /** Absent: every run. */
+  /** Omitted for every run. */
   readonly when?: RunCondition;
   /** Name of a judge. A judge evaluator has either `judge` or `panel`. */
   readonly judge?: string;

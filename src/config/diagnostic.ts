@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } fr
 
 export interface ConfigFault {
   readonly file: string;
-  /** From 1; 0 for a fault without a line. */
+  /** Line number from 1; 0 for a fault without a line. */
   readonly line: number;
   /** From 1, in UTF-16 units. */
   readonly column: number;

@@ -96,7 +96,7 @@ export function parseConfigText(text: string, env: Environment): ConfigDocument 
   };
 }
 
-/** What an empty text holds, without its parser. */
+/** Value of an empty text, without the parser. */
 const defaults: ConfigDocument = {
   value: ownMembers([]),
   faults: [],

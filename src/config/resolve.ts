@@ -115,7 +115,7 @@ export function resolveConfig({ value, members, entryIndexes, env, tools, drift,
   };
 }
 
-/** Where browsers reach the console; `undefined` when the listener does not name one host and one port. */
+/** Address at which browsers reach the console; `undefined` when the listener does not name one host and one port. */
 function consoleUrl(value: JsonObject): string | undefined {
   const listen = objectAt(value, 'listen');
   const written = member(listen, 'console_url') ?? member(objectAt(listen, 'oidc'), 'url');
@@ -177,7 +177,7 @@ function evaluator(
   };
 }
 
-/** Of an evaluator that learns, and has no model of its own. */
+/** Settings of an evaluator that learns, without a given model. */
 function learningOf(
   { evaluator: { learns, optionsSchema, defaults } }: ConfiguredEvaluator,
   written: JsonObject,
@@ -437,7 +437,7 @@ function text(from: JsonObject, key: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Of `listen.oidc`; nothing where the key is left out. */
+/** Reads `listen.oidc`; empty without the key. */
 function people(written: JsonObject): Pick<Config['listen'], 'oidc'> {
   const [issuer, clientId, clientSecret, url] = ['issuer', 'client_id', 'client_secret', 'url'].map((key) => member(written, key));
   if (typeof issuer !== 'string') return {};

@@ -102,7 +102,7 @@ function objectOf(value: JsonValue | undefined): JsonObject | undefined {
 
 /** A key of the reference page with type, default, range and meaning. */
 export interface ReferenceRow {
-  /** `keep.runs`, `[].name`, `*.model`: `[]` stands for an item, `*` for any name. */
+  /** `keep.runs`, `[].name`, `*.model`: `[]` is any item, `*` any name. */
   readonly key: string;
   /** The parts of the key, with `*` for items and names. */
   readonly path: readonly string[];

@@ -85,7 +85,7 @@ function maskedValue(written: string): string {
 /** A variable without a default value. */
 const REFERENCE = /(\$\{env:\w{1,200}\})/;
 
-/** Of a line in a message; it also bounds the work of the patterns below. */
+/** Length of a line in a message; it also bounds the work of the patterns below. */
 const lineLengthMax = 500;
 
 /** For a mistyped `api_keyy`, or a file that is not YAML: without a schema the name of the key decides. */

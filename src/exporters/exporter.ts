@@ -23,7 +23,7 @@ export type ExportFailure = Extract<ExportOutcome, { readonly kind: 'failed' }>;
 /** A request as a dry run lists it. */
 export interface PlannedRequest {
   readonly method: string;
-  /** With the path. A user name in it, or the path itself, may be secret. */
+  /** The URL with its path. A user name in it, or the path itself, may be secret. */
   readonly url: string;
   /** The query string, without its question mark. */
   readonly query?: string;
@@ -35,21 +35,21 @@ export interface PlannedRequest {
 
 export interface Exporter {
   readonly id: string;
-  /** Items that the queue sends at the same time. Absent: the queue's default. For exporters that batch items. */
+  /** Items that the queue sends at the same time. Default: the queue's number. Exporters that batch items set it. */
   readonly itemsAtOnce?: number;
-  /** True: the backend lives in this process, so the store keeps no rows for it. */
+  /** True when the backend is in this process, so the store keeps no rows for it. */
   readonly isVolatile?: true;
   /** Resolves, never rejects. Idempotent: a retry of the same item sends the same ids. */
   send(item: ExportItem): Promise<ExportOutcome>;
-  /** Tells people of an alert. Resolves, never rejects. Absent: the exporter sends scores only. */
+  /** Notifies people of an alert. Resolves, never rejects. Omitted by exporters that send only scores. */
   notify?(notice: AlertNotice): Promise<ExportOutcome>;
   /**
-   * Sends one request without effect, to the address and with the credentials of all others. Resolves, never rejects. Absent: nothing to
-   * test.
+   * Sends one request without effect, to the address and with the credentials of all others. Resolves, never rejects. Omitted when there is
+   * nothing to test.
    */
   probe?(): Promise<ExportOutcome>;
   /**
-   * Lists the requests for these items, as if the backend had their spans and no scores. Sends nothing. Absent: the exporter sends no
+   * Lists the requests for these items, as if the backend had their spans and no scores. Sends nothing. Omitted by exporters that send no
    * requests.
    */
   plan?(items: readonly ExportItem[]): Promise<readonly PlannedRequest[]>;

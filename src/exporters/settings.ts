@@ -18,7 +18,7 @@ export interface ExporterSettings {
   readonly headers?: { readonly [name: string]: string };
   readonly protocol?: OtlpProtocol;
   readonly compression?: 'none' | 'gzip';
-  /** False: judge calls are not sent as spans. */
+  /** False when judge calls are not sent as spans. */
   readonly judgeCalls?: boolean;
   /** Content of evaluation spans. Default: `lean`. */
   readonly detail?: SpanDetail;
@@ -58,7 +58,7 @@ export type WebhookSettings = MessageSettings & {
   readonly secret?: string;
   readonly only: WebhookFilter;
   readonly perMinute: number;
-  /** True: the address may be private. */
+  /** True when the address may be private. */
   readonly privateAddresses: boolean;
 };
 

@@ -63,7 +63,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
   ];
 }
 
-/** What one thread must do for all spans. */
+/** Finds settings that need one thread for all spans. */
 function shardFindings(value: JsonObject, env: Environment): readonly Finding[] {
   const shards = member(value, 'shards');
   if (typeof shards !== 'number' || shards <= 1) return [];
@@ -85,7 +85,7 @@ const listeners = [
   { key: 'console', permission: 'read', asksCertificates: false },
 ] as const;
 
-/** Clients from outside need a token or a certificate of their own, unless the file names `insecure: true`. */
+/** Clients from outside need a token or a client certificate, unless the file names `insecure: true`. */
 function listenFindings(listen: JsonObject): readonly Finding[] {
   const findings: Finding[] = [];
   const taken = new Map<string, string>();

@@ -83,7 +83,7 @@ function suggestion(name: string, known: readonly string[], none: string): strin
   return guess === undefined ? `Write one of ${known.join(', ')}.` : `Did you mean ${guess}?`;
 }
 
-/** Of checked entries. */
+/** Reads the rules of checked entries. */
 export function alertRules(list: readonly JsonValue[]): readonly AlertRule[] {
   return list.flatMap((written) => {
     const entry = asObject(written);

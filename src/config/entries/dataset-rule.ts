@@ -5,7 +5,7 @@ import { asObject, listAt } from '../diagnostic.ts';
 import { runRule } from './run-rule.ts';
 
 export interface DatasetRule {
-  /** Of the dataset, and of the rule. */
+  /** Name of the dataset and of the rule. */
   readonly name: string;
   readonly when: RunExpression;
   /** A share 0..1 of the traces. */

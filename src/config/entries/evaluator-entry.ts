@@ -22,7 +22,7 @@ export interface PlacedEntry {
   readonly index: number;
 }
 
-/** Replaces `defaults` by the evaluators that it stands for, except those of other entries. */
+/** Replaces `defaults` by its evaluators, except those of other entries. */
 export function placedEntries(value: JsonObject, members: readonly AnyEvaluator[]): readonly PlacedEntry[] {
   const list = listAt(value, 'evaluators');
   const named = new Set(list.map((entry) => entryName(entryOf(entry))));

@@ -21,7 +21,7 @@ export interface QueueRule extends QueueSettings {
   readonly draws?: string;
 }
 
-/** Of a checked list. */
+/** Reads the queues of a checked list. */
 export function queueConfigs(value: JsonObject): readonly QueueConfig[] {
   return listAt(value, 'queues').flatMap((item): readonly QueueConfig[] => {
     const [written, rule] = [asObject(item), runRule(asObject(item))];

@@ -12,7 +12,7 @@ import { asObject, type ConfigFault, listAt, type Path, pathText } from '../diag
 
 /** A fault of a line, or of the whole file. */
 interface LineFault {
-  /** From 1. */
+  /** Line number from 1. */
   readonly line: number;
   readonly problem: string;
   readonly todo: string;
@@ -22,7 +22,7 @@ type DriftFile =
   | { readonly kind: 'read'; readonly runs: readonly Run[]; readonly print: string }
   | { readonly kind: 'faulty'; readonly path: string; readonly faults: readonly LineFault[] };
 
-/** By the path in the configuration. */
+/** Files by the path in the configuration. */
 export type DriftFiles = ReadonlyMap<string, DriftFile>;
 
 /** Each measurement asks about each run. */

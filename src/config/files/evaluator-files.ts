@@ -209,7 +209,7 @@ export class TooManyVersions extends Error {
 
 /** Node keeps every module under its URL for good: a changed file is loaded under another URL, within the bound. */
 export function evaluatorModules({ versionsMax = versionsMaxDefault }: { readonly versionsMax?: number } = {}): EvaluatorModules {
-  /** By path and fingerprint. */
+  /** Modules by path and fingerprint. */
   const known = new Map<string, LoadedModule>();
   const loads = new Map<string, number>();
   let versions = 0;
@@ -245,14 +245,14 @@ async function printOf(path: string): Promise<string> {
     .digest('base64');
 }
 
-/** By the path in the configuration. */
+/** Evaluators by the path in the configuration. */
 export type EvaluatorFiles = ReadonlyMap<string, FileEvaluator>;
 
 /** `print`: fingerprint of the file's content. */
 type FileEvaluator = ModuleEvaluator & { readonly print?: string };
 
 interface EvaluatorFilesOptions {
-  /** Of the configuration. */
+  /** Path of the configuration. */
   readonly file: string;
   readonly document: ConfigDocument;
   readonly evaluators: readonly AnyEvaluator[];

@@ -18,7 +18,7 @@ type ProcessFile =
   | { readonly kind: 'read'; readonly model: JsonObject }
   | { readonly kind: 'faulty'; readonly problem: string; readonly todo: string };
 
-/** By the path in the configuration. */
+/** Files by the path in the configuration. */
 export type ProcessFiles = ReadonlyMap<string, ProcessFile>;
 
 /** A model at all its limits has about a megabyte. */
@@ -90,7 +90,7 @@ function modelName(entry: JsonValue, evaluators: readonly AnyEvaluator[]): strin
   return typeof name === 'string' ? name : undefined;
 }
 
-/** The API's answer has the model beside its agent and version; a model alone is taken as well. */
+/** The API's answer has the model beside its agent and version; a bare model is accepted as well. */
 function readProcessFile(path: string): ProcessFile {
   try {
     const value = parseJson(configFileText(path, fileBytesMax).replace(/^\uFEFF/, ''));

@@ -228,7 +228,7 @@ interface NamedFile {
 }
 
 export interface ClientTlsFiles {
-  /** By the `pathText` of the entry. */
+  /** Client settings by the `pathText` of the entry. */
   readonly tls: ReadonlyMap<string, ClientTls>;
   readonly findings: readonly Finding[];
 }

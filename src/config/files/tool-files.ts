@@ -51,7 +51,7 @@ type ToolFile =
   | { readonly kind: 'read'; readonly definitions: readonly ToolDefinition[] }
   | { readonly kind: 'faulty'; readonly problem: string; readonly todo: string };
 
-/** By the path in the configuration. */
+/** Files by the path in the configuration. */
 export type ToolFiles = ReadonlyMap<string, ToolFile>;
 
 export const toolFilesMax = 100;

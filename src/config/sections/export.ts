@@ -6,7 +6,7 @@ import { otlpProtocols } from '../../exporters/settings.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { clientTlsSchema, type Section, integer, duration, settings } from './section.ts';
 
-/** Of `forward` only, so no other entry has them. */
+/** Defaults that only `forward` has. */
 export const forwardDefaults = { hold: '10s', compression: 'none' } as const;
 export const pushDefaults = { interval: '60s', temporality: 'cumulative' } as const;
 export const webhookDefaults = { verdicts: ['fail'], per_minute: 10 } as const;

@@ -3,7 +3,7 @@ import { contentChoices } from '../../stores/content-policy.ts';
 import { isJsonObject, member, type JsonValue } from '../../model/json.ts';
 import { type Section, duration, integer, settings } from './section.ts';
 
-/** The value of the file, with `content_per_minute` where another key of the file says whose content is kept. */
+/** The value of the file, with `content_per_minute` where another key of the file decides whose content is kept. */
 export function withContentPerMinute(value: JsonValue): JsonValue {
   const written = isJsonObject(value) ? member(value, 'store') : undefined;
   if (!isJsonObject(value) || !isJsonObject(written) || member(written, 'content_per_minute') !== undefined) return value;

@@ -32,7 +32,7 @@ import {
 import { deliveryWorker } from './delivery-worker.ts';
 
 export interface DeliveryQueueOptions extends BreakerOptions {
-  /** Name of the exporter's entry in the configuration. Absent: the exporter's own. */
+  /** Name of the exporter's entry in the configuration. Default: the name of the exporter. */
   readonly name?: string;
   readonly exporter: Exporter;
   readonly telemetry: Telemetry;
@@ -46,31 +46,31 @@ export interface DeliveryQueueOptions extends BreakerOptions {
   readonly itemsMax?: number;
   /** Estimated bytes of the items in memory; beyond it the oldest leaves as well. */
   readonly bytesMax?: number;
-  /** Items that are sent at the same time. Absent: as many as the exporter wants. */
+  /** Items that are sent at the same time. Default: the exporter's number. */
   readonly sendingMax?: number;
   /** Attempts before an item is given up; probes during an outage do not count. Read at each failure, like the two below. */
   readonly attemptsMax?: number;
-  /** Age from which on a failed item is given up. */
+  /** Age at which a failed item is given up. */
   readonly giveUpMs?: number;
-  /** Age from which on an item is given up whose span or trace the backend does not have. */
+  /** Age at which an item is given up when the backend does not have its span or trace. */
   readonly missingMs?: number;
-  /** Age from which on an item becomes a row of the store though it has not failed. */
+  /** Age at which an item becomes a row of the store even if it has not failed. */
   readonly rowAfterMs?: number;
   /** The last item that was delivered before this queue came. */
   readonly after?: Watermark;
-  /** Another queue on the same store sends the rows; called when there are new ones. Absent: this queue sends them. */
+  /** Another queue on the same store sends the rows; called when there are new ones. Without it, this queue sends them. */
   readonly onRows?: () => void;
 }
 
 export interface PendingExport {
   readonly row: NewExport;
-  /** The run is written. `id`: where the item stands; `undefined` when it has no row, as it is sent or a newer revision has its place. */
+  /** Called when the run is written. `id` is the row of the item; `undefined` when it has none, because it is sent or a newer revision replaced it. */
   written(id: number | undefined): void;
 }
 
 export interface DeliveryQueue {
   readonly name: string;
-  /** Never waits, never throws. Drops the item after `stop`. `bytes`: size of the item. Absent: estimated here. */
+  /** Never waits, never throws. Drops the item after `stop`. `bytes` is the size of the item, estimated by default. */
   offer(item: Delivered<ScoredRun>, bytes?: number): void;
   /** Counts an item that is sent in another way. */
   pass(id: ItemId): void;
@@ -79,7 +79,7 @@ export interface DeliveryQueue {
    * other process has the store open. Rejects when the store cannot be read.
    */
   open(store: RowStore, owner?: string): Promise<void>;
-  /** What is to be written with the run; `undefined` when the item is sent or about to be. */
+  /** The row to be written with the run; `undefined` when the item is sent or about to be. */
   pending(item: Delivered<ScoredRun>): PendingExport | undefined;
   /** The run of the item is written. */
   runStored(id: ItemId): void;
@@ -92,7 +92,7 @@ export interface DeliveryQueue {
   /** Items in memory that are not sent yet. */
   held(): number;
   /**
-   * The items up to here are sent, given up, or kept by a durable store. What a stop gives up does not count: another process may send it.
+   * The items up to here are sent, given up, or kept by a durable store. Items that a stop gives up do not count: another process may send it.
    */
   settled(): Watermark;
   /**
@@ -109,7 +109,7 @@ const attemptsMaxDefault = 100;
 const missingMsDefault = 600_000;
 const tendEveryMs = 1_000;
 const rowAfterMsDefault = 1_000;
-/** Items that wait in memory alone; further ones get their row with their run. */
+/** Items that wait only in memory; further ones get their row with their run. */
 const rowlessMax = 2_000;
 /** Rows of one transaction that adds them later than their runs. */
 const rowsAtOnce = 200;

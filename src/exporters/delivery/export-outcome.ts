@@ -65,9 +65,9 @@ export async function oneByOne<Part>(parts: readonly Part[], send: (part: Part) 
 }
 
 export interface FailureReason {
-  /** Of low cardinality: a known word, or `http_` and a status. */
+  /** Reason of low cardinality: a known word, or `http_` and a status. */
   readonly reason: string;
-  /** A sentence that says what helps; empty when unknown. */
+  /** A sentence with the remedy; empty when unknown. */
   readonly todo: string;
 }
 

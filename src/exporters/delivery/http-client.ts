@@ -73,7 +73,7 @@ export function answerObject(answer: Answer): JsonObject | undefined {
   return body !== undefined && isJsonObject(body) ? body : undefined;
 }
 
-/** The objects of a JSON array; empty when the value is no array. */
+/** The objects of a JSON array; empty when the value is not an array. */
 export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
   return value !== undefined && isJsonArray(value) ? value.filter(isJsonObject) : [];
 }

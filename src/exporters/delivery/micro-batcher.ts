@@ -9,7 +9,7 @@ export interface MicroBatcherOptions<Item> {
   readonly send: (items: readonly Item[]) => Promise<ExportOutcome | readonly ExportOutcome[]>;
   readonly itemsMax: number;
   readonly requestsMax: number;
-  /** Resolves when the waiting items go. Absent: at the end of the event loop's turn. */
+  /** Resolves when the waiting items go. Default: at the end of the event loop's turn. */
   readonly gather?: () => Promise<void>;
 }
 

@@ -84,7 +84,7 @@ export function outageLog({ name, what, telemetry, clock, logger }: OutageLogOpt
     failed(outcome) {
       const words = failureReason(outcome);
       lastFailure = { atMs: clock.nowMs(), error: outcome.error, ...words };
-      // A missing span says nothing about the backend.
+      // A missing span is not evidence about the backend.
       if (!('isMissing' in outcome)) last = outcome;
       telemetry.add('tracejury.exporter.failures', 1, { 'tracejury.exporter': name(), 'tracejury.reason': words.reason });
       // The outage goes on for another reason.

@@ -1,5 +1,5 @@
 /**
- * The rows of one exporter in the store. Outcomes are noted here and written together, so a sent row costs no transaction of its own.
+ * The rows of one exporter in the store. Outcomes are noted here and written together, so a sent row costs no separate transaction.
  * A crash loses notes; those rows are sent again under the same ids. Where several processes have the store open, each row has a lease: another
  * process sends it when the lease is over.
  */
@@ -33,7 +33,7 @@ export interface OutboxRows {
   flush(): Promise<void>;
   /** Until when this process sends a row that it takes or adds now; `undefined` where no other process has the store open. */
   lease(): Lease | undefined;
-  /** True: this process stood still for longer than a lease, so other ones may have taken its rows. */
+  /** True when this process stood still for longer than a lease, so other ones may have taken its rows. */
   isLapsed(): boolean;
   /** Renews the leases of `held` rows when that is due. Resolves with rows that another process has taken, or that are gone. */
   renew(held: readonly number[]): Promise<readonly number[]>;
@@ -54,7 +54,7 @@ export interface OutboxRows {
 
 interface OutboxOptions {
   readonly clock: Clock;
-  /** The name under which this process holds rows. Absent: no other process has the store open. */
+  /** The name under which this process holds rows. Omitted when no other process has the store open. */
   readonly owner?: string | undefined;
 }
 
@@ -77,7 +77,7 @@ const turnsPerDoubt = 10;
 const takeMax = 200;
 
 export function outboxRows(exporter: string, { exports, isDurable }: RowStore, { clock, owner }: OutboxOptions): OutboxRows {
-  /** By row; the last note counts. */
+  /** Notes by row; the last one counts. */
   const notes = new Map<number, Note>();
   const tried = new Set<number>();
   /** Rows that got a note during a read; the answer is outdated for them. `undefined` when no read is running. */
@@ -88,9 +88,9 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, {
   /** Changes of the numbers above. A count that was read before a change would undo it. */
   let changes = 0;
   let turns = 0;
-  /** True: rows were there at the start. Replayed runs are written again and replace them. */
+  /** True when rows were there at the start. Replayed runs are written again and replace them. */
   let isInherited: boolean | undefined;
-  /** True: a write may have replaced a row that is still counted. */
+  /** True when a write may have replaced a row that is still counted. */
   let isDoubtful = false;
   /** The last answer of the store on writes of other processes. */
   let otherWrites: number | undefined;
@@ -158,7 +158,7 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, {
     }
   }
 
-  /** A replay adds rows from a process of its own, and another process may die with rows that it holds. */
+  /** A replay adds rows from a separate process, and another process may die with rows that it holds. */
   async function doubtAfterOtherWrites(): Promise<void> {
     if (owner !== undefined) {
       isDoubtful = true;
@@ -220,7 +220,7 @@ export function outboxRows(exporter: string, { exports, isDurable }: RowStore, {
   };
 }
 
-/** The items of which this process may send the next one: a row whose lease is over goes back to the store. */
+/** The queue whose next item this process may send: a row whose lease is over goes back to the store. */
 export function leasedQueue(
   held: PerRunQueue,
   rows: () => Pick<OutboxRows, 'isLapsed'> | undefined,
@@ -251,14 +251,14 @@ export interface OutboxPrefetchOptions {
   readonly unstored: UnstoredOutcomes;
   readonly backend: Pick<DeliveryWorker, 'circuit' | 'sending' | 'pump'>;
   readonly metrics: { count(outcome: 'failed'): void };
-  /** True: sending is over. */
+  /** True when sending is over. */
   readonly isOver: () => boolean;
 }
 
 export interface OutboxPrefetch {
   /** Reads as many rows as there is room for, and sends them. Never rejects: a failed read is tried again. */
   fill(): Promise<void>;
-  /** True: the last read found no row that can be sent now. The next read follows after the call below. */
+  /** True when the last read found no row that can be sent now. The next read follows after the call below. */
   isEmpty(): boolean;
   retry(): void;
 }
@@ -277,7 +277,7 @@ export function outboxPrefetch({ rows, held, unstored, backend, metrics, isOver 
     return backend.circuit() === 'open' || held.size() > prefetchMax / 2 ? 0 : prefetchMax - held.size();
   }
 
-  /** False: the row stays in the store alone. */
+  /** Returns false when the row stays only in the store. */
   function take({ id, part, item, attempts, offeredAt }: WaitingExport): boolean {
     if (isOver() || held.hasRow(id)) return false;
     if (item === undefined) {
@@ -316,7 +316,7 @@ type Already = NonNullable<NewExport['already']>;
 interface UnstoredOutcome extends Pick<Entry, 'key' | 'part' | 'offeredMs' | 'item'> {
   readonly revision: number;
   readonly already: Already;
-  /** True: the store has the run. */
+  /** True when the store has the run. */
   isRunStored: boolean;
 }
 

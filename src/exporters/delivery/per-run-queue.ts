@@ -27,9 +27,9 @@ export interface Entry extends Omit<EntryParts, 'id' | 'row' | 'attempts'> {
   rest: AbortController | undefined;
   /** Id of its row in the store; `undefined` when it has none. */
   row: number | undefined;
-  /** True: the store has the item or a newer revision, or has let go of the run. */
+  /** True when the store has the item or a newer revision, or has deleted the run. */
   isKept: boolean;
-  /** True: the store has the run, with or without the item. */
+  /** True when the store has the run, with or without the item. */
   isRunStored: boolean;
 }
 
@@ -134,7 +134,7 @@ export function perRunQueue(): PerRunQueue {
   };
 }
 
-/** Verdicts on a session keep their order, whichever turn brings them. */
+/** Verdicts on a session keep their order, even from different turns. */
 export function queueKey(run: ExportedRun): string {
   const {
     session,

@@ -1,5 +1,5 @@
 /**
- * Allows connections to addresses of the public internet alone. The guard resolves a name once and connects to the addresses that it
+ * Allows connections only to addresses of the public internet. The guard resolves a name once and connects to the addresses that it
  * checked, so a later change of the name (DNS rebinding) has no effect.
  */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';

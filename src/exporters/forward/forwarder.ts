@@ -16,16 +16,16 @@ import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts'
 export type ForwardSettings = DestinationSettings & {
   /** Name of the entry in metrics and log lines. */
   readonly name?: string;
-  /** How long spans wait for the verdicts of their run. */
+  /** Time for which spans wait for the verdicts of their run. */
   readonly holdMs: number;
 };
 
 export interface SpanForwarder {
-  /** False: new requests are not forwarded. */
+  /** False when new requests are not forwarded. */
   wants(): boolean;
   spans(request: NewSpans): void;
   logs(request: Pick<NewSpans, 'position' | 'body'> & { readonly records: readonly LogRecord[] }): void;
-  /** Called before exporters get the item. True: the verdicts are on the agent's span; false: they need an evaluation span. */
+  /** Called before exporters get the item. Returns true when the verdicts are on the agent's span, and false when they need an evaluation span. */
   scored(item: ExportItem): boolean;
   /** These traces have no open run. Verdicts of the same turn still count. */
   settled(keys: readonly string[]): void;
@@ -48,7 +48,7 @@ export interface SpanForwarder {
 
 export interface SpanForwarderOptions {
   readonly settings: ForwardSettings | undefined;
-  /** True: the trace with this key may get a verdict for the first time. */
+  /** True when the trace with this key may get a verdict for the first time. */
   readonly awaits: (key: string) => boolean;
   readonly read: (position: number) => Promise<PlainBody | undefined>;
   /** Bytes of bodies in memory. */
@@ -68,7 +68,7 @@ export interface SpanForwarderOptions {
 /** Each has one request in progress. */
 const partitions = 4;
 const tickEveryMs = 100;
-/** How long ready slices gather for one request. A run waits five times as long to close. */
+/** Time for which ready slices gather for one request. A run waits five times as long to close. */
 const gatherMs = 100;
 /** Some hundred bytes each, beside their bodies. */
 const requestsMaxDefault = 100_000;

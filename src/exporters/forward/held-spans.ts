@@ -35,7 +35,7 @@ export interface HeldRequest {
   /** Number of its slices, and of those that are not forwarded yet. */
   all: number;
   left: number;
-  /** True: its slices together are the whole request. */
+  /** True when its slices together are the whole request. */
   isEntire: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface TraceSlice {
   readonly additions: Map<string, Addition>;
   /** Ids of its spans, while verdicts can be added to them. */
   ids: readonly SpanId[];
-  /** True: it is older than `hold` and its run has no verdict yet. */
+  /** True when it is older than `hold` and its run has no verdict yet. */
   isUnscored: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface NewSpans {
   readonly tenant: Tenant;
   readonly spans: readonly Span[];
   readonly body: PlainBody | undefined;
-  /** False: the receiver rejected a part of the request. */
+  /** False when the receiver rejected a part of the request. */
   readonly isWhole: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface HeldSpans {
   /** `awaits`: whether the trace with this key may get a verdict for the first time. */
   takeSpans(request: NewSpans, awaits: (key: string) => boolean): void;
   takeLogs(request: Pick<NewSpans, 'position' | 'body'>): void;
-  /** Adds verdicts to held spans that are not being sent. False: the agent's span is not held. */
+  /** Adds verdicts to held spans that are not being sent. Returns false when the agent's span is not held. */
   scored(item: ExportItem): boolean;
   /** No run of these traces is open, so their slices are ready. */
   settled(keys: readonly string[]): void;
@@ -310,7 +310,7 @@ function joined(before: Addition | undefined, addition: Addition): Addition {
   return before === undefined ? addition : (endUnixNano) => Buffer.concat([before(endUnixNano), addition(endUnixNano)]);
 }
 
-/** By span id. `isHere`: whether the span takes fields. Verdicts on any other span go to the agent's span and name theirs. */
+/** Gives fields by span id. `isHere` decides whether the span takes fields. Verdicts on any other span go to the agent's span and name theirs. */
 export type VerdictFields = (item: ExportItem, isHere: (spanId: SpanId) => boolean) => ReadonlyMap<SpanId, Addition>;
 
 /** All calls share one buffer. */

@@ -18,7 +18,7 @@ import type { ExportOutcome } from '../exporter.ts';
 import { logsUrl, otlpTransport, rejectedIn } from '../otlp/otlp-transport.ts';
 
 export type DestinationSettings = {
-  /** The whole URL for spans; log records go to `/v1/logs` beside it. Of gRPC only the host and the port count. */
+  /** The whole URL for spans; log records go to `/v1/logs` beside it. With gRPC only the host and the port count. */
   readonly tracesEndpoint: string;
   /** Values are secret. */
   readonly headers: { readonly [name: string]: string };
@@ -33,7 +33,7 @@ export type ForwardOutcome = ExportOutcome & {
 };
 
 export interface Destination {
-  /** True: log records in JSON must be encoded as protobuf. */
+  /** True when log records in JSON must be encoded as protobuf. */
   readonly isProtobufOnly: boolean;
   /** Resolves, never rejects. */
   send(signal: 'traces' | 'logs', encoding: OtlpEncoding, body: Buffer): Promise<ForwardOutcome>;
@@ -82,7 +82,7 @@ export interface Sender {
   stop(): void;
 }
 
-/** Bytes of one request; a larger slice goes alone. Far below the limits of receivers. */
+/** Bytes of one request; a larger slice gets its own request. Far below the limits of receivers. */
 const requestBytesMax = 2 * 1024 * 1024;
 /** Bytes of a request that several partitions share. */
 const sharedBytesMax = 256 * 1024;
@@ -263,7 +263,7 @@ export function sender(options: SenderOptions): Sender {
   };
 }
 
-/** Takes slices of one signal. A slice of log records goes alone, as its body may be JSON. */
+/** Takes slices of one signal. A slice of log records gets its own request, because its body may be JSON. */
 function nextOf(
   ready: Iterable<TraceSlice>,
   { slicesMax, bytesMax }: { readonly slicesMax: number; readonly bytesMax: number },
@@ -287,7 +287,7 @@ function bytesOf(slices: readonly TraceSlice[]): number {
   return slices.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Sends an untouched request as it came. The body of a request whose traces go one by one is cut once. */
+/** Sends an untouched request unchanged. The body of a request whose traces go one by one is cut once. */
 function bodyOf(request: HeldRequest, bytes: Buffer, own: readonly TraceSlice[]): Buffer {
   if (own.length === request.all && request.isEntire && own.every(isUntouched)) return bytes;
   if (own.length === request.all || request.body === undefined) return spliced(bytes, cutsOf(own));

@@ -28,7 +28,7 @@ export interface MetricsPushOptions extends Pick<MetricsPushSettings, 'url' | 'h
   readonly startMs: number;
   /** Longest time for one request. */
   readonly timeoutMs: number;
-  /** True: the first delta begins now, as another destination got what was counted before. */
+  /** True when the first delta begins now, because another destination got the earlier counts. */
   readonly fromNow?: boolean;
   /** Values of one request. */
   readonly pointsMax?: number;
@@ -64,7 +64,7 @@ export function metricsPush({
 }: MetricsPushOptions): MetricsPush {
   const client = httpClient({ tls, timeoutMs });
   const request = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' } };
-  /** The state at the last successful push, from which deltas are computed. */
+  /** The state at the last successful push, the base of deltas. */
   let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } =
     fromNow && temporality === 'delta' ? { families: snapshot(), atMs: clock.nowMs() } : { families: [], atMs: startMs };
   let isOver = false;

@@ -11,7 +11,7 @@ import type { ExporterDeps, ExporterSettings } from '../settings.ts';
 
 /** Verdicts in memory, to detect changes in a later revision. The oldest go first. */
 export const verdictsRememberedMax = 40_000;
-/** Tenants with a label value of their own; later ones share one. */
+/** Tenants with a separate label value; later ones share one. */
 export const tenantLabelsMax = 100;
 const otherTenants = 'other';
 

@@ -1,5 +1,5 @@
 /**
- * The evaluation span: a finished span cannot change, so the verdicts of a run travel on a span of their own in the same trace. Pure: the
+ * The evaluation span: a finished span cannot change, so the verdicts of a run travel on a separate span in the same trace. Pure: the
  * same item gives the same span, id included, so a repeat replaces it.
  */
 import { hash } from 'node:crypto';
@@ -41,12 +41,12 @@ export interface EvaluationSpan {
 export const evaluationEventsMax = 1000;
 const explanationCharsMax = 4096;
 
-/** `undefined` when the item has no result. A skipped verdict is no result, but a withdrawn run withdraws its verdicts. */
+/** `undefined` when the item has no result. A skipped verdict is not a result, but a withdrawn run withdraws its verdicts. */
 export function evaluationSpanOf(item: ExportItem, detail: SpanDetail = 'lean'): EvaluationSpan | undefined {
   const { run } = item;
   const reported = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
   if (reported.length === 0 && run.partOf === undefined) return undefined;
-  // Verdicts of judges had evaluation spans of their own. The withdrawal replaces the span of the rules.
+  // Verdicts of judges had separate evaluation spans. The withdrawal replaces the span of the rules.
   const own = run.partOf === undefined ? item.evaluations : item.evaluations.filter(({ evaluatorKind }) => evaluatorKind === 'rule');
   const keys = own.map((evaluation) => evaluation.key);
   const revision = itemRevision(item);
@@ -166,7 +166,7 @@ function evaluatorAttributes({ key, evaluator, evaluatorKind, evaluatorVersion }
   };
 }
 
-/** In `lean`, leaves out a call that passes and is no evidence: such events would be most of the span. */
+/** In `lean`, leaves out a call that passes and is not evidence: such events would be most of the span. */
 function partEvents(evaluation: Evaluation, detail: SpanDetail): readonly EvaluationAttributes[] {
   const { verdict } = evaluation;
   if (verdict.kind !== 'scored') return [];

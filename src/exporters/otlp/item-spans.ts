@@ -1,6 +1,6 @@
 /**
  * The spans of a scored run: its evaluation span, and the judge trace. The judge trace has a span for the verdict and below it a client
- * span per request, as the GenAI conventions define it, with retries as events. Decision 30 says why it is a trace of its own. Pure: the
+ * span per request, as the GenAI conventions define it, with retries as events. Decision 30 explains why it is a separate trace. Pure: the
  * same item gives the same spans, ids included. Spans hold no text of a question.
  */
 import { wire } from '../../model/attributes.ts';
@@ -59,7 +59,7 @@ function carrierSpan(
   };
 }
 
-/** Puts judge calls into a project of their own, so the agent's project holds the agent's costs alone. */
+/** Puts judge calls into a separate project, so the agent's project holds only the agent's costs. */
 const resource: JsonObject = { [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName };
 
 /** Empty when no judge was called. `reporting`: spans with the verdict. */

@@ -24,7 +24,7 @@ export function resultRecords({ run, evaluations }: ExportItem): readonly Outgoi
   return [...verdicts, ...parts].slice(0, evaluationEventsMax);
 }
 
-/** A skipped verdict is no result. In a later revision, and of a withdrawn run, it replaces the earlier result. */
+/** A skipped verdict is not a result. In a later revision, or for a withdrawn run, it replaces the earlier result. */
 function verdictRecord(evaluation: Evaluation, run: ExportedRun): OutgoingLog | undefined {
   const { key, verdict } = evaluation;
   const isOver = verdict.kind === 'skipped' && (itemRevision({ run }) > 1 || run.partOf !== undefined);
@@ -46,7 +46,7 @@ function verdictRecord(evaluation: Evaluation, run: ExportedRun): OutgoingLog | 
   };
 }
 
-/** A part without a span of its own goes on the agent's span. */
+/** A part without a span goes on the agent's span. */
 function partRecord(evaluation: Evaluation, part: PartVerdict, run: ExportedRun): OutgoingLog {
   return {
     ...placeOf(run),

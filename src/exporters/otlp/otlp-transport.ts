@@ -235,8 +235,8 @@ function answerOf({ httpStatus, grpcStatus, message, details, body }: GrpcReply,
 const RESOURCE_EXHAUSTED = 8;
 
 /**
- * gRPC has one code for a rate limit, which passes, and for a message that is too large, which does not. The text of its libraries tells
- * them apart.
+ * gRPC has one code for a rate limit, which passes, and for a message that is too large, which does not. The text of its libraries
+ * distinguishes them.
  */
 function isTooLarge(message: string, sentBytes: number, retryAfterMs: number | undefined): boolean {
   return retryAfterMs === undefined && (sentBytes > usualMessageBytesMax || /larger|too large|exceeds/i.test(message));
@@ -264,7 +264,7 @@ function textOf(value: string | readonly string[] | undefined): string | undefin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The code alone: a message may quote what the backend sent. */
+/** Only the code: a message may quote what the backend sent. */
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'no answer';
 }

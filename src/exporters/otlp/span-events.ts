@@ -11,7 +11,7 @@ export function spanEventsExporter(settings: ExporterSettings): Exporter {
   return { id: 'span_events', ...otlpExporter(tracesUrl(settings), settings, writers) };
 }
 
-/** As the OTLP exporter variables define it: a base URL gets the path of the signal, the URL of a signal is used as it is. */
+/** Follows the OTLP exporter variables: a base URL gets the path of the signal, the URL of a signal is used unchanged. */
 export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): string {
   if (tracesEndpoint !== undefined) return tracesEndpoint;
   if (endpoint === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter span_events has no endpoint.');

@@ -12,7 +12,7 @@ import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall } from './score-api
 import { isEnded, type ScoreApiScore, uuidText } from './score-api-score.ts';
 import { type Answer, answerObject } from '../delivery/http-client.ts';
 
-/** As many as Langfuse's own clients send; with explanations of some kilobytes far below the limit of 4.5 MB. */
+/** The number that Langfuse's clients send; with explanations of some kilobytes far below the limit of 4.5 MB. */
 const scoresMax = 100;
 
 export const langfuse = {

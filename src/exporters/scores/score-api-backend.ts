@@ -12,7 +12,7 @@ export interface ScoreApiKey {
   readonly preset?: string;
   /** Address on a developer's machine. `init` writes it as the default of the variable. */
   readonly local?: string;
-  /** Converts the text of a variable; `undefined` ignores the variable. Absent: the text is the value. */
+  /** Converts the text of a variable; `undefined` ignores the variable. Default: the text itself. */
   readonly ofVariable?: (text: string) => string | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface ScoreApiRequest {
   /** Path below the endpoint, from the slash on. */
   readonly path: string;
   readonly body?: JsonValue;
-  /** Limit of the answer's body. Absent: the default of the HTTP client. */
+  /** Limit of the answer's body. Default: the limit of the HTTP client. */
   readonly answerBytesMax?: number;
 }
 
@@ -54,7 +54,7 @@ export interface ScoreApiBackend {
   readonly keys: { readonly [name in ScoreApiKeyName]?: ScoreApiKey };
   /** Where the verdicts on a run, a tool call and a session appear. */
   readonly places: { readonly run: string; readonly toolCall: string; readonly session: string };
-  /** How the verdict of a later revision replaces the earlier one. */
+  /** Describes how the verdict of a later revision replaces the earlier one. */
   readonly revisions: string;
   /** Sentences about what the backend loses of a verdict. */
   readonly cannotTake: readonly string[];
@@ -67,7 +67,7 @@ export interface ScoreApiBackend {
   readonly probe: ScoreApiRequest;
   /** Writes all scores or resolves with the failure. Idempotent. */
   write(scores: readonly ScoreApiScore[], call: ScoreApiCall, account: ScoreApiAccount): Promise<ScoreApiOutcome>;
-  /** Answers a look-up in a dry run as if the spans exist and have no scores. Absent: `{}`. */
+  /** Answers a look-up in a dry run as if the spans exist and have no scores. Default: `{}`. */
   supposed?(request: ScoreApiRequest): JsonValue;
 }
 

@@ -5,7 +5,7 @@ import { type Evaluation, type EvaluatorKind, type PartVerdict, errorType, evalu
 import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 
-/** The target of a score. `isOutermost`: no other agent called this one, so the run stands for its trace. */
+/** The target of a score. `isOutermost` means that no other agent called this one, so the run represents its trace. */
 export type ScorePlace =
   | { readonly kind: 'run'; readonly traceId: string; readonly spanId: string; readonly isOutermost: boolean }
   | { readonly kind: 'span'; readonly traceId: string; readonly spanId: string }
@@ -78,7 +78,7 @@ function scoreOf(
   };
 }
 
-/** A skipped verdict is no result. In a later revision, or of a withdrawn run, it removes the earlier score. */
+/** A skipped verdict is not a result. In a later revision, or for a withdrawn run, it removes the earlier score. */
 function valueOf({ verdict }: Evaluation, run: ExportedRun): ScoreValue | undefined {
   if (verdict.kind === 'scored') return { kind: 'scored', score: verdict.score, label: verdict.label, passed: verdict.passed };
   if (verdict.kind === 'failed') return { kind: 'failed', error: errorType(verdict.error) };
@@ -179,7 +179,7 @@ export function spanScores(scores: readonly ScoreApiScore[]): readonly SpanScore
   return scores.flatMap(({ place, ...score }) => (place.kind === 'session' ? [] : [{ ...score, place }]));
 }
 
-/** Whether the score of an earlier revision must be deleted: scores with a value replace it, a failed evaluation has none. */
+/** True when the score of an earlier revision must be deleted: scores with a value replace it, a failed evaluation has none. */
 export function isEnded({ value, revision }: ScoreApiScore): boolean {
   return value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1);
 }
