@@ -67,7 +67,7 @@ interface RequestChainDeps {
   readonly onReply: (error: string | undefined) => void;
 }
 
-/** One request of a question. Each sending takes a reservation of its own. */
+/** One request of a question. Each sending takes a separate reservation. */
 interface ChainedRequest<Sent extends Reply> {
   readonly record: CallRecord;
   readonly what: Pick<JudgeCall, 'operation' | 'question'>;

@@ -27,7 +27,7 @@ export interface JudgeOutages {
   ended(judge: string, error: string | undefined): void;
   /** Ends outages of judges that are removed or have other settings. */
   keep(isSame: (judge: string) => boolean): void;
-  /** By name. */
+  /** Current outages by the name of the judge. */
   current(): readonly JudgeOutage[];
 }
 
@@ -112,7 +112,7 @@ const todos: readonly (readonly [fault: RegExp, todo: string])[] = [
   [/redirected/, 'Set base_url to the address that the endpoint redirects to.'],
 ];
 
-/** What people can do about an error of a judge. */
+/** The remedy for an error of a judge. */
 export function todoOf(fault: string): string {
   return todos.find(([pattern]) => pattern.test(fault))?.[1] ?? 'Check the endpoint, its quota and its key.';
 }

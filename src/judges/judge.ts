@@ -79,21 +79,21 @@ export interface JudgeSettings {
   readonly temperature?: number;
   readonly reasoningEffort?: string;
   readonly answerTokensMax?: number;
-  /** The only format to request. Absent: the strictest that the endpoint does not refuse. */
+  /** The only format to request. Default: the strictest that the endpoint accepts. */
   readonly answerFormat?: AnswerFormat;
   /** Headers of every request. Values are secret. */
   readonly headers?: { readonly [name: string]: string };
   /** Further body members of every question; `ownBodyMembers` win. */
   readonly extraBody?: JsonObject;
-  /** How long an answer stays valid for the same question. Absent or 0: no cache. */
+  /** Time for which an answer stays valid for the same question. Without it, or with 0, there is no cache. */
   readonly cacheMs?: number;
-  /** US dollars per million tokens. Absent: unknown. */
+  /** US dollars per million tokens. Omitted when unknown. */
   readonly price?: TokenPrice;
   /** A money limit requires a price, and a money or token limit requires `answerTokensMax`. */
   readonly budget?: BudgetLimits;
-  /** For an HTTPS endpoint. Absent: the authorities of Node, without a client certificate. */
+  /** TLS settings of an HTTPS endpoint. Default: the authorities of Node, without a client certificate. */
   readonly tls?: ClientTls;
-  /** Batches the questions. Absent: each question is a request of its own. */
+  /** Batches the questions. Without it, each question is a separate request. */
   readonly batch?: BatchSettings;
 }
 
@@ -105,7 +105,7 @@ export interface JudgeDeps {
   readonly random: () => number;
   /** A fresh text of at least 64 random bits. */
   readonly nonce: () => string;
-  /** Absent: the judge has no budget. */
+  /** Omitted when the judge has no budget. */
   readonly reservation?: BudgetReservation;
   /** Called with a code such as ECONNREFUSED when a connection fails. */
   readonly onNoConnection?: (judge: string, code: string) => void;
@@ -118,7 +118,7 @@ export interface JudgeDeps {
 export interface BatchSettings {
   /** Pause between two polls of the batches in progress. */
   readonly pollMs: number;
-  /** How long questions gather before a batch goes. */
+  /** Time for which questions gather before a batch is sent. */
   readonly gatherMs: number;
   /** Age at which an unfinished batch is cancelled. */
   readonly withinMs: number;
@@ -128,6 +128,6 @@ export interface BatchSettings {
   readonly bytes: number;
   /** Limit of batches in progress. */
   readonly inFlight: number;
-  /** Absent: the price of the judge. */
+  /** Default: the price of the judge. */
   readonly price?: TokenPrice;
 }

@@ -23,13 +23,13 @@ export interface OpenAiCompatibleOptions {
   readonly apiKey?: string | undefined;
   /** Name of the judge. Default: `judge`. */
   readonly name?: string | undefined;
-  /** From 0 to 2. Absent: not sent. */
+  /** Temperature from 0 to 2. Not sent by default. */
   readonly temperature?: number | undefined;
-  /** Effort of a reasoning model. Absent: not sent. */
+  /** Effort of a reasoning model. Not sent by default. */
   readonly reasoningEffort?: (typeof reasoningEfforts)[number] | undefined;
-  /** Limit of tokens in one answer, reasoning included. Absent: no limit is sent. */
+  /** Limit of tokens in one answer, reasoning included. No limit is sent by default. */
   readonly maxOutputTokens?: number | undefined;
-  /** The only format to request. Absent: the strictest that the endpoint does not refuse. */
+  /** The only format to request. Default: the strictest that the endpoint accepts. */
   readonly answerFormat?: (typeof answerFormats)[number] | undefined;
   /** Headers of every request. */
   readonly headers?: { readonly [name: string]: string } | undefined;
@@ -37,7 +37,7 @@ export interface OpenAiCompatibleOptions {
   readonly extraBody?: JsonObject | undefined;
   /** Questions in progress at the same time. Default: 8. A hundred times as many wait; further ones fail as `judge_overloaded`. */
   readonly concurrency?: number | undefined;
-  /** Limit of requests in any sixty seconds. Absent: no limit. */
+  /** Limit of requests in any sixty seconds. Unlimited by default. */
   readonly requestsPerMinute?: number | undefined;
   /** Timeout of one answer, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number | undefined;
@@ -312,7 +312,7 @@ export function promptMessages(question: Question, code: string = freshCode()): 
 
 /**
  * Parses a model's answer to a question, as strictly as the judge does. The value is the only verdict in the text that satisfies the schema
- * and is no quote of the judge input. `fault`: the value is usable but incomplete, so the judge would ask once more.
+ * and does not quote the judge input. `fault` means that the value is usable but incomplete, so the judge would ask once more.
  */
 export function readAnswer(text: string, question: Question): ReadAnswer {
   return ownAnswer(question, text);

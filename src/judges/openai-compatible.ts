@@ -135,7 +135,7 @@ export function openAiCompatibleClient(settings: JudgeSettings, parts: JudgeDeps
      */
     let { messages } = opening;
     let tokens: Tokens | undefined;
-    /** A usable but faulty answer, in case the correction is no better. */
+    /** A usable but faulty answer, used when the correction is not better. */
     let usable: { readonly value: JsonValue } | undefined;
     let error = '';
     for (let attempt = 1; attempt <= answersMax; attempt++) {

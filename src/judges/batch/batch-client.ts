@@ -103,7 +103,7 @@ export function batchApi(settings: JudgeSettings, http: HttpClient, signal: Abor
     try {
       input = textOf(await client.files.create({ file, purpose: 'batch' }, { signal }), 'id');
     } catch (error) {
-      // A file alone costs nothing and does nothing.
+      // A file without a batch costs nothing and does nothing.
       return withoutCost(await failureOf(error));
     }
     if (input === undefined) return unnamed;
@@ -195,7 +195,7 @@ function textOf(from: unknown, name: string): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= idCharsMax ? value : undefined;
 }
 
-/** `custom` is the id by which `readLines` assigns the answer. */
+/** `readLines` assigns the answer by the id `custom`. */
 export function batchLine(custom: string, body: JsonObject): string {
   return jsonText({ custom_id: custom, method: 'POST', url: '/v1/chat/completions', body });
 }

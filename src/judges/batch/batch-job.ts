@@ -63,7 +63,7 @@ export type DirectReason =
   | 'not_taken'
   | 'switched_off';
 
-/** What happens to a waiting question. `again`: it joins a later batch. */
+/** The fate of a waiting question. Under `again` it joins a later batch. */
 export type BatchEnd = { readonly waiting: Waiting } & (
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'direct'; readonly reason: DirectReason; readonly tokens?: Tokens }

@@ -63,7 +63,7 @@ const deferred: Extract<Answer, { readonly kind: 'failed' }> = {
   error: 'judge_put_off: its batch is not back, and the service stops',
 };
 
-/** Whether the pair of run and evaluator keeps waiting. */
+/** True when the pair of run and evaluator keeps waiting. */
 export function isDeferred(answer: Answer): boolean {
   return answer.kind === 'failed' && answer.error === deferred.error;
 }
@@ -127,7 +127,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
     resolve(end.waiting, end);
   }
 
-  /** Of several waiting callers the first asks, and the others share its answer. */
+  /** The first of several waiting callers asks, and the others share its answer. */
   function askDirectly({ waiting, reason, tokens }: Extract<BatchEnd, { readonly kind: 'direct' }>): void {
     count(reason);
     let answer: Promise<Answer> | undefined;
@@ -236,7 +236,7 @@ export function batchQueue(options: BatchQueueOptions): BatchQueue {
 
   async function work(to: BatchJobs): Promise<void> {
     while (!shutdown.signal.aborted) {
-      // After `stop`, a closed store is no fault.
+      // After `stop`, a closed store is not a fault.
       await turn(to).catch((error: unknown) => (shutdown.signal.aborted ? undefined : onFault(error)));
       report();
       await rest();

@@ -34,12 +34,12 @@ export function usdOf(nano: number): number {
 }
 
 export interface Budget extends BudgetLimits {
-  /** Whether a judge's or an evaluator's entry in the configuration sets it. */
+  /** The kind of the configuration entry that sets it. */
   readonly of?: 'judge' | 'evaluator';
   readonly name: string;
   /** Token price of the judge; `undefined` when tokens cost nothing. */
   readonly price?: TokenPrice | undefined;
-  /** True: for batched questions. The endpoint chooses when it works on them, so the limits per minute do not apply. */
+  /** True for batched questions. The endpoint chooses when it works on them, so the limits per minute do not apply. */
   readonly isBatched?: true;
 }
 
@@ -108,9 +108,9 @@ export function overLimit(answer: { readonly kind: string; readonly error?: stri
 /** The cost that a reply reports. */
 interface Costing {
   readonly tokens?: Tokens | undefined;
-  /** True: the request has no answer but may have been charged. */
+  /** True when the request has no answer but may have been charged. */
   readonly mayCost?: true;
-  /** True: the request was not sent. */
+  /** True when the request was not sent. */
   readonly unsent?: true;
 }
 
@@ -150,11 +150,11 @@ function usedBy({ kind, tokens, mayCost, unsent }: { readonly kind: string } & C
 /** Tolerance: endpoints add messages, and some count reasoning beside the limit of the answer. */
 const mostTimes = 2;
 const mostMore = 1_000;
-/** Tokens of one answer without a limit of its own. */
+/** Tokens of one answer without a configured limit. */
 const answerTokensMax = 1_000_000;
 
 /**
- * Whether a request bounded by `most` can have used the reported tokens. A wrong or hostile number must neither exhaust the day's budget
+ * True when a request bounded by `most` can have used the reported tokens. A wrong or hostile number must neither exhaust the day's budget
  * nor make the judge free.
  */
 export function isBelievable({ input, output }: Tokens, most: Tokens, answers: boolean): boolean {
@@ -187,7 +187,7 @@ export function believed<Reply extends { readonly kind: string; readonly tokens?
 /** Tokens beside the texts: roles, separators, the envelope of a schema. */
 const tokensAround = 200;
 
-/** An upper bound for these texts: a token of any vocabulary stands for at least one byte. */
+/** An upper bound for these texts: a token of any vocabulary covers at least one byte. */
 export function tokensMost(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 16, tokensAround);
 }

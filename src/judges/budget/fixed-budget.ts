@@ -1,6 +1,6 @@
 /**
  * A sum of money for one piece of work, however long it takes and however often it is interrupted. The store keeps what is spent and what
- * requests in progress may cost. What a killed process had reserved stays taken, so the sum is never exceeded.
+ * requests in progress may cost. Reservations of a killed process stay taken, so the sum is never exceeded.
  */
 import { noAmount, type BudgetReservation, type Settle } from '../../model/budget.ts';
 import type { Clock } from '../../model/clock.ts';
@@ -21,7 +21,7 @@ interface FixedBudgetOptions {
 }
 
 export interface FixedBudget {
-  /** For requests at this price. */
+  /** Gives the reservation of requests at this price. */
   at(price: TokenPrice): BudgetReservation;
   /** US dollars of the whole work, with what requests of killed processes may have cost. */
   spentUsd(): Promise<number>;
@@ -51,7 +51,7 @@ export function fixedBudget({ store, clock, account, day, owner, usd, reason }: 
         released: { ...noAmount, nanoUsd },
         wanted: noAmount,
       })
-      // What cannot be settled stays reserved.
+      // An amount that cannot be settled stays reserved.
       .catch(() => undefined)
       .finally(() => settling.delete(done));
     settling.add(done);

@@ -43,7 +43,7 @@ interface DayAccount {
   readonly account: string;
   readonly day: Day;
   spent: Spending;
-  /** By owner. */
+  /** Reservations by owner. */
   readonly reserved: Map<string, Held>;
 }
 
@@ -145,7 +145,7 @@ export function rateReservation(budget: Budget, options: Omit<MinutesOptions, 's
 }
 
 export function minutes({ store, telemetry, clock, sleep }: MinutesOptions): Minutes {
-  /** By account; bounded by the number of budgets. */
+  /** Lines by account; bounded by the number of budgets. */
   const lines = new Map<string, Line>();
 
   async function waited(line: Line, budget: Budget, wanted: Amount, signal: AbortSignal | undefined): Promise<number | undefined> {

@@ -1,6 +1,6 @@
 /**
  * The answer cache asks the same question about the same texts once. It keeps recent answers of a judge in memory, and more of them in the
- * store, for as long as the judge's entry says. A second asker waits for a question in progress. The cache holds only answers that satisfy
+ * store, for the time in the judge's entry. A second asker waits for a question in progress. The cache holds only answers that satisfy
  * their schema, never failures.
  */
 import { createHash } from 'node:crypto';
@@ -116,7 +116,7 @@ export function answerCache({
       const other = inProgress.get(key);
       if (other !== undefined) {
         const answer = await other;
-        // A failure concerns the first asker alone, for example its budget.
+        // A failure concerns only the first asker, for example its budget.
         if (answer.kind === 'answered') {
           count('cached');
           return {

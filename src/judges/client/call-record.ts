@@ -5,7 +5,7 @@ import type { Clock } from '../../model/clock.ts';
 import type { Busy, RetryPolicy } from '../../runtime/retry.ts';
 import type { JudgeSettings } from '../judge.ts';
 
-/** What the endpoint reports beside the answer. */
+/** The facts that the endpoint reports beside the answer. */
 export type ResponseNote = NonNullable<JudgeCall['response']>;
 
 /** Members that all replies share. */

@@ -33,7 +33,7 @@ export type Completion = (
       readonly kind: 'text';
       readonly text: string;
       readonly tokens: Tokens | undefined;
-      /** True: the text is the arguments of the required call. */
+      /** True when the text is the arguments of the required call. */
       readonly called?: true;
     }
   | Busy
@@ -83,7 +83,7 @@ export function chatBody(
     ...(settings.reasoningEffort === undefined || refused.has('reasoning_effort')
       ? {}
       : { reasoning_effort: settings.reasoningEffort as OpenAI.ReasoningEffort }),
-    // The older name for the same, which some endpoints know alone.
+    // The older name, and the only one that some endpoints know.
     ...(settings.answerTokensMax === undefined
       ? {}
       : { [refused.has('max_completion_tokens') ? 'max_tokens' : 'max_completion_tokens']: settings.answerTokensMax }),
@@ -98,7 +98,7 @@ function forcedCall(schema: JsonSchema): Pick<OpenAI.ChatCompletionCreateParamsN
   };
 }
 
-/** Trusts nothing in the body, whatever its declared type. */
+/** Trusts nothing in the body, in spite of its declared type. */
 export function completionOf(body: unknown, of?: Confidential): Completion {
   return { ...contentOf(body, of), response: noteOf(body) };
 }
@@ -134,7 +134,7 @@ interface MessageAnswer {
 }
 
 /**
- * Reads the arguments of the required call. The reader recognises the call by name alone, as a line of a batch does not name its format. It
+ * Reads the arguments of the required call. The reader recognises the call only by its name, because a line of a batch does not name its format. It
  * ignores text beside a call, which is reasoning. An endpoint without tools answers in text.
  */
 function answerOf(message: unknown): MessageAnswer {
@@ -204,7 +204,7 @@ function noteOf(body: unknown): ResponseNote {
   };
 }
 
-/** As the endpoint reports them; `believed` checks them. */
+/** The tokens that the endpoint reports; `believed` checks them. */
 function tokensOf(usage: unknown): Tokens | undefined {
   const input = field(usage, 'prompt_tokens');
   const output = field(usage, 'completion_tokens');

@@ -40,7 +40,7 @@ export function embeddings(settings: JudgeSettings, http: HttpClient): Embed {
   };
 }
 
-/** Trusts nothing in the body, whatever its declared type. */
+/** Trusts nothing in the body, in spite of its declared type. */
 function embeddedOf(body: unknown, texts: number): Embedded {
   const data = field(body, 'data');
   const read = readVectors(Array.isArray(data) ? inOrder(data).map((entry) => field(entry, 'embedding') as JsonValue) : undefined, texts);

@@ -8,7 +8,7 @@ const sharedCharsMin = 16;
 const KEY = /\b(?:sk|pk|rk|key|token|bearer)[-_ ][\w*.-]{6,}/gi;
 const QUOTED = /(["'`])([^"'`\n]{3,200})\1/g;
 
-/** What a reason may not repeat. */
+/** Texts that a reason may not repeat. */
 export interface Confidential {
   readonly settings: Pick<JudgeSettings, 'apiKey' | 'headers'>;
   /** Texts of the request. */
@@ -26,7 +26,7 @@ export function redactedReason(message: string, { settings, sent }: Confidential
   return oneLine(withoutShared(text, sent), reasonCharsMax);
 }
 
-/** Leaves out each run of characters that also stands in a text of the request. */
+/** Leaves out each run of characters that is also in a text of the request. */
 function withoutShared(text: string, sent: readonly string[]): string {
   const isSent = (part: string): boolean => sent.some((one) => one.includes(part));
   let kept = '';

@@ -22,7 +22,7 @@ const attemptsMax = 3;
 export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'onReply'>): HttpCalls {
   const stopping = new AbortController();
   let plain: HttpClient | undefined;
-  /** One client per set of certificates, as long as they are in use. */
+  /** One client per set of certificates, while they are in use. */
   const guarded = new WeakMap<ClientTls, HttpClient>();
 
   function clientOf(tls: ClientTls | undefined): HttpClient {

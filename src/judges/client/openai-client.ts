@@ -33,7 +33,7 @@ export function noConnection(fault: Unanswered): string {
   return handshake.test(code) ? `no connection, for TLS (${code})` : 'no connection';
 }
 
-/** Whether the endpoint cannot have read the request. */
+/** True when the endpoint cannot have read the request. */
 function isUnsent(fault: Unanswered): boolean {
   if (fault.reason === 'timed_out') return fault.phase === 'connection';
   return fault.reason === 'failed' && (unreachable.has(fault.code) || handshake.test(fault.code));
@@ -54,7 +54,7 @@ export interface Refused {
 export interface Failed {
   readonly kind: 'failed';
   readonly error: string;
-  /** True: the endpoint may have worked on the request and may charge for it. */
+  /** True when the endpoint may have worked on the request and may charge for it. */
   readonly mayCost?: true;
 }
 
@@ -212,7 +212,7 @@ function isFilter(error: unknown): boolean {
   );
 }
 
-/** A value that is only too large is no reason to leave the member out. */
+/** A value that is only too large does not justify leaving the member out. */
 const UNSUPPORTED =
   /unsupported|not (?:be )?(?:supported|permitted|allowed|accepted)|does not support|unknown|unrecogni[sz]ed|unexpected|extra/i;
 

@@ -23,7 +23,7 @@ export interface PromptLimits {
 export interface Prompt {
   readonly system: string;
   readonly user: string;
-  /** True: a part of the run was left out. */
+  /** True when a part of the run was left out. */
   readonly truncated: boolean;
 }
 
@@ -94,7 +94,7 @@ function cut(text: string, charsMax: number): string {
 
 export interface Opening {
   readonly messages: readonly Message[];
-  /** True: a part of the run was left out. */
+  /** True when a part of the run was left out. */
   readonly truncated: boolean;
 }
 

@@ -29,7 +29,7 @@ export interface QueueKey {
   readonly judge?: string;
   readonly model?: string;
   readonly price?: TokenPrice | undefined;
-  /** Price of batched questions. Absent: `price`. */
+  /** Price of batched questions. Default: `price`. */
   readonly batchPrice?: TokenPrice | undefined;
   readonly answer: Ask;
 }
@@ -43,7 +43,7 @@ export interface JudgeJob {
   /** Tenants share the room of waiting jobs. */
   readonly tenant?: Tenant;
   readonly key: QueueKey;
-  /** Answers the questions of this job. Absent: `key.answer` does. */
+  /** Answers the questions of this job. Default: `key.answer`. */
   readonly answer?: (lend: Lend) => Ask;
   readonly threshold: number | null;
   /** Begins the evaluation; called when the job has its slot. */
@@ -78,7 +78,7 @@ interface Held {
   readonly job: JudgeJob;
   /** False once `done` was called. */
   open: boolean;
-  /** True: the job waits for a slot. */
+  /** True while the job waits for a slot. */
   isWaiting: boolean;
 }
 

@@ -75,7 +75,7 @@ export function jobWorker({
   onFault,
 }: JobWorkerOptions): JobWorker {
   const ended = new AbortController();
-  /** By row id. */
+  /** Jobs by row id. */
   const taken = new Map<number, Taken>();
   /** Admitted jobs that the store may not have yet. A job comes with the first item above `after`. */
   let admitted: { readonly after: Watermark; readonly queueKey: string }[] = [];
@@ -93,7 +93,7 @@ export function jobWorker({
     telemetry.add('tracejury.judge.jobs', jobs, { 'tracejury.outcome': outcome });
   }
 
-  /** Forgets finished jobs once the store has their verdicts: from then on the rows alone decide. */
+  /** Forgets finished jobs once the store has their verdicts: from then on only the rows decide. */
   function forgetStored(): void {
     const stored = watermarks.stored();
     for (const [id, { endedAt }] of taken) if (endedAt !== undefined && endedAt <= stored) taken.delete(id);

@@ -68,7 +68,7 @@ export async function juryEnd(jury: Jury): Promise<AskEnd> {
 
 type Vote = (slot: Slot) => Promise<Ballot>;
 
-/** Numbers the votes of each identity, whatever the names of the judges. */
+/** Numbers the votes of each identity, independently of the judges' names. */
 function voter({ panel, questions, ask, identity }: Jury, heard: (judge: string, answer: Answer) => void): Vote {
   const given = new Map<string, number>();
   const asksConfidence = panel.escalate?.below !== undefined;
