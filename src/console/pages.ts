@@ -3,13 +3,13 @@ import type { ComponentType } from 'preact';
 import type { PageProps } from './parts/page-path.ts';
 
 export interface Page {
-  /** With parameters as `:name`. The first page that matches is shown. */
+  /** Path with parameters as `:name`. The first page that matches is shown. */
   readonly path: string;
   /** Title of the window, and of the entry in the menu. */
   readonly title: string;
-  /** True: stands in the menu. A page with nothing behind it does not. */
+  /** True when the page is in the menu, which leaves out pages without content. */
   readonly isInMenu?: boolean;
-  /** False: the page has no time range. */
+  /** False when the page has no time range. */
   readonly hasTimeRange?: boolean;
   /** Loaded when the page is opened. */
   readonly load: () => Promise<ComponentType<PageProps>>;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type JsonObject, jsonText, member } from '../model/json.ts';
 
-/** What a run and its verdicts depend on; a note or a tag changes nothing. */
+/** Members that a run and its verdicts depend on; notes and tags do not count. */
 const hashedKeys = ['input', 'expect', 'tasks', 'constraints', 'tools', 'evaluators', 'timeout_seconds'] as const;
 
 /** SHA-256 in hex. The same for a file and a stored version with the same examples, in any order. */

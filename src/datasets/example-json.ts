@@ -20,7 +20,7 @@ const timeoutSecondsMax = 86_400;
 const text = { type: 'string', minLength: 1 } as const;
 const name = { ...text, maxLength: nameCharsMax } as const;
 
-/** Of an example in a file, whose id and input may be absent. */
+/** Schema of an example in a file, whose id and input are optional. */
 export const exampleSchema = {
   type: 'object',
   additionalProperties: false,

@@ -1,6 +1,6 @@
 /**
- * Makes an example of a stored run. Its expectation repeats what the run did, so it is a draft until a person has looked at it. What is
- * stored is redacted, and so is the example.
+ * Makes an example of a stored run. Its expectation repeats what the run did, so it is a draft until a person has looked at it. Stored content is
+ * redacted, and so is the example.
  */
 import type { DatasetExample, ExampleOrigin } from '../model/example.ts';
 import type { RunKey } from '../model/agent-trace.ts';

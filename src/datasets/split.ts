@@ -9,7 +9,7 @@ export interface SplitPart {
   readonly share: number;
 }
 
-/** The part follows from the input and the seed alone: a new example moves no other one. */
+/** The part follows from only the input and the seed: a new example moves no other one. */
 export function partOf(example: DatasetExample, parts: readonly SplitPart[], seed: string): string {
   const digits = hash('sha256', `${seed}\n${inputFingerprint(example.input)}`).slice(0, 12);
   const place = Number.parseInt(digits, 16) / 2 ** 48;

@@ -15,7 +15,7 @@ interface FromRuns {
   readonly origin: ExampleOrigin;
   readonly tags: readonly string[];
   readonly split?: string | undefined;
-  /** Redacted sessions cannot be told from each other, so their runs have no earlier turns. */
+  /** Redacted sessions cannot be distinguished, so their runs have no earlier turns. */
   readonly isRedacted: (sessionId: string) => boolean;
 }
 
@@ -33,7 +33,7 @@ export async function examplesOfRuns(store: Store, keys: readonly RunKey[], opti
 
 const noTurns: Turns = { runs: [], missing: 0 };
 
-/** Turns of the same session, agent and service that ended before the run began. A sub-agent's run is no turn, and has none. */
+/** Turns of the same session, agent and service that ended before the run began. A sub-agent's run is not a turn, and has none. */
 async function turnsBefore(store: Store, run: StoredRun, { isRedacted }: Pick<FromRuns, 'isRedacted'>): Promise<Turns> {
   const { tenant, sessionId, agent, service, startedAt } = run;
   if (sessionId === undefined || sessionId === '' || isRedacted(sessionId) || isSubAgent(run)) return noTurns;

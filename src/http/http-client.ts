@@ -40,7 +40,7 @@ export type HttpAnswer =
       /** Names in lower case; several values of one name are joined by a comma. */
       readonly headers: HttpHeaders;
       readonly body: Buffer;
-      /** True: the answer is larger than `answerBytesMax`. */
+      /** True when the answer is larger than `answerBytesMax`. */
       readonly isCut: boolean;
     }
   /** `phase`: `connection` when no connection was available. */
@@ -134,7 +134,7 @@ function exchange(agent: Agent, request: HttpRequest): Promise<HttpAnswer> {
       resolve(answer);
     }
 
-    // The timer and the caller's signal end the request directly. A signal derived from both would be reachable from the request alone, and
+    // The timer and the caller's signal end the request directly. A signal derived from both would be reachable only from the request, and
     // garbage collection could take it before it aborts.
     const stop = (): void => end(aborted, true);
     const late = (): void => end({ kind: 'unanswered', reason: 'timed_out', phase: 'request', afterMs: timeoutMs }, true);
@@ -218,7 +218,7 @@ function bodyReader({ encoding = '', bytesMax, pause, resume, onEnd, onFault }: 
   };
 }
 
-/** Whether the status is final (RFC 9110, section 15). */
+/** True when the status is final (RFC 9110, section 15). */
 function isStatus(status: number): boolean {
   return status >= 200 && status <= 599;
 }

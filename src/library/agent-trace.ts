@@ -69,7 +69,7 @@ export function agentTrace(given: AgentTraceInput): AgentTrace {
 }
 
 interface ToolCallInput {
-  /** The result; null when the tool returned nothing. Absent: unknown. */
+  /** The result; null when the tool returned nothing. Omitted when unknown. */
   readonly result?: unknown;
   /** The error, as a text or with its type. */
   readonly error?: string | Pick<ToolError, 'message' | 'type'>;

@@ -30,7 +30,7 @@ import type { Call } from '../pipeline/jury/judge-driver.ts';
 import { runErrorOf } from '../pipeline/reporting/experiment-result.ts';
 
 interface Experiment {
-  /** Resolves with the report, whatever the agent does. Rejects only for faults of the experiment itself. */
+  /** Resolves with the report for any behaviour of the agent. Rejects only for faults of the experiment itself. */
   run(): Promise<Report>;
 }
 
@@ -267,7 +267,7 @@ export interface Progress {
 }
 
 interface ExperimentOptions<Input> {
-  /** Names the experiment in the store; several may have one name, and the newest stands for it. */
+  /** Names the experiment in the store; several may have one name, and the name then means the newest. */
   readonly name?: string;
   /** Keeps the results, as `openExperimentStore` of `tracejury/store` opens it. Needs a name. */
   readonly store?: ExperimentSink;
@@ -277,11 +277,11 @@ interface ExperimentOptions<Input> {
   readonly evaluators: readonly UsableEvaluator[];
   /** Concurrent examples. Default: 4. */
   readonly concurrency?: number;
-  /** Of one example with its evaluation; a later example fails. Default: 30 s. */
+  /** Time limit of one example with its evaluation; a slower example fails. Default: 30 s. */
   readonly timeoutMs?: number;
   /** Starts no further example after the first failed one. */
   readonly failFast?: boolean;
-  /** True: an example whose run ended in an error fails by its verdicts only. */
+  /** True when an example whose run ended in an error fails only by its verdicts. */
   readonly allowRunErrors?: boolean;
   /** Runs this share of the examples, at least one, always the same ones; a larger share includes a smaller one. Default: all. */
   readonly samplePercentage?: number;

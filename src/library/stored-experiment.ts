@@ -7,7 +7,7 @@ import { noTenant } from '../model/ids.ts';
 import { addResult, type ExperimentStore } from '../model/store/experiment-store.ts';
 import type { ExampleResult } from './report.ts';
 
-/** What `tracejury/store` opens. */
+/** The store that `tracejury/store` opens. */
 export interface ExperimentSink {
   readonly experiments: Pick<ExperimentStore, 'begin' | 'update' | 'add'>;
 }
@@ -15,7 +15,7 @@ export interface ExperimentSink {
 interface StoredWith {
   readonly store: ExperimentSink;
   readonly name: string;
-  /** The dataset as the program has it, to tell whether two experiments had the same. */
+  /** The program's dataset, to compare those of two experiments. */
   readonly examples: readonly { readonly id: string; readonly content: unknown }[];
   readonly evaluators: readonly ConfiguredEvaluator[];
 }

@@ -38,7 +38,7 @@ declare module 'vitest' {
   interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends TracejuryMatchers<R> {}
 }
 
-/** For `expect.extend`. */
+/** Matchers for `expect.extend`. */
 export const matchers = { toPass, toHaveNoFailures } as const;
 
 interface Matched {

@@ -26,7 +26,7 @@ interface AnnotationQueuesOptions {
   readonly store: Pick<Store, 'queues' | 'run'>;
   /** In force. */
   readonly settings: () => readonly QueueSettings[];
-  /** Of the evaluators in force, by name. */
+  /** Thresholds of the evaluators in force, by name. */
   readonly thresholds: () => ReadonlyMap<string, number>;
   readonly redaction: () => Pick<Redaction, 'text'> | undefined;
   readonly telemetry: Pick<Telemetry, 'add'>;
@@ -80,7 +80,7 @@ export interface AnnotationQueues {
     response: GivenResponse & { readonly answers: JsonValue; readonly comment: string },
   ): Promise<ResponseResult | undefined>;
   skip(name: string, response: GivenResponse & { readonly reason: string }): Promise<ResponseResult | undefined>;
-  /** False: the person does not hold the lease. */
+  /** Resolves with false when the person does not hold the lease. */
   release(name: string, response: GivenResponse): Promise<boolean | undefined>;
   add(
     name: string,
@@ -180,7 +180,7 @@ export function annotationQueues(options: AnnotationQueuesOptions): AnnotationQu
   };
 }
 
-/** How items enter a queue now. */
+/** Settings by which items enter a queue now. */
 export function enteringOf({ name, dueMs, max }: Pick<QueueSettings, 'name' | 'dueMs' | 'max'>, at: Micros) {
   return { queue: name, at, dueAt: dueMs === undefined ? undefined : at + dueMs * 1_000, itemsMax: max } as const;
 }

@@ -5,7 +5,7 @@
  *     doubt          1 − the lowest confidence of a judge
  *     closeness      1 − |score − threshold| / max(threshold, 1 − threshold), the largest of all judges, for scores between 0 and 1
  *
- * A score of exactly 0 or 1 is a decision rather than a close call, whatever the threshold is.
+ * A score of exactly 0 or 1 is a decision rather than a close call, at any threshold.
  */
 import { member } from '../model/json.ts';
 import type { CandidateVerdict, QueueCandidate } from '../model/store/queue-store.ts';

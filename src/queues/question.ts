@@ -7,11 +7,11 @@ import type { Micros } from '../model/timestamp.ts';
 /** Each value has a key of the keyboard, from 1 to 9. */
 export const questionValuesMax = 9;
 export const questionsMax = 10;
-/** Of a text answer, a comment and a reason. */
+/** Maximum length of a text answer, a comment and a reason. */
 export const responseCharsMax = 4_000;
 
 export type QueueQuestion =
-  /** Whether the evaluator of this name should pass the run. */
+  /** Asks whether the evaluator of this name should pass the run. */
   | { readonly kind: 'evaluator'; readonly name: string }
   | { readonly kind: 'label'; readonly name: string; readonly values: readonly string[] }
   /** A number from `min` to `max`, stored as a score from 0 to 1. */
@@ -24,7 +24,7 @@ export const evaluatorValues = ['pass', 'fail'] as const;
 /** The label of an annotation that carries a text. */
 const textLabel = 'text';
 
-/** What a question accepts, by the kind of its answer. */
+/** Values that a question accepts, by the kind of its answer. */
 export function valuesOf(question: QueueQuestion): readonly string[] {
   switch (question.kind) {
     case 'evaluator':
@@ -43,7 +43,7 @@ interface AnswerFault {
 }
 
 export type ReadAnswers =
-  /** By the name of the question. */
+  /** Values by the name of the question. */
   { readonly values: JsonObject } | { readonly fault: AnswerFault };
 
 /** Reads `[ { name, value } ]`. Each question but those of a text needs an answer. */

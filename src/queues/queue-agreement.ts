@@ -18,11 +18,11 @@ export interface QuestionAgreement {
   readonly people: number;
   /** Mean over the items of the share of pairs of people with the same answer; `undefined` without an item. */
   readonly share: number | undefined;
-  /** Over all people, for labels alone. */
+  /** Agreement of all people, only for labels. */
   readonly fleiss: FleissKappa | NotEstimable | undefined;
-  /** Of each pair of people, for labels alone. */
+  /** Agreement of each pair of people, only for labels. */
   readonly cohen: RaterAgreement | undefined;
-  /** Mean over the items of the absolute difference within pairs of people, in units of the question; for scores alone. */
+  /** Mean over the items of the absolute difference within pairs of people, in units of the question; only for scores. */
   readonly difference: number | undefined;
 }
 

@@ -67,7 +67,7 @@ export interface SpanProcessorStats {
 
 /** The limit of the service. */
 const questionsMax = 50;
-/** Of one turn of the event loop. */
+/** Time of one turn of the event loop. */
 const sliceMs = 5;
 const sliceSpans = 200;
 const piecesPerSlice = 20;

@@ -3,7 +3,7 @@ import type { Gets, Schemas, Sends } from './schema.ts';
 
 export type { Gets, Schemas, Sends };
 
-/** Where the API is served. */
+/** Path of the API. */
 export const apiPrefix = '/api/v1';
 /** The header that a change needs when a cookie signs the request. */
 const antiForgeryHeader = 'x-anti-forgery';
@@ -20,7 +20,7 @@ export type GetAnswer<P extends GetPath> = Gets[P]['answer'];
 export type SendOptions<P extends SendPath> = PathOf<Sends[P]> & QueryOf<Sends[P]> & BodyOf<Sends[P]>;
 export type SendAnswer<P extends SendPath> = Sends[P]['answer'];
 
-/** A request that failed. `message` says what is wrong, `todo` what would be right. */
+/** A request that failed. `message` names the fault, `todo` the remedy. */
 export class ApiFailure extends Error {
   /** HTTP status; 0 when there is no answer. */
   readonly status: number;

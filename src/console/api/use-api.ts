@@ -7,7 +7,7 @@ export function useApi(): ApiClient {
   return useContext(AppContext).api;
 }
 
-/** What is known of an answer. While it is read again, and after a failure, `value` is the last one. */
+/** State of an answer. While it is read again, and after a failure, `value` is the last one. */
 export interface Loaded<T> {
   readonly value: T | undefined;
   readonly isLoading: boolean;
@@ -18,7 +18,7 @@ export interface Loaded<T> {
 export interface UseGetSettings {
   /** Reads again after this many milliseconds, while the page is visible. */
   readonly everyMs?: number;
-  /** True: reads nothing. */
+  /** True to read nothing. */
   readonly isOff?: boolean;
 }
 
@@ -71,7 +71,7 @@ type RowsOf<P extends GetPath, K extends string> = GetAnswer<P> extends { readon
 export interface LoadedList<Row> {
   readonly rows: readonly Row[];
   readonly isLoading: boolean;
-  /** True: the service has more rows; `more` reads them. */
+  /** True when the service has more rows; `more` reads them. */
   readonly hasMore: boolean;
   readonly error: ApiFailure | undefined;
   readonly more: () => void;

@@ -4,7 +4,7 @@ import type { ApiFailure } from './client.ts';
 import { failureOf } from './use-api.ts';
 
 export interface Sending {
-  /** True: a change is under way. */
+  /** True while a change is in progress. */
   readonly isSending: boolean;
   readonly error: ApiFailure | undefined;
   /** Does the work; any error of it becomes `error`. Resolves with whether it succeeded. */

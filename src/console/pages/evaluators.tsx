@@ -123,7 +123,7 @@ function columnsOf({ query, rates, attempts }: ColumnParts): readonly Column<Eva
             </>
           );
         if (one.pass_rate !== null && one.pass_rate.point !== null) return <RateCell estimate={one.pass_rate} />;
-        // The mean of a sample says nothing of all runs.
+        // The mean of a sample does not hold for all runs.
         if (one.mean_score === null) return '–';
         return (
           <>

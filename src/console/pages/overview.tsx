@@ -139,9 +139,9 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
 
 interface EvaluatorRowProps {
   readonly evaluator: AgentEvaluator;
-  /** Of the runs that failed. */
+  /** Address of the failed runs. */
   readonly href: string;
-  /** Of its rate over time. */
+  /** Address of its rate over time. */
   readonly over: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the service runs with: configuration, exporters, storage, tokens. Nothing here changes the configuration. */
+/** Settings of the service: configuration, exporters, storage, tokens. Nothing here changes the configuration. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { GetAnswer } from '../api/client.ts';

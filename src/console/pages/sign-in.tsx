@@ -80,7 +80,7 @@ export function SignIn() {
   );
 }
 
-/** The reason stands in the address as a word: text of others does not come into the page. */
+/** The address names the reason by a word, so that no foreign text comes into the page. */
 function refusedText(word: string): string {
   if (word === 'not_allowed') return 'The configuration does not list you in listen.oidc.allowed. Ask who runs the service.';
   if (word === 'expired') return 'It took too long. Begin again.';

@@ -1,4 +1,4 @@
-/** The dialog that makes examples of runs. Of one run, its input and expectation can be edited; of many, each becomes a draft. */
+/** The dialog that makes examples of runs. The input and expectation of a single run can be edited; each of many becomes a draft. */
 import { useContext, useEffect, useState } from 'preact/hooks';
 import type { GetAnswer } from '../api/client.ts';
 import { useApi, useGet } from '../api/use-api.ts';
@@ -48,7 +48,7 @@ function OneRun({ run, onClose }: { readonly run: RunReference; readonly onClose
 }
 
 interface AdditionFormProps extends Pick<AddToDatasetProps, 'runs' | 'onClose'> {
-  /** What one run makes; `undefined` for many runs. */
+  /** The example of one run; `undefined` for many runs. */
   readonly example: Example | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The dialog that puts runs into a queue. Afterwards it says what was added, what was there already, and what failed. */
+/** The dialog that puts runs into a queue. Afterwards it lists the added runs, those that were in it already, and those that failed. */
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../api/client.ts';
 import { useApi, useGet } from '../api/use-api.ts';

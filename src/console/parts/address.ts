@@ -1,4 +1,4 @@
-/** The address of a page as state: every filter stands in it, so that a link shows what one saw. */
+/** The address of a page as state: every filter is part of it, so that a link shows the same view. */
 
 export interface Query {
   readonly [name: string]: string | undefined;
@@ -18,7 +18,7 @@ export function changedQuery(query: Query, changes: Query): Query {
   return Object.fromEntries(Object.entries({ ...query, ...changes }).filter(([, value]) => value !== undefined && value !== ''));
 }
 
-/** The parameters of these names alone. */
+/** Only the parameters of these names. */
 export function pickedQuery(query: Query, names: readonly string[]): Query {
   return Object.fromEntries(names.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])));
 }

@@ -1,5 +1,5 @@
 /**
- * Reads reference trajectories of agentevals: lists of OpenAI-format messages, alone or as `reference_outputs` beside `outputs` and `inputs`.
+ * Reads reference trajectories of agentevals: lists of OpenAI-format messages, by themselves or as `reference_outputs` beside `outputs` and `inputs`.
  * Also reads examples of a LangSmith dataset, whose `outputs` are the reference, and LangChain's short form of messages.
  */
 import { readMessages } from '../../../evaluators/expectation/messages.ts';

@@ -6,7 +6,7 @@ import { platformExample, platformSet } from './platform-export.ts';
 
 export const braintrust: SetFormat = { name: 'braintrust', summary: 'datasets exported from Braintrust', isTable: true, read };
 
-/** What the platform notes of itself. */
+/** Internal members of the platform. */
 const internal = [
   '_xact_id',
   '_pagination_key',

@@ -43,12 +43,12 @@ function columnNames(file: string, names: readonly string[]): string[] {
   return trimmed;
 }
 
-/** A cell as it was before `cellText`: JSON where it begins as a list, an object or a text in quotes, and else the text. */
+/** Reverses `cellText`: parses a cell that begins as a list, an object or a text in quotes, and keeps any other as text. */
 export function cellValue(cell: string): JsonValue {
   return /^\s*[[{"]/.test(cell) ? (parseJson(cell) ?? cell) : cell;
 }
 
-/** Texts as they are, unless they would be read as JSON; everything else as JSON. */
+/** Writes texts unchanged, unless they would be read as JSON, and everything else as JSON. */
 export function cellText(value: JsonValue): string {
   return typeof value === 'string' && value !== '' && typeof cellValue(value) === 'string' && !/^\s*"/.test(value)
     ? value
@@ -69,7 +69,7 @@ export function withPrefix(row: JsonObject, prefix: string): JsonObject {
   );
 }
 
-/** True: a list of rows from a CSV file, in which every value is a text. */
+/** True for a list of rows from a CSV file, in which every value is a text. */
 export function isTable(value: JsonValue): value is readonly JsonObject[] {
   return (
     isJsonArray(value) &&

@@ -63,7 +63,7 @@ function example(entry: JsonObject, where: string, faults: string[]): ImportedEx
   };
 }
 
-/** Reads `context`, the expected facts. `retrieval_context` has the retrieved texts and is no expectation. */
+/** Reads `context`, the expected facts. `retrieval_context` has the retrieved texts and is not an expectation. */
 function contextIn(entry: JsonObject, where: string, faults: string[]): readonly string[] | undefined {
   const context = presentMember(entry, 'context') ?? [];
   const given: readonly JsonValue[] = isJsonArray(context) ? context : [context];

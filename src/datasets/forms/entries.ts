@@ -6,7 +6,7 @@ export interface SetFormat {
   /** The value of `--from`. */
   readonly name: string;
   readonly summary: string;
-  /** True: `read` also takes the rows of a CSV file, as objects of texts. */
+  /** True when `read` also takes the rows of a CSV file, as objects of texts. */
   readonly isTable?: true;
   readonly read: (value: JsonValue) => ImportedSet;
 }

@@ -14,12 +14,12 @@ export interface ExportForm {
   readonly summary: string;
   /** Extension of a file of the form. */
   readonly ending: 'jsonl' | 'json' | 'yaml' | 'csv';
-  /** Members that the form can hold, as `heldMembers` names them. Absent: all. */
+  /** Members that the form can hold, as `heldMembers` names them. Default: all. */
   readonly holds?: ReadonlySet<string>;
   readonly write: (examples: readonly DatasetExample[]) => string;
 }
 
-/** Members that an example has: those of `expect` by name, and inputs that are no text by their kind. */
+/** Members that an example has: those of `expect` by name, and inputs other than texts by their kind. */
 export function heldMembers({ id: _id, input, expect = {}, ...rest }: DatasetExample): readonly string[] {
   const kind = isJsonArray(input) ? 'conversations as input' : isJsonObject(input) ? 'named inputs' : 'input';
   const others = Object.entries(rest).flatMap(([key, value]) =>
@@ -28,7 +28,7 @@ export function heldMembers({ id: _id, input, expect = {}, ...rest }: DatasetExa
   return [kind, ...Object.keys(expect).map((key) => `expect.${key}`), ...others];
 }
 
-/** What a form leaves out, with the number of examples that have it. */
+/** Members that a form leaves out, with the number of examples that have them. */
 export function leftOutOf({ holds }: ExportForm, examples: readonly DatasetExample[]): ReadonlyMap<string, number> {
   const left = new Map<string, number>();
   if (holds === undefined) return left;
@@ -39,7 +39,7 @@ export function leftOutOf({ holds }: ExportForm, examples: readonly DatasetExamp
 const jsonLines = (values: readonly JsonValue[]): string => values.map((value) => jsonText(value)).join('\n');
 const wholeJson = (value: JsonValue): string => JSON.stringify(JSON.parse(jsonText(value)), undefined, 2);
 
-/** The last message of the user stands for a conversation where a form takes a text. */
+/** The last message of the user represents a conversation where a form takes a text. */
 function inputText({ input }: DatasetExample): string {
   if (!isJsonArray(input)) return input === null ? '' : plainText(input);
   const last = input.findLast((message) => isJsonObject(message) && member(message, 'role') === 'user');

@@ -1,4 +1,4 @@
-/** Reads test sets of other programs and the own form: the text of a file, its entries, and examples with ids of their own. */
+/** Reads test sets of other programs and the own form: the text of a file, its entries, and examples with unique ids. */
 import { unreadable } from '../../model/errors.ts';
 import { datasetForms } from '../example-json.ts';
 import { type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';

@@ -7,7 +7,7 @@ import { platformExample, platformSet } from './platform-export.ts';
 
 export const langsmith: SetFormat = { name: 'langsmith', summary: 'datasets exported from LangSmith', isTable: true, read };
 
-/** What the platform notes of itself. */
+/** Internal members of the platform. */
 const internal = ['dataset_id', 'created_at', 'modified_at', 'source_run_id', 'attachments', 'attachment_urls', 'runs', 'tenant_id'];
 const taken = ['id', 'inputs', 'outputs', 'reference_outputs', 'metadata', 'split', ...internal];
 

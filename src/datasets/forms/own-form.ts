@@ -44,7 +44,7 @@ function imported(object: JsonObject): ImportedExample {
     'split',
     'metadata',
   ].map((key) => member(object, key));
-  // What has no place, or the wrong type, stays for the check of the example, which names it.
+  // Unknown members and wrong types stay for the check of the example, which names them.
   const wrong = Object.entries(object).filter(
     ([key, value]) =>
       !members.includes(key) ||
@@ -95,7 +95,7 @@ function rowExample(row: JsonObject, where: string, faults: string[]): JsonObjec
   };
 }
 
-/** The columns that any example has, in the order of the form. A text as the expected output has a column of its own. */
+/** The columns that any example has, in the order of the form. A text as the expected output has a separate column. */
 export function ownCsv(examples: readonly JsonObject[]): string {
   const rows = examples.map((example) => {
     const { expect, tags, ...rest } = example;

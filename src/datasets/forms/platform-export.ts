@@ -7,9 +7,9 @@ interface PlatformForm {
   /** Members of an object that may hold the list, and the member that each example has. */
   readonly lists: readonly string[];
   readonly sign: string;
-  /** What is said of a value of another form. */
+  /** Message about a value of another form. */
   readonly other: string;
-  /** The example that a row of a table stands for. */
+  /** Converts a row of a table into an example. */
   readonly rowEntry: (row: JsonObject) => JsonObject;
   /** How faults name a row, by its place from 0. Default: as they name an entry of a list. */
   readonly rowName?: (at: number) => string;

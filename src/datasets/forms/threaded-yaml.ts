@@ -8,7 +8,7 @@ export const yamlMs = 20_000;
 const heapMb = 512;
 
 export async function threadedYaml(text: string, withinMs = yamlMs): Promise<YamlRead> {
-  // As sources and as built files the two stand side by side.
+  // Both files are in one folder, as sources and as built files.
   const thread = new Worker(new URL(`./yaml-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData: text,
     name: 'tracejury-yaml',

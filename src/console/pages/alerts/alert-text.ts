@@ -39,7 +39,7 @@ export function alertKey({ name, agent }: Pick<Alert, 'name' | 'agent'>): string
   return `${name}/${agent ?? ''}`;
 }
 
-/** How long an alert may be silenced; the longest is the limit of the service. */
+/** Choices of the time of a silence; the longest is the limit of the service. */
 export const silenceChoices = [
   { value: '3600', title: '1 hour' },
   { value: '14400', title: '4 hours' },

@@ -1,4 +1,4 @@
-/** What names a dataset in the API and in an address. */
+/** Names a dataset in the API and in an address. */
 export interface DatasetKey {
   readonly name: string;
   readonly tenant: string;

@@ -1,4 +1,4 @@
-/** One dataset: its examples, one example in the editor, and its versions. The address says which. */
+/** One dataset: its examples, one example in the editor, and its versions. The address chooses. */
 import { useMemo, useState } from 'preact/hooks';
 import '../../styles/datasets.css';
 import { useApi, useGet } from '../../api/use-api.ts';
@@ -20,7 +20,7 @@ import { ExportDialog } from './export-dialog.tsx';
 import { ImportDialog } from './import-dialog.tsx';
 import { useUnsavedExamples } from './unsaved-example.ts';
 
-/** The id that stands for an example that is not there yet; a present one of this id is opened by its row. */
+/** Placeholder id of a new example; an existing one of this id is opened by its row. */
 const newExample = 'new';
 
 export function Dataset({ params: { name = '' } }: { readonly params: { readonly [name: string]: string } }) {

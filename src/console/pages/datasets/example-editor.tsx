@@ -17,11 +17,11 @@ import { useUnsavedExamples } from './unsaved-example.ts';
 export interface ExampleEditorProps {
   readonly datasetKey: DatasetKey;
   readonly id: string;
-  /** What the example was when the editor opened. */
+  /** The example when the editor opened. */
   readonly base: ExampleBody;
   /** Default: what the person has typed before and not saved, or the fields of `base`. */
   readonly form?: ExampleForm;
-  /** Of `base`; 0: the example is new. */
+  /** Version of `base`; 0 for a new example. */
   readonly since: number;
   readonly isReadOnly: boolean;
   readonly onSaved: (example: ExampleBody, since: number) => void;
@@ -90,7 +90,7 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
         query: { tenant },
         body: { example, since: basedOn, ...(said === '' ? {} : { note: said }), by },
       });
-      // What the service keeps may differ from what was sent: it redacts.
+      // The stored example may differ from the sent one, because the service redacts.
       const stored = await api.get('/datasets/{name}/examples/{id}', { path: { name, id }, query: { tenant } });
       toast(stored.since === version ? `Saved as version ${version}.` : 'Nothing was changed.');
       setTheirs(undefined);
@@ -179,7 +179,7 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
   );
 }
 
-/** Of a new example the id may still change. */
+/** Key of an example; the id of a new one may still change. */
 function keyOf(id: string, since: number): string {
   return since === 0 ? '' : id;
 }
@@ -266,7 +266,7 @@ function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
   );
 }
 
-/** What few examples have. */
+/** Fields that few examples have. */
 function MoreMembers({ form, faults, change }: ExampleFieldsProps) {
   const hasMore = [form.tools, form.evaluators, form.metadata, form.timeout, form.otherExpectation].some((text) => text !== '');
   const isAtFault = (['tools', 'evaluators', 'metadata', 'timeout', 'otherExpectation'] as const).some((field) => faults.has(field));
@@ -325,7 +325,7 @@ function JsonField({ name, label, hint, form, faults, change }: JsonFieldProps) 
 
 const rowsMin = 3;
 const rowsMax = 16;
-/** Of a field as wide as a page. */
+/** Characters in a line of a field as wide as a page. */
 const lineChars = 110;
 
 function rowsOf(text: string): number {

@@ -12,7 +12,7 @@ export interface CallFields {
 
 export interface ExampleForm {
   readonly input: string;
-  /** True: `input` is JSON, such as a conversation or named inputs. */
+  /** True when `input` is JSON, such as a conversation or named inputs. */
   readonly isJsonInput: boolean;
   /** Empty: the answer is not checked. */
   readonly output: string;
@@ -36,7 +36,7 @@ export interface ExampleForm {
 }
 
 export type FormField = keyof ExampleForm | 'id';
-/** What is wrong, by field. */
+/** Faults by field. */
 export type FormFaults = ReadonlyMap<FormField, string>;
 
 export const emptyForm: ExampleForm = {
@@ -61,7 +61,7 @@ export function formOf(example: ExampleBody): ExampleForm {
   const { input, tasks, constraints, tags, split, tools, evaluators, metadata, timeout_seconds: timeout, review } = example;
   const { output, tool_calls: calls, ...others } = isRecord(example['expect']) ? example['expect'] : {};
   const isListable = Array.isArray(calls) && calls.every((call) => isRecord(call) && typeof call['name'] === 'string');
-  // What no field of its own can hold stands in the JSON.
+  // Members without a separate field are in the JSON.
   const left = {
     ...(output === undefined || typeof output === 'string' ? {} : { output }),
     ...(calls === undefined || isListable ? {} : { tool_calls: calls }),
@@ -95,7 +95,7 @@ function jsonField(value: unknown): string {
 }
 
 export interface FormResult {
-  /** What is sent to the API; `faults` is empty. */
+  /** The example to send to the API; `faults` is empty. */
   readonly example: ExampleBody;
   readonly faults: FormFaults;
 }
@@ -170,8 +170,8 @@ const fieldOf: { readonly [member: string]: FormField } = {
 };
 
 /**
- * The faults that the API names, by field: its message has one for each member, as in `example.expect.output must be string`. What belongs to
- * no field is left to the message itself.
+ * The faults that the API names, by field: its message has one for each member, as in `example.expect.output must be string`. A fault of
+ * no field stays in the message itself.
  */
 export function apiFaults(message: string): FormFaults {
   const faults = new Map<FormField, string>();

@@ -158,7 +158,7 @@ interface ManyExamplesProps {
   readonly onDone: () => void;
 }
 
-/** One request, and so one version, on the version that the page shows: a change by somebody else in between is a conflict. */
+/** One request, and so one version, on the version that the page shows: a change by another person in between is a conflict. */
 function ManyExamples({ datasetKey: { name, tenant }, version, examples, onDone }: ManyExamplesProps) {
   const api = useApi();
   const by = useOwnName();

@@ -8,12 +8,12 @@ export interface ExampleBody {
 /** Facts about the example, which are not its content. */
 const aside: ReadonlySet<string> = new Set(['id', 'since', 'origin']);
 
-/** Text as it is, anything else as JSON on several lines. */
+/** Gives a text unchanged, anything else as JSON on several lines. */
 export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, undefined, 2) ?? '');
 }
 
-/** Each member of the expectation stands for itself, as `expect.output`. */
+/** Each member of the expectation is separate, such as `expect.output`. */
 export function membersOf(example: ExampleBody): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   for (const [name, value] of Object.entries(example)) {
@@ -41,7 +41,7 @@ export function memberDifferences(before: ExampleBody, after: ExampleBody): read
   });
 }
 
-/** What the example expects, in a few words; empty when it expects nothing. */
+/** Summary of the expectation; empty when it expects nothing. */
 export function expectationText(example: ExampleBody): string {
   const expect = example['expect'];
   if (!isRecord(expect)) return '';
@@ -59,7 +59,7 @@ function callsText(calls: readonly unknown[]): string {
   return `calls ${calls.map((call) => (isRecord(call) && typeof call['name'] === 'string' ? call['name'] : '?')).join(' → ')}`;
 }
 
-/** The last message of the user stands for a conversation. */
+/** The last message of the user represents a conversation. */
 export function inputText(input: unknown): string {
   if (typeof input === 'string') return input;
   if (!Array.isArray(input)) return input === undefined || input === null ? '' : JSON.stringify(input);

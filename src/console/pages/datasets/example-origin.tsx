@@ -1,4 +1,4 @@
-/** Where an example comes from, and whether somebody has looked at it. */
+/** Origin of an example, and its state of review. */
 import type { Schemas } from '../../api/client.ts';
 import { pageAddress } from '../../parts/address.ts';
 import { lineText, unknownText } from '../../parts/format.ts';

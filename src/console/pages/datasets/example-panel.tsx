@@ -28,7 +28,7 @@ export interface ExamplePanelProps {
   readonly onChange: () => void;
 }
 
-/** What the editor works on. It changes when an example is loaded, saved, or taken from the history; not while somebody types. */
+/** The example in the editor. It changes when an example is loaded, saved, or taken from the history, but not on typing. */
 interface Opened {
   readonly body: ExampleBody;
   /** The version that the example has been the same since; the API compares it. */

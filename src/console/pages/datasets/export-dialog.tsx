@@ -8,7 +8,7 @@ export interface ExportDialogProps {
   readonly name: string;
   readonly tenant: string;
   readonly version: number;
-  /** What the page shows: the file has the same. */
+  /** Filter of the page, which the file follows. */
   readonly split: string | undefined;
   readonly tag: string | undefined;
   readonly isOpen: boolean;

@@ -1,4 +1,4 @@
-/** Import of a file: the API reads it first and says what it found; only then the examples are added. */
+/** Import of a file: the API reads it first and reports its contents; only then the examples are added. */
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { SendAnswer, SendOptions } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -33,7 +33,7 @@ const forms: readonly { readonly value: Form; readonly title: string }[] = [
 ];
 
 export interface ImportDialogProps {
-  /** Absent: the dialog asks for the name. */
+  /** Without it, the dialog asks for the name. */
   readonly dataset?: { readonly name: string; readonly tenant: string; readonly version: number } | undefined;
   readonly isOpen: boolean;
   readonly onClose: () => void;

@@ -1,4 +1,4 @@
-/** What differs between two bodies of an example, member by member: before and after beside each other. */
+/** Differences between two bodies of an example, member by member: before and after beside each other. */
 import type { MemberDifference } from './example-members.ts';
 import { TextOrNone } from './edit-conflict.tsx';
 

@@ -1,4 +1,4 @@
-/** The edits of an example that nobody has saved: they are there again when the person comes back. */
+/** Unsaved edits of an example: they are still there when the person comes back. */
 import { useContext, useMemo } from 'preact/hooks';
 import { AppContext } from '../../parts/app-context.ts';
 import type { DatasetKey } from './dataset-key.ts';
@@ -8,7 +8,7 @@ import type { ExampleBody } from './example-members.ts';
 export interface UnsavedExample {
   /** Typed by the person for a new example. */
   readonly id: string;
-  /** What the example was when the editor opened. */
+  /** The example when the editor opened. */
   readonly base: ExampleBody;
   readonly since: number;
   readonly form: ExampleForm;

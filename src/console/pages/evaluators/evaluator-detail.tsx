@@ -17,7 +17,7 @@ type Rate = Schemas['Rate'];
 
 export interface EvaluatorDetailProps {
   readonly evaluator: Schemas['Evaluator'];
-  /** Of this evaluator, since the start of the service. */
+  /** Attempts of this evaluator since the start of the service. */
   readonly attempts: readonly EvaluabilityRow[];
   readonly query: Query;
   readonly from: string;
@@ -85,7 +85,7 @@ function VerdictLinks({ evaluator: { name, verdicts }, query }: Pick<EvaluatorDe
 
 function RatesByAgent({ evaluator: { name }, query, from, to }: Omit<EvaluatorDetailProps, 'attempts'>) {
   const { agent, version, model } = query;
-  // Of one agent the total is its rate already.
+  // The total of one agent is its rate already.
   const by = agent === undefined || agent === '' ? 'agent' : undefined;
   const found = useGet('/rates', { query: { from, to, agent, version, model, evaluator: name, by } });
   if (found.error !== undefined) return <ErrorBox error={found.error} onRetry={found.reload} />;

@@ -15,7 +15,7 @@ export interface VerdictStep {
   readonly score: number | null;
 }
 
-/** By time. A step without a verdict is absent. */
+/** Steps by time, without those that have no verdict. */
 export function verdictSteps(rows: readonly SummaryRow[]): readonly VerdictStep[] {
   return [...Map.groupBy(rows, ({ at }) => at)]
     .map(([at, own]) => {

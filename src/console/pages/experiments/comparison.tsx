@@ -85,7 +85,7 @@ function Choices({ experiments }: { readonly experiments: readonly Experiment[] 
   const { a = '', b = '' } = query;
   const optionsOf = (chosen: string) => [
     { value: '', title: 'Choose …' },
-    // A name stands for its newest experiment, and is no id of the list.
+    // A name means its newest experiment, and is not an id of the list.
     ...(chosen === '' || experiments.some(({ id }) => id === chosen) ? [] : [{ value: chosen, title: chosen }]),
     ...experiments.map(({ id, name, began_at: at }) => ({
       value: id,

@@ -82,7 +82,7 @@ export function ExperimentResults({ id, tenant, dataset, statuses }: ExperimentR
 
 interface ResultsState {
   readonly rows: readonly Result[];
-  /** Where the next page begins; `undefined` at the end. */
+  /** Beginning of the next page; `undefined` at the end. */
   readonly next: { readonly status: number; readonly cursor: string | undefined } | undefined;
   readonly isLoading: boolean;
   readonly error?: ApiFailure;

@@ -13,7 +13,7 @@ export function measureText(value: number, measure: Measure): string {
   return measure === 'rate' ? percentText(value) : value.toFixed(3);
 }
 
-/** With its sign; of rates in points. */
+/** The difference with its sign; in points for rates. */
 export function differenceText(value: number, measure: Measure): string {
   const [number, digits] = measure === 'rate' ? [value * 100, 1] : [value, 3];
   const text = Math.abs(number).toFixed(digits);
@@ -35,7 +35,7 @@ export const resultTexts: { readonly [result in EvaluatorComparison['result']]: 
   not_comparable: 'not comparable',
 };
 
-/** One sentence: what the comparison says as a whole. */
+/** One sentence with the result of the whole comparison. */
 export function headline({
   examples,
   regressions,

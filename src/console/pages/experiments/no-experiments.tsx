@@ -1,4 +1,4 @@
-/** What the pages of experiments show when there is none. */
+/** Empty state of the pages of experiments. */
 import { EmptyState } from '../../parts/empty-state.tsx';
 
 export function NoExperiments({ isFiltered }: { readonly isFiltered: boolean }) {

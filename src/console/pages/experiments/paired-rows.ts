@@ -73,7 +73,7 @@ function worseFirst(rows: readonly PairRow[]): readonly PairRow[] {
   return rows.toSorted((one, other) => directions.indexOf(one.direction) - directions.indexOf(other.direction));
 }
 
-/** All examples that both have: by the verdict of one evaluator, or by the status of the run. Of several runs the worst one stands. */
+/** All examples that both have: by the verdict of one evaluator, or by the status of the run. The worst of several runs counts. */
 export function sharedRows(first: readonly Result[], second: readonly Result[], evaluator?: string): readonly PairRow[] {
   const others = Map.groupBy(second, ({ example_id: id }) => id);
   const rows = [...Map.groupBy(first, ({ example_id: id }) => id)].flatMap(([exampleId, own]): readonly PairRow[] => {
@@ -94,7 +94,7 @@ export function sharedRows(first: readonly Result[], second: readonly Result[], 
   return worseFirst(rows);
 }
 
-/** A score without a threshold, a skip and an error are no better and no worse than each other. */
+/** A score without a threshold, a skip and an error rank equally. */
 const ranks: { readonly [kind in PairSide['kind']]: number } = { fail: 0, error: 1, skipped: 1, raw: 1, pass: 2 };
 
 function worstSide(results: readonly Result[], evaluator: string | undefined): PairSide | undefined {

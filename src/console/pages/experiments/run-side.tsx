@@ -11,7 +11,7 @@ export interface RunSideProps {
   readonly traceId: string | null;
   readonly spanId: string | null;
   readonly tenant: string;
-  /** False: the link alone. */
+  /** False for only the link. */
   readonly isOpen: boolean;
 }
 

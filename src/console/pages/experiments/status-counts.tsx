@@ -1,4 +1,4 @@
-/** How many results of an experiment have which status. Statuses without a result are left out. */
+/** Counts of an experiment's results by status. Statuses without a result are left out. */
 import type { Schemas } from '../../api/client.ts';
 import { countText } from '../../parts/format.ts';
 

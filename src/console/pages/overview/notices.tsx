@@ -1,4 +1,4 @@
-/** What is wrong with the service itself, with the way out. */
+/** Problems of the service itself, with their remedies. */
 import type { GetAnswer } from '../../api/client.ts';
 import type { Loaded } from '../../api/use-api.ts';
 import { DocText } from '../../parts/doc-text.tsx';
@@ -32,7 +32,7 @@ export function Notices({ of: { value, error, reload } }: { readonly of: Loaded<
   );
 }
 
-/** Shops and databases send spans beside agents, which is no fault. */
+/** Shops and databases send spans beside agents, which is not a fault. */
 function isAboutStrangers({ code, severity }: Notice): boolean {
   return code === 'unrecognised_spans' && severity === 'info';
 }

@@ -14,9 +14,9 @@ export interface ReviewOptions {
   readonly name: string;
   /** `undefined` when the token names the person. */
   readonly person: string | undefined;
-  /** False: nothing is asked for yet. */
+  /** False when nothing is requested yet. */
   readonly isReady: boolean;
-  /** True: an answered item stays on screen until the person goes on. */
+  /** True when an answered item stays on screen until the person goes on. */
   readonly showsAnswers: boolean;
   /** The figures of the queue have changed. */
   readonly onChange: () => void;
@@ -42,7 +42,7 @@ export interface Review {
 type Next = SendAnswer<'POST /queues/{name}/next'>;
 
 interface ReviewState {
-  /** Oldest first, as they were when they were answered. */
+  /** Answered items, oldest first, in their state at the answer. */
   readonly answered: readonly Item[];
   /** Position in `answered`; `undefined`: the item to answer is on screen. */
   readonly at: number | undefined;
@@ -96,7 +96,7 @@ export function useReview({ name, person, isReady, showsAnswers, onChange }: Rev
     const { status, message, todo } = failureOf(error);
     toast(`${message} ${todo}`, 'failed');
     setAll((before) => ({ ...before, isSending: false }));
-    // Somebody else has it: the next one is there.
+    // Another person has it, so the next one is shown.
     if (status === 409) next();
   }
 

@@ -1,4 +1,4 @@
-/** What the details of a verdict say of the judges that were asked. */
+/** Facts about the judges in the details of a verdict. */
 
 export interface JudgeFacts {
   readonly model: string | undefined;

@@ -113,7 +113,7 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
     },
     [change],
   );
-  // What does not depend on the selection is not drawn again with it: a run of thousands of spans has as many links.
+  // Parts that do not depend on the selection are not drawn again with it: a run of thousands of spans has as many links.
   const about = useMemo(() => {
     const names = new Map(spans.map((span) => [span.span_id, labelOf(span)]));
     const openAndShow = (to: Target): void => {
@@ -158,12 +158,12 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
 
 const noSpans: readonly PageSpan[] = [];
 
-/** False: the store has neither the spans nor the texts of the run. */
+/** False when the store has neither the spans nor the texts of the run. */
 function hasParts({ spans_kept: spans, content_kept: hasTexts }: Run): boolean {
   return spans !== 0 || hasTexts !== false;
 }
 
-/** What the store does not have of the run, and why, in one line. */
+/** One line that names the missing content of the run, with the reason. */
 function NotKept({ run: { content_gone: texts, spans_gone: spans } }: { readonly run: Run }) {
   const reasons = Map.groupBy(
     [

@@ -1,4 +1,4 @@
-/** What is selected: a span with what the collectors read of it, or a tool call without a span. */
+/** The selection: a span with the values that collectors read, or a tool call without a span. */
 import { useMemo } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
 import { type Loaded, useGet } from '../../api/use-api.ts';
@@ -53,7 +53,7 @@ export function SpanPanel({ run, target: { spanId }, waiting, selectedCall, allC
   );
 }
 
-/** True: the answer has not come, or did not come. */
+/** True when the answer is pending or failed. */
 function isOpen({ value, isLoading, error }: Loaded<PlacedCall>): boolean {
   return value === undefined && (isLoading || error !== undefined);
 }

@@ -1,4 +1,4 @@
-/** The spans of a run as a waterfall: a tree by the keys of the arrows, with each span's place in time. Rows on screen alone are drawn. */
+/** The spans of a run as a waterfall: a tree by the keys of the arrows, with each span's place in time. Only rows on screen are drawn. */
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { countText } from '../../parts/format.ts';
@@ -33,7 +33,7 @@ const rowHeight = 28;
 /** Fewer spans are seen without a search. */
 const searchFrom = 12;
 
-/** All words of the search stand in what a row shows, or in the name or error of its span. */
+/** True when a row's text, or its span's name or error, has all words of the search. */
 function filterOf({
   search,
   isFailedOnly,

@@ -16,7 +16,7 @@ import { judgeFacts } from './judge-facts.ts';
 type Run = Schemas['Run'];
 type Verdict = Schemas['Verdict'];
 
-/** What a link of the evidence opens. */
+/** Target of a link in the evidence. */
 export interface Target {
   readonly spanId: string | undefined;
   readonly call: number | undefined;
@@ -30,7 +30,7 @@ export interface VerdictCardsProps {
   readonly onOpen: ((target: Target) => void) | undefined;
 }
 
-/** Of more verdicts, those that passed stand behind a line. */
+/** Beyond this number, passed verdicts are folded into a line. */
 const cardsMax = 6;
 /** Links that stand without asking. */
 const linksMax = 6;

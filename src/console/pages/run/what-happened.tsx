@@ -1,4 +1,4 @@
-/** What happened in a run, on the left, and what is selected of it, on the right. */
+/** Shows the events of a run on the left, and the selection on the right. */
 import type { RefObject } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Schemas } from '../../api/client.ts';
@@ -22,9 +22,9 @@ export interface WhatHappenedProps {
   readonly run: Run;
   readonly timeline: Loaded<{ readonly spans: readonly PageSpan[] }>;
   readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
-  /** What is selected, by the address of the page. */
+  /** The selection in the address of the page. */
   readonly target: Target;
-  /** Of the selected span; `undefined` until the timeline is there. */
+  /** Role of the selected span; `undefined` until the timeline is loaded. */
   readonly role: string | null | undefined;
   readonly selectedCall: Loaded<PlacedCall>;
   readonly onOpen: (target: Target) => void;

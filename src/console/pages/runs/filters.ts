@@ -1,4 +1,4 @@
-/** The filters of runs, as they stand in the address and in the query of the API. */
+/** The filters of runs, in the address and in the query of the API. */
 import type { Gets, Schemas } from '../../api/client.ts';
 import { pageAddress, type Query } from '../../parts/address.ts';
 import type { Filter } from '../../parts/filter.ts';

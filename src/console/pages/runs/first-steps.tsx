@@ -1,4 +1,4 @@
-/** What a fresh service shows: how to point an agent at it, and a demonstration. */
+/** Page of a fresh service: how to point an agent at it, and a demonstration. */
 import { useEffect, useState } from 'preact/hooks';
 import { failureOf, useApi, useGet } from '../../api/use-api.ts';
 import type { Query } from '../../parts/address.ts';
@@ -8,7 +8,7 @@ import { useToast } from '../../parts/toast.tsx';
 import { rangeParameters } from '../../parts/time-range.ts';
 import { useTimeRange } from '../../parts/time-range-picker.tsx';
 
-/** True: no filter is set, and there is still nothing. */
+/** True when no filter is set, and there is no run yet. */
 export function isFirstSteps({
   query,
   isLoading,

@@ -8,7 +8,7 @@ export interface LiveRuns {
   readonly rows: readonly Run[];
   /** Rows that wait until the pointer has left. */
   readonly held: number;
-  /** Rows that the service left out, as they came too fast. */
+  /** Rows that the service left out, because they came too fast. */
   readonly leftOut: number;
   readonly isOpen: boolean;
   readonly hold: (isHeld: boolean) => void;

@@ -1,4 +1,4 @@
-/** What can be done with the selected runs: keep them as examples, put them into a queue, take them along. */
+/** Actions on the selected runs: keep them as examples, put them into a queue, download them. */
 import { addressOf } from '../../api/client.ts';
 import { KeepRuns } from '../../parts/keep-runs.tsx';
 import { type RunRequest, runRequests } from '../../parts/run-requests.ts';

@@ -2,7 +2,7 @@
 import type { Estimate } from '../../parts/estimate.ts';
 import type { RangePoint } from '../../parts/point-range.ts';
 
-/** What this file reads of `Version` of the API. */
+/** The members of the API's `Version` that this file reads. */
 export interface VersionFigures {
   readonly agent: string | null;
   readonly version: string | null;

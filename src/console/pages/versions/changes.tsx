@@ -1,4 +1,4 @@
-/** What differs between two versions of an agent: models, prompts, and the tools that they call. */
+/** Differences between two versions of an agent: models, prompts, and the tools that they call. */
 import type { Schemas } from '../../api/client.ts';
 import { useGet } from '../../api/use-api.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
@@ -50,7 +50,7 @@ interface ChangesProps {
   readonly title: string;
   readonly of: 'runs' | 'calls';
   readonly changes: readonly NamedChange[];
-  /** False: the spans do not name them. */
+  /** False when the spans do not name them. */
   readonly hasData: boolean;
 }
 

@@ -13,7 +13,7 @@ type Version = Schemas['Version'];
 export interface ComparisonProps {
   readonly agent: string;
   readonly versions: readonly Version[];
-  /** Null: fewer than two versions. */
+  /** Null with fewer than two versions. */
   readonly comparison: Schemas['VersionComparison'] | null;
 }
 

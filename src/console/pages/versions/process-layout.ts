@@ -13,7 +13,7 @@ export interface PlacedNode extends ProcessNode {
 }
 
 export interface PlacedEdge extends ProcessEdge {
-  /** True: it goes back to an earlier layer, or to the same tool. */
+  /** True when it goes back to an earlier layer, or to the same tool. */
   readonly isBack: boolean;
   /** SVG path. */
   readonly path: string;
@@ -38,7 +38,7 @@ const margin = 24;
 /** Width of the place where a long step passes a layer. */
 const passWidth = 36;
 const sweeps = 6;
-/** How far a step back swings out for each layer that it passes. */
+/** Distance that a step back swings out for each layer that it passes. */
 const swing = 26;
 
 /** A node, or the place where a step passes a layer. */
@@ -62,7 +62,7 @@ export function processLayout(data: ProcessData): ProcessLayout {
     x: (places.get(id)?.x ?? 0) - left + margin,
     y: margin + nodeSize.height / 2 + rankOf(ranks, id) * (nodeSize.height + gap.y),
   });
-  // Labels of steps from one tool stand at two heights, so that fewer overlap.
+  // Labels of steps from one tool are at two heights, so that fewer overlap.
   const siblings = Map.groupBy(forward, ({ from }) => from);
   const labelAt = (edge: ProcessEdge): number => ((siblings.get(edge.from)?.indexOf(edge) ?? 0) % 2 === 0 ? 0.38 : 0.66);
   const placed = edges.map((edge) =>
@@ -199,7 +199,7 @@ function positioned(layers: readonly Place[][], chains: Layered['chains']): void
   }
 }
 
-/** From left to right with room between; then the layer as a whole moves to where its places want to be. */
+/** Spreads places from left to right with room between. Then the whole layer moves to where its places want to be. */
 function spread(layer: readonly Place[], wanted: ReadonlyMap<Place, number>): void {
   let edge = -Infinity;
   for (const place of layer) {
@@ -253,7 +253,7 @@ function forwardEdge(
   };
 }
 
-/** How far to the side a step is at a part of its height. */
+/** Sideways position of a step at a part of its height. */
 function eased(part: number): number {
   return part * part * (3 - 2 * part);
 }

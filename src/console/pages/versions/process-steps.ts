@@ -31,7 +31,7 @@ export interface ProcessEdge {
   readonly runs: number;
   /** Among all steps from `from`. */
   readonly share: number;
-  /** True: fewer than `rareShare` of the runs with the first tool take it. */
+  /** True when fewer than `rareShare` of the runs with the first tool take it. */
   readonly isRare: boolean;
 }
 
@@ -82,7 +82,7 @@ export function processSteps({ runs: allRuns, tools, transitions }: ProcessData)
     .sort((one, other) => other.times - one.times || (one.key < other.key ? -1 : 1));
 }
 
-/** What the picture shows. A shown tool keeps the most frequent step to it and the one from it. */
+/** Chooses the shown part of the process. A shown tool keeps the most frequent step to it and the one from it. */
 export function chosenProcess(data: ProcessData): ChosenProcess {
   const tools = data.tools.toSorted((one, other) => other.calls - one.calls).slice(0, toolsMax);
   const shown = new Set([startId, endId, ...tools.map(({ name }) => idOf(name))]);
