@@ -1,4 +1,4 @@
-/** What every component can reach: the client of the API, the session, the keys and messages. `App` makes them once. */
+/** Context of every component: the client of the API, the session, the keys and messages. `App` makes them once. */
 import { createContext } from 'preact';
 import type { ApiClient } from '../api/client.ts';
 import type { SessionState } from '../api/session.ts';
@@ -12,7 +12,7 @@ export interface AppParts {
   readonly session: SessionState;
   /** Addresses of the runs that the newest list has shown, in its order. */
   readonly runList: { current: readonly string[] };
-  /** What the person has chosen to label runs about, for the next run too. */
+  /** The name that the person has chosen for labels, for the next run too. */
   readonly labelName: { current: string | undefined };
   /** The dataset that took the last examples. */
   readonly datasetName: { current: string | undefined };

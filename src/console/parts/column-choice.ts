@@ -1,4 +1,4 @@
-/** Which columns of a table a person has chosen. The browser keeps the choice; without one the width of the table decides. */
+/** The columns of a table that a person has chosen. The browser keeps the choice; without one the width of the table decides. */
 import type { BrowserStorage } from './theme.ts';
 
 const keyOf = (table: string): string => `tracejury.columns.${table}`;

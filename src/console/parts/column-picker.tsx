@@ -7,13 +7,13 @@ export interface Column<Row> {
   readonly key: string;
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** True: figures, aligned to the right. */
+  /** True for figures, aligned to the right. */
   readonly isNumber?: boolean;
-  /** True: text of a span, which may be written from right to left. It takes the width that other columns leave. */
+  /** True for text of a span, which may be written from right to left. It takes the width that other columns leave. */
   readonly isText?: boolean;
-  /** The width of the table from which on the column is shown, unless a person has chosen columns. */
+  /** The least width of the table at which the column is shown, unless a person has chosen columns. */
   readonly from?: 'narrow' | 'medium' | 'wide' | undefined;
-  /** True: long text may take several lines. Only in tables that do not scroll by themselves. */
+  /** True when long text may take several lines. Only in tables that do not scroll by themselves. */
   readonly wraps?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface ChosenColumns<Row> {
   readonly choose: (keys: readonly string[] | undefined) => void;
 }
 
-/** `table`: `undefined` when nobody chooses. */
+/** `table` is `undefined` when columns cannot be chosen. */
 export function useChosenColumns<Row>(table: string | undefined, all: readonly Column<Row>[]): ChosenColumns<Row> {
   const [keys, setKeys] = useState(() => (table === undefined ? undefined : storedColumns(() => localStorage, table)));
   const columns = useMemo(() => chosenColumns(all, keys), [all, keys]);

@@ -1,7 +1,7 @@
 /** Texts to the clipboard. */
 import { useToast } from './toast.tsx';
 
-/** Writes a text to the clipboard, and says so. `what` begins the sentence: "The link". */
+/** Writes a text to the clipboard, and shows a message. `what` begins the sentence: "The link". */
 export function useCopy(): (text: string, what: string) => void {
   const toast = useToast();
   return (text, what) =>
@@ -12,7 +12,7 @@ export function useCopy(): (text: string, what: string) => void {
 }
 
 export interface CopyButtonProps {
-  /** A text as it is, any other value as JSON. */
+  /** The value to copy: a text unchanged, any other value as JSON. */
   readonly value: unknown;
   /** Begins a sentence: "The result". */
   readonly what: string;

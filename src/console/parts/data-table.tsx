@@ -1,4 +1,4 @@
-/** A table: a short one as it is, a long one with the rows on screen alone. Keys: j, k and Enter; x selects. */
+/** A table. A long one draws only the rows on screen. Keys: j, k and Enter; x selects. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Column, ColumnPicker, useChosenColumns } from './column-picker.tsx';
 import { useKeys } from './keyboard.tsx';
@@ -17,7 +17,7 @@ export interface Selection {
 export interface DataTableProps<Row> {
   /** Names the table for a screen reader. */
   readonly caption: string;
-  /** Under this name the browser keeps which columns a person has chosen. Absent: all columns stand. */
+  /** Name under which the browser keeps the chosen columns. Without it, all columns are shown. */
   readonly name?: string;
   /** By importance where the table has a name: a narrow one has those without `from`. */
   readonly columns: readonly Column<Row>[];
@@ -28,7 +28,7 @@ export interface DataTableProps<Row> {
   readonly selection?: Selection;
   /** Called near the end of the rows. */
   readonly onEnd?: () => void;
-  /** True: the table scrolls inside the page, and draws the rows on screen alone. */
+  /** True when the table scrolls inside the page, and draws only the rows on screen. */
   readonly isLong?: boolean;
   readonly onHover?: (isOver: boolean) => void;
 }

@@ -1,4 +1,4 @@
-/** Fields of "Add to dataset", and what it says afterwards. */
+/** Fields of "Add to dataset", and its message afterwards. */
 import { runsText } from './run-requests.ts';
 
 /** Tags are separated by commas; each counts once. */
@@ -6,7 +6,7 @@ export function tagsOf(text: string): readonly string[] {
   return [...new Set(text.split(',').flatMap((tag) => tag.trim() || []))];
 }
 
-/** What is wrong with a name of a dataset; `undefined` for a good one. */
+/** The fault of a dataset's name; `undefined` for a good one. */
 export function datasetNameFault(name: string): string | undefined {
   if (name === '') return 'Choose a dataset, or write the name of a new one.';
   if (name.length > 100) return 'A name has at most 100 characters.';
@@ -23,12 +23,12 @@ export function placeOf({ split, tags }: { readonly split: string; readonly tags
   return { ...(given.length === 0 ? {} : { tags: given }), ...(part === '' ? {} : { split: part }) };
 }
 
-/** Of one request, as the API answers. */
+/** The API's answer to one request. */
 export interface Addition {
   readonly version: number;
   readonly added: number;
   readonly changed: number;
-  /** Of `changed`, examples that were reviewed. */
+  /** Number of reviewed examples in `changed`. */
   readonly changed_reviewed: number;
   readonly unchanged: number;
   readonly left_out: readonly { readonly id: string; readonly reason: string }[];

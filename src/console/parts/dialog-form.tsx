@@ -9,7 +9,7 @@ export interface DialogFormProps {
   /** Its text while the form is sent. */
   readonly doing?: string;
   readonly sending: Pick<Sending, 'isSending' | 'error'>;
-  /** False: a field lacks what the service needs. */
+  /** False when a required field is empty. */
   readonly isReady?: boolean;
   readonly onSubmit: () => Promise<void>;
   readonly onClose: () => void;

@@ -35,9 +35,9 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
 }
 
 export interface DialogDoneProps {
-  /** Where the result stands. */
+  /** Address of the result. */
   readonly href: string;
-  /** As in "Open the example". */
+  /** Text of the link, such as "Open the example". */
   readonly link: string;
   readonly onClose: () => void;
 }

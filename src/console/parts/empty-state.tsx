@@ -1,4 +1,4 @@
-/** What a page shows when there is nothing yet: what would be here, and how it comes here. */
+/** State of a page without content: what would be here, and how it comes here. */
 import type { ComponentChildren } from 'preact';
 
 export function EmptyState({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {

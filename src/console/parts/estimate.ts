@@ -23,7 +23,7 @@ export interface BarPlaces {
   readonly point: number;
 }
 
-/** Values beyond the scale stand at its end. */
+/** Values beyond the scale are at its end. */
 export function barPlaces({ point, low, high }: Estimate, { min, max, width }: BarScale): BarPlaces | undefined {
   if (point === null) return undefined;
   const at = (value: number): number => {

@@ -5,7 +5,7 @@ import '../styles/forms.css';
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** What is wrong with the value; stands in place of the hint. */
+  /** The fault of the value; replaces the hint. */
   readonly fault?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface TextFieldProps extends FieldProps {
   readonly options?: readonly string[];
   /** Rows of a field of several lines. */
   readonly rows?: number;
-  /** True: JSON or another code, in a font of one width. */
+  /** True for JSON or other code, in a font of one width. */
   readonly isCode?: boolean;
   readonly isReadOnly?: boolean;
 }

@@ -1,4 +1,4 @@
-/** A figure with its interval. Without a figure it says why. */
+/** A figure with its interval. Without a figure it gives the reason. */
 import { percentText, unknownText } from './format.ts';
 
 export interface FigureProps {

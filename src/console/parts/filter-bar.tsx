@@ -49,7 +49,7 @@ interface FieldProps {
 
 function Field({ filter: { name, title, kind, options = [], noChoice = 'any', placeholder = '' }, value, onChange }: FieldProps) {
   const id = `filter-${name}`;
-  // What is typed stays while the page draws itself anew, until the address has another value. An effect would also run after the first drawing, and take away the first keys.
+  // Typed text stays while the page draws itself anew, until the address has another value. An effect would also run after the first drawing, and take away the first keys.
   const [field, setField] = useState<{ readonly value: string; readonly typed?: string }>({ value });
   if (field.value !== value) setField({ value });
   return (

@@ -5,11 +5,11 @@ export interface Filter {
   readonly name: string;
   readonly title: string;
   readonly kind: 'text' | 'search' | 'number' | 'choice';
-  /** Of a choice. `search` fields and texts offer them. */
+  /** Options of a choice. `search` fields and texts offer them. */
   readonly options?: readonly { readonly value: string; readonly title: string }[];
-  /** Of a choice: what counts while nothing is chosen; "any" when left out. */
+  /** Text of a choice while nothing is chosen; "any" by default. */
   readonly noChoice?: string;
   readonly placeholder?: string;
-  /** True: stands behind a button while it is not set. */
+  /** True when a button hides it while it is not set. */
   readonly isMore?: boolean;
 }

@@ -45,7 +45,7 @@ export function countText(count: number | null | undefined): string {
   return count === null || count === undefined ? unknownText : Math.round(count).toLocaleString('en-US');
 }
 
-/** As in `1.2 k`, for narrow columns. */
+/** A count such as `1.2 k`, for narrow columns. */
 export function shortCountText(count: number | null | undefined): string {
   if (count === null || count === undefined) return unknownText;
   if (count < 1_000) return String(Math.round(count));
@@ -69,7 +69,7 @@ export function timeText(iso: string | null | undefined): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-/** As in `5 min ago`. */
+/** An age such as `5 min ago`. */
 export function agoText(iso: string | null | undefined, nowMs: number): string {
   const ms = nowMs - Date.parse(iso ?? '');
   if (!Number.isFinite(ms)) return unknownText;

@@ -1,4 +1,4 @@
-/** An estimate as a bar: the line is the interval, the dot the figure. The text beside it says the same. */
+/** An estimate as a bar: the line is the interval, the dot the figure. The text beside it has the same values. */
 import { barPlaces, type Estimate } from './estimate.ts';
 
 export interface IntervalBarProps {

@@ -1,4 +1,4 @@
-/** What keeps runs for later, as buttons and keys: examples of a dataset, items of a queue. Without the right to annotate there is nothing. */
+/** Buttons and keys that keep runs for later: examples of a dataset, items of a queue. Without the right to annotate there is nothing. */
 import { useState } from 'preact/hooks';
 import { AddToDataset } from './add-to-dataset.tsx';
 import { AddToQueue } from './add-to-queue.tsx';

@@ -1,7 +1,7 @@
 /** Keys of the components on screen. The newest binding of a key wins, so a dialog or a table takes it from the page. */
 
 export interface KeyBinding {
-  /** As `KeyboardEvent.key`: `j`, `Enter`, `?`. */
+  /** The value of `KeyboardEvent.key`: `j`, `Enter`, `?`. */
   readonly key: string;
   /** Begins with a verb: "Opens the run". */
   readonly does: string;
@@ -12,7 +12,7 @@ export interface KeyBinding {
 export interface KeyRegistry {
   /** Adds bindings; the returned function removes them. */
   add(bindings: () => readonly KeyBinding[]): () => void;
-  /** Of the keys that work now, each once. */
+  /** The bindings that work now, each once. */
   list(): readonly KeyBinding[];
   /** Runs the binding of the key; `false` when there is none. */
   press(key: string): boolean;
@@ -53,7 +53,7 @@ export interface KeyPress {
   readonly metaKey: boolean;
   readonly altKey: boolean;
   readonly isComposing: boolean;
-  /** Of the element with the focus. */
+  /** The element with the focus. */
   readonly on: { readonly tag: string; readonly type: string; readonly isEditable: boolean };
 }
 

@@ -8,7 +8,7 @@ export interface LineSeries {
   readonly values: readonly (number | null)[];
   /** A token of `tokens.css`. Default: `--accent`. */
   readonly colour?: `--${string}`;
-  /** For the legend and the axis. */
+  /** Text in the legend and at the axis. */
   readonly text?: (value: number) => string;
 }
 

@@ -1,4 +1,4 @@
-/** What is missing in the spans of skipped runs, and the setting that supplies it. */
+/** Missing data in the spans of skipped runs, and the setting that supplies it. */
 import { DocText } from './doc-text.tsx';
 import { countText } from './format.ts';
 import type { SkipReason } from './missing-data.ts';

@@ -1,4 +1,4 @@
-/** What evaluators lacked, read from `GET /evaluability`, and the share of runs that they could score. */
+/** Data that evaluators lacked, read from `GET /evaluability`, and the share of runs that they could score. */
 
 /** `EvaluabilityRow` of the API. */
 export interface EvaluabilityRow {
@@ -7,7 +7,7 @@ export interface EvaluabilityRow {
   readonly name: string | null;
   readonly outcome: string | null;
   readonly reason: string | null;
-  /** Null: nothing is missing. */
+  /** Null when nothing is missing. */
   readonly need: string | null;
   readonly missing: string | null;
   readonly todo: string | null;
@@ -18,7 +18,7 @@ export interface SkipReason {
   readonly key: string;
   readonly reason: string;
   readonly dialect: string;
-  /** Null: the run had nothing to score. */
+  /** Null when the run had nothing to score. */
   readonly missing: string | null;
   readonly todo: string | null;
   readonly runs: number;

@@ -5,7 +5,7 @@ export interface PageFrameProps {
   readonly title: ComponentChildren;
   /** Beside the heading. */
   readonly actions?: ComponentChildren;
-  /** True: the page is as high as the window, and a table in it scrolls. */
+  /** True when the page is as high as the window, and a table in it scrolls. */
   readonly isFull?: boolean;
   readonly children: ComponentChildren;
 }

@@ -7,7 +7,7 @@ export function runsAddress(query: Query, filters: Query): string {
   return pageAddress('/runs', { ...pickedQuery(query, rangeParameters), ...filters });
 }
 
-/** The page of one agent. A name that a browser would resolve as a folder stands in the query. */
+/** The page of one agent. A name that a browser would resolve as a folder is in the query. */
 export function agentAddress(agent: string, query: Query = {}): string {
   const name = agent.toWellFormed();
   const isFolder = /^\.{1,2}$/.test(name) || name.trim() === '';

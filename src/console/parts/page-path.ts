@@ -1,6 +1,6 @@
 /** Finds the page of a path. */
 
-/** What a page is given: the parts of its path that `path` names with a colon. */
+/** Props of a page: the parts of its path that `path` names with a colon. */
 export interface PageProps {
   readonly params: { readonly [name: string]: string };
 }
@@ -36,7 +36,7 @@ function partsOf(path: string): readonly string[] {
   return path.split('/').filter((part) => part !== '');
 }
 
-/** `undefined` for a percent sign that is no escape. */
+/** `undefined` for a percent sign that is not an escape. */
 function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part);

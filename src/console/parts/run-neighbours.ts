@@ -3,7 +3,7 @@
 export interface Neighbours {
   readonly before: string | undefined;
   readonly next: string | undefined;
-  /** From 0. */
+  /** Index from 0. */
   readonly at: number;
   readonly of: number;
 }

@@ -16,7 +16,7 @@ export interface RunRequest {
 /** Runs that the API takes in one request. */
 const runsAtOnceMax = 200;
 
-/** A change is about runs of one tenant, so each tenant has requests of its own. */
+/** A change is about runs of one tenant, so each tenant has separate requests. */
 export function runRequests(runs: readonly RunReference[]): readonly RunRequest[] {
   return [...Map.groupBy(runs, ({ tenant }) => tenant)].flatMap(([tenant, own]) =>
     Array.from({ length: Math.ceil(own.length / runsAtOnceMax) }, (_, at) => ({

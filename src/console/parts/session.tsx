@@ -1,4 +1,4 @@
-/** Who is signed in, and what that allows. */
+/** The signed-in person, and their rights. */
 import { useCallback, useContext, useEffect, useState } from 'preact/hooks';
 import type { ApiClient, ApiFailure } from '../api/client.ts';
 import type { Right, SessionAnswer, SessionState } from '../api/session.ts';
@@ -9,7 +9,7 @@ export function useSession(): SessionState {
   return useContext(AppContext).session;
 }
 
-/** True: the caller has the right, so a page shows what needs it. */
+/** True when the caller has the right, so a page shows controls that need it. */
 export function useMay(right: Right): boolean {
   return useSession().value?.rights.includes(right) === true;
 }
@@ -47,7 +47,7 @@ export function useSessionState(api: ApiClient, onAnswer: (answer: SessionAnswer
   return { value, error, reload, signIn, signOut };
 }
 
-/** True: nothing can be read before a sign-in. */
+/** True when nothing can be read before a sign-in. */
 export function needsSignIn({ value }: SessionState): boolean {
   return value !== undefined && !value.rights.includes('read');
 }

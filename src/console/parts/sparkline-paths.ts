@@ -21,7 +21,7 @@ export function sparklinePaths(values: readonly (number | null)[], { width, heig
   const paths: string[] = [];
   let open: string[] = [];
   const close = (): void => {
-    // A point alone is a short line.
+    // A single point is a short line.
     if (open.length === 1) open.push('h1');
     if (open.length > 0) paths.push(open.join(''));
     open = [];

@@ -1,4 +1,4 @@
-/** How a run ended: an icon and words. A run that is ok has none. */
+/** Status of a run: an icon and words. A run that is ok has none. */
 import type { Schemas } from '../api/client.ts';
 
 const chips = {

@@ -2,7 +2,7 @@
 import { ScrollFrame, type ScrollFrameProps } from './scroll-frame.tsx';
 
 export interface TableFrameProps extends Omit<ScrollFrameProps, 'class'> {
-  /** True: the frame takes the height that is left, and the rows scroll in it. */
+  /** True when the frame takes the remaining height, and the rows scroll in it. */
   readonly isLong?: boolean;
 }
 

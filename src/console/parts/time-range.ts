@@ -22,7 +22,7 @@ export interface TimeRange {
   readonly title: string;
 }
 
-/** Of the address, at the time `nowMs`. A range up to now begins on a whole minute. */
+/** Range of the address, at the time `nowMs`. A range up to now begins on a whole minute. */
 export function timeRangeOf({ range, from, to }: Query, nowMs: number): TimeRange {
   const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')];
   if (Number.isFinite(fromMs) && !(toMs <= fromMs)) {

@@ -1,4 +1,4 @@
-/** Forms whose changes nobody has saved. They outlive the page of the form, so that a link does not throw typed text away. */
+/** Forms with unsaved changes. They outlive the page of the form, so that a link does not throw typed text away. */
 
 const formsMax = 50;
 

@@ -1,4 +1,4 @@
-/** A verdict: an icon, the name of the evaluator and a word. Colour is never alone. */
+/** A verdict: an icon, the name of the evaluator and a word. Colour is never the only sign. */
 import { scoreText } from './format.ts';
 import { type ShortVerdict, type VerdictKind, verdictKind, worstFirst } from './verdict.ts';
 

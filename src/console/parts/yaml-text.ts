@@ -1,6 +1,6 @@
 /** A JSON value as YAML, as a person writes a configuration. Every JSON text is YAML, so what may be misread stands as JSON. */
 
-/** Lists and mappings that are shorter as JSON stand on one line. */
+/** Lists and mappings that are shorter as JSON take one line. */
 const lineMax = 100;
 /** Words, paths and addresses without anything that YAML reads otherwise. */
 const PLAIN = /^[A-Za-z_/][\w./@-]*(?::\/\/[\w./@:-]+|(?::[\w./@-]+)+)?$/;

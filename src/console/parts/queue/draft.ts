@@ -1,4 +1,4 @@
-/** What a person has chosen for the item on screen, before it is sent. */
+/** A person's choices for the item on screen, before they are sent. */
 
 export interface AskedQuestion {
   readonly name: string;
@@ -9,7 +9,7 @@ export interface AskedQuestion {
 }
 
 export interface Draft {
-  /** By name of the question. */
+  /** Values by the name of the question. */
   readonly values: { readonly [name: string]: string | number };
   readonly comment: string;
   /** Position of the question that keys answer. */
@@ -18,10 +18,10 @@ export interface Draft {
 
 export const emptyDraft: Draft = { values: {}, comment: '', at: 0 };
 
-/** Keys choose whole numbers of a short range alone. */
+/** Keys choose only whole numbers of a short range. */
 const scoreKeysMax = 9;
 
-/** What the keys 1 to 9 choose; empty for a text and for a wide range. */
+/** Choices of the keys 1 to 9; empty for a text and for a wide range. */
 export function choicesOf({ kind, values, min, max }: AskedQuestion): readonly (string | number)[] {
   if (kind === 'evaluator' || kind === 'label') return values;
   if (kind !== 'score' || min === null || max === null) return [];

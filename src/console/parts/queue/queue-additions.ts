@@ -1,7 +1,7 @@
-/** What the page says after runs were put into a queue. */
+/** Message of the page after runs were put into a queue. */
 import { runsText } from '../run-requests.ts';
 
-/** Of one request, as the API answers. */
+/** The API's answer to one request. */
 export interface QueueAddition {
   readonly items: readonly { readonly outcome: string }[];
 }

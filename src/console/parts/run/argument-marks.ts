@@ -1,4 +1,4 @@
-/** Which members of the arguments of a tool call verdicts find fault with. */
+/** The members of a tool call's arguments that verdicts find fault with. */
 import type { JsonMark, JsonPath } from './json-lines.ts';
 
 export interface VerdictDetails {
@@ -6,9 +6,9 @@ export interface VerdictDetails {
   readonly details?: unknown;
 }
 
-/** A fault that concerns the call as a whole, such as a tool that nobody defined. */
+/** A fault that concerns the call as a whole, such as an undefined tool. */
 export interface CallFault {
-  /** Name of the verdict; empty when the message says it. */
+  /** Name of the verdict; empty when the message names it. */
   readonly verdict: string;
   readonly message: string;
 }
@@ -96,7 +96,7 @@ function isPresent(value: unknown, path: JsonPath): boolean {
   return valueAt(value, path) !== absent;
 }
 
-/** Whether a member can stand at a path below this one. */
+/** True when a member can be at a path below this one. */
 function isContainer(value: unknown, path: JsonPath): boolean {
   const found = valueAt(value, path);
   return found !== absent && isObject(found);

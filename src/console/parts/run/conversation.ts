@@ -44,7 +44,7 @@ export type Entry =
       readonly role: string;
       readonly text: string | null;
       readonly reasoning: string | null;
-      /** Of the model call; `undefined` when the spans show none. */
+      /** Span of the model call; `undefined` when the spans show none. */
       readonly spanId: string | undefined;
       readonly at: string | undefined;
       readonly isCut: boolean;

@@ -1,4 +1,4 @@
-/** What a verdict points at: the spans and calls of its evidence, with what it says of each. */
+/** The evidence of a verdict: its spans and calls, with a text about each. */
 
 export interface VerdictEvidence {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface EvidenceLink {
   readonly spanId: string | undefined;
   /** Position of the tool call in the run; `undefined` for another part. */
   readonly call: number | undefined;
-  /** What the verdict says of it; empty when it names it only. */
+  /** Text of the verdict about it; empty when it only names it. */
   readonly text: string;
   readonly passed: boolean | undefined;
 }

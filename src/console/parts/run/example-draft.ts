@@ -2,7 +2,7 @@
 
 export interface ExampleDraft {
   readonly input: string;
-  /** True: the input is no text but JSON: a conversation, or named inputs. */
+  /** True when the input is JSON instead of text: a conversation, or named inputs. */
   readonly isInputJson: boolean;
   readonly expect: string;
   readonly isReviewed: boolean;
@@ -23,7 +23,7 @@ export function draftOf({ input, expect }: ExampleLike): ExampleDraft {
   };
 }
 
-/** What is wrong with the texts of a draft, by field. */
+/** Faults in the texts of a draft, by field. */
 export interface DraftFaults {
   readonly input?: string;
   readonly expect?: string;

@@ -6,7 +6,7 @@ export type JsonPath = readonly string[];
 export interface JsonMark {
   readonly path: JsonPath;
   readonly message: string;
-  /** True: the member is absent and should be there. */
+  /** True when a required member is missing. */
   readonly isMissing?: boolean;
 }
 
@@ -14,14 +14,14 @@ export interface JsonLine {
   readonly depth: number;
   /** Name of the member; `undefined` for items and for the value itself. */
   readonly name: string | undefined;
-  /** What stands on the line: a value, or an opening or closing bracket. */
+  /** Content of the line: a value, or an opening or closing bracket. */
   readonly text: string;
   readonly kind: 'text' | 'number' | 'boolean' | 'null' | 'bracket' | 'more' | 'missing';
   /** Address of the value; of a closing bracket that of its value. */
   readonly path: JsonPath;
   /** Messages about the value. */
   readonly marks: readonly string[];
-  /** True: the text is shortened. */
+  /** True when the text is shortened. */
   readonly isCut: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface JsonLinesOptions {
   readonly marks?: readonly JsonMark[];
   readonly linesMax?: number;
   readonly depthMax?: number;
-  /** Of one text. */
+  /** Maximum length of one text. */
   readonly charsMax?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a person can label a run with: names of evaluators, and the labels that fit one of them. */
+/** Choices for labelling a run: names of evaluators, and the labels that fit one of them. */
 
 interface LabelledRun {
   readonly verdicts: readonly { readonly name: string; readonly passed: boolean | null; readonly label: string; readonly status: string }[];

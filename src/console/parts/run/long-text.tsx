@@ -1,4 +1,4 @@
-/** A text of a span: as it is, shortened with a button that shows all. It is only ever text. */
+/** A text of a span, shortened with a button that shows all. It is only ever text. */
 import { useState } from 'preact/hooks';
 import { countText } from '../format.ts';
 
@@ -6,7 +6,7 @@ export interface LongTextProps {
   readonly text: string;
   /** Characters that stand without asking. */
   readonly charsMax?: number;
-  /** True: a part was cut before it came here. */
+  /** True when a part was cut before it came here. */
   readonly isCut?: boolean;
 }
 

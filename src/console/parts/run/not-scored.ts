@@ -16,7 +16,7 @@ export interface NotScored {
   readonly reason: string;
   /** `undefined` when there is nothing to do. */
   readonly todo: string | undefined;
-  /** Where the spans would carry what is missing. */
+  /** Places where the spans would carry the missing data. */
   readonly places: readonly string[];
 }
 

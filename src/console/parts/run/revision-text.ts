@@ -1,4 +1,4 @@
-/** What a revision of a run changed, in words. */
+/** Describes the changes of a run's revision. */
 import { timeText } from '../format.ts';
 
 export interface Change {

@@ -1,4 +1,4 @@
-/** What a run is about at one view: who worked, when, how long, what it used, the input and the answer. */
+/** Summary of a run at one view: who worked, when, how long, what it used, the input and the answer. */
 import type { ComponentChildren } from 'preact';
 import type { Schemas } from '../../api/client.ts';
 import { StatusChip } from '../status-chip.tsx';

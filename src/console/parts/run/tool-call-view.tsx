@@ -8,13 +8,13 @@ import { LongText } from './long-text.tsx';
 import './run.css';
 
 export interface ToolCallViewProps {
-  /** True: what verdicts say of the call as a whole stands elsewhere. */
+  /** True when verdicts about the whole call are shown elsewhere. */
   readonly isSaid?: boolean;
   readonly call: Schemas['ToolCall'];
   /** Position among the calls of the run. */
   readonly index: number;
   readonly verdicts: readonly VerdictDetails[];
-  /** Of the tool; `undefined` when the spans carry none. */
+  /** Definition of the tool; `undefined` when the spans carry none. */
   readonly definition: Schemas['ToolDefinition'] | undefined;
 }
 

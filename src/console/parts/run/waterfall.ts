@@ -20,7 +20,7 @@ export interface TimelineSpan {
 }
 
 export interface WaterfallRow<Span extends TimelineSpan = TimelineSpan> {
-  /** Of the row: the key of its span, or of its group. */
+  /** Key of the row: that of its span, or of its group. */
   readonly key: string;
   readonly span: Span;
   /** 0 for the outermost. */
@@ -38,9 +38,9 @@ export interface WaterfallRow<Span extends TimelineSpan = TimelineSpan> {
   readonly parallel: number;
   /** An agent below another one. */
   readonly isSubAgent: boolean;
-  /** Number of calls that the row stands for; absent for a row of one span. */
+  /** Number of calls in the row; omitted for a row of one span. */
   readonly grouped?: number;
-  /** What is odd about its time or place. */
+  /** Note about an odd time or place. */
   readonly note: RowNote | undefined;
 }
 
@@ -188,7 +188,7 @@ function countBelow<Span extends TimelineSpan>(roots: readonly Node<Span>[]): re
   return inOrder;
 }
 
-/** Of few spans the root says when the run was, of many the one in the middle. */
+/** The root of few spans gives the time of the run, and the middle one of many. */
 function scaleOf<Span extends TimelineSpan>(nodes: readonly Node<Span>[], rootStart: number): readonly [from: number, to: number] {
   const starts = nodes.map(({ start }) => start).filter((at) => at > 0);
   const middle = starts.length < 3 ? rootStart : (starts.toSorted((one, other) => one - other)[Math.floor((starts.length - 1) / 2)] ?? 0);
@@ -212,7 +212,7 @@ interface Pending<Span extends TimelineSpan> {
   readonly node: Node<Span>;
   readonly depth: number;
   readonly parallel: number;
-  /** True: below an agent. */
+  /** True below an agent. */
   readonly inAgent: boolean;
   readonly group?: readonly Node<Span>[];
 }
