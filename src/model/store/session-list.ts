@@ -40,7 +40,7 @@ export interface WorstTurns {
 }
 
 /** The worst turn of one evaluator. The last five are `undefined` when it scored no turn. */
-interface WorstTurnRow {
+export interface WorstTurnRow {
   readonly name: string;
   /** Number of scored turns. */
   readonly scored: number;
