@@ -24,6 +24,7 @@ const own: ReadonlySet<string> = new Set([
   'revision',
   'revisions',
   'spans_kept',
+  'spans_gone',
   'judge_trace',
   'judge_requests',
   'judge_tokens',
@@ -95,7 +96,9 @@ function isContentGone(document: string): boolean {
 
 function said(document: string): string {
   const run = JSON.parse(document) as JsonObject | null;
-  const verdicts = listOf(run ?? {}, 'verdicts').map(({ name, score, label }) => [String(name), score ?? null, label ?? null]);
+  const verdicts = listOf(run ?? {}, 'verdicts')
+    .map(({ name, score, label }) => [String(name), score ?? null, label ?? null])
+    .sort();
   return JSON.stringify([verdicts, listOf(run ?? {}, 'decisions')]);
 }
 
