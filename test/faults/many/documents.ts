@@ -96,10 +96,8 @@ function isContentGone(document: string): boolean {
 
 function said(document: string): string {
   const run = JSON.parse(document) as JsonObject | null;
-  const verdicts = listOf(run ?? {}, 'verdicts')
-    .map(({ name, score, label }) => [String(name), score ?? null, label ?? null])
-    .sort();
-  return JSON.stringify([verdicts, listOf(run ?? {}, 'decisions')]);
+  const verdicts = listOf(run ?? {}, 'verdicts').map(({ name, score, label }) => JSON.stringify([name, score ?? null, label ?? null]));
+  return JSON.stringify([verdicts.toSorted(), listOf(run ?? {}, 'decisions')]);
 }
 
 function isUnasked(document: string): boolean {
