@@ -1,5 +1,6 @@
 /** Moves the open requests of a journal on the disk into the journal that the replicas share. */
 import { randomBytes } from 'node:crypto';
+import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { openJournal } from '../journals/index.ts';
 import type { Journal, JournalDeps } from '../journals/journal.ts';
@@ -7,10 +8,16 @@ import { JuryError } from '../model/errors.ts';
 import type { TakeRequest } from '../receivers/read-request.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
 import { clock, sleep } from './node-runtime.ts';
-import { type TakenJournals, takeJournal, takeLeftJournals } from './shards/left-journals.ts';
+import { holdsJournal, type TakenJournals, takeJournal, takeLeftJournals } from './shards/left-journals.ts';
+
+interface MovingTo extends Pick<Config, 'journal'> {
+  readonly limits: Pick<Config['limits'], 'journalBytes' | 'bodyBytes' | 'inflatedBytes'>;
+}
 
 /** Rejects with a JuryError when a journal cannot be used, or when the topic refuses a request for a minute. */
-export async function moveJournal(folder: string, { journal: address, limits }: Config): Promise<TakenJournals> {
+export async function moveJournal(from: string, { journal: address, limits }: MovingTo): Promise<TakenJournals> {
+  const folder = resolve(from);
+  if (!(await holdsJournal(folder))) throw new JuryError('JOURNAL_UNUSABLE', `${from} holds no journal.`);
   const deps: JournalDeps = { telemetry: noTelemetry, clock, sleep, logger: { warn: () => undefined }, randomBytes };
   const settings = { bytesMax: limits.journalBytes, recordBytesMax: limits.bodyBytes, inflatedBytesMax: limits.inflatedBytes };
   const target = await openJournal(address, settings, deps);
@@ -18,7 +25,9 @@ export async function moveJournal(folder: string, { journal: address, limits }: 
     const options = { folder, settings, deps, inflatedBytesMax: limits.inflatedBytes, take: into(target) };
     const ofShards = await takeLeftJournals({ ...options, shards: 0 });
     const own = await takeJournal(options);
-    return { requests: ofShards.requests + own.requests, kept: [...ofShards.kept, ...own.kept] };
+    const [{ folder: parent = folder } = {}] = own.kept;
+    const inParent = ofShards.kept.map((one) => ({ ...one, folder: join(parent, basename(one.folder)) }));
+    return { requests: ofShards.requests + own.requests, kept: [...inParent, ...own.kept] };
   } finally {
     await target.stop();
   }

@@ -9,7 +9,8 @@ export interface Slot {
   readonly bytes: number;
 }
 
-const ending = '.segment';
+/** Ending of the name of a segment. */
+export const segmentEnding = '.segment';
 /** Under this ending a file is not finished. */
 export const unfinished = '.new';
 /** Behind the name of a segment that is damaged: it is never used again, for a person may be able to read it. */
@@ -78,5 +79,5 @@ export function newSlotName(taken: ReadonlySet<string>): string {
 }
 
 function slotName(number: number): string {
-  return `${String(number).padStart(6, '0')}${ending}`;
+  return `${String(number).padStart(6, '0')}${segmentEnding}`;
 }

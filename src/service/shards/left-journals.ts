@@ -6,7 +6,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { quarantineFolder } from '../../journals/disk/quarantine.ts';
-import { damagedEnding } from '../../journals/disk/segment-files.ts';
+import { damagedEnding, segmentEnding } from '../../journals/disk/segment-files.ts';
 import { openJournal } from '../../journals/index.ts';
 import type { Journal, JournalDeps, JournalRecord, JournalSettings } from '../../journals/journal.ts';
 import { encodingOf, inflated, keysOf } from '../../journals/records.ts';
@@ -30,6 +30,7 @@ export interface LeftJournals {
 }
 
 const shardFolders = /^shard-(\d+)$/;
+const keptFolders = /^shard-\d+\.kept-\d+$/;
 /** A shard that is full refuses for a while: a minute in all. */
 const attemptsMax = 20;
 
@@ -84,11 +85,16 @@ export async function takeJournal({ folder, settings, ...options }: Omit<LeftJou
   return { requests, kept: [{ folder: kept, requests: reasons.length, ...(reasons[0] === undefined ? {} : { reason: reasons[0] }) }] };
 }
 
-/** True when the journal has damaged segments, or records on which the process died twice. */
+/** True when the folder has segments of a journal, or journals of shards. */
+export async function holdsJournal(folder: string): Promise<boolean> {
+  return (await readdir(folder)).some((name) => name.endsWith(segmentEnding) || shardFolders.test(name));
+}
+
+/** True when the journal has damaged segments, records on which the process died twice, or a shard's journal that is kept. */
 async function hasSetAside(folder: string): Promise<boolean> {
   const names = await readdir(folder);
   const quarantined = await readdir(join(folder, quarantineFolder)).catch((): readonly string[] => []);
-  return quarantined.length > 0 || names.some((name) => name.endsWith(damagedEnding));
+  return quarantined.length > 0 || names.some((name) => name.endsWith(damagedEnding) || keptFolders.test(name));
 }
 
 /** A later start does not read the folder's new name as that of a shard. */
