@@ -67,7 +67,7 @@ test('move journal: a shard that an earlier start has kept stays as well', async
   expect(readdirSync(join(folder, 'old.kept-1'))).toContain('shard-1.kept-1');
 });
 
-test('move journal: a folder that is not a journal is left alone', async () => {
+test('move journal: a folder that is not a journal stays', async () => {
   const folder = top();
   mkdirSync(join(folder, 'letters'));
   writeFileSync(join(folder, 'letters/one.txt'), 'dear');
