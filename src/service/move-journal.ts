@@ -25,7 +25,7 @@ export async function moveJournal(from: string, { journal: address, limits }: Mo
     const options = { folder, settings, deps, inflatedBytesMax: limits.inflatedBytes, take: into(target) };
     const ofShards = await takeLeftJournals({ ...options, shards: 0 });
     const own = await takeJournal(options);
-    const [{ folder: parent = folder } = {}] = own.kept;
+    const parent = own.kept[0]?.folder ?? folder;
     const inParent = ofShards.kept.map((one) => ({ ...one, folder: join(parent, basename(one.folder)) }));
     return { requests: ofShards.requests + own.requests, kept: [...inParent, ...own.kept] };
   } finally {
