@@ -1,8 +1,9 @@
 /** One run of one agent, reconstructed from its spans or built by hand. */
+import { wire } from './attributes.ts';
 import type { CallHold } from './control-flow.ts';
 import type { RunEvidence } from './evidence.ts';
 import type { SpanId, Tenant, TraceId } from './ids.ts';
-import type { JsonObject, JsonValue } from './json.ts';
+import { type JsonObject, type JsonValue, member } from './json.ts';
 
 /** Source of a value. */
 export type Provenance = 'tool_span' | 'span_event' | 'log_record' | 'model_message' | 'agent_span' | 'given';
@@ -134,6 +135,8 @@ export interface AgentTrace {
   readonly systemPrompt?: string;
   readonly model?: string;
   readonly sessionId?: string;
+  /** Id of the person or customer that the agent works for, as the application names it. */
+  readonly userId?: string;
   /** Start and end of the run; absent when unknown. */
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
@@ -227,4 +230,11 @@ export interface SessionSoFar {
 /** Number of requests to models that the calls represent. */
 export function requestCount(modelCalls: readonly ModelCall[]): number {
   return modelCalls.reduce((sum, { requests = 1 }) => sum + requests, 0);
+}
+
+/** The deployment of the run's service, by the name in the conventions now, else by the one until 1.27. */
+export function environmentOf({ resourceAttributes }: Pick<Run, 'resourceAttributes'>): string | undefined {
+  return [wire.environment, wire.environmentBefore]
+    .map((key) => member(resourceAttributes, key))
+    .find((value): value is string => typeof value === 'string' && value !== '');
 }

@@ -11,6 +11,9 @@ export interface ErrorShape {
 /** Longer texts are not parsed, as an error envelope is short. */
 const parsedMax = 65_536;
 
+/** Nested objects of one message that are opened. */
+const layersMax = 4;
+
 /** A text without a match has none of the shapes, so it is not parsed. */
 const HINT =
   /"(?:error|exception|traceback|errors|__type|error_?[mM]essage|error_?[tT]ype|detail)"\s*:|"is_?[eE]rror"\s*:\s*true|"(?:success|ok)"\s*:\s*false|"status"\s*:\s*(?:"(?:error|fail)|[45]\d\d)|"(?:status_?[cC]ode|httpStatus|http_status|code)"\s*:\s*[45]\d\d|"type"\s*:\s*"error(?:-text|-json)?"|"(?:exit_?code|exit_status|return_?code)"\s*:\s*-?[1-9]|"fault"\s*:\s*\{|"code"\s*:\s*"ERR|"message"\s*:\s*"(?:Not Found|Unauthorized|Forbidden|Internal|Bad |Service |Gateway|Too Many|Missing Auth)|\\u00/i;
@@ -85,6 +88,18 @@ export function hintedObject(text: string): JsonObject | undefined {
 
 function isHinted(text: string): boolean {
   return text.length <= parsedMax && /^\s*\{/.test(text) && HINT.test(text);
+}
+
+/** The message of the error that a text of JSON describes; the text itself when it describes none. */
+export function innerMessage(text: string): string {
+  let inner = text;
+  for (let layer = 0; layer < layersMax; layer++) {
+    const object = inner.length <= parsedMax ? leadingObject(inner) : undefined;
+    const found = object === undefined ? '' : messageOf(object);
+    if (found === '') return inner;
+    inner = found;
+  }
+  return inner;
 }
 
 /** The object at the beginning of a text; the rest, such as a stack trace, is ignored. */

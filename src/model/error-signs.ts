@@ -266,7 +266,7 @@ const forms: readonly Form[] = [
   },
   {
     form: 'python_dict',
-    source: 'Python: str of a dictionary that says so',
+    source: 'Python: str of a dictionary that reports an error',
     begins:
       /^\{'(?:error': (?!None\b|False\b|''|""|0\b|\[\]|\{\}|'(?:none|no error|ok)')\S|(?:status': '(?:error|failed)', '(?:message|error|error_message|reason|detail)'|(?:success|ok)': False[,}]|is_?[eE]rror': True\b))/,
   },

@@ -1,6 +1,7 @@
 /** An experiment: one version of an agent, run over one version of a dataset, with its runs and verdicts. */
 import type { SpanId, Tenant, TraceId } from './ids.ts';
-import type { Micros } from './timestamp.ts';
+import type { RunFault } from './scored-run.ts';
+import { type Micros, timeText } from './timestamp.ts';
 import { isCheck, type VerdictWord } from './verdict.ts';
 
 /**
@@ -106,6 +107,8 @@ export interface ExperimentResult {
   readonly status: ResultStatus;
   /** The beginning of the example's input in one line, for people; absent when it is unknown. */
   readonly input?: string;
+  /** Input and final response, redacted and cut; absent when the run lacks one of them, or when the store of the service has the run. */
+  readonly texts?: ResultTexts;
   readonly error?: ResultError;
   /** The scored run; absent when there is none. */
   readonly run?: { readonly traceId: TraceId; readonly spanId: SpanId };
@@ -119,6 +122,11 @@ export interface ExperimentResult {
   readonly cost?: number;
   readonly agent: AgentFacts;
   readonly verdicts: readonly ResultVerdict[];
+}
+
+export interface ResultTexts {
+  readonly input: string;
+  readonly response: string;
 }
 
 export interface ResultError {
@@ -137,6 +145,8 @@ export interface ResultVerdict {
   readonly explanation: string;
   /** Reason of a skip, or the error. */
   readonly reason?: string;
+  /** The issues that a failed verdict belongs to; absent when they are unknown. */
+  readonly faults?: readonly Omit<RunFault, 'name'>[];
 }
 
 export const experimentIdPattern = '^[A-Za-z0-9._-]{1,100}$';
@@ -145,6 +155,18 @@ const experimentId = new RegExp(experimentIdPattern);
 /** `.` and `..` are steps of a path, and `compare` and `history` are routes of the API. */
 export function isExperimentId(text: string): boolean {
   return experimentId.test(text) && !/^(?:\.+|compare|history)$/.test(text);
+}
+
+const idNameChars = 60;
+
+/** Readable, in the order of time, and unique by `random`. */
+export function newExperimentId(name: string, beganAt: Micros, random: string): string {
+  const slug = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, idNameChars);
+  const time = timeText(BigInt(beganAt) * 1_000n)
+    .replaceAll(/[-:]|\..*$/g, '')
+    .replace('T', '-');
+  const id = `${slug}-${time}-${random}`;
+  return isExperimentId(id) ? id : `experiment-${time}-${random}`;
 }
 
 /** The words of all verdicts together. One failure fails the result, a missing verdict of a judge leaves it open. */

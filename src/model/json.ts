@@ -111,6 +111,24 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   return source !== undefined && source.length <= exactDigitsMax && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
+/** The object under a key; an empty one for any other value. */
+export function objectAt(object: JsonObject, key: string): JsonObject {
+  const value = member(object, key);
+  return isJsonObject(value) ? value : {};
+}
+
+/** The text under a key; `undefined` for any other value. */
+export function textAt(object: JsonObject, key: string): string | undefined {
+  const value = member(object, key);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The objects of a list; none when the member is not a list. */
+export function objectsAt(object: JsonObject, key: string): readonly JsonObject[] {
+  const list = member(object, key);
+  return isJsonArray(list) ? list.filter(isJsonObject) : [];
+}
+
 /** True when `parseJson` rejects the text for its depth. */
 export function nestsTooDeep(text: string): boolean {
   if (opensFew(text)) return false;

@@ -47,7 +47,7 @@ export interface Shape<Value = never> {
 /** A schema without a value writes the field of the row with the same name in camelCase: times become RFC 3339, and `undefined` becomes null. */
 type Field = JsonObject | Shape;
 type Reading<Row> = readonly [JsonObject | Shape, (row: Row) => unknown];
-type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
+export type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
 type Members<Row, Name extends string> = {
   readonly [Key in Name]: CamelCase<Key> extends keyof Row ? Field | Reading<Row> : Reading<Row>;
 };

@@ -1,5 +1,5 @@
 /** The JSON form of a run in all interfaces: snake_case, times in RFC 3339 with microseconds, without verdicts. */
-import { requestCount, type AgentTrace, type Run, type ToolCall } from './agent-trace.ts';
+import { environmentOf, requestCount, type AgentTrace, type Run, type ToolCall } from './agent-trace.ts';
 import { callEnd } from './error-signs.ts';
 import { confidences, runConfidence, type RunEvidence } from './evidence.ts';
 import type { JsonObject, JsonValue } from './json.ts';
@@ -15,6 +15,8 @@ export function runJson(trace: AgentTrace, run?: Run): JsonObject {
     service: run?.service ?? null,
     version: run?.serviceVersion ?? null,
     session_id: trace.sessionId ?? null,
+    user_id: trace.userId ?? null,
+    environment: (run === undefined ? undefined : environmentOf(run)) ?? null,
     started_at: timeOrNull(run?.startUnixNano ?? trace.startUnixNano),
     ended_at: timeOrNull(run?.endUnixNano ?? trace.endUnixNano),
     completeness: run?.completeness ?? null,

@@ -19,8 +19,19 @@ export interface ScoredRun {
   readonly answered?: true;
   /** Judge requests for these verdicts. */
   readonly calls?: readonly JudgeCall[];
+  /** Its failed verdicts; omitted when there are none. */
+  readonly faults?: readonly RunFault[];
   /** The figures of the run that comparisons of versions need beside its verdicts. */
   readonly figures?: RunFigures;
+}
+
+/** A failed verdict, by what all failures of its kind have in common. */
+export interface RunFault {
+  /** Configured name of the evaluator. */
+  readonly name: string;
+  /** Empty for a failure that is not of a tool. */
+  readonly tool: string;
+  readonly signature: string;
 }
 
 /** An absent member is unknown. */

@@ -73,20 +73,23 @@ export type Outcome =
   | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly explanation: string; readonly details?: JsonObject }
   | { readonly kind: 'failed'; readonly error: string; readonly explanation: string; readonly details?: JsonObject };
 
+/** An outcome with a score, after its threshold. */
+export interface ScoredVerdict {
+  readonly kind: 'scored';
+  readonly score: number;
+  /** `null` for a raw metric that neither passes nor fails. */
+  readonly threshold: number | null;
+  readonly passed: boolean | null;
+  /** `pass`, `fail`, or the evaluator's own label; empty for a raw metric without labels. */
+  readonly label: string;
+  readonly explanation: string;
+  readonly evidence: readonly SpanId[];
+  readonly parts: readonly PartVerdict[];
+  readonly details: JsonObject;
+}
+
 export type Verdict =
-  | {
-      readonly kind: 'scored';
-      readonly score: number;
-      /** `null` for a raw metric that neither passes nor fails. */
-      readonly threshold: number | null;
-      readonly passed: boolean | null;
-      /** `pass`, `fail`, or the evaluator's own label; empty for a raw metric without labels. */
-      readonly label: string;
-      readonly explanation: string;
-      readonly evidence: readonly SpanId[];
-      readonly parts: readonly PartVerdict[];
-      readonly details: JsonObject;
-    }
+  | ScoredVerdict
   | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly explanation: string; readonly details: JsonObject }
   | { readonly kind: 'failed'; readonly error: string; readonly explanation: string; readonly details: JsonObject };
 

@@ -3,6 +3,7 @@
  * characters removed; compatibility forms as ASCII. Each position maps back to the original text.
  */
 import type { Part } from './search.ts';
+import { percentDecoded } from '../model/percent-decoded.ts';
 
 /** Nested escapes. */
 const passesMax = 4;
@@ -105,7 +106,7 @@ function onePass(text: string): { readonly text: string; readonly pieces: readon
 /** Returns the unit itself when it is not an escape. */
 function readUnit(unit: string): string {
   if (unit.startsWith('\\')) return readEscape(unit, unit.replace(/^\\+/, ''));
-  if (unit.startsWith('%')) return readPercent(unit);
+  if (unit.startsWith('%')) return percentDecoded(unit);
   if (unit.startsWith('&')) return readEntity(unit);
   return folded(unit);
 }
@@ -113,14 +114,6 @@ function readUnit(unit: string): string {
 function readEscape(unit: string, name: string): string {
   const code = /^[ux]\{?([0-9a-f]+)\}?$/i.exec(name)?.[1];
   return code === undefined ? (whiteSpace.get(name) ?? name) : characterOf(Number.parseInt(code, 16), unit);
-}
-
-function readPercent(unit: string): string {
-  try {
-    return decodeURIComponent(unit);
-  } catch {
-    return unit;
-  }
 }
 
 function readEntity(unit: string): string {

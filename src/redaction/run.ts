@@ -116,6 +116,7 @@ const agentTrace = members<AgentTrace>({
   systemPrompt: text,
   model: text,
   sessionId: text,
+  userId: text,
   startUnixNano: kept,
   endUnixNano: kept,
   status: kept,

@@ -1,9 +1,8 @@
 /** The chi-square distribution, by the incomplete gamma function. */
-import { logGamma } from './distributions.ts';
+import { logGamma, awayFromZero, TINY } from './distributions.ts';
 
 /** The series and the fraction need about √a steps where they are slowest. */
 const stepsMax = 100_000;
-const TINY = 1e-300;
 const PRECISION = 1e-16;
 
 /** Probability that a chi-square value with this many degrees of freedom (above 0) is at least `value`. */
@@ -45,8 +44,4 @@ function fraction(x: number, a: number): number {
     if (Math.abs(c * d - 1) < PRECISION * 4) break;
   }
   return product;
-}
-
-function awayFromZero(value: number): number {
-  return Math.abs(value) < TINY ? TINY : value;
 }

@@ -96,7 +96,7 @@ function polynomial(coefficients: readonly number[], at: number): number {
 const fractionStepsMax = 10_000;
 /** Each step halves the bracket at least; what remains after these is below the precision of a double. */
 const quantileStepsMax = 200;
-const TINY = 1e-300;
+export const TINY = 1e-300;
 
 /**
  * Lanczos, “A precision approximation of the gamma function”, SIAM Journal on Numerical Analysis B 1 (1964), with Godfrey's coefficients
@@ -152,7 +152,7 @@ function fraction(value: number, { a, b }: BetaShape): number {
   return product;
 }
 
-function awayFromZero(value: number): number {
+export function awayFromZero(value: number): number {
   return Math.abs(value) < TINY ? TINY : value;
 }
 

@@ -30,21 +30,21 @@ export interface NotEstimable {
 
 const explanations = {
   no_observations: 'Nothing was judged yet.',
-  one_session: 'All that was judged is one run or one session: what others would show cannot be told from it.',
+  one_session: 'Only one run or session was judged: it does not show how others would do.',
   no_common_example: 'No example has a value on both sides.',
-  one_common_example: 'Only one example has a value on both sides: what others would show cannot be told from it.',
+  one_common_example: 'Only one example has a value on both sides: it does not show how others would do.',
   no_common_tasks: 'No task has judged runs of both versions, and different tasks compare nothing.',
-  too_few_usual_runs: 'Too few runs were judged at the rate without a raise, which stand for most of the traffic.',
+  too_few_usual_runs: 'Too few runs were judged at the rate without a raise, and these represent most of the traffic.',
   no_labels: 'No run was judged both by a person and by the judge.',
   no_drawn_labels: 'No label is of a run that was drawn at random, and labels of chosen runs do not say what people think of others.',
   too_few_drawn_labels: 'Too few labels are of runs that were drawn at random.',
-  one_label: 'Only one run or session has a label: how far the next one would lie from it cannot be told.',
+  one_label: 'Only one run or session has a label: the distance of the next one from it cannot be estimated.',
   no_passing_labels: 'No labelled run passed, so how the judge treats runs that pass is unknown.',
   no_failing_labels: 'No labelled run failed, so how the judge treats runs that fail is unknown.',
   judge_no_better_than_chance: 'On the labelled runs the judge passes good runs no more often than bad ones.',
   judge_not_shown_better_than_chance: 'There are too few labels to say that the judge passes good runs more often than bad ones.',
   no_variation: 'Everyone gave every item the same label: agreement beyond chance is not defined.',
-  no_spread: 'All values differ by the same amount: how far the next one would lie from them cannot be told.',
+  no_spread: 'All values differ by the same amount: the distance of the next one from them cannot be estimated.',
 } as const;
 
 export type NotEstimableReason = keyof typeof explanations;

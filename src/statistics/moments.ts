@@ -13,7 +13,7 @@ export const groupsMax = 128;
 
 /** Can be stored as JSON. */
 export interface MomentsData {
-  /** Rows without a session, each of which is a separate unit. */
+  /** Rows without a session; each is a separate unit. */
   readonly alone: number;
   /** Totals of all rows. */
   readonly totals: readonly number[];

@@ -8,8 +8,6 @@ interface MetricRow {
   readonly meaning: string;
   /** Upper edges, inclusive. Histograms only. */
   readonly buckets?: readonly number[];
-  /** The function that merges the values of several registries. Default: `sum`. */
-  readonly merge?: 'max';
 }
 
 /** The first bucket holds exact zeros only; the last one holds 1 and near misses. */
@@ -131,7 +129,7 @@ export const metrics = {
   'tracejury.convergence': {
     ...gauge('1', ...group),
     meaning:
-      'Mean of least steps / own steps over the last runs of a task, from two runs on. A failed run counts 0. Tasks without labels of their own count together as other.',
+      'Mean of least steps / own steps over the last runs of a task, from two runs on. A failed run counts 0. Tasks without their own labels count together as other.',
   },
   'tracejury.convergence.optimal': { ...gauge('1', ...group), meaning: 'Share of the last runs of a task that took the shortest way.' },
   'tracejury.convergence.runs': { ...gauge('{run}', ...group), meaning: 'Runs of a task behind tracejury.convergence.' },
@@ -163,6 +161,10 @@ export const metrics = {
     ...counter('{trace}'),
     meaning: 'Parts of traces that went to the replica that joins the traces of their tenant, as they may be parts of one run.',
   },
+  'tracejury.traces.unclaimed': {
+    ...counter('{trace}'),
+    meaning: 'Linked traces that were not claimed, because the topic took no record for ten minutes or too many claims waited.',
+  },
   'tracejury.traces.not_joined': {
     ...counter('{trace}', 'tracejury.reason'),
     meaning: 'Traces that belong to the run of another trace and stay separate because of a bound.',
@@ -182,16 +184,15 @@ export const metrics = {
   'tracejury.runs.beyond_limit': {
     ...counter('{run}', 'tracejury.limit'),
     meaning:
-      'Runs of which a reader left a part unread, by bound: keys_per_field, key_length, flattened, messages, definitions, documents, text.',
+      'Runs that a reader left partly unread, by bound: keys_per_field, key_length, flattened, messages, definitions, documents, text.',
   },
   'tracejury.services.unrecognised': {
     ...gauge('{scope}'),
-    merge: 'max',
     meaning:
       'Services and scopes whose spans hold no agent, model call or tool call that a collector reads; the log and `/api/v1/evaluability` name them.',
   },
   'tracejury.open.traces': { ...gauge('{trace}'), meaning: 'Open traces.' },
-  'tracejury.open.bytes': { ...gauge('By'), meaning: 'Bytes of the spans of open traces.' },
+  'tracejury.open.bytes': { ...gauge('By'), meaning: 'Bytes of the spans of open traces, and of closed ones that wait for late spans.' },
   'tracejury.receiver.requests': {
     ...counter('{request}', 'tracejury.transport', 'tracejury.signal', 'tracejury.status', 'tracejury.reason'),
     meaning: 'Answered requests, by HTTP status or gRPC code; refused ones with the reason.',
@@ -238,6 +239,10 @@ export const metrics = {
     ...counter('{sign-in}'),
     meaning: 'Sign-ins to the console that were refused, for an unknown token or after too many failures.',
   },
+  'tracejury.mcp.calls': {
+    ...counter('{call}', 'tracejury.mcp.tool', 'tracejury.outcome'),
+    meaning: 'Calls of tools over MCP at the console: answered, refused (by the API, or for their arguments), or failed.',
+  },
   'tracejury.receiver.bytes': {
     ...counter('By', 'tracejury.transport', 'tracejury.signal'),
     meaning: 'Body bytes received, before inflating.',
@@ -251,17 +256,14 @@ export const metrics = {
   },
   'tracejury.stress.level': {
     ...gauge('{level}'),
-    merge: 'max',
     meaning: 'Level of load shedding: 0 calm, 1 no questions to judges, 2 no content to the store either, 3 requests are refused.',
   },
   'tracejury.stress.time': {
     ...counter('s', 'tracejury.stress.level'),
-    merge: 'max',
     meaning: 'Time at each level: calm, shed_judges, shed_content, refuse.',
   },
   'tracejury.stress.strain': {
     ...gauge('1', 'tracejury.strain'),
-    merge: 'max',
     meaning:
       'Pressure on each resource, as a share of its limit. in_flight: bytes of requests. open_traces: their bytes. closing: its lag, of limits.closing_lag. event_loop: its lag, of a second. journal: its used room. store: waiting runs. forward: requests that wait for the target of `forward`. memory: the process, of limits.memory_bytes.',
   },
@@ -273,7 +275,7 @@ export const metrics = {
     ...counter('{item}', 'tracejury.what', 'tracejury.strain'),
     meaning: 'Shed work, by the highest pressure: judge (a question that was not asked), or content (of a run, not stored).',
   },
-  'tracejury.process.resident': { ...gauge('By'), merge: 'max', meaning: 'Resident memory of the process, of limits.memory_bytes.' },
+  'tracejury.process.resident': { ...gauge('By'), meaning: 'Resident memory of the process, of limits.memory_bytes.' },
   'tracejury.journal.records': {
     ...counter('{record}', 'tracejury.record'),
     meaning:
@@ -353,20 +355,19 @@ export const metrics = {
     ...gauge('{item}', 'tracejury.exporter'),
     meaning: 'Items waiting to be sent, in memory and in the store.',
   },
-  'tracejury.exporter.lag': { ...gauge('s', 'tracejury.exporter'), merge: 'max', meaning: 'Age of the oldest item waiting to be sent.' },
+  'tracejury.exporter.lag': { ...gauge('s', 'tracejury.exporter'), meaning: 'Age of the oldest item waiting to be sent.' },
   'tracejury.exporter.dead': {
     ...gauge('{item}', 'tracejury.exporter'),
     meaning: 'Dead letters: items in the store that the service no longer sends.',
   },
   'tracejury.exporter.circuit': {
     ...gauge('{state}', 'tracejury.exporter'),
-    merge: 'max',
     meaning: 'Circuit breaker: 0 closed, 1 half open (the exporter tries one item), 2 open (it sends nothing).',
   },
   'tracejury.webhook.runs': {
     ...counter('{run}', 'tracejury.exporter', 'tracejury.outcome'),
     meaning:
-      'Runs in messages that a webhook accepted: told one by one, or folded into a count. Runs fold beyond the size of a message or the rate of a minute.',
+      'Runs in messages that a webhook accepted: sent one by one, or folded into a count. Runs fold beyond the size of a message or the rate of a minute.',
   },
   'tracejury.forward.spans': {
     ...counter('{span}', 'tracejury.outcome'),
@@ -488,7 +489,7 @@ export const metrics = {
   'tracejury.jury.verdicts': {
     ...counter('{verdict}', 'gen_ai.evaluation.name', 'tracejury.outcome'),
     meaning:
-      'Verdicts of evaluators with several votes: unanimous, majority, tie, escalated, rules, or incomplete. tie: the lower score counts. escalated: another judge decided. rules: no judge voted, and the rule decides alone. incomplete: too few votes, so the verdict failed.',
+      'Verdicts of evaluators with several votes: unanimous, majority, tie, escalated, rules, or incomplete. tie: the lower score counts. escalated: another judge decided. rules: no judge voted, and only the rule decides. incomplete: too few votes, so the verdict failed.',
   },
   'tracejury.jury.votes': {
     ...counter('{vote}', 'gen_ai.evaluation.name', 'tracejury.judge', 'tracejury.outcome'),
@@ -566,7 +567,7 @@ export const metrics = {
   'tracejury.replica.tasks': {
     ...gauge('{task}', 'tracejury.what'),
     meaning:
-      'Tasks that one replica at a time does for all: alerts, drift, queues, rates, retention, rules, sums, or texts. 1: this process does it. 0: another one does. Gauges of the task come from this process alone. Absent with SQLite.',
+      'Tasks that one replica at a time does for all: alerts, drift, issues, queues, rates, retention, rules, sums, or texts. 1: this process does it. 0: another one does. Gauges of the task come only from this process. Absent with SQLite.',
   },
   'tracejury.queues.items': {
     ...gauge('{item}', 'tracejury.queue', 'tracejury.state'),
@@ -656,7 +657,19 @@ export const metrics = {
   },
   'tracejury.alert.messages': {
     ...counter('{attempt}', 'tracejury.exporter', 'tracejury.outcome'),
-    meaning: 'Attempts to tell people of an alert: sent, retried (it is sent again), or dropped.',
+    meaning: 'Attempts to notify people of an alert: sent, retried (it is sent again), or dropped.',
+  },
+  'tracejury.issues': {
+    ...gauge('{issue}', 'tracejury.issue.state'),
+    meaning: 'Issues in the store by their state.',
+  },
+  'tracejury.issue.events': {
+    ...counter('{event}', 'tracejury.issue.event'),
+    meaning: 'Issues that are new, that have regressed, or that opened again after they were ignored.',
+  },
+  'tracejury.issue.messages': {
+    ...counter('{issue}', 'tracejury.exporter', 'tracejury.outcome'),
+    meaning: 'Issues in messages of webhooks: sent, retried (they are sent again), or dropped.',
   },
   'tracejury.metrics.tenants_folded': {
     ...counter('{item}'),

@@ -1,7 +1,10 @@
 /** The growth of counters in the last hour, from samples of their values. */
 import type { Clock } from '../model/clock.ts';
-import type { MetricPoints } from './merge.ts';
+import type { MetricFamily } from './registry.ts';
 import type { Labels } from './telemetry.ts';
+
+/** A metric without the members that the table of metrics has. */
+export type MetricPoints = Pick<MetricFamily, 'name' | 'points'>;
 
 interface Count {
   readonly labels: Labels;

@@ -6,7 +6,7 @@ import { propertyRuns } from '../builders/property-runs.ts';
 const signs = ['=', '+', '-', '@', '＝', ';', '\t', '\n', '\r', ',', '"', "'", ' ', 'a', '1'];
 const hostile = fc.array(fc.constantFrom(...signs), { maxLength: 12 }).map((parts) => parts.join(''));
 
-test('csv cell: whatever a reader takes for the border of a cell, no cell begins like a formula', () => {
+test('csv cell: for any border of a cell that a reader takes, no cell begins like a formula', () => {
   fc.assert(
     fc.property(fc.array(hostile, { minLength: 1, maxLength: 4 }), (texts) => {
       const line = texts.map(csvCell).join(',');
@@ -18,7 +18,7 @@ test('csv cell: whatever a reader takes for the border of a cell, no cell begins
   );
 });
 
-test('csv cell: a text is read as it was written', () => {
+test('csv cell: a text is read as written', () => {
   const plain = (cell: string): string => (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
   fc.assert(
     fc.property(hostile, (text) => {

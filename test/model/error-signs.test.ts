@@ -15,7 +15,7 @@ function rowsOf(name: string): readonly Row[] {
   return JSON.parse(readFileSync(new URL(`../fixtures/error-signs/${name}.json`, import.meta.url), 'utf8')) as readonly Row[];
 }
 
-/** Nothing in these tells them from an ordinary text, or too little. */
+/** Nothing in these distinguishes them from an ordinary text, or too little. */
 const notRecognised = [
   'Timeout: no response after 30s',
   'TimeoutError',
@@ -46,7 +46,7 @@ const places = [
   { name: 'as the only member', result: { output: trace }, form: 'python' },
   { name: 'as the only part', result: [{ type: 'text', text: trace }], form: 'python' },
   { name: 'as a JSON text in quotes', result: JSON.stringify(trace), form: 'python' },
-  { name: 'behind a line of its own', result: `3 lines\n${trace}`, form: undefined },
+  { name: 'behind a separate line', result: `3 lines\n${trace}`, form: undefined },
   { name: 'as one member of several', result: { text: trace, page: 3 }, form: undefined },
   {
     name: 'as one part of several',
@@ -65,7 +65,7 @@ for (const { name, result, form } of places) {
   });
 }
 
-test('error-signs: a text that begins with a quotation mark and is no JSON text is read as it stands', () => {
+test('error-signs: a text that begins with a quotation mark and is not a JSON text is read unchanged', () => {
   expect(errorSign('"city" is no city of this country\n\nFix the errors and try again.')?.form).toBe('model_retry');
 });
 

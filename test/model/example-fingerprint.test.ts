@@ -28,7 +28,7 @@ test.each<{ readonly name: string; readonly inputs: readonly [JsonValue, JsonVal
   expect(inputFingerprint(one) === inputFingerprint(other)).toBe(same);
 });
 
-test('content digest: origin is no content', () => {
+test('content digest: origin does not count as content', () => {
   expect(contentDigest({ id: 'a', input: 'x', origin: { by: 'ann' } })).toBe(contentDigest({ id: 'a', input: 'x' }));
   expect(contentDigest({ id: 'a', input: 'x', tags: ['t'] })).not.toBe(contentDigest({ id: 'a', input: 'x' }));
 });

@@ -1,4 +1,4 @@
-/** How deep a JSON text nests is told without being misled by what lies in its texts. */
+/** The depth of a JSON text is found without being misled by its texts. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonDepthMax, parseJson, type JsonValue } from '../../src/model/json.ts';
@@ -21,7 +21,7 @@ for (const { name, text, read } of cases) {
   });
 }
 
-test('json: whatever is not too deep is read as JSON.parse reads it', () => {
+test('json: any text that is not too deep is read as JSON.parse reads it', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: fc.constantFrom('"', '\\', '[', '{', 'a', 'é') }), (value) => {
       // Long numbers are read exactly, which is another matter.

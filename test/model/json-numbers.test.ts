@@ -1,4 +1,4 @@
-/** Integers are read exactly, wherever in a text they stand. */
+/** Integers are read exactly, anywhere in a text. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isJsonArray, parseJson } from '../../src/model/json.ts';

@@ -1,4 +1,4 @@
-/** What cannot be JSON by its beginning is refused unread; nothing else is. */
+/** Texts that cannot be JSON by their beginning are refused unread; nothing else is. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJson, type JsonValue } from '../../src/model/json.ts';

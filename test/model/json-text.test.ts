@@ -17,8 +17,8 @@ const rows: readonly { readonly name: string; readonly value: JsonValue; readonl
     text: `{"z":${long},"a":[${long},{"b":1,"a":-${long}}]}`,
     sorted: `{"a":[${long},{"a":-${long},"b":1}],"z":${long}}`,
   },
-  { name: 'a long whole number alone', value: long, text: String(long) },
-  { name: 'what is no number of JSON', value: [Number.NaN, Number.POSITIVE_INFINITY, -0], text: '[null,null,0]' },
+  { name: 'only a long whole number', value: long, text: String(long) },
+  { name: 'a value that is not a JSON number', value: [Number.NaN, Number.POSITIVE_INFINITY, -0], text: '[null,null,0]' },
   { name: 'a member called toJSON', value: { toJSON: 'x' }, text: '{"toJSON":"x"}' },
   { name: 'half a surrogate pair', value: '\ud800', text: '"\\ud800"' },
 ];

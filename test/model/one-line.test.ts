@@ -19,7 +19,7 @@ for (const { name, text, want } of cases) {
   });
 }
 
-test('one line: whatever comes in, nothing that a terminal obeys comes out, and no more signs than asked for', () => {
+test('one line: for any input, nothing that a terminal obeys comes out, and no more signs than asked for', () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 300 }), fc.integer({ min: 1, max: 50 }), (text, charsMax) => {
       const shown = oneLine(text, charsMax);

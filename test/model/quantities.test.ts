@@ -74,6 +74,6 @@ for (const kind of ['duration', 'bytes'] as const) {
   });
 
   for (const value of [null, undefined, true, [], {}]) {
-    test(`quantities: ${JSON.stringify(value)} is no ${kind}`, () => expect(quantityOf(kind, value)).toBeUndefined());
+    test(`quantities: ${JSON.stringify(value)} is not a ${kind}`, () => expect(quantityOf(kind, value)).toBeUndefined());
   }
 }

@@ -7,7 +7,7 @@ test('recent: what was set or replaced last is there, what was deleted is not, a
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 20 }), fc.array(step, { maxLength: 200 }), (entriesMax, steps) => {
       const map = recentMap<number, number>(entriesMax);
-      // Oldest first. What is deleted keeps its place: a map within its bound cannot bring back what a later entry has pushed out.
+      // Oldest first. A deleted entry keeps its place: a map within its bound cannot bring back one that a later entry has pushed out.
       const whole = new Map<number, number | undefined>();
       for (const [kind, key, value] of steps) {
         if (kind === 'set') {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { numberOfText, recentNumbers, recentTexts } from '../../src/model/recent-numbers.ts';
 import { propertyRuns } from '../builders/property-runs.ts';
 
-/** Texts that are set one after the other: few over and over, or so many that the tables grow. */
+/** Texts that are set one after the other: few over and over, or enough to make the tables grow. */
 interface Run {
   readonly from: number;
   readonly count: number;
@@ -50,7 +50,7 @@ test('recent numbers: what was set last is there, nothing else is, and no more t
   );
 });
 
-test('recent numbers: any number comes back as it was, and texts that differ in little do not meet', () => {
+test('recent numbers: any number comes back unchanged, and texts that differ in little do not meet', () => {
   const numbers = recentNumbers(100);
   const values = [0, -0, -1.5, Number.NaN, Infinity, Number.MAX_SAFE_INTEGER, 1_700_000_000_000_000];
   for (const [at, value] of values.entries()) numbers.set(`${at}`, value);

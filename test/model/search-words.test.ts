@@ -34,7 +34,7 @@ test.each([
   expect(matchesTerms(wordsOf(text), searchTerms(search))).toBe(want);
 });
 
-test('words: a text is found by any of its own words that is long enough, and by their beginnings', () => {
+test('words: a text is found by any of its words that is long enough, and by their beginnings', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
       const words = wordsOf(text);

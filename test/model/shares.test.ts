@@ -15,7 +15,7 @@ test('shares: one holder may take all, and others still find an equal share', ()
   expect(own.mayTake('flood')).toBe(true);
 });
 
-test('shares: whatever holders do, a holder without anything finds room, and the sum stays within its bound', () => {
+test('shares: in any state of the holders, one without anything finds room, and the sum stays within its bound', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd'), fc.boolean()), { maxLength: 300 }), (steps) => {
       const own = shares(12);

@@ -12,7 +12,7 @@ const times: readonly (readonly [unixNano: bigint, text: string])[] = [
 ];
 for (const [unixNano, text] of times) test(`time text: ${unixNano} ns is ${text}`, () => expect(timeText(unixNano)).toBe(text));
 
-test('time text: it is what the calendar of JavaScript says, to the millisecond', () => {
+test('time text: it agrees with the calendar of JavaScript, to the millisecond', () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (unixNano) => {
       const text = timeText(unixNano);

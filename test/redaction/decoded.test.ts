@@ -1,4 +1,4 @@
-/** Values that escapes, unseen characters and other forms of letters and digits hide from a search of the text as it stands. */
+/** Values that escapes, unseen characters and other forms of letters and digits hide from a search of the plain text. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decoded } from '../../src/redaction/decoded.ts';
@@ -55,7 +55,7 @@ const hidden: readonly (readonly [name: string, text: string, want: string])[] =
 ];
 
 for (const [name, text, want] of hidden)
-  test(`redaction: finds what is behind ${name}, and replaces that stretch alone`, () => expect(searching().text(text)).toBe(want));
+  test(`redaction: finds what is behind ${name}, and replaces only that stretch`, () => expect(searching().text(text)).toBe(want));
 
 const harmless: readonly string[] = [
   'C:\\users\\u0041dmin\\x41\\file.txt, 100%, 5%20off, a&b;c, &unknown; &#x110000; \\u12, %zz, %E2%28%A1, %ff',
@@ -91,7 +91,7 @@ test('redaction: however an address is written, it goes, and what stands around 
       fc.array(fc.nat(forms.length - 1), { minLength: 20, maxLength: 20 }),
       (value, choice) => {
         const written = [...value].map((character, at) => forms[choice[at] ?? 0]?.(character)).join('');
-        // An unseen character in front of it is no part of it.
+        // An unseen character in front of it is not part of it.
         expect(searching().text(`<to ${written.replace(/^\u200b/, '')}, x>`)).toMatch(/^<to \[(email|card)\], x>$/);
       },
     ),
@@ -109,7 +109,7 @@ const heavy: readonly (readonly [string, string])[] = [
   ['digits', '４'.repeat(200_000)],
 ];
 for (const [name, text] of heavy)
-  test(`redaction: 200,000 characters of ${name} are no burden`, () => {
+  test(`redaction: 200,000 characters of ${name} take little time`, () => {
     const hides = (): void => expect(searching().text(`${text} anna\\u0040example.com`).endsWith('anna\\u0040example.com')).toBe(false);
     expect(cpuSeconds(hides)).toBeLessThan(5);
   });

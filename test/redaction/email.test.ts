@@ -23,7 +23,7 @@ const cases: readonly { readonly text: string; readonly want: readonly string[] 
 
 for (const { text, want } of cases) test(`email: ${JSON.stringify(text)} holds ${want.length}`, () => expect(matches(text)).toEqual(want));
 
-test('email: whatever stands around an address, it is found whole', () => {
+test('email: between any characters, an address is found whole', () => {
   const word = fc.string({ unit: fc.constantFrom(...'abcXYZ019'), minLength: 1, maxLength: 8 });
   const around = fc.string({ unit: fc.constantFrom(' ', '"', '<', ',', '(', '😀', '\n', '/'), maxLength: 5 });
   fc.assert(
@@ -33,7 +33,7 @@ test('email: whatever stands around an address, it is found whole', () => {
   );
 });
 
-test('email: parts stand in order, apart and within the text', () => {
+test('email: parts are in order, apart and within the text', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', '@', '.', '-', '%40', '1', 'ü', ' '), maxLength: 60 }), (text) => {
       let end = 0;
@@ -58,6 +58,6 @@ const hostile: readonly (readonly [string, string])[] = [
 
 /** Quadratic work on these would take minutes. */
 for (const [name, text] of hostile)
-  test(`email: 200,000 characters of ${name} are no burden`, () => {
+  test(`email: 200,000 characters of ${name} take little time`, () => {
     expect(cpuSeconds(() => expect(emailParts(text)).toEqual([]))).toBeLessThan(5);
   });

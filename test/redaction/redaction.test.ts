@@ -28,6 +28,7 @@ const trace = (text: string, name = text): Required<Omit<AgentTrace, 'truncated'
   systemPrompt: text,
   model: text,
   sessionId: text,
+  userId: text,
   startUnixNano: 4_929_715_488_230_163n,
   endUnixNano: 4_929_715_488_230_163n,
   status: 'error',
@@ -75,7 +76,7 @@ test('redaction: of a run every text and every name of a member is redacted, and
   expect(redacting().run(whole(secret, `a=${mail}`)).run).toEqual(whole(gone, ''));
 });
 
-test('redaction: a run in which nothing is matched is handed on as it is, and nothing is counted', () => {
+test('redaction: a run in which nothing is matched is handed on unchanged, and nothing is counted', () => {
   const counted: string[] = [];
   const plain = whole('nothing to hide', 'a=b');
   expect(redacting((rule) => counted.push(rule)).run(plain).run).toBe(plain);
@@ -130,7 +131,7 @@ test('redaction: a text that is cut short in more places than are looked at is t
   expect(about.verdict(scored(1, { explanation: 'anna.lee@e…'.repeat(200) }))).toMatchObject({ explanation: '[not searched]' });
 });
 
-/** What any evaluator can say of a run whose values lie so that a cut may fall anywhere within them. */
+/** Verdicts of any evaluator on a run whose values are placed so that a cut may fall anywhere within them. */
 const expectations: JsonObject = {
   tool_calls: [{ name: 'pay', arguments: { to: 'somebody else' }, result: 'another' }],
   tool_outputs: [{ name: 'pay', output: 'another' }],
@@ -182,7 +183,7 @@ function runWith(padding: number): Run {
   });
 }
 
-test('redaction: whatever the rules say about a run, and wherever they cut it short, nothing of its originals is left', () => {
+test('redaction: in any text of the rules about a run, cut at any place, nothing of its originals is left', () => {
   const rulesToAsk = everyRule();
   const context = evaluationContext();
   expect(rulesToAsk.length).toBeGreaterThan(20);

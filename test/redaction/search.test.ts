@@ -36,7 +36,7 @@ const texts: readonly {
   readonly counted: readonly string[];
 }[] = [
   {
-    name: 'what nothing matches stays as it is',
+    name: 'a text without a match stays unchanged',
     rules: ready,
     text: '{ "a": 1.0,  "b": "x" }',
     want: '{ "a": 1.0,  "b": "x" }',
@@ -50,7 +50,7 @@ const texts: readonly {
     counted: ['email', 'redact[2]', 'credit_card'],
   },
   {
-    name: 'of matches that overlap all goes, and the first rule of the list says what stands there',
+    name: 'overlapping matches all go, and the first rule of the list decides the replacement',
     rules: own(['b+c', '<one>'], ['ab+', '<two>']),
     text: 'xabbcx',
     want: 'x<one>x',
@@ -100,7 +100,7 @@ const texts: readonly {
     counted: ['email'],
   },
   {
-    name: 'what a pattern finds between the values of a JSON text goes, even if it is no JSON any more',
+    name: 'a match of a pattern between the values of a JSON text goes, even if the text is not JSON any more',
     rules: own(['"pin":[0-9]+', 'PIN']),
     text: '{"a":1,"pin":1234}',
     want: '{"a":1,PIN}',
@@ -138,7 +138,7 @@ const values: readonly { readonly name: string; readonly value: JsonValue; reado
 for (const { name, value, want } of values)
   test(`search: ${name}`, () => expect(jsonText(searching(ready).json(value))).toBe(jsonText(want)));
 
-test('search: a value in which nothing is matched is handed on as it is', () => {
+test('search: a value in which nothing is matched is handed on unchanged', () => {
   const value = { a: [{ b: 'x' }], c: 1 };
   expect(searching(ready).json(value)).toBe(value);
 });

@@ -28,7 +28,7 @@ test.for([0, 1, 4_096, 4_097, 5_000, 65_536, 65_537, 316_000, 16 * 1024 * kibiby
   },
 );
 
-test('buffer pool: what nobody reads stays within its bound', () => {
+test('buffer pool: unread bytes stay within its bound', () => {
   const pool = bufferPool({ freeBytesMax: 10 * 64 * kibibyte });
   const taken = Array.from({ length: 20 }, () => pool.take(64 * kibibyte));
   for (const one of taken) one.release();

@@ -30,7 +30,7 @@ test('breaker: a probe that fails rests twice as long, up to the longest rest; o
   expect(one.failed()).toBe(100);
 });
 
-test('breaker: what was on its way when it opened says nothing new, unless it succeeds', () => {
+test('breaker: an item that was on its way when it opened has no effect, unless it succeeds', () => {
   const one = breaker(options);
   for (let at = 0; at < 3; at++) one.failed();
   expect([one.failed(), one.failed()]).toEqual([undefined, undefined]);
@@ -40,7 +40,7 @@ test('breaker: what was on its way when it opened says nothing new, unless it su
   expect(one.circuit()).toBe('closed');
 });
 
-test('breaker: a backend that asks to be left alone is, at once, for as long as it asks, and an hour at most', () => {
+test('breaker: a backend that asks for a rest gets it, at once, for as long as it asks, and an hour at most', () => {
   expect(breaker(options).failed(50)).toBe(100);
   expect(breaker(options).failed(7_000)).toBe(7_000);
   expect(breaker(options).failed(86_400_000)).toBe(3_600_000);
@@ -54,7 +54,7 @@ function timed() {
   return { own, sleep, clock, halfOpened: () => halfOpened };
 }
 
-test('timed breaker: the circuit opens for the backoff, tells when it ends, and turns half open by itself', async () => {
+test('timed breaker: the circuit opens for the backoff, reports its end, and turns half open by itself', async () => {
   const { own, sleep, clock, halfOpened } = timed();
   clock.advance(1_000);
   expect([own.failed(), own.failed(), own.retryAtMs()]).toEqual([false, false, undefined]);

@@ -11,7 +11,7 @@ function bench({ slots = 1, waitingMax = 1 }: { readonly slots?: number; readonl
     void limiter.run(work).then((end) => ends.push(`${name}:${end ?? 'rejected'}`));
     return settled();
   };
-  /** Lends its slot until it is told to go on. */
+  /** Lends its slot until the test lets it go on. */
   const lender = (name: string) => {
     const wait = Promise.withResolvers<void>();
     const begun = run(name, async (lend) => {

@@ -33,20 +33,20 @@ function disk(there: readonly string[], faults: { readonly [parent: string]: str
   };
 }
 
-test('folders: those that lead to a folder are made, and one that is there is left alone', async () => {
+test('folders: those that lead to a folder are made, and a present one stays untouched', async () => {
   const { folders, work } = disk(['/', '/a']);
   await makeFolders('/a/b/c', work);
   await makeFolders('/a/b/c', work);
   expect([...folders]).toEqual(['/', '/a', '/a/b', '/a/b/c']);
 });
 
-test('folders: a folder that takes no others and says that they do not exist is named, after a few calls', async () => {
+test('folders: a folder that takes no others and denies their existence is named, after a few calls', async () => {
   const { work, calls } = disk(['/', '/proc'], { '/proc': 'ENOENT' });
   await expect(makeFolders('/proc/a/b', work)).rejects.toThrow('the folder /proc/a cannot be made: /proc takes no folders');
   expect(calls()).toBeLessThan(10);
 });
 
-test('folders: any other fault is told as it is', async () => {
+test('folders: any other fault is reported unchanged', async () => {
   const { work } = disk(['/', '/r'], { '/r': 'EROFS' });
   await expect(makeFolders('/r/a/b', work)).rejects.toThrow('EROFS');
 });

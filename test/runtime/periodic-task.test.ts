@@ -59,7 +59,7 @@ test('periodic task: a stop waits for the round that runs', async () => {
   expect(isStopped).toBe(true);
 });
 
-test('periodic task: rests in the usual way while work is left, and otherwise as it was given', async () => {
+test('periodic task: rests in the usual way while work is left, and otherwise as given', async () => {
   const idle = manualSleep();
   let isLeft = true;
   const { task, sleep } = started({ rest: idle.sleep, hasWork: () => isLeft });

@@ -67,7 +67,7 @@ test('people: without a pair the mean is not estimable', () => {
   });
 });
 
-test('people: beyond the bound those with the fewest labels are left out, and told', () => {
+test('people: beyond the bound those with the fewest labels are left out, and counted', () => {
   const many = Array.from({ length: raterPeopleMax + 3 }, (_, at) =>
     said(`p${at}`, Object.fromEntries(Array.from({ length: at === 0 ? 1 : 2 }, (_empty, item) => [`i${item}`, 'pass']))),
   ).flat();

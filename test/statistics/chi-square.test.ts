@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { chiSquareAbove } from '../../src/statistics/chi-square.ts';
 
-// Of scipy 1.17.1: stats.chi2.sf.
+// Source: scipy 1.17.1, stats.chi2.sf.
 const values = [
   [3.841_458_820_694_124, 1, 0.049_999_999_999_999_89],
   [0.5, 1, 0.479_500_122_186_953_37],
@@ -27,7 +27,7 @@ test('two degrees have a closed form', () => {
   );
 });
 
-test('it falls from 1 to 0, and is no number without degrees', () => {
+test('it falls from 1 to 0, and is not a number without degrees', () => {
   expect(chiSquareAbove(0, 3)).toBe(1);
   expect(chiSquareAbove(-1, 3)).toBe(1);
   expect(chiSquareAbove(Number.POSITIVE_INFINITY, 3)).toBe(0);

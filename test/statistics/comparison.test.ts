@@ -65,7 +65,7 @@ test('two judges: of no items it is not estimable', () => {
   expect(compareJudges([])).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
 });
 
-test('drift: a judge that passes less is told from one that wavers', () => {
+test('drift: a judge that passes less is distinguished from one that wavers', () => {
   const asked = (kept: number, lost: number, gained: number) => [
     ...Array.from({ length: kept }, () => ({ before: true, after: true })),
     ...Array.from({ length: lost }, () => ({ before: true, after: false })),

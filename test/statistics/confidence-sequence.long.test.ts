@@ -8,7 +8,7 @@ for (const world of equalWorlds) {
   });
 }
 
-test('statistics: a usual test of 1 % that is looked at as often alarms in more than a twentieth of them, so the simulation can tell', () => {
+test('statistics: a usual test of 1 % that is looked at as often alarms in more than a twentieth of them, so the simulation has power', () => {
   const [world] = equalWorlds;
   if (world === undefined) throw new Error('there are no worlds');
   const alarms = falseAlarms(world, {

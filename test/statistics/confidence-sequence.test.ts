@@ -22,7 +22,7 @@ const estimated = <One extends { readonly kind: string }>(one: One): Extract<One
   return one as Extract<One, { readonly kind: 'estimated' }>;
 };
 
-test('confidence sequence: of one run that passed the interval begins where the mixture says', () => {
+test('confidence sequence: the interval of one passed run begins at the value of the mixture', () => {
   // M(p) = B(1½, ½) / B(½, ½) / p = 1 / (2p), and 1 / α = 100.
   expect(meanSequence(sums(1, 1), { confidence: 0.99 })).toMatchObject({ point: 1, low: expect.closeTo(0.005, 12), high: 1, n: 1 });
   expect(meanSequence(sums(1, 0), { confidence: 0.99 })).toMatchObject({ point: 0, low: 0, high: expect.closeTo(0.995, 12) });
@@ -148,7 +148,7 @@ test('confidence sequence: values and probabilities out of their range count for
   });
 });
 
-test('confidence sequence: nothing on one side is not estimable, and no number stands in its place', () => {
+test('confidence sequence: nothing on one side is not estimable, and no number replaces it', () => {
   expect(meanSequence(emptySequence)).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
   expect(differenceSequence([{ first: emptySequence, second: sums(10, 5) }])).toMatchObject({ reason: 'no_observations' });
 });
@@ -164,7 +164,7 @@ test('confidence sequence: strata keep a change of the mix of tasks apart from a
   expect(by.point).toBeCloseTo(0, 2);
   expect(by.low).toBeLessThan(0);
   expect(by.high).toBeGreaterThan(0);
-  // A task that only one of them has says nothing about a difference.
+  // A task that only one of them has does not count for a difference.
   expect(differenceSequence([easy, { first: emptySequence, second: sums(50, 0) }])).toEqual(differenceSequence([easy]));
 });
 

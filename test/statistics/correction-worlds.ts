@@ -1,4 +1,4 @@
-/** A judge that errs, corrected by labels: sensitivity 0.85, specificity 0.9 unless told otherwise. */
+/** A judge that errs, corrected by labels: sensitivity 0.85, specificity 0.9 by default. */
 import { confusion, type LabelledVerdict } from '../../src/statistics/proportion.ts';
 import { predictionPowered, type JudgedRun, roganGladen } from '../../src/statistics/correction.ts';
 import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
@@ -13,7 +13,7 @@ interface JudgeErrors {
 
 const errs: JudgeErrors = { sensitivity: 0.85, specificity: 0.9 };
 
-/** What people would say of a run, and what the judge says. */
+/** The verdicts of people and of the judge on a run. */
 function judgedTruth({ share }: Chance, passes: number, { sensitivity, specificity }: JudgeErrors): LabelledVerdict {
   const label = share() < passes;
   return { label, verdict: share() < (label ? sensitivity : 1 - specificity) };
@@ -63,7 +63,7 @@ const raisedWithOwnSet: Pick<World, 'truth' | 'draw'> = {
 interface Traffic {
   readonly runs: number;
   readonly passes: number;
-  /** Flagged runs, of which half pass, are judged always, others with 0.2. */
+  /** Flagged runs, half of them good, are judged always, others with 0.2. */
   readonly flagged?: number;
   /** Probability of a label by the judge's verdict. */
   readonly labelIfPassed: number;
@@ -91,7 +91,7 @@ function labelledAmong({ runs, passes, flagged = 0, labelIfPassed, labelIfFailed
   return { truth: flagged * 0.5 + (1 - flagged) * passes, draw };
 }
 
-/** Good and bad runs were labelled in numbers of their own, and of the bad ones few. */
+/** Good and bad runs were labelled in separate numbers, and few of the bad ones. */
 const fewFails: Pick<World, 'truth' | 'draw'> = {
   truth: 0.95,
   draw: (chance) => {
@@ -129,10 +129,10 @@ const labelledSessions: Pick<World, 'truth' | 'draw'> = {
 };
 
 export const correctionWorlds: readonly World[] = [
-  { name: 'Rogan–Gladen, 80 % pass, 1,000 judged, 200 labels of their own', ...ownSet({ passes: 0.8, judged: 1000, labels: 200 }) },
-  { name: 'Rogan–Gladen, 95 % pass, 1,000 judged, 200 labels of their own', ...ownSet({ passes: 0.95, judged: 1000, labels: 200 }) },
+  { name: 'Rogan–Gladen, 80 % pass, 1,000 judged, 200 separate labels', ...ownSet({ passes: 0.8, judged: 1000, labels: 200 }) },
+  { name: 'Rogan–Gladen, 95 % pass, 1,000 judged, 200 separate labels', ...ownSet({ passes: 0.95, judged: 1000, labels: 200 }) },
   { name: 'Rogan–Gladen, 80 % pass, 500 judged, 200 of them labelled', ...ownSet({ passes: 0.8, judged: 500, labels: 200, among: true }) },
-  { name: 'Rogan–Gladen, 80 % pass, 1,000 judged, 50 labels of their own', ...ownSet({ passes: 0.8, judged: 1000, labels: 50 }) },
+  { name: 'Rogan–Gladen, 80 % pass, 1,000 judged, 50 separate labels', ...ownSet({ passes: 0.8, judged: 1000, labels: 50 }) },
   { name: 'Rogan–Gladen, flagged runs all judged, 200 labels of other traffic', ...raisedWithOwnSet },
   {
     name: 'prediction-powered, 80 % pass, 1,000 judged, 200 of them labelled',

@@ -40,7 +40,7 @@ test('rogan–gladen: what is not known of the judge widens the interval', () =>
   expect(width(few)).toBeGreaterThan(1.8 * width(judge));
 });
 
-test('rogan–gladen: a rate beyond what the errors allow is cut, and says so', () => {
+test('rogan–gladen: a rate beyond what the errors allow is cut, and marked so', () => {
   expect(roganGladen({ judged: { point: 0.95, effectiveN: 1000 }, labelled: judge })).toMatchObject({ point: 1, high: 1, cut: true });
   expect(roganGladen({ judged: { point: 0.02, effectiveN: 1000 }, labelled: judge })).toMatchObject({ point: 0, low: 0, cut: true });
 });
@@ -80,14 +80,14 @@ test('prediction-powered: with a judge that is always right, labels only confirm
   expect(estimate.standardError / all.standardError).toBeCloseTo(1, 2);
 });
 
-test('prediction-powered: a judge that says the same of everything is left aside', () => {
+test('prediction-powered: a judge with one answer for everything is ignored', () => {
   expect(predictionPowered([...judged(1, 70, 1), ...judged(1, 30, 0), ...judged(1, 900)])).toMatchObject({
     trust: 0,
     point: expect.closeTo(0.7, 9),
   });
 });
 
-test('prediction-powered: a few labels are too few to reckon the trust from, so they count alone', () => {
+test('prediction-powered: a few labels are too few to reckon the trust from, so only they count', () => {
   const runs = (labels: number) => [...judged(1, labels / 2, 1), ...judged(0, labels / 2, 0), ...judged(1, 300), ...judged(0, 100)];
   expect(predictionPowered(runs(labelsForTrustMin - 2))).toMatchObject({ trust: 0, point: expect.closeTo(0.5, 9) });
   const enough = predictionPowered(runs(labelsForTrustMin));

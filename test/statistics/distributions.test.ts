@@ -29,7 +29,7 @@ const values: readonly { readonly name: string; readonly found: number; readonly
   { name: 'beta(10, 1) likewise', found: betaQuantile(0.025, { a: 10, b: 1 }), want: 0.025 ** 0.1 },
   { name: 't below −1 with 1 degree', found: studentBelow(-1, 1), want: 0.25 },
   { name: 't below 2 with 2 degrees', found: studentBelow(2, 2), want: 0.5 + 2 / (2 * Math.sqrt(6)) },
-  // Of scipy 1.17.1: special.betainc, betaincinv, stdtr, stdtrit, gammaln, and stats.norm.
+  // Source: scipy 1.17.1, special.betainc, betaincinv, stdtr, stdtrit, gammaln, and stats.norm.
   { name: 'scipy: normal below −6', found: normalBelow(-6), want: 9.865_876_450_376_946e-10 },
   { name: 'scipy: normal quantile of 0.0001', found: normalQuantile(0.0001), want: -3.719_016_485_455_680_4 },
   { name: 'scipy: log-gamma of 12345.678', found: logGamma(12_345.678), want: 103_959.919_905_546_06 },
@@ -70,7 +70,7 @@ for (const [degrees, probability, t] of printed) {
   });
 }
 
-test('distributions: tails keep ten digits of their own', () => {
+test('distributions: tails keep ten digits', () => {
   expect(normalBelow(-3) / 1.349_898_031_630_094_6e-3).toBeCloseTo(1, 10);
   expect(normalBelow(-5) / 2.866_515_718_791_939e-7).toBeCloseTo(1, 10);
   expect(normalBelow(-8) / 6.220_960_574_271_78e-16).toBeCloseTo(1, 10);
@@ -84,7 +84,7 @@ test('distributions: t with many degrees is the normal distribution, without a s
   expect(studentQuantile(0.975, 9.9e6)).toBeCloseTo(normalQuantile(0.975), 5);
 });
 
-test('distributions: the ends are the ends, and nonsense is no number', () => {
+test('distributions: the ends are the ends, and nonsense is not a number', () => {
   expect([normalQuantile(0), normalQuantile(1), betaQuantile(0, { a: 2, b: 2 }), betaQuantile(1, { a: 2, b: 2 })]).toEqual([
     -Infinity,
     Infinity,

@@ -19,7 +19,7 @@ const items = table(
   [false, false, 0.05, 30],
 );
 
-// By drawn-reference.py: points from the definition, standard errors by the jackknife.
+// Source: drawn-reference.py has points from the definition, standard errors by the jackknife.
 test('drawn agreement: points and standard errors are those of an independent reference', () => {
   const { rates, kappa } = drawnAgreement(items);
   const found = { ...rates, kappa };
@@ -38,7 +38,7 @@ test('drawn agreement: points and standard errors are those of an independent re
   }
 });
 
-test('drawn agreement: with equal probabilities the points are the plain shares and Cohen’s kappa, whatever the probability', () => {
+test('drawn agreement: with equal probabilities of any size the points are the plain shares and Cohen’s kappa', () => {
   for (const probability of [1, 0.01]) {
     const even = items.map((item) => ({ ...item, probability }));
     const { rates, kappa } = drawnAgreement(even);
@@ -68,7 +68,7 @@ test.each([
   ['no drawn labels', [], 'no_drawn_labels'],
   ['nine of a kind', table([true, true, 1, 9], [false, false, 1, 90]), 'too_few_drawn_labels'],
   [
-    'twelve, of which one has most of the weight',
+    'twelve, one of them with most of the weight',
     table([true, true, 1, 11], [true, false, 0.001, 1], [false, false, 1, 90]),
     'too_few_drawn_labels',
   ],
@@ -85,7 +85,7 @@ test('drawn agreement: a label with a probability out of its range counts for no
   expect(rates.accuracy).toMatchObject({ point: wanted.rates.accuracy.kind === 'estimated' ? wanted.rates.accuracy.point : 0 });
 });
 
-test('drawn agreement: where there is nothing to divide by, that rate alone is not estimable', () => {
+test('drawn agreement: where there is nothing to divide by, only that rate is not estimable', () => {
   const { rates } = drawnAgreement(table([false, false, 1, 12]));
   expect([rates.accuracy.kind, rates.precision.kind, rates.recall.kind, rates.specificity.kind]).toEqual([
     'estimated',

@@ -6,7 +6,7 @@ import { seeded } from '../builders/seeded.ts';
 const table = (first: readonly number[], second: readonly number[]): readonly Category[] =>
   first.map((own, at) => ({ first: own, second: second[at] ?? 0 }));
 
-// Of scipy 1.17.1: stats.chi2_contingency with lambda_='log-likelihood' and correction=False, over Williams' q.
+// Source: scipy 1.17.1, stats.chi2_contingency with lambda_='log-likelihood' and correction=False, over Williams' q.
 const values = [
   { first: [30, 10], second: [20, 40], g: 16.991_886_149_736_022, degrees: 1, p: 3.753_990_044_189_704e-5 },
   { first: [100, 50, 25], second: [90, 60, 30], g: 1.808_216_926_133_389_6, degrees: 2, p: 0.404_902_709_955_098_36 },
@@ -36,7 +36,7 @@ const pooling = [
     degrees: 1,
     pooled: 3,
   },
-  { name: 'a category that nobody fell into does not count', first: [100, 50, 0], second: [90, 60, 0], degrees: 1, pooled: 0 },
+  { name: 'an empty category does not count', first: [100, 50, 0], second: [90, 60, 0], degrees: 1, pooled: 0 },
 ];
 
 test.each(pooling)('$name', ({ first, second, degrees, pooled }) => {
@@ -67,7 +67,7 @@ test('groups and categories may change places', () => {
   );
 });
 
-test('equal groups differ as often as the level says', () => {
+test('equal groups differ as often as the level demands', () => {
   const { share } = seeded(7);
   const draw = (n: number): readonly number[] => {
     const counts = [0, 0, 0, 0];
@@ -81,7 +81,7 @@ test('equal groups differ as often as the level says', () => {
   const trials = 2_000;
   let rejected = 0;
   for (let at = 0; at < trials; at++) if ((gTest([table(draw(120), draw(200))])?.p ?? 1) < 0.05) rejected++;
-  // 5 % give or take three standard errors of so many trials.
+  // 5 % give or take three standard errors of this number of trials.
   expect(rejected / trials).toBeGreaterThan(0.035);
   expect(rejected / trials).toBeLessThan(0.065);
 });

@@ -10,7 +10,7 @@ test('discreteHolmAdjusted: a test that could not have reached a p-value costs i
     { p: 1 / 2, least: 1 / 2 },
     { p: 1, least: 1 },
   ];
-  // By hand: two tests could reach 1/128. One of the others could reach 9/128, one 1/2, one 1. Holm alone gives 4/128, 27/128, 1, 1.
+  // By hand: two tests could reach 1/128. One of the others could reach 9/128, one 1/2, one 1. Plain Holm gives 4/128, 27/128, 1, 1.
   expect(discreteHolmAdjusted([none, one, six, seven])).toEqual([1, 1 / 2, 9 / 128, 2 / 128]);
   expect(holmAdjusted([1, 1 / 2, 9 / 128, 1 / 128])).toEqual([1, 1, 27 / 128, 4 / 128]);
 });

@@ -25,7 +25,7 @@ describe('paired rates of runs without weights and sessions', () => {
     expect(rates).toMatchObject({ n: 100, better: 3, worse: 12 });
   });
 
-  test('each side has the rate of its verdicts alone', () => {
+  test('each side has only the rate of its verdicts', () => {
     const alone = (passes: number) =>
       weightedRate(rateSums(Array.from({ length: 100 }, (_, at) => ({ value: at < passes ? 1 : 0, probability: 1 }))).data());
     expect(rates.before).toEqual(alone(72));
@@ -43,7 +43,7 @@ test.each([
   { name: 'no run', all: [], kind: 'no_observations' },
   { name: 'one run', all: pairs(1, 1, 0), kind: 'one_session' },
   { name: 'one session', all: pairs(9, 1, 0).map((one) => ({ ...one, session: 's' })), kind: 'one_session' },
-])('paired rates: $name is no rate', ({ all, kind }) => {
+])('paired rates: $name gives no rate', ({ all, kind }) => {
   expect(ratesOf(all)).toMatchObject({ difference: { kind: 'not_estimable', reason: kind }, p: 1 });
 });
 
@@ -63,14 +63,14 @@ test('paired rates: with raised runs, five others are needed', () => {
   expect(ratesOf([...raised, ...usual(4)])).toMatchObject({
     before: { kind: 'not_estimable', reason: 'too_few_usual_runs', explanation: expect.stringContaining('There are 4, and 5 are needed.') },
     difference: { kind: 'not_estimable' },
-    // Of these runs alone: 40 changes in one direction.
+    // Only these runs have 40 changes in one direction.
     p: expect.closeTo(2 * 0.5 ** 40, 15),
   });
   // No weight of the service is cut: 40 of 40 + 5 · 50.
   expect(ratesOf([...raised, ...usual(5)])).toMatchObject({ difference: { point: expect.closeTo(40 / 290, 9) }, weights: { capped: 0 } });
 });
 
-test('paired rates: sides agree with the weighted rate under the same cap, whatever the weights and sessions', () => {
+test('paired rates: sides agree with the weighted rate under the same cap, at any weights and sessions', () => {
   fc.assert(
     fc.property(fc.array(observation, { minLength: 2, maxLength: 300 }), (all) => {
       const { before, difference, after, weights } = ratesOf(all);
@@ -123,7 +123,7 @@ test('paired rates: what is out of its range is counted and moves nothing', () =
 
 describe('paired rates over many draws', () => {
   const random = seededRandom(11);
-  /** Sessions that differ, and runs of which those that failed before are drawn more often. */
+  /** Sessions that differ, and runs that are drawn more often when they failed before. */
   const drawn = (effect: number): readonly PairedObservation[] => {
     const all: PairedObservation[] = [];
     for (let session = 0; session < 60; session++) {
@@ -140,8 +140,8 @@ describe('paired rates over many draws', () => {
   };
   const trials = 400;
 
-  test('the interval holds the true difference about as often as it says', () => {
-    // Of those that flip one half would fail after, whatever they were: the difference is 0.15 · (0.5 − the rate before).
+  test('the interval holds the true difference about as often as it claims', () => {
+    // Half of those that flip would fail after, in either state before: the difference is 0.15 · (0.5 − the rate before).
     const truth = 0.15 * (0.5 - 0.725);
     let held = 0;
     for (let trial = 0; trial < trials; trial++) {

@@ -55,7 +55,7 @@ test('paired t: p-value and interval are those of SciPy', () => {
   }
 });
 
-/** By the definition: each choice of signs once. */
+/** Follows the definition: each choice of signs once. */
 function enumeratedP(values: readonly number[]): number {
   const sum = (signs: number): number => values.reduce((all, value, at) => all + ((signs >> at) & 1 ? -value : value), 0);
   const choices = Array.from({ length: 2 ** values.length }, (_, signs) => Math.abs(sum(signs)));

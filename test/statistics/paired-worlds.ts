@@ -26,7 +26,7 @@ interface Runs {
   /** Share of the examples on which runs vary; the others always pass. */
   readonly varying: number;
   readonly passing: number;
-  /** How much less the second version passes on those. */
+  /** The loss of the second version on those. */
   readonly fall?: number;
 }
 

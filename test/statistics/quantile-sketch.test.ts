@@ -36,7 +36,7 @@ test('a sketch never has more buckets than its limit, and the highest values sta
   expect(Math.abs((quantileOf(found, 0.99) ?? 0) / (values[Math.floor(0.99 * 1_999)] ?? 1) - 1)).toBeLessThanOrEqual(accuracy + 1e-9);
 });
 
-test('values of 0 and below count as 0, and what is no number does not count', () => {
+test('values of 0 and below count as 0, and a value that is not a number does not count', () => {
   const found = sketch([0, -3, Number.NaN, 5]);
   expect(found).toMatchObject({ count: 3, zeros: 2, low: 0, high: 5 });
   expect(quantileOf(found, 0)).toBe(0);

@@ -7,11 +7,11 @@ import type { Drawn, World } from './world.ts';
 interface Run {
   /** With which it is chosen. */
   readonly probability: number;
-  /** With which it passes. */
+  /** The probability with which it passes. */
   readonly passes: number;
 }
 
-/** A day of runs of which the `at`-th, at / count through the day, is as `run` says; a judge fails on so many of the chosen. */
+/** A day of runs: the `at`-th, at / count through the day, follows `run`; a judge fails on a share of the chosen. */
 function day(count: number, run: (day: number, chance: Chance) => Run, judgeFails = 0): (chance: Chance) => Drawn {
   return (chance) => {
     const sums = rateSums();
@@ -43,7 +43,7 @@ interface Flags {
   readonly probability?: number;
 }
 
-/** Flagged runs fail often and are all judged, of the others one in twenty if not told otherwise. */
+/** Flagged runs fail often and are all judged, the others one in twenty by default. */
 function raised({ count, flagged, failing, others, probability = 0.05 }: Flags): Pick<World, 'truth' | 'draw'> {
   const draw = day(count, (_, { share }) =>
     share() < flagged ? { probability: 1, passes: 1 - failing } : { probability, passes: 1 - others },

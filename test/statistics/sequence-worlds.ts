@@ -51,7 +51,7 @@ export const equalWorlds: readonly SequenceWorld[] = [
     run: (chance) => raised(chance, 0.02),
   },
   {
-    name: 'rate 0.1, raised to 1 for flagged runs, of which a budget leaves less and less',
+    name: 'rate 0.1, raised to 1 for flagged runs, fewer and fewer of them within a budget',
     run: (chance, at) => raised(chance, 0.1, 1 / (1 + at / 500)),
   },
   {
@@ -59,7 +59,7 @@ export const equalWorlds: readonly SequenceWorld[] = [
     run: (chance, at) => raised(chance, at < 500 ? 0.5 : 0.02),
   },
   ...[5, 20].map((session) => ({
-    name: `sessions of ${session} runs, of which half do as the session does`,
+    name: `sessions of ${session} runs, half of them tied to the session`,
     session,
     run: (chance: Chance, _at: number, shared: number) => ({
       value: chance.share() < 0.5 ? Number(shared < 0.8) : passes(chance, 0.8),

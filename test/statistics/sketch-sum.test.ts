@@ -36,7 +36,7 @@ test('sketch sums: two encoded halves add up to the whole, and quantiles stay wi
   );
 });
 
-test('sketch sums: bounded, with the lowest buckets together, and without what is no number', () => {
+test('sketch sums: bounded, with the lowest buckets together, and without values that are not numbers', () => {
   const sum = sketchSum();
   for (let power = -300; power < 300; power++) addValue(sum, 10 ** power);
   for (const value of [Number.NaN, Infinity, -1]) addValue(sum, value);

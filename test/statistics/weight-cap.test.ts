@@ -1,4 +1,4 @@
-/** What one run may weigh, whatever it claims. */
+/** The weight of one run, at any claim. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { averageRunsMax, cappedWeights, weightShareMax } from '../../src/statistics/weighted-rate.ts';
@@ -18,14 +18,14 @@ test('weight cap: no run has more than its share of what all weigh then, and non
       const share = Math.max(weightShareMax, averageRunsMax / all.length);
       if (share < 1) expect(Math.max(...cut) / total).toBeLessThanOrEqual(share * (1 + 1e-9));
       expect(weights.filter((weight) => weight > weightMax * (1 + 1e-9)).length).toBeLessThanOrEqual(capped);
-      // What is cut has all of its share.
+      // A run that is cut has all of its share.
       if (capped > 0) expect(weightMax / total).toBeCloseTo(share, 9);
       expect(largestShare).toBeCloseTo(Math.max(...weights) / weights.reduce((sum, weight) => sum + weight, 0), 9);
     }),
   );
 });
 
-test('weight cap: equal weights are never cut, and what is no probability is passed over', () => {
+test('weight cap: equal weights are never cut, and an invalid probability is passed over', () => {
   for (const count of [1, 2, 3, 20, 21, 60, 500])
     expect(cappedWeights(Array.from({ length: count }, () => 0.001))).toMatchObject({ capped: 0, weightMax: Infinity });
   expect(cappedWeights([])).toEqual({ weightMax: Infinity, capped: 0, largestShare: 0 });

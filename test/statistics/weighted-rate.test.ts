@@ -23,7 +23,7 @@ function runs({
   return Array.from({ length: passed + failed }, (_, at) => ({ value: at < passed ? 1 : 0, probability }));
 }
 
-test('weighted rate: each run stands for 1 / p runs', () => {
+test('weighted rate: each run counts as 1 / p runs', () => {
   const observations = [...runs({ passed: 0, failed: 100 }), ...runs({ passed: 45, failed: 0, probability: 0.05 })];
   expect(rate(observations)).toMatchObject({ kind: 'estimated', point: 0.9, n: 145 });
   expect(kishEffectiveN(rateSums(observations).data())).toBeCloseTo(1000 ** 2 / (100 + 45 * 400), 9);
@@ -55,7 +55,7 @@ test('weighted rate: an interval has a width where nothing varies, and stays wit
 });
 
 test('weighted rate: what is drawn seldom and was not seen to fail widens the interval', () => {
-  // All fails seen are of runs that are always judged; of the others only 20 were, and each stands for 100.
+  // All seen failures are of runs that are always judged; only 20 of the others were, and each represents 100.
   const narrow = rate([...runs({ passed: 400, failed: 100 }), ...runs({ passed: 2000, failed: 0 })]);
   const wide = rate([...runs({ passed: 400, failed: 100 }), ...runs({ passed: 20, failed: 0, probability: 0.01 })]);
   expect(wide.point).toBeCloseTo(narrow.point, 12);

@@ -5,7 +5,7 @@ import { seeded, type Chance } from '../builders/seeded.ts';
 export interface World {
   readonly name: string;
   readonly truth: number;
-  /** The share of the traffic that the figure does not speak for, 0 if not told. */
+  /** The share of the traffic that the figure does not describe, 0 by default. */
   readonly uncovered?: number;
   readonly draw: (chance: Chance) => Drawn;
 }
@@ -14,7 +14,7 @@ export interface Drawn {
   readonly estimate:
     | Pick<Estimate & { kind: 'estimated' }, 'kind' | 'point' | 'low' | 'high'>
     | Extract<Estimate, { kind: 'not_estimable' }>;
-  /** As `coverage` tells it. */
+  /** The same as `coverage`. */
   readonly uncovered?: number;
 }
 

@@ -48,7 +48,7 @@ export function parseOpenMetrics(text: string): ReadonlyMap<string, Family> {
     const sample = parseSample(line);
     const known = suffixes[current.type] ?? [];
     if (!known.some((suffix) => sample.name === `${current?.name}${suffix}`))
-      throw new Error(`${sample.name} is no sample of ${current.name}`);
+      throw new Error(`${sample.name} is not a sample of ${current.name}`);
     const identity = JSON.stringify([
       sample.name,
       Object.entries(sample.labels)

@@ -67,7 +67,7 @@ test('openmetrics: the page, to the letter', () => {
   expect(wholePage(families)).toBe(page.map((line) => `${line}\n`).join(''));
 });
 
-test('openmetrics: wherever the page is cut, the pieces are the page', () => {
+test('openmetrics: cut anywhere, the pieces are the page', () => {
   const families = counted(20).snapshot();
   const whole = [...openMetricsPieces(families, Infinity)];
   expect(whole).toHaveLength(1);
@@ -113,9 +113,9 @@ test('openmetrics: two pages under way do not disturb each other', () => {
 });
 
 const exemplars = [
-  { name: 'of 128 characters is told', labels: { trace_id: 'a'.repeat(120) }, isResultReported: true },
+  { name: 'of 128 characters is reported', labels: { trace_id: 'a'.repeat(120) }, isResultReported: true },
   { name: 'of 129 characters is left out', labels: { trace_id: 'a'.repeat(121) }, isResultReported: false },
-  { name: 'of 128 characters in two halves each is told', labels: { trace_id: '\u{1F600}'.repeat(120) }, isResultReported: true },
+  { name: 'of 128 characters in two halves each is reported', labels: { trace_id: '\u{1F600}'.repeat(120) }, isResultReported: true },
   { name: 'of 129 of them is left out', labels: { trace_id: '\u{1F600}'.repeat(121) }, isResultReported: false },
 ];
 for (const { name, labels, isResultReported } of exemplars) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import type { MetricPoints } from '../../src/telemetry/merge.ts';
+import type { MetricPoints } from '../../src/telemetry/recent-counts.ts';
 import { recentCounts } from '../../src/telemetry/recent-counts.ts';
 
 const minute = 60_000;

@@ -116,7 +116,7 @@ test('registry: even the count of folded sets is bounded', () => {
 
 const refused: readonly { readonly name: string; readonly act: (registry: MetricRegistry) => void }[] = [
   { name: 'a counter does not go down', act: (registry) => registry.add('tracejury.spans.own', -1) },
-  { name: 'what is no number is not added', act: (registry) => registry.add('tracejury.spans.own', Number.NaN) },
+  { name: 'a value that is not a number is not added', act: (registry) => registry.add('tracejury.spans.own', Number.NaN) },
   { name: 'a counter cannot be set', act: (registry) => registry.set('tracejury.spans.own', 9) },
   { name: 'infinity is not recorded', act: (registry) => registry.record('tracejury.evaluation.score', Infinity) },
   {
@@ -168,7 +168,7 @@ test('registry: all values of a gauge may be replaced at once, those of counters
   expect(points('tracejury.exporter.items')).toHaveLength(1);
 });
 
-test('registry: an exemplar tells when it was seen, where there is a clock', () => {
+test('registry: an exemplar has its time, where there is a clock', () => {
   const registry = metricRegistry({ clock: manualClock(1_700_000_000_123) });
   registry.record(
     'tracejury.evaluation.score',
@@ -180,7 +180,7 @@ test('registry: an exemplar tells when it was seen, where there is a clock', () 
   expect(exemplar).toEqual({ labels: { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }, value: 0, seconds: 1_700_000_000.123 });
 });
 
-test('registry: tools beyond the bound are counted together, what became of their calls is still told', () => {
+test('registry: tools beyond the bound are counted together, and the outcomes of their calls still count', () => {
   const registry = metricRegistry({ labelSetsMax: 2 });
   for (let at = 0; at < 9; at++)
     registry.add('tracejury.agent.tool_calls', 1, {
@@ -239,7 +239,7 @@ describe('registry: names of agents', () => {
     ).toEqual(['one c', 'one d', 'one other', 'two c', 'two d', 'two other']);
   });
 
-  test('registry: versions of an agent beyond the bound count as other, each agent has as many, and the count tells', () => {
+  test('registry: versions of an agent beyond the bound count as other, each agent has the same bound, and the number is known', () => {
     const registry = metricRegistry({ versionsMax: 2 });
     for (const agent of ['a', 'b'])
       for (const version of ['1', '2', '3', '4'])

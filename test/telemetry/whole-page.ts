@@ -1,4 +1,4 @@
-/** The metrics page as whoever asks for it gets it in the end. */
+/** The metrics page in the form that a client gets in the end. */
 import { openMetricsPieces } from '../../src/telemetry/openmetrics.ts';
 import type { MetricFamily } from '../../src/telemetry/registry.ts';
 

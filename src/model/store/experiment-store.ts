@@ -111,6 +111,17 @@ export interface ExperimentStore {
   prune(limits: { readonly now: Micros; readonly before: Micros; readonly limit: number }): Promise<number>;
 }
 
+export async function allResults(experiments: Pick<ExperimentStore, 'results'>, key: ExperimentKey): Promise<readonly ExperimentResult[]> {
+  const found: ExperimentResult[] = [];
+  let after: number | undefined;
+  do {
+    const page = await experiments.results(key, { limit: resultsPageMax, ...(after === undefined ? {} : { after }) });
+    found.push(...page.results);
+    after = page.next;
+  } while (after !== undefined);
+  return found;
+}
+
 /** Finds it by id, or takes the newest of a name. Senders of spans choose ids, so an experiment with a runner precedes one begun by spans. */
 export async function referredExperiment(
   experiments: Pick<ExperimentStore, 'experiment' | 'list'>,
@@ -128,7 +139,7 @@ const refusals: { readonly [outcome in Exclude<AddedResult, 'added'>]: string } 
   known: 'has a result already, which another program has written',
   unknown: 'belongs to an experiment that is gone',
   full: `does not fit: the experiment has its limit of ${resultsMax} results`,
-  closed: 'comes too late: the experiment is done, or spans alone have begun it',
+  closed: 'comes too late: the experiment is done, or it was made from spans',
 };
 
 /** Writes a result of a runner. Rejects with RESULT_REFUSED unless the store took it: a report without it would be wrong. */

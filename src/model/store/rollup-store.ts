@@ -12,8 +12,8 @@ import type { Micros } from '../timestamp.ts';
  * run: runs of an agent. failed: with a verdict `fail`. errors: that ended in an error. costed: of known cost. tool: calls of a tool, whose keyed
  * counts are calls by refused argument. model: calls of a model; its sketches of tokens and cost are of what one run used. evaluator: verdicts by
  * word, sums of weights w = 1 / p over those with a pass or fail, pairs of two of them in one session, each in both
- * orders, those of runs that were raised, the runs reaching the service that these and the others represent, and as keyed counts the
- * scores by bin.
+ * orders, those of runs that were raised, the runs reaching the service that these and the others represent, the scores of passes and of fails, and
+ * as keyed counts the scores by bin. worded: scores of passes, fails and raw verdicts; the sums of earlier releases have fewer of them than verdicts.
  */
 export const rollupShapes = {
   run: {
@@ -56,6 +56,9 @@ export const rollupShapes = {
       'raised',
       'raisedRuns',
       'usualRuns',
+      'passedScore',
+      'failedScore',
+      'worded',
     ],
     sketches: [],
   },

@@ -21,6 +21,7 @@ import type { VersionStore } from './version-store.ts';
 import type { JudgeBatchStore, JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 import type { DriftStore } from './drift-store.ts';
 import type { ProcessStore } from './process-store.ts';
+import type { IssueId, IssueStore } from './issue-store.ts';
 import type { QueueStore } from './queue-store.ts';
 import type { ReplicaStore } from './replica-store.ts';
 import type { SignInStore } from './sign-in-store.ts';
@@ -64,6 +65,8 @@ export interface Store {
   readonly experiments: ExperimentStore;
   /** Runs that people are to answer questions about. */
   readonly queues: QueueStore;
+  /** Classes of failed verdicts. */
+  readonly issues: IssueStore;
   /** Runs that wait for a rule of the configuration. */
   readonly ruleMatches: RuleMatchStore;
   /** Processes that have the store open, and which of them does a task that one process does at a time. */
@@ -204,6 +207,10 @@ export interface RunRow extends RunKey {
   readonly service: string | undefined;
   readonly version: string | undefined;
   readonly sessionId: string | undefined;
+  /** Id of the person or customer that the agent works for. */
+  readonly userId: string | undefined;
+  /** `deployment.environment.name` of the resource. */
+  readonly environment: string | undefined;
   readonly model: string | undefined;
   readonly startedAt: Micros;
   readonly endedAt: Micros;
@@ -317,6 +324,8 @@ export interface RunFilter {
   /** Hash of the system prompt. */
   readonly prompt?: string;
   readonly sessionId?: string;
+  readonly userId?: string;
+  readonly environment?: string;
   /** The task by `groups.task_key`. */
   readonly task?: string;
   readonly traceId?: TraceId;
@@ -336,6 +345,8 @@ export interface RunFilter {
    * that `indexTexts` has reached.
    */
   readonly text?: string;
+  /** Runs of this issue. */
+  readonly issue?: IssueId;
   /** From the start of the run to its end, both bounds inclusive. */
   readonly minDuration?: Micros;
   readonly maxDuration?: Micros;

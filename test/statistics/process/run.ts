@@ -14,7 +14,7 @@ const percent = (share: number | undefined): string =>
 
 for (const evaluator of ['process_conformance', 'novelty'])
   for (const world of processWorlds) {
-    // The order of tools says nothing about their arguments.
+    // The order of tools does not bear on their arguments.
     const kinds = deviations.filter((kind) => evaluator === 'novelty' || kind !== 'new argument');
     console.log(`\n\`${evaluator}\`, ${world.name}\n`);
     console.log(`| learnt from | scored | false alarms | ${kinds.join(' | ')} |`);

@@ -161,7 +161,7 @@ export function foundBy(evaluator: string, world: ProcessWorld, { learnt, models
     const chance = seeded(seed + 1_000 * nth + learnt);
     const model = learntFrom(world, learnt, chance);
     const made = configuredEvaluator({ use: evaluator, options: { runs_min: 20, runs_max: 1_000_000 } }, evaluators);
-    if (made.kind !== 'ready' || made.evaluator.kind !== 'rule') throw new Error(`${evaluator} is no rule`);
+    if (made.kind !== 'ready' || made.evaluator.kind !== 'rule') throw new Error(`${evaluator} is not a rule`);
     for (const kind of ['normal', ...deviations] as const)
       for (let at = 0; at < runs; at++) {
         const normal = world.normal(chance);
