@@ -15,7 +15,7 @@ export const autogen: Collector = {
   wants: { keys: ['messaging.operation', 'recipient_agent_class', 'message'], prefixes: [] },
   captureHints: {
     content:
-      'Only teams tell what their agents say, in the messages of the runtime; for single agents add openinference-instrumentation-autogen-agentchat.',
+      'Only teams report the messages of their agents, in the messages of the runtime; for single agents add openinference-instrumentation-autogen-agentchat.',
     tools: 'Names and descriptions of tools that were called are sent, schemas are not; name the tools under tools in the configuration.',
   },
   carriedBy: {

@@ -127,7 +127,7 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
   };
 }
 
-/** By default a placeholder stands where a text would be. */
+/** Without the settings for content, a placeholder replaces a text. */
 function writtenText(from: Attributed, key: string): string | undefined {
   const text = textAttribute(from, key);
   return isPlaceholder(text) ? undefined : text;

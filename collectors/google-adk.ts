@@ -1,12 +1,13 @@
 /** Google's Agent Development Kit for Python (1.x) and JavaScript: requests and answers in Gemini's form under `gcp.vertex.agent.*`. */
-import { isJsonArray, isJsonObject, member, type JsonObject } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, objectAt } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './parsing/definitions.ts';
 import { readMessages } from './parsing/messages.ts';
-import { parseContainer, textOfParts } from './parsing/parsing.ts';
+import { textOfParts } from './parsing/parsing.ts';
 import { withoutFramework } from './parsing/instructions.ts';
 import { readArguments, readOutcome } from './parsing/values.ts';
+import { objectIn } from './parsing/members.ts';
 
 export const googleAdk: Collector = {
   id: 'google_adk',
@@ -74,10 +75,10 @@ function tool(span: Span): ToolFacts {
 function modelFacts(span: Span): SpanFacts {
   const request = objectIn(span, 'gcp.vertex.agent.llm_request');
   const response = objectIn(span, 'gcp.vertex.agent.llm_response');
-  const config = objectOf(request, 'config');
+  const config = objectAt(request, 'config');
   const model = textAttribute(span, 'gen_ai.request.model');
   const system = instructions(config);
-  const usage = { ...objectOf(response, 'usage_metadata'), ...objectOf(response, 'usageMetadata') };
+  const usage = { ...objectAt(response, 'usage_metadata'), ...objectAt(response, 'usageMetadata') };
   const input = usage['prompt_token_count'] ?? usage['promptTokenCount'];
   const output = usage['candidates_token_count'] ?? usage['candidatesTokenCount'];
   const cached = usage['cached_content_token_count'] ?? usage['cachedContentTokenCount'];
@@ -103,14 +104,4 @@ function instructions(config: JsonObject): string | undefined {
   const parts = isJsonObject(written) ? member(written, 'parts') : undefined;
   const raw = isJsonArray(parts) ? textOfParts(parts)?.result : written;
   return typeof raw === 'string' ? withoutFramework(raw) : undefined;
-}
-
-function objectIn(span: Span, key: string): JsonObject {
-  const value = parseContainer(textAttribute(span, key) ?? '');
-  return isJsonObject(value) ? value : {};
-}
-
-function objectOf(from: JsonObject, key: string): JsonObject {
-  const value = member(from, key);
-  return isJsonObject(value) ? value : {};
 }

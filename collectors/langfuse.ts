@@ -1,5 +1,5 @@
 /** The Langfuse SDKs, versions 3 to 5: `langfuse.observation.*` on every span. */
-import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
+import { isJsonObject, type JsonObject, objectAt } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { graphAgent } from './parsing/graph-agent.ts';
@@ -132,11 +132,11 @@ function modelFacts(span: Span): SpanFacts {
   const cached =
     countIn(usage, 'input_cache_read') ??
     countIn(usage, 'input_cached_tokens') ??
-    countIn(details(usage, 'prompt_tokens_details'), 'cached_tokens');
+    countIn(objectAt(usage, 'prompt_tokens_details'), 'cached_tokens');
   const reasoning =
     countIn(usage, 'output_reasoning') ??
     countIn(usage, 'output_reasoning_tokens') ??
-    countIn(details(usage, 'completion_tokens_details'), 'reasoning_tokens');
+    countIn(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens');
   return {
     ...(model === undefined ? {} : { model }),
     ...(inputTokens === undefined ? {} : { inputTokens }),
@@ -144,9 +144,4 @@ function modelFacts(span: Span): SpanFacts {
     ...(cached === undefined ? {} : { cachedInputTokens: cached }),
     ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
   };
-}
-
-function details(usage: JsonObject, key: string): JsonObject {
-  const value = member(usage, key);
-  return isJsonObject(value) ? value : {};
 }

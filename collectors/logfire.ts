@@ -1,11 +1,11 @@
 /** Logfire's own instrumentations of model clients, the OpenAI Agents SDK and MCP: requests and responses as one JSON text each. */
-import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
+import { isJsonObject, member } from '../src/model/json.ts';
 import { idAttribute, textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts } from './collector.ts';
 import { listedMessages } from './parsing/message-events.ts';
 import { observedModel } from './parsing/observation.ts';
-import { parseContainer } from './parsing/parsing.ts';
 import { readArguments, readOutcome } from './parsing/values.ts';
+import { objectIn } from './parsing/members.ts';
 
 export const logfire: Collector = {
   id: 'logfire',
@@ -144,9 +144,4 @@ function mcpFacts(span: Span): SpanFacts {
     role: 'tool',
     tool: { name, insideCall: true, ...readArguments(member(params, 'arguments')), ...readOutcome(span.attribute('response')) },
   };
-}
-
-function objectIn(span: Span, key: string): JsonObject {
-  const value = parseContainer(textAttribute(span, key) ?? '');
-  return isJsonObject(value) ? value : {};
 }

@@ -60,7 +60,7 @@ export function parseExpression(text: string): Parsed<Expression> {
   const [start, name = ''] = called;
   if (!functions.includes(name)) {
     const meant = didYouMean(name.toLowerCase(), functions);
-    return faulty(`${shown(name)} is no function`, meant === undefined ? forms : `Did you mean ${meant}?`);
+    return faulty(`${shown(name)} is not a function`, meant === undefined ? forms : `Did you mean ${meant}?`);
   }
   const end = closing(written, start.length);
   if (end === undefined)
@@ -80,12 +80,12 @@ function inList<Result>(written: string, then: (place: Place) => Parsed<Result>)
   const only = EVENT.exec(written);
   if (only?.[2] !== undefined && only[3] === undefined) return then({ from: 'events', event: only[2] });
   return inPlace(written, (place) => {
-    if (place.from !== 'attribute') return faulty(`${shown(written)} is no list`, listForms);
+    if (place.from !== 'attribute') return faulty(`${shown(written)} is not a list`, listForms);
     const { key, event } = place;
     // Any key of the list refers to the whole list.
     const before = /^(.*?)\.(?:\*|\d+(?:\..*)?)?$/.exec(key)?.[1];
     if (before !== undefined)
-      return faulty(`${shown(key)} is no prefix of a list`, `Write what stands before the index: list(${placeText(before, event)}).`);
+      return faulty(`${shown(key)} is not a prefix of a list`, `Write the part before the index: list(${placeText(before, event)}).`);
     return then({ from: 'list', prefix: `${key}.`, ...(event === undefined ? {} : { event }) });
   });
 }
@@ -132,9 +132,9 @@ function inPlace<Result>(written: string, then: (place: Place) => Parsed<Result>
   const [first = '', ...others] = written.split('.');
   const meant = didYouMean(first, ['attributes', 'span']);
   if (meant === 'attributes' && others.length > 0)
-    return faulty(`${shown(written)} is no value`, `Did you mean ${ATTRIBUTES}${others.join('.')}?`);
-  if (meant === 'span') return faulty(`${shown(written)} is no value`, `Did you mean ${SPAN_NAME}?`);
-  return faulty(`${shown(written)} is no value`, `Did you mean ${ATTRIBUTES}${written}?`);
+    return faulty(`${shown(written)} is not a value`, `Did you mean ${ATTRIBUTES}${others.join('.')}?`);
+  if (meant === 'span') return faulty(`${shown(written)} is not a value`, `Did you mean ${SPAN_NAME}?`);
+  return faulty(`${shown(written)} is not a value`, `Did you mean ${ATTRIBUTES}${written}?`);
 }
 
 const EXISTS = /^exists\s*\((.+)\)$/s;
@@ -152,15 +152,15 @@ export function parseCondition(text: string): Parsed<Condition> {
   const called = /^([A-Za-z_]+)\s*\(/.exec(written)?.[1];
   if (called !== undefined && !written.includes('='))
     return faulty(
-      `${shown(called)} is no function`,
+      `${shown(called)} is not a function`,
       didYouMean(called, ['exists']) === undefined ? conditionForms : 'Did you mean exists(KEY)?',
     );
   const [, left = '', sign, right = ''] = COMPARISON.exec(written) ?? [];
   if (sign === undefined) return faulty(`${shown(written)} compares nothing`, conditionForms);
-  if (sign === '==') return faulty('== is no comparison', 'Write = for equal and != for different.');
+  if (sign === '==') return faulty('== is not a comparison', 'Write = for equal and != for different.');
   const quoted = unquoted(right);
   if (quoted === undefined)
-    return faulty(`${shown(right)} is no text in quotes`, `Write ${left} ${sign} '${right.replaceAll(/['"]/g, '')}'.`);
+    return faulty(`${shown(right)} is not a text in quotes`, `Write ${left} ${sign} '${right.replaceAll(/['"]/g, '')}'.`);
   const [, , event, key] = EVENT.exec(left) ?? [];
   if (event !== undefined && key === undefined)
     return faulty(`${shown(left)} names no attribute of an event`, `Write exists(${left}) or ${left}.attributes.KEY ${sign} ${right}.`);

@@ -20,8 +20,8 @@ const tool: { readonly [member in keyof ToolFacts]?: Sources } = {
   result: [['toolResult', 'output', 'outputMessages'], ['resultParts']],
 };
 
-/** `told` is the reader's facts of the span; `before`: those of the other collectors. */
-export function evidenceOf(span: Span, told: SpanFacts, before: SpanFacts): SpanEvidence {
+/** `facts` holds those of the reader, `before` those of the other collectors. */
+export function evidenceOf(span: Span, facts: SpanFacts, before: SpanFacts): SpanEvidence {
   const evidence = keyEvidenceOf(span);
   const { keys } = evidence;
   const saysKind = [keys.kind, keys.nearKind, keys.operation].some((some) =>
@@ -29,15 +29,15 @@ export function evidenceOf(span: Span, told: SpanFacts, before: SpanFacts): Span
   );
   const of = (sources: Sources | undefined): EvidenceClass | undefined =>
     sources === undefined ? undefined : classOf(span, evidence, sources, saysKind);
-  const isNew = (name: keyof SpanFacts): boolean => told[name] !== undefined && before[name] === undefined;
-  const members = Object.keys(told.tool ?? {}) as (keyof ToolFacts)[];
+  const isNew = (name: keyof SpanFacts): boolean => facts[name] !== undefined && before[name] === undefined;
+  const members = Object.keys(facts.tool ?? {}) as (keyof ToolFacts)[];
   const found: { [name in keyof SpanEvidence]: EvidenceClass | undefined } = {
-    agentName: isNew('agentName') ? (told.agentNameIsGuess === true ? 'guess' : of(agentName)) : undefined,
+    agentName: isNew('agentName') ? (facts.agentNameIsGuess === true ? 'guess' : of(agentName)) : undefined,
     input: isNew('input') ? of(input) : undefined,
     output: isNew('output') ? of(output) : undefined,
     tool: leastSure(members.filter((name) => before.tool?.[name] === undefined).map((name) => of(tool[name]))),
     model:
-      told.role === 'model'
+      facts.role === 'model'
         ? leastSure([isNew('inputMessages') ? of(inputMessages) : undefined, isNew('outputMessages') ? of(outputMessages) : undefined])
         : undefined,
   };

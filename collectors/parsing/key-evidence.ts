@@ -24,6 +24,7 @@ export type ScalarField =
   | 'agentName'
   | 'handoffTo'
   | 'sessionId'
+  | 'userId'
   | 'arguments'
   | 'toolParameters'
   | 'toolResult'
@@ -126,6 +127,9 @@ const endings: readonly (readonly [ending: string, field: ScalarField])[] = [
   ['thread id', 'sessionId'],
   ['chat id', 'sessionId'],
   ['group id', 'sessionId'],
+  ['user id', 'userId'],
+  ['enduser id', 'userId'],
+  ['customer id', 'userId'],
   ['tool call arguments', 'arguments'],
   ['tool call args', 'arguments'],
   ['tool call input', 'arguments'],

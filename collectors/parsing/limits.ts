@@ -12,7 +12,7 @@ import { pythonLiteralCharsMax } from './python-literal.ts';
 export const readLimits = {
   keys_per_field: 'keys, and flattened lists, that may hold one field',
   key_length: 'characters of a key that is read by evidence',
-  flattened: 'items and depth of a list that lies in many keys',
+  flattened: 'items and depth of a list spread over many keys',
   messages: 'messages of a request or an answer',
   definitions: 'tool definitions of a list',
   documents: 'documents of a retrieval',

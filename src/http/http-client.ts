@@ -7,6 +7,7 @@ import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Agent } from 'undici';
 import type { ClientTls } from '../model/client-tls.ts';
+import { percentDecoded } from '../model/percent-decoded.ts';
 
 export interface HttpClientOptions {
   /** Certificates for HTTPS. Default: those of Node. */
@@ -232,17 +233,9 @@ function headersOf(headers: { readonly [name: string]: string | string[] | undef
 }
 
 function withUser(headers: HttpHeaders, username: string, password: string): HttpHeaders {
-  const user = [username, password].map(decoded).join(':');
+  const user = [username, password].map(percentDecoded).join(':');
   if (user === ':' || Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return headers;
   return { ...headers, authorization: `Basic ${Buffer.from(user).toString('base64')}` };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Limit of the chain of causes, which may be a ring. */

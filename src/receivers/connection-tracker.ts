@@ -5,8 +5,7 @@
 import type { Server } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';
 import { machineOf } from '../model/client-address.ts';
-import type { Clock } from '../model/clock.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Context } from '../telemetry/context.ts';
 
 export interface Connections {
   /** Before the server listens. `server` speaks HTTP/1: its requests are followed as well. */
@@ -29,11 +28,9 @@ export interface Connections {
 /** The ends of a connection, for either of its sockets: over TLS there are two. */
 export type Peer = Pick<Socket, 'remoteAddress' | 'remotePort'>;
 
-export interface ConnectionsOptions {
+export interface ConnectionsOptions extends Pick<Context, 'clock' | 'telemetry'> {
   readonly transport: 'http' | 'grpc' | 'console';
   readonly max: number;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
   /** The answer to a client when there is no room. */
   readonly fullAnswer?: string;
 }

@@ -1,12 +1,11 @@
 /** The contract of a receiver: it takes spans and log records from outside and hands them on, or refuses before anything is accepted. */
-import type { Clock } from '../model/clock.ts';
 import type { HostRule } from '../model/http-hosts.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { TakeRequest } from './read-request.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BufferPool } from '../runtime/buffer-pool.ts';
 import type { ByteLease } from './byte-budget.ts';
 import type { Tls } from './tls.ts';
+import type { Context } from '../telemetry/context.ts';
 
 export interface Receiver {
   /** Resolves with the address that clients send to. */
@@ -18,7 +17,7 @@ export interface Receiver {
 }
 
 /** The parts of every receiver. */
-export interface ReceiverOptions {
+export interface ReceiverOptions extends Pick<Context, 'clock' | 'telemetry'> {
   readonly host: string;
   /** 0: any free port; the address of `listen` names it. */
   readonly port: number;
@@ -35,9 +34,7 @@ export interface ReceiverOptions {
   readonly take?: TakeRequest;
   /** Memory of bodies; a holder of spans counts as a reader. When omitted, each body has fresh memory. */
   readonly buffers?: BufferPool;
-  readonly telemetry: Telemetry;
   readonly logger: ReceiverLogger;
-  readonly clock: Clock;
 }
 
 /** The token of a request decides its tenant. */

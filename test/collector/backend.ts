@@ -1,4 +1,4 @@
-/** A backend on loopback that takes OTLP over HTTP as a Collector sends it, and keeps what it was told. */
+/** A backend on loopback that takes OTLP over HTTP as a Collector sends it, and keeps the spans. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';

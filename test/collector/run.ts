@@ -97,7 +97,7 @@ async function started(yaml: string): Promise<ChildProcess> {
   return child;
 }
 
-/** A run of which every evaluator was skipped has nothing to tell. */
+/** A run that every evaluator skipped has nothing to report. */
 function judged(told: readonly JsonObject[]): number {
   return told.filter(({ verdicts }) => (verdicts as readonly { readonly status: string }[]).some(({ status }) => status !== 'skipped'))
     .length;

@@ -1,4 +1,4 @@
-/** AutoGen’s runtime: what the manager of a group chat is sent tells the run; every message goes on with what its links name. */
+/** AutoGen’s runtime: the messages to the manager of a group chat describe the run; every message goes on with what its links name. */
 import { describe } from 'vitest';
 import { autogen } from '../../collectors/autogen.ts';
 import type { JsonValue } from '../../src/model/json.ts';
@@ -32,7 +32,7 @@ const cases: readonly Case[] = [
     facts: { input: 'second' },
   },
   {
-    name: 'an agent is sent the same and tells nothing',
+    name: 'an agent gets the same and is ignored',
     attributes: sent({ messages: [{ content: 'q' }] }, { recipient_agent_class: 'ChatAgentContainer' }),
     facts: { role: 'step' },
     absent: ['input'],
@@ -43,12 +43,17 @@ const cases: readonly Case[] = [
     facts: { role: 'model', inputTokens: 120, outputTokens: 27, outputMessages: [{ role: 'assistant', text: 'booked' }] },
   },
   {
-    name: 'an answer without tokens is no request',
+    name: 'an answer without tokens is not a request',
     attributes: sent(text('hotel', 'booked')),
     facts: { role: 'step', outputMessages: [{ text: 'booked' }] },
     absent: ['inputTokens'],
   },
-  { name: 'what the user says is no answer', attributes: sent(text('user', 'q')), facts: { role: 'step' }, absent: ['outputMessages'] },
+  {
+    name: 'a message of the user is not an answer',
+    attributes: sent(text('user', 'q')),
+    facts: { role: 'step' },
+    absent: ['outputMessages'],
+  },
   {
     name: 'a model asks for tools',
     attributes: sent({
@@ -84,7 +89,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'a hand-over says nothing of its own',
+    name: 'a hand-over has no content',
     attributes: sent({ message: { type: 'HandoffMessage', content: 'Transferred', target: 'hotel' } }),
     facts: { role: 'step' },
     absent: ['outputMessages', 'inputMessages'],

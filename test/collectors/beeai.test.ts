@@ -21,7 +21,7 @@ const cases: readonly Case[] = [
     absent: ['role'],
   },
   ...['start', 'update', 'partialUpdate', 'success'].map((name): Case => ({
-    name: `an agent’s event ${name} is no agent`,
+    name: `an agent’s event ${name} is not an agent`,
     attributes: { [kind]: 'AGENT', name },
     facts: { role: 'step' },
   })),
@@ -50,7 +50,7 @@ const cases: readonly Case[] = [
   },
   { name: 'a request’s beginning is a step', attributes: { [kind]: 'LLM', name: 'start' }, facts: { role: 'step' } },
   {
-    name: 'the beginning of a call tells its arguments, and the tool in the framework’s spelling',
+    name: 'the beginning of a call has its arguments, and the tool in the framework’s spelling',
     span: { name: 'tool.dynamic.findOrder.start-1' },
     attributes: { [kind]: 'TOOL', name: 'start', 'tool.parameters': '{"x":1}' },
     facts: {
@@ -59,7 +59,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'the beginning of a request tells the instructions without the framework’s text around them',
+    name: 'the beginning of a request has the instructions without the framework’s text around them',
     span: { name: 'backend.openai.chat.start-1' },
     attributes: {
       [kind]: 'LLM',

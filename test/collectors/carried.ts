@@ -1,4 +1,4 @@
-/** What a span or its log records tell of each field that evaluators look at, and the same with one place hidden. */
+/** The parts of a span or its log records for each field that evaluators look at, and the same with one place hidden. */
 import type { Carried, Collector, SpanFacts } from '../../collectors/collector.ts';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, LogRecord, Span } from '../../src/model/span.ts';
@@ -14,7 +14,7 @@ export const fields = [
   'tokens',
 ] as const satisfies readonly Carried[];
 
-/** The field as text; undefined: not told. */
+/** The field as text; undefined when it is not carried. */
 export function told(field: Carried, facts: SpanFacts): string | undefined {
   const known = valuesOf[field](facts).filter((value) => value !== undefined);
   return known.length === 0 ? undefined : jsonText(known as JsonValue);
@@ -57,7 +57,7 @@ export function without(span: Span, place: string): Span {
   return replaced(span, less);
 }
 
-/** True: of some recorded span, or of the records of one, less is told when the place is hidden. */
+/** True when hiding the place loses a part of some recorded span or its records. */
 export function carries(
   place: string,
   field: Carried,

@@ -1,4 +1,4 @@
-/** Small spans of one dialect, and what its collector must tell of each. */
+/** Small spans of one dialect, and the facts that its collector must read from each. */
 import { expect, test } from 'vitest';
 import type { Collector } from '../../collectors/collector.ts';
 import { span, type Attributes, type SpanData } from '../builders/spans.ts';

@@ -1,4 +1,4 @@
-/** The Claude Agent SDK: what its spans tell, and what comes in log records only. */
+/** The Claude Agent SDK: facts from its spans, and those that are in log records only. */
 import { describe, expect, test } from 'vitest';
 import { claudeAgent } from '../../collectors/claude-agent.ts';
 import type { LogRecord } from '../../src/model/span.ts';
@@ -44,7 +44,7 @@ const spans: readonly Case[] = [
     absent: ['input'],
   },
   {
-    name: 'an execution that failed says why',
+    name: 'an execution that failed has a reason',
     attributes: { 'span.type': 'tool.execution', tool_use_id: 'c1', error: 'boom', error_class: 'E' },
     facts: { tool: { failed: { message: 'boom', type: 'E' } } },
   },
@@ -131,7 +131,7 @@ const logs: readonly { readonly name: string; readonly records: readonly LogReco
     facts: { outputMessages: [{ role: 'assistant', requested: [{ name: 'a' }, { name: 'b' }], results: [{}, {}] }] },
   },
   {
-    name: 'arguments of which values were cut are unknown',
+    name: 'arguments with cut values are unknown',
     records: [toolResult({ tool_name: 't', tool_input: '{"text":"abc…[900 chars]","x":1}' })],
     facts: {
       outputMessages: [{ role: 'assistant', requested: [{ name: 't', argumentsPart: '{"text":"abc…[900 chars]","x":1}' }], results: [{}] }],

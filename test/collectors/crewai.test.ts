@@ -1,4 +1,4 @@
-/** CrewAI under OpenLLMetry: crew, task and agent; the dialogue stands in the text form of the crew's output. */
+/** CrewAI under OpenLLMetry: crew, task and agent; the dialogue is in the text form of the crew's output. */
 import { describe } from 'vitest';
 import { crewai } from '../../collectors/crewai.ts';
 import { testCases, type Case } from './cases.ts';
@@ -19,7 +19,7 @@ const cases: readonly Case[] = [
     absent: ['toolDefinitions.0.inputSchema', 'input', 'output', 'inputTokens'],
   },
   {
-    name: 'an agent without tools tells none',
+    name: 'an agent without tools has none',
     attributes: { 'crewai.agent.role': 'a', 'crewai.agent.tools': '[]' },
     facts: { role: 'agent' },
     absent: ['toolDefinitions', 'model'],

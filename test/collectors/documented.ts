@@ -20,7 +20,7 @@ export function testDocumented(folder: string, looks: { readonly [scenario: stri
     expect(Object.keys(looks).filter((scenario) => !own.some(({ name }) => name === `${folder}/${scenario}`))).toEqual([]);
   });
   for (const recording of own) {
-    test(`${recording.name}: is read as its documentation says`, () => {
+    test(`${recording.name}: is read as documented`, () => {
       const replayed = play(recording);
       expect(replayed.spans).toBe(recording.expected.decoded.spans);
       expect(differences(recording.expected, replayed.runs)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Embabel: the type of the event says what a span is. */
+/** Embabel: the type of the event is the kind of a span. */
 import { describe } from 'vitest';
 import { embabel } from '../../collectors/embabel.ts';
 import { testCases, type Case } from './cases.ts';

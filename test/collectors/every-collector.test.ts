@@ -1,4 +1,4 @@
-/** What holds for every collector, on recorded spans and on those written from documentation: it reads no attribute that it does not declare, and no value makes it throw. */
+/** Rules for every collector, on recorded spans and on those written from documentation: it reads no attribute that it does not declare, and no value makes it throw. */
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -42,7 +42,7 @@ describe('every collector', () => {
       ).toEqual([]);
     });
 
-    test(`${collector.id}: tells of a recorded span the same when it sees only what it declares`, () => {
+    test(`${collector.id}: reads the same from a recorded span when it sees only the attributes that it declares`, () => {
       for (const span of own) expect(collector.read(replaced(span, declaredOnly(span, collector.wants)))).toEqual(read(span));
     });
 
@@ -55,7 +55,7 @@ describe('every collector', () => {
       expect(carried.filter((field) => collector.carriedBy?.[field] === undefined)).toEqual([]);
     });
 
-    test(`${collector.id}: says of each recorded span whether it is an agent's as reading it does`, () => {
+    test(`${collector.id}: recognises each agent's recorded span just as reading it does`, () => {
       const { isAgents } = collector;
       if (isAgents === undefined) return;
       expect(own.filter((span) => isAgents(span) !== roleIsAgents(read(span).role)).map(({ name }) => name)).toEqual([]);

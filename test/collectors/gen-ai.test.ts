@@ -66,7 +66,7 @@ const cases: readonly {
     facts: { role: 'model', model: 'm', inputTokens: 10 },
   },
   {
-    name: 'another word for a request alone is a step',
+    name: 'only another word for a request is a step',
     operation: 'call_llm',
     attributes: { 'gen_ai.request.model': 'm' },
     facts: { role: 'step', roleIsGuess: true },
@@ -78,7 +78,7 @@ const cases: readonly {
     facts: { role: 'step' },
   },
   {
-    name: 'a tool name alone makes no tool',
+    name: 'only a tool name makes no tool',
     operation: 'chat',
     attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.call.id': 'c1' },
     facts: { role: 'model' },
@@ -129,13 +129,13 @@ const cases: readonly {
     facts: { tool: { arguments: { x: null, y: [1, 2] } } },
   },
   {
-    name: 'the id of a call that its result alone tells',
+    name: 'the id of a call that only its result has',
     operation: 'execute_tool',
     attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.call.result': "\"content='r' name='t' tool_call_id='c1'\"" },
     facts: { tool: { result: 'r', id: 'c1' } },
   },
   {
-    name: 'a result that says that it failed',
+    name: 'a result that reports a failure',
     operation: 'execute_tool',
     attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.call.result': '{"content":[{"type":"text","text":"boom"}],"isError":true}' },
     facts: { tool: { result: 'boom', failed: { message: 'boom' } } },
@@ -281,7 +281,7 @@ const cases: readonly {
     facts: { outputMessages: [{ role: 'assistant', requested: [{ id: 'c1', name: 't', arguments: { city: "Val d'Isère (73)" } }] }] },
   },
   {
-    name: 'a model whose content comes in log records says so',
+    name: 'a model whose content comes in log records is marked',
     operation: 'chat',
     span: { scope: 'opentelemetry.instrumentation.openai_v2' },
     attributes: {},
@@ -296,7 +296,7 @@ const cases: readonly {
     without: 'contentInLogs',
   },
   {
-    name: 'a span without an operation tells only its session',
+    name: 'a span without an operation has only its session',
     attributes: { 'gen_ai.system': 'x', 'gen_ai.conversation.id': 's' },
     facts: { sessionId: 's' },
     without: 'role',
@@ -340,7 +340,7 @@ const logs: readonly { readonly name: string; readonly records: readonly LogReco
     facts: { outputMessages: [{ requested: [{ id: 'c1', name: 't' }] }] },
   },
   {
-    name: 'a tool’s message without content still says that it was answered',
+    name: 'a tool’s message without content still shows that it was answered',
     records: [message('tool', { id: 'c1' })],
     facts: { inputMessages: [{ role: 'tool', results: [{ id: 'c1' }] }] },
   },
@@ -365,7 +365,7 @@ const logs: readonly { readonly name: string; readonly records: readonly LogReco
     facts: { inputMessages: [{ role: 'tool', results: [{ id: 'c1', result: 'r' }] }] },
   },
   {
-    name: 'a record without a body tells an empty message',
+    name: 'a record without a body has an empty message',
     records: [record({ span: 1, event: 'gen_ai.user.message' })],
     facts: { inputMessages: [{ role: 'user', requested: [], results: [] }] },
   },

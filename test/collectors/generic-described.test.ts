@@ -1,4 +1,4 @@
-/** The reader by evidence: agents that are described as data, handoffs, and what stands in frames or on the step around. */
+/** The reader by evidence: agents that are described as data, handoffs, and values in frames or on the surrounding step. */
 import { describe, expect, test } from 'vitest';
 import { generic } from '../../collectors/generic.ts';
 import { span } from '../builders/spans.ts';
@@ -6,7 +6,7 @@ import { testCases, type Case } from './cases.ts';
 
 const cases: readonly Case[] = [
   {
-    name: 'what only points to instructions is no prompt',
+    name: 'a pointer to instructions is not a prompt',
     attributes: { 'acme.span.kind': 'agent', 'acme.instructions': "<bound method Agent.instructions of Agent(name='clerk')>" },
     facts: { role: 'agent' },
     absent: ['systemPrompt'],
@@ -43,13 +43,13 @@ const cases: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'a tool span that only says who goes on is a handoff',
+    name: 'a tool span that only names the next agent is a handoff',
     span: { name: 'acme.handoff' },
     attributes: { 'acme.span.kind': 'TOOL', 'acme.handoff.to': 'planner' },
     facts: { role: 'step', handoffTo: 'planner' },
   },
   {
-    name: 'definitions with schemas count before names alone',
+    name: 'definitions with schemas count before plain names',
     attributes: {
       'acme.span.kind': 'llm',
       'acme.tool.definitions': '[{"name":"find","parameters":null}]',
@@ -131,7 +131,7 @@ const requests: readonly Case[] = [
     facts: { inputMessages: [{ text: 'q' }], outputMessages: [{ requested: [{ id: 'c1', name: 'find', arguments: { x: 1 } }] }] },
   },
   {
-    name: 'a whole request of a model’s API makes a request, although nothing tells the kind',
+    name: 'a whole request of a model’s API makes a request, although the kind is unknown',
     span: { name: 'create', parent: 2 },
     attributes: {
       input: '{"model":"m","messages":[{"role":"user","content":"q"}],"tools":[{"type":"function","function":{"name":"find"}}]}',
@@ -140,7 +140,7 @@ const requests: readonly Case[] = [
     facts: { role: 'model', model: 'm', inputMessages: [{ role: 'user', text: 'q' }], toolDefinitions: [{ name: 'find' }] },
   },
   {
-    name: 'the system’s message of which only the role and one text are told under the list’s keys',
+    name: 'the system’s message with only the role and one text under the list’s keys',
     attributes: {
       'acme.span.kind': 'llm',
       'acme.input.messages': '[{"role":"user","content":"q"}]',
@@ -162,7 +162,7 @@ const requests: readonly Case[] = [
     facts: { sessionId: 's1' },
   },
   {
-    name: 'what a function around a run took and gave, where nothing tells its kind',
+    name: 'input and output of a function of unknown kind around a run',
     span: { name: 'answer_customer' },
     attributes: { input: '{"question":"q"}', output: 'a' },
     facts: { inputDump: 'q', outputDump: 'a' },

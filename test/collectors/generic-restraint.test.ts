@@ -6,19 +6,19 @@ import { testCases, type Case } from './cases.ts';
 
 const dumps: readonly Case[] = [
   {
-    name: 'a traced function is no call of a tool',
+    name: 'a traced function is not a tool call',
     attributes: { 'acme.span.type': 'function_call_sync' },
     facts: {},
     absent: ['role'],
   },
   {
-    name: 'what nobody can take apart is no input and no answer',
+    name: 'text that cannot be taken apart is neither input nor answer',
     attributes: { 'acme.span.kind': 'agent', 'acme.input': '{"init_state":{"running":false}}', 'acme.output': 'StopEvent(result=1)' },
     facts: { role: 'agent' },
     absent: ['input', 'inputDump', 'output', 'outputDump'],
   },
   {
-    name: 'the text form of an object is nobody’s message',
+    name: 'the text form of an object is not a message',
     attributes: { 'acme.span.kind': 'llm', 'acme.input': '{"messages":["ChatMessage(role=<MessageRole.USER: 1>, blocks=[])"]}' },
     facts: { role: 'model' },
     absent: ['inputMessages'],
@@ -38,7 +38,7 @@ const dumps: readonly Case[] = [
     absent: ['agentName'],
   },
   {
-    name: 'whether instructions are used is no prompt, and a method names no agent',
+    name: 'a flag for instructions is not a prompt, and a method names no agent',
     span: { name: 'Agent.execute_task' },
     attributes: { 'acme.entity_type': 'agent', 'acme.use_system_prompt': 'True' },
     facts: { role: 'agent' },
@@ -52,7 +52,7 @@ const dumps: readonly Case[] = [
     absent: ['agentName'],
   },
   {
-    name: 'a function that nobody named is no call of a tool',
+    name: 'an unnamed function is not a tool call',
     span: { name: '<workflow>', parent: 2 },
     attributes: { 'acme.span.kind': 'FUNCTION', 'acme.function.name': '<workflow>', input: '{"x":1}' },
     facts: { role: 'step' },
@@ -79,7 +79,7 @@ const dumps: readonly Case[] = [
     facts: { role: 'workflow', agentName: 'travel', agentNameIsGuess: true, input: 'q' },
   },
   {
-    name: 'what stands before a name is no part of it',
+    name: 'text before a name does not belong to it',
     span: { name: 'subagent:refunds' },
     attributes: { 'acme.span.kind': 'agent' },
     facts: { agentName: 'refunds' },
@@ -122,7 +122,7 @@ const requests: readonly Case[] = [
     facts: { toolDefinitions: [{ name: 'find_order' }, { name: 'refund_order' }] },
   },
   {
-    name: 'the text form of a tool is no name',
+    name: 'the text form of a tool is not a name',
     attributes: { 'acme.span.kind': 'llm', 'acme.tools': '["<FunctionTool object>"]' },
     facts: { role: 'model' },
     absent: ['toolDefinitions'],
@@ -146,7 +146,7 @@ const requests: readonly Case[] = [
 describe('generic, restraint', () => {
   testCases(generic, [...dumps, ...requests]);
 
-  test('generic: messages that say nothing are not told yet', () => {
+  test('generic: messages without content are left out', () => {
     const one = span({
       id: 1,
       attributes: { 'acme.span.kind': 'llm', 'acme.output': '{"choices":[{"message":{"role":"assistant","content":"a"}}]}' },

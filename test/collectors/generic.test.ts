@@ -1,4 +1,4 @@
-/** The reader by evidence: whatever prefix an instrumentation writes before its keys, and whatever frame around its values. */
+/** The reader by evidence: for any prefix of keys and any frame around values. */
 import { describe, expect, test } from 'vitest';
 import { recognises } from '../../collectors/collector.ts';
 import { generic } from '../../collectors/generic.ts';
@@ -47,15 +47,15 @@ const spanNames: readonly Case[] = [
 ];
 
 const silent: readonly Case[] = [
-  { name: 'a kind that no word stands for says nothing', attributes: { 'acme.span.kind': 'internal' }, facts: {}, absent: ['role'] },
+  { name: 'an unknown kind is ignored', attributes: { 'acme.span.kind': 'internal' }, facts: {}, absent: ['role'] },
   {
-    name: 'the request of another protocol is no input',
+    name: 'the request of another protocol is not an input',
     attributes: { 'http.request': 'GET /', 'acme.span.kind': 'agent' },
     facts: {},
     absent: ['input'],
   },
   {
-    name: 'an agent’s name alone makes no agent',
+    name: 'only an agent’s name makes no agent',
     attributes: { 'acme.agent.name': 'travel' },
     facts: { agentName: 'travel' },
     absent: ['role'],
@@ -67,13 +67,13 @@ const silent: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'tokens that are not told are unknown',
+    name: 'missing tokens are unknown',
     attributes: { 'acme.span.kind': 'llm', 'usage.output_tokens': 3 },
     facts: { outputTokens: 3 },
     absent: ['inputTokens'],
   },
   {
-    name: 'limits and sums of tokens are no counts of a side',
+    name: 'limits and sums of tokens are not counts of a side',
     attributes: { 'acme.span.kind': 'llm', 'request.max_output_tokens': 9, 'usage.total_tokens': 12 },
     facts: {},
     absent: ['inputTokens', 'outputTokens'],
@@ -82,7 +82,7 @@ const silent: readonly Case[] = [
 
 const nearKinds: readonly Case[] = [
   {
-    name: 'the kind of what a span is part of counts where no kind is told',
+    name: 'the kind of what a span is part of counts where no kind is given',
     attributes: { 'entity.type': 'agent' },
     facts: { role: 'agent' },
   },
@@ -98,7 +98,7 @@ const nearKinds: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'the kind that every span of OpenTelemetry has says nothing',
+    name: 'the kind that every span of OpenTelemetry has is ignored',
     attributes: { 'entity.type': 'agent', 'span.kind': 'INTERNAL' },
     facts: { role: 'agent' },
   },
@@ -119,7 +119,7 @@ const agents: readonly Case[] = [
     facts: { agentName: 'travel', agentNameIsGuess: true },
   },
   {
-    name: 'a name that nobody filled in is none',
+    name: 'an empty name is ignored',
     span: { name: 'invoke_agent {agent.name}' },
     attributes: { 'acme.span.kind': 'agent' },
     facts: { role: 'agent' },
@@ -165,7 +165,7 @@ const tools: readonly Case[] = [
     facts: { role: 'tool', tool: { name: 'search', arguments: { q: 1 }, result: { r: 2 } } },
   },
   {
-    name: 'a result in many keys that says that the call failed',
+    name: 'a result in many keys that reports a failed call',
     attributes: {
       'tool.name': 'search',
       'result.isError': true,
@@ -175,17 +175,17 @@ const tools: readonly Case[] = [
     facts: { tool: { result: 'no such place', failed: { message: '' } } },
   },
   {
-    name: 'a result as a Python object that says that the call failed',
+    name: 'a result as a Python object that reports a failed call',
     attributes: { 'tool.name': 'search', 'tool.output': "ToolMessage(content='no such place', tool_call_id='c1', status='error')" },
     facts: { tool: { id: 'c1', result: 'no such place', failed: { message: 'no such place' } } },
   },
   {
-    name: 'a Python object of somebody’s own stays the result that it is',
+    name: 'a user’s Python object stays the result',
     attributes: { 'tool.name': 'search', 'tool.output': "Flight(number='AF007', output='x')" },
     facts: { tool: { result: "Flight(number='AF007', output='x')" } },
   },
   {
-    name: 'an outcome that is no success',
+    name: 'an outcome that is not a success',
     attributes: { 'tool.name': 't', 'tool.outcome': 'failed', 'error.message': 'down' },
     facts: { tool: { failed: { message: 'down' } } },
   },
@@ -204,7 +204,7 @@ const tools: readonly Case[] = [
 
 const frameworks: readonly Case[] = [
   {
-    name: 'the event of a tool is no call',
+    name: 'the event of a tool is not a call',
     span: { name: 'tool.dynamic.find.start-1' },
     attributes: { 'acme.span.kind': 'tool' },
     facts: { role: 'step' },
@@ -217,7 +217,7 @@ const frameworks: readonly Case[] = [
     facts: { role: 'tool', tool: { name: 'find' } },
   },
   {
-    name: 'the start of a request to a model is no request',
+    name: 'the start of a request to a model is not a request',
     span: { name: 'backend.chat.start-2' },
     attributes: { 'acme.span.kind': 'llm' },
     facts: { role: 'step' },
@@ -235,7 +235,7 @@ const frameworks: readonly Case[] = [
     facts: { role: 'step' },
   },
   {
-    name: 'a node that tells the name of an agent is one',
+    name: 'a node with the name of an agent is one',
     span: { name: 'agent', parent: 9 },
     attributes: { 'acme.span.kind': 'agent', 'acme.agent.name': 'travel', metadata: '{"langgraph_node":"agent"}' },
     facts: { role: 'agent', agentName: 'travel' },
@@ -254,7 +254,7 @@ const frameworks: readonly Case[] = [
     facts: { agentName: 'travel', agentNameIsGuess: true },
   },
   {
-    name: 'the answer that a model gives by a call is no call of a tool',
+    name: 'the answer that a model gives by a call is not a tool call',
     attributes: { 'acme.span.kind': 'tool', 'tool.name': 'final_answer', 'tool.output': 'a' },
     facts: { role: 'step' },
     absent: ['tool'],
@@ -273,7 +273,7 @@ const framed: readonly Case[] = [
     facts: { tool: { arguments: { input: { q: 1 } } } },
   },
   {
-    name: 'the types of arguments are no arguments',
+    name: 'the types of arguments are not arguments',
     attributes: {
       'tool.name': 't',
       'tool.args': '{"q":{"type":"string"},"n":{"type":"integer","minimum":1}}',
@@ -321,7 +321,7 @@ const framed: readonly Case[] = [
 
 const usages: readonly Case[] = [
   {
-    name: 'parts that were taken out of a side are added where the total says so',
+    name: 'parts that were taken out of a side are added where the total includes them',
     attributes: {
       'acme.span.kind': 'llm',
       'acme.usage_details': '{"input":104,"input_cache_read":16,"output":23,"output_reasoning":4,"total":147}',
@@ -390,7 +390,7 @@ const models: readonly Case[] = [
     facts: { toolDefinitions: [{ name: 't' }] },
   },
   {
-    name: 'tools among parameters of whatever name',
+    name: 'tools among parameters of any name',
     attributes: { 'acme.span.kind': 'llm', 'acme.params': '{"temperature":0.2,"tools":[{"type":"function","function":{"name":"t"}}]}' },
     facts: { toolDefinitions: [{ name: 't' }] },
   },
@@ -436,7 +436,7 @@ const models: readonly Case[] = [
 
 const zodObject = '{"def":{"type":"object","shape":{"q":{"def":{"type":"string"},"type":"string"}}},"type":"object"}';
 
-/** What an agent is made of, on the agent's span. */
+/** Parts of an agent, on the agent's span. */
 const offers: readonly Case[] = [
   {
     name: 'instructions and tools make an agent, whose class stands before its name',
@@ -445,7 +445,7 @@ const offers: readonly Case[] = [
     facts: { role: 'agent', agentName: 'helper', systemPrompt: 'Be kind.', toolDefinitions: [{ name: 'find' }, { name: 'book_it' }] },
   },
   {
-    name: 'instructions that nobody gave are none',
+    name: 'empty instructions are ignored',
     attributes: { 'acme.kind': 'agent', signature_name: 'unnamed' },
     facts: { role: 'agent' },
     absent: ['systemPrompt'],
@@ -458,13 +458,13 @@ const offers: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'a word that nobody knows says that instructions and tools belong to something else',
+    name: 'an unknown word means that instructions and tools belong to something else',
     attributes: { 'acme.operation.name': 'create_agent', 'acme.instructions': 'Be kind.', 'acme.tools': '[{"name":"find"}]' },
     facts: {},
     absent: ['role'],
   },
   ...['agent.stateSnapshot', 'acme.agent_config', 'agentDefinition', 'acme.agent.state'].map((key) => ({
-    name: `${key} tells the agent's own instructions out of a longer prompt, and its tools`,
+    name: `${key} separates the agent's own instructions from a longer prompt, and its tools`,
     attributes: {
       'entity.type': 'agent',
       'agent.instructions': 'You supervise.\n<instructions>Be kind.</instructions>',
@@ -477,7 +477,7 @@ const offers: readonly Case[] = [
     },
   })),
   {
-    name: 'the state of an agent in a word is no description of it',
+    name: 'the state of an agent in a word is not its description',
     attributes: { 'entity.type': 'agent', 'agent.state': 'completed' },
     facts: { role: 'agent' },
     absent: ['systemPrompt', 'toolDefinitions'],
@@ -528,7 +528,7 @@ describe('generic', () => {
     ...offers,
   ]);
 
-  test('generic: tokens in events, of which the last one tells the whole', () => {
+  test('generic: tokens in events, and the last one has the sum', () => {
     const one = span({
       id: 1,
       attributes: { 'acme.kind': 'llm' },
@@ -540,7 +540,7 @@ describe('generic', () => {
     expect(generic.read(one)).toMatchObject({ inputTokens: 7, outputTokens: 5 });
   });
 
-  test('generic: events of messages that carry no content tell none', () => {
+  test('generic: events of messages without content have none', () => {
     const one = span({
       id: 1,
       attributes: { 'acme.kind': 'llm' },

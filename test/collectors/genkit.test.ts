@@ -1,4 +1,4 @@
-/** Genkit: keys with colons; the subtype says what a span is. */
+/** Genkit: keys with colons; the subtype is the kind of a span. */
 import { describe } from 'vitest';
 import { genkit } from '../../collectors/genkit.ts';
 import type { JsonValue } from '../../src/model/json.ts';
@@ -72,7 +72,7 @@ const cases: readonly Case[] = [
   { name: 'a tool that returned nothing', attributes: action('tool', 't', {}, null), facts: { tool: { result: null } } },
   { name: 'a tool that returned a number', attributes: action('tool', 't', {}, 42), facts: { tool: { result: 42 } } },
   {
-    name: 'a tool that threw has no output and says so in its state',
+    name: 'a tool that threw has no output and a failed state',
     attributes: action('tool', 't', { x: 1 }, undefined, { 'genkit:state': 'error' }),
     facts: { tool: { name: 't', arguments: { x: 1 }, failed: { message: '' } } },
     absent: ['tool.result'],
@@ -123,7 +123,7 @@ const cases: readonly Case[] = [
     facts: { tool: { arguments: null, argumentsText: '{"x":', result: '{"r":' } },
   },
   {
-    name: 'values that are no texts are not read',
+    name: 'values other than texts are not read',
     attributes: { 'genkit:name': 7, 'genkit:metadata:subtype': 'model', 'genkit:input': [1], 'genkit:output': { usage: 1 } },
     span: { name: 'm' },
     facts: { role: 'model', model: 'm' },

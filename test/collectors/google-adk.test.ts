@@ -1,4 +1,4 @@
-/** Google ADK: spans are told apart by their names, content stands in Gemini's form. */
+/** Google ADK: spans are recognised by their names, content is in Gemini's form. */
 import { describe } from 'vitest';
 import { googleAdk } from '../../collectors/google-adk.ts';
 import type { JsonValue } from '../../src/model/json.ts';
@@ -60,7 +60,7 @@ const cases: readonly Case[] = [
     absent: ['tool.id', 'tool.arguments', 'tool.result', 'tool.failed'],
   },
   {
-    name: 'a response in its frame tells the result',
+    name: 'a response in its frame has the result',
     span: { name: 'execute_tool t' },
     attributes: { [`${own}tool_response`]: '{"id":"c1","name":"t","response":{"r":1}}' },
     facts: { tool: { result: { r: 1 } } },
@@ -148,7 +148,7 @@ const cases: readonly Case[] = [
     facts: { systemPrompt: 'be kind' },
   },
   {
-    name: 'an instruction that is no text is not told',
+    name: 'an instruction that is not a text is left out',
     attributes: exchange({ config: { system_instruction: { parts: [] } } }),
     facts: { role: 'model' },
     absent: ['systemPrompt', 'outputMessages', 'toolDefinitions', 'inputTokens', 'model'],

@@ -1,4 +1,4 @@
-/** Haystack's tracer: spans are named after what runs, content stands in JSON texts. */
+/** Haystack's tracer: spans are named after what runs, content is in JSON texts. */
 import { describe } from 'vitest';
 import { haystack } from '../../collectors/haystack.ts';
 import { testCases, type Case } from './cases.ts';
@@ -47,7 +47,7 @@ const cases: readonly Case[] = [
     absent: ['tool.failed'],
   },
   {
-    name: 'reasoning is no part of the answer',
+    name: 'reasoning does not belong to the answer',
     span: { name: 'haystack.agent.step.llm' },
     attributes: {
       'haystack.agent.step.llm.output':

@@ -25,12 +25,12 @@ const cases: readonly Case[] = [
     facts: { agentName: 'travel' },
   },
   {
-    name: 'instructions stand under a name without the conventions’ prefix',
+    name: 'instructions have a name without the conventions’ prefix',
     attributes: { 'gen_ai.operation.name': 'chat', system_instructions: '[{"type":"text","content":"be kind"}]' },
     facts: { systemPrompt: 'be kind' },
   },
   {
-    name: 'a placeholder is no instruction',
+    name: 'a placeholder is not an instruction',
     attributes: { 'gen_ai.operation.name': 'chat', system_instructions: 'HIDDEN:non-empty' },
     facts: {},
     absent: ['systemPrompt'],
@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'the same call in the history of the next is no answer',
+    name: 'the same call in the history of the next is not an answer',
     span: { events: [system, user, asks, told, answer] },
     attributes: { 'gen_ai.operation.name': 'chat' },
     facts: {

@@ -15,7 +15,7 @@ const cases: readonly Case[] = [
     facts: { role: 'agent', agentName: 'clerk' },
   },
   {
-    name: 'a handoff is no call',
+    name: 'a handoff is not a call',
     span: { name: 'agents.handoff', parent: 2 },
     attributes: { [type]: 'TOOL', 'openai.agents.handoff.to': 'planner' },
     facts: { role: 'step', handoffTo: 'planner' },

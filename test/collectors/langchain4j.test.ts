@@ -1,4 +1,4 @@
-/** LangChain4j: on Quarkus the AI service is known by its span's name alone; elsewhere OpenInference tells it. */
+/** LangChain4j: on Quarkus the AI service is known only by its span's name; elsewhere OpenInference describes it. */
 import { describe, expect, test } from 'vitest';
 import { recognises } from '../../collectors/collector.ts';
 import { langchain4j } from '../../collectors/langchain4j.ts';

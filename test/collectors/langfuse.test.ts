@@ -1,4 +1,4 @@
-/** Langfuse: one input and one output on every observation, in whatever form the integration gave them. */
+/** Langfuse: one input and one output on every observation, in any form of the integration. */
 import { describe, expect, test } from 'vitest';
 import { recognises } from '../../collectors/collector.ts';
 import { langfuse } from '../../collectors/langfuse.ts';
@@ -34,13 +34,13 @@ const kinds: readonly Case[] = [
     facts: { role: 'step' },
   },
   {
-    name: 'the outermost span stands for the run, its name is a guess',
+    name: 'the outermost span is the run, its name is a guess',
     span: { name: 'plan_trip' },
     attributes: observation('span', { input: '{"args":["q"],"kwargs":{}}', output: 'a' }),
     facts: { role: 'workflow', agentName: 'plan_trip', agentNameIsGuess: true, input: 'q', output: 'a' },
   },
   {
-    name: 'a chain that is outermost stands for the run, too',
+    name: 'a chain that is outermost is the run, too',
     span: { name: 'c' },
     attributes: observation('chain', { input: '{"args":[],"kwargs":{"question":"q"}}' }),
     facts: { role: 'workflow', input: 'q' },
@@ -92,18 +92,18 @@ const kinds: readonly Case[] = [
     absent: ['input'],
   })),
   ...['embedding', 'evaluator', 'guardrail', 'event'].map((type): Case => ({
-    name: `${type} is a step and stands for no run`,
+    name: `${type} is a step and not a run`,
     attributes: observation(type, { input: 'q' }),
     facts: { role: 'step' },
     absent: ['input', 'agentName'],
   })),
   {
-    name: 'a retriever tells its documents',
+    name: 'a retriever has its documents',
     attributes: observation('retriever', { output: '[{"page_content":"text","metadata":{"source":"a.md"},"type":"Document","id":"d1"}]' }),
     facts: { role: 'retriever', documents: [{ id: 'd1', content: 'text' }] },
   },
   {
-    name: 'a retriever without output tells none',
+    name: 'a retriever without output has none',
     attributes: observation('retriever'),
     facts: { role: 'retriever' },
     absent: ['documents'],
@@ -125,7 +125,7 @@ const tools: readonly Case[] = [
     absent: ['tool.result'],
   },
   {
-    name: 'arguments without names are not told',
+    name: 'arguments without names are left out',
     attributes: observation('tool', { input: '{"args":["JFK","CDG"],"kwargs":{}}' }),
     facts: { role: 'tool' },
     absent: ['tool.arguments', 'tool.argumentsText'],
@@ -146,7 +146,7 @@ const tools: readonly Case[] = [
   },
   { name: 'a failure without words', attributes: observation('tool', { level: 'ERROR' }), facts: { tool: { failed: { message: '' } } } },
   {
-    name: 'other levels are no failure',
+    name: 'other levels are not failures',
     attributes: observation('tool', { level: 'WARNING', status_message: 'slow' }),
     facts: { role: 'tool' },
     absent: ['tool.failed'],
@@ -230,7 +230,7 @@ const generations: readonly Case[] = [
     absent: ['inputTokens', 'model'],
   },
   {
-    name: 'counts that are texts are no counts',
+    name: 'counts that are texts are ignored',
     attributes: observation('generation', { usage_details: '{"input":"120","__proto__":{"output":1}}' }),
     facts: { role: 'model' },
     absent: ['inputTokens', 'outputTokens'],

@@ -56,7 +56,7 @@ const cases: readonly Case[] = [
     absent: ['input'],
   },
   {
-    name: 'the outermost chain stands for the run, its name is a guess',
+    name: 'the outermost chain is the run, its name is a guess',
     span: { name: 'plan' },
     attributes: run('chain', '{"input":"q"}', '{"outputs":"a"}'),
     facts: { role: 'workflow', agentName: 'plan', agentNameIsGuess: true, input: 'q', output: 'a' },
@@ -69,13 +69,13 @@ const cases: readonly Case[] = [
     absent: ['output'],
   },
   {
-    name: 'the project’s name is no session',
+    name: 'the project’s name is not a session',
     attributes: run('chain', undefined, undefined, { 'langsmith.trace.session_name': 'travel', 'langsmith.trace.session_id': 'p1' }),
     facts: { role: 'workflow' },
     absent: ['sessionId', 'input', 'output'],
   },
   ...['session_id', 'thread_id', 'conversation_id'].map((key): Case => ({
-    name: `the session stands in the metadata as ${key}`,
+    name: `the session is in the metadata as ${key}`,
     attributes: run('llm', undefined, undefined, { [`langsmith.metadata.${key}`]: 's' }),
     facts: { sessionId: 's' },
   })),
@@ -146,7 +146,7 @@ const cases: readonly Case[] = [
     facts: { role: 'retriever', documents: [{ id: 'd1', content: 'text', score: 0.5 }] },
   },
   ...['embedding', 'prompt', 'parser'].map((kind): Case => ({
-    name: `${kind} is a step and stands for no run`,
+    name: `${kind} is a step and not a run`,
     attributes: run(kind, '{"input":"q"}'),
     facts: { role: 'step' },
     absent: ['input', 'agentName'],

@@ -22,7 +22,7 @@ const cases: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'the request of a stream is told again when it ends',
+    name: 'the request of a stream is repeated when it ends',
     span: { scope: openai },
     attributes: { request_data: '{"messages":[{"role":"user","content":"q"}],"stream":true}' },
     facts: { role: 'step' },
@@ -98,13 +98,13 @@ const cases: readonly Case[] = [
     facts: { role: 'step' },
   },
   {
-    name: 'a call over MCP tells how a tool’s call was carried out',
+    name: 'a call over MCP is the execution of a tool’s call',
     span: { scope: mcp, name: 'MCP request: tools/call t', parent: 2 },
     attributes: { request: call, response: '{"content":[{"type":"text","text":"boom"}],"isError":true}' },
     facts: { role: 'tool', tool: { name: 't', insideCall: true, arguments: { x: 1 }, result: 'boom', failed: { message: 'boom' } } },
   },
   {
-    name: 'a server alone belongs to no agent',
+    name: 'a single server belongs to no agent',
     span: { scope: mcp, name: 'MCP server handle request: tools/call' },
     attributes: { request: call },
     facts: { role: 'step' },

@@ -41,7 +41,7 @@ const cases: readonly Case[] = [
     absent: ['role', 'agentName', 'input', 'output'],
   },
   ...['model_step', 'model_chunk', 'model_generation', 'tool_call', 'generic'].map((type): Case => ({
-    name: `${type} tells no input of the run`,
+    name: `${type} has no input of the run`,
     attributes: { 'mastra.span.type': type, [`mastra.${type}.input`]: 'x', 'mastra.agent_run.input': 'q' },
     facts: {},
     absent: ['input', 'role'],
@@ -71,13 +71,13 @@ const cases: readonly Case[] = [
     facts: { sessionId: 's' },
   },
   {
-    name: 'other metadata are no session',
+    name: 'other metadata are not a session',
     attributes: { 'mastra.span.type': 'agent_run', 'mastra.metadata.runId': 'r', 'mastra.metadata.userId': 'u' },
     facts: {},
     absent: ['sessionId'],
   },
   {
-    name: 'reasoning tokens go by another name than in the conventions',
+    name: 'reasoning tokens have a different name from the conventions',
     attributes: { 'mastra.span.type': 'model_generation', 'gen_ai.usage.reasoning_tokens': 7 },
     facts: { reasoningTokens: 7 },
   },

@@ -19,13 +19,13 @@ const cases: readonly Case[] = [
     facts: { role: 'tool', tool: { name: 't', insideCall: true, arguments: { x: 1 }, result: 'boom', failed: { message: 'boom' } } },
   },
   {
-    name: 'a call whose tool only the span’s name tells',
+    name: 'a call whose tool is only in the span’s name',
     span: { kind: 3, parent: 2, name: 'MCP send tools/call t' },
     attributes: { [method]: 'tools/call' },
     facts: { role: 'tool', tool: { name: 't' } },
   },
   {
-    name: 'a call of which nobody tells the tool',
+    name: 'a call of an unknown tool',
     span: { kind: 3, parent: 2, name: 'tools/call' },
     attributes: { [method]: 'tools/call' },
     facts: { role: 'step' },
@@ -38,7 +38,7 @@ const cases: readonly Case[] = [
     facts: { role: 'tool' },
   },
   {
-    name: 'a server’s call whose caller is unknown is nobody’s',
+    name: 'a server’s call whose caller is unknown belongs to no agent',
     span: { kind: 2 },
     attributes: { [method]: 'tools/call', 'gen_ai.tool.name': 't' },
     facts: { role: 'step' },

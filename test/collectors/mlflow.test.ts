@@ -26,7 +26,7 @@ const cases: readonly Case[] = [
     facts: { role: 'tool', tool: { name: 'find', arguments: { x: 1 } } },
   },
   {
-    name: 'the method of a class that runs a tool is no name',
+    name: 'the method of a class that runs a tool is not a name',
     span: { name: 'SimpleTool.__call__', parent: 2 },
     attributes: traced('TOOL', { kwargs: { x: 1 }, sanitize_inputs_outputs: true }),
     facts: { tool: { nameIsGuess: true, arguments: { x: 1 } } },
@@ -51,7 +51,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'an outermost agent that nobody asked encloses the agents',
+    name: 'an outermost agent without an input encloses the agents',
     span: { name: 'chat' },
     attributes: traced('AGENT', '', ''),
     facts: { role: 'workflow', agentName: 'chat', agentNameIsGuess: true },
@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
     absent: ['agentName'],
   },
   ...['CHAIN', 'UNKNOWN', 'WORKFLOW', 'somebody’s own'].map((type): Case => ({
-    name: `${type} without a parent stands for the run`,
+    name: `${type} without a parent is the run`,
     span: { name: 'plan' },
     attributes: traced(type, { query: 'q' }, 'a'),
     facts: { role: 'workflow', agentName: 'plan', agentNameIsGuess: true, input: 'q', output: 'a' },
@@ -114,7 +114,7 @@ const cases: readonly Case[] = [
     absent: ['input'],
   },
   ...['EMBEDDING', 'PARSER', 'RERANKER', 'MEMORY', 'GUARDRAIL', 'EVALUATOR'].map((type): Case => ({
-    name: `${type} is a step and stands for no run`,
+    name: `${type} is a step and not a run`,
     attributes: traced(type, { query: 'q' }),
     facts: { role: 'step' },
     absent: ['input', 'agentName'],

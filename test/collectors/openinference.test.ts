@@ -46,7 +46,7 @@ const cases: readonly Case[] = [
   },
   { name: 'kinds are read in either case', kind: 'agent', attributes: { 'agent.name': 'a' }, facts: { role: 'agent' } },
   {
-    name: 'a chain at the root stands for the whole run',
+    name: 'a chain at the root is the whole run',
     kind: 'CHAIN',
     attributes: { 'input.value': '{"messages":[["user","q"]]}' },
     facts: { role: 'workflow', input: 'q' },
@@ -74,7 +74,7 @@ const cases: readonly Case[] = [
     facts: { role: 'tool', tool: { name: 't', arguments: { x: 1 }, result: { r: 1 } } },
   },
   {
-    name: 'LangChain’s tool message tells id, content and failure',
+    name: 'LangChain’s tool message has id, content and failure',
     kind: 'TOOL',
     attributes: { 'tool.name': 't', 'output.value': '{"type":"tool","data":{"content":"boom","tool_call_id":"c1","status":"error"}}' },
     facts: { tool: { name: 't', id: 'c1', result: 'boom', failed: { message: 'boom' } } },
@@ -120,14 +120,14 @@ const cases: readonly Case[] = [
     facts: { tool: { description: 'Does it.' } },
   },
   {
-    name: 'a hand-over is no tool call',
+    name: 'a hand-over is not a tool call',
     kind: 'TOOL',
     span: { name: 'handoff to hotel_agent' },
     attributes: { 'tool.name': 'handoff_to_hotel_agent', 'input.value': 'a' },
     facts: { role: 'step', handoffTo: 'hotel_agent' },
   },
   {
-    name: 'smolagents’ final answer is no tool call',
+    name: 'smolagents’ final answer is not a tool call',
     kind: 'TOOL',
     span: { scope: 'openinference.instrumentation.smolagents' },
     attributes: { 'tool.name': 'final_answer' },
@@ -157,7 +157,7 @@ const cases: readonly Case[] = [
     facts: { inputMessages: [{ results: [{ id: 'c1', result: 'r' }] }] },
   },
   {
-    name: 'BeeAI’s final answer is no tool call, but the answer',
+    name: 'BeeAI’s final answer is not a tool call, but the answer',
     kind: 'LLM',
     span: { scope: 'openinference.instrumentation.beeai' },
     attributes: {
@@ -168,7 +168,7 @@ const cases: readonly Case[] = [
     facts: { outputMessages: [{ text: 'a', requested: [] }] },
   },
   {
-    name: 'the span of an event of a call is no call',
+    name: 'the span of an event of a call is not a call',
     kind: 'TOOL',
     span: { name: 'error' },
     attributes: { 'input.value': '{"error":"Tool Error"}' },
@@ -180,7 +180,7 @@ const cases: readonly Case[] = [
     attributes: { 'tool.name': 'final_answer' },
     facts: { role: 'tool' },
   },
-  { name: 'a nameless tool span that tells nothing is a step', kind: 'TOOL', attributes: {}, facts: { role: 'step' } },
+  { name: 'a nameless, empty tool span is a step', kind: 'TOOL', attributes: {}, facts: { role: 'step' } },
 
   {
     name: 'messages and calls are flattened into keys',
@@ -205,7 +205,7 @@ const cases: readonly Case[] = [
       ['an empty answer', { content: '' }],
     ] as const
   ).map(([name, flattened]) => ({
-    name: `${name} beside the whole answer are told by that`,
+    name: `${name} beside the whole answer come from that`,
     kind: 'LLM',
     attributes: {
       'llm.input_messages.0.message.role': 'user',
@@ -255,7 +255,7 @@ const cases: readonly Case[] = [
     facts: { inputMessages: [{ role: 'tool', results: [{ id: 'c1', result: { r: 1 } }] }] },
   },
   {
-    name: 'Gemini’s calls stand beside the messages',
+    name: 'Gemini’s calls are next to the messages',
     kind: 'LLM',
     attributes: {
       'message.tool_calls.0.tool_call.function.name': 't',

@@ -21,12 +21,12 @@ const cases: readonly Case[] = [
     facts: { tool: { result: 'it\'s "late"' } },
   },
   {
-    name: 'a message that says that the call failed, while the span is well',
+    name: 'a message that reports a failed call, while the span is well',
     ...tool(`content='no hotel in Atlantis' name='t' tool_call_id='c1' status='error'`),
     facts: { tool: { result: 'no hotel in Atlantis', failed: { message: 'no hotel in Atlantis' } } },
   },
   {
-    name: 'members that stand in the content do not count',
+    name: 'members in the content do not count',
     ...tool(`content="status='error' tool_call_id='x'" name='t' tool_call_id='c1'`),
     facts: { tool: { id: 'c1', result: "status='error' tool_call_id='x'" } },
     absent: ['tool.failed'],
@@ -36,7 +36,7 @@ const cases: readonly Case[] = [
     ...tool("content='a' tool_call_id='c1' tool_call_id='c2' content='b'"),
     facts: { tool: { id: 'c1', result: 'a' } },
   },
-  { name: 'a text that Python would not write is no text', ...tool("content='\\x4' tool_call_id='c1'"), facts: {}, absent: ['tool'] },
+  { name: 'a text that Python would not write is not a text', ...tool("content='\\x4' tool_call_id='c1'"), facts: {}, absent: ['tool'] },
   {
     name: 'a member whose name only ends alike is another',
     ...tool("content='a' other_content='b' old_status='error'"),
@@ -58,7 +58,7 @@ const cases: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'input that holds messages as texts of Python objects is not told',
+    name: 'input that holds messages as texts of Python objects is left out',
     attributes: {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.agent.name': 'travel',
@@ -79,7 +79,7 @@ const cases: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'a model’s span that names a tool is no tool',
+    name: 'a model’s span that names a tool is not a tool',
     attributes: {
       'gen_ai.operation.name': 'chat',
       'gen_ai.tool.name': 't',

@@ -56,7 +56,7 @@ const cases: readonly { readonly name: string; readonly recognisedBy: Recognitio
   { name: 'an end of the scope', recognisedBy: { scopePrefixes: ['acme.'] }, span: of({ scope: 'x.acme.' }), known: false },
   { name: 'a prefix of the name', recognisedBy: { namePrefixes: ['acme '] }, span: of({ name: 'acme run' }), known: true },
   { name: 'an end of the name', recognisedBy: { namePrefixes: ['acme '] }, span: of({ name: 'run acme ' }), known: false },
-  { name: 'a key, whatever its value', recognisedBy: { keys: ['a', 'acme'] }, span: of({ attributes: { acme: '' } }), known: true },
+  { name: 'a key with any value', recognisedBy: { keys: ['a', 'acme'] }, span: of({ attributes: { acme: '' } }), known: true },
   { name: 'a longer key', recognisedBy: { keys: ['acme'] }, span: of({ attributes: { 'acme.x': '' } }), known: false },
   { name: 'nothing at all', recognisedBy: {}, span: of({ attributes: { a: 1 } }), known: false },
 ];

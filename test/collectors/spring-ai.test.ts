@@ -9,7 +9,7 @@ const own = 'spring.ai.tool.';
 
 const cases: readonly Case[] = [
   {
-    name: 'a chat client is the run; it tells its session and its tools by name',
+    name: 'a chat client is the run; it names its session and its tools',
     attributes: {
       'spring.ai.kind': 'chat_client',
       'spring.ai.chat.client.conversation.id': 's',
@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'counts are texts that add up over the turns, so they are not told',
+    name: 'counts are texts that add up over the turns, so they are left out',
     attributes: { 'spring.ai.model.request.tool.names': '[]', 'gen_ai.usage.input_tokens': '240', 'gen_ai.usage.output_tokens': '60' },
     facts: {},
     absent: ['inputTokens', 'outputTokens', 'toolDefinitions'],
@@ -52,12 +52,12 @@ const cases: readonly Case[] = [
     absent: ['tool.id'],
   },
   {
-    name: 'the id of a call, as version 2 tells it',
+    name: 'the id of a call, as version 2 has it',
     attributes: { 'spring.ai.kind': 'tool_call', [`${own}call.id`]: 'call_1' },
     facts: { tool: { id: 'call_1' } },
   },
   {
-    name: 'by default a tool tells its contract only',
+    name: 'by default a tool has only its contract',
     span: { name: 'tool_call t' },
     attributes: { 'spring.ai.kind': 'tool_call' },
     facts: { role: 'tool', tool: { name: 't' } },
@@ -69,7 +69,7 @@ const cases: readonly Case[] = [
     facts: { tool: { result: 'booked' } },
   },
   {
-    name: 'an error is told as a result like any other',
+    name: 'an error is a result like any other',
     attributes: { 'spring.ai.kind': 'tool_call', [`${own}call.result`]: 'booking backend timeout' },
     facts: { tool: { result: 'booking backend timeout' } },
     absent: ['tool.failed'],

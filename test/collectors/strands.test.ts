@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'other events are no messages',
+    name: 'other events are not messages',
     attributes: { 'gen_ai.operation.name': 'chat' },
     span: { events: [{ name: 'exception' }, said('nobody', 'x'), { name: 'gen_ai.choice.other' }] },
     facts: {},
@@ -128,7 +128,7 @@ const cases: readonly Case[] = [
     absent: ['tool.result', 'tool.arguments'],
   },
   {
-    name: 'a cycle of the loop tells nothing',
+    name: 'a cycle of the loop has no facts',
     attributes: { 'event_loop.cycle_id': 'x' },
     span: { events: [said('user', 'q')] },
     facts: {},

@@ -30,7 +30,7 @@ const roles: readonly { readonly name: string; readonly attributes: Attributes; 
     facts: { role: 'agent', agentName: 'a', sessionId: 's', input: 'q', output: 'r' },
   },
   {
-    name: 'a root without a name still tells input and output',
+    name: 'a root without a name still has input and output',
     attributes: { 'input.value': { q: 1 }, 'output.value': ['r'] },
     facts: { input: '{"q":1}', output: ['r'] },
   },
@@ -44,7 +44,7 @@ const inputs: readonly { readonly name: string; readonly value: AttributeValue; 
   { name: 'JSON in a JSON text', value: '"{\\"x\\":1}"', facts: { arguments: { x: 1 } } },
   { name: 'an empty text', value: '', facts: { arguments: {} } },
   { name: 'a list', value: '[1,2]', facts: { arguments: null, argumentsText: '[1,2]' } },
-  { name: 'a list that is no text', value: [1, 2], facts: { arguments: null, argumentsText: '[1,2]' } },
+  { name: 'a list that is not a text', value: [1, 2], facts: { arguments: null, argumentsText: '[1,2]' } },
   { name: 'broken JSON', value: '{"x":', facts: { arguments: null, argumentsText: '{"x":' } },
   { name: 'a plain text', value: 'JFK', facts: { arguments: null, argumentsText: 'JFK' } },
   { name: 'a number', value: 5, facts: { arguments: null, argumentsText: '5' } },
@@ -59,7 +59,7 @@ const outputs: readonly { readonly name: string; readonly value: AttributeValue;
   [
     { name: 'an object without content is the output', value: '{"flights":["AF007"]}', facts: { result: { flights: ['AF007'] } } },
     { name: 'an object with content is its content', value: '{"content":"AF007"}', facts: { result: 'AF007' } },
-    { name: 'content counts whatever else the object holds', value: '{"content":"AF007","cost":3}', facts: { result: 'AF007' } },
+    { name: 'content counts beside any other members', value: '{"content":"AF007","cost":3}', facts: { result: 'AF007' } },
     { name: 'content that holds JSON is read', value: '{"content":"{\\"a\\":1}"}', facts: { result: { a: 1 } } },
     { name: 'the message form of content', value: '{"type":"tool","content":"AF007","tool_call_id":"c1"}', facts: { result: 'AF007' } },
     { name: 'a list of text parts', value: '[{"type":"text","text":"AF"},{"type":"text","text":"007"}]', facts: { result: 'AF007' } },
@@ -76,7 +76,7 @@ const outputs: readonly { readonly name: string; readonly value: AttributeValue;
     { name: 'a number', value: 42, facts: { result: 42 } },
     { name: 'a structured attribute', value: { content: { a: 1 } }, facts: { result: { a: 1 } } },
     { name: 'Python notation', value: "{'content': {'ok': True}}", facts: { result: { ok: true } } },
-    { name: 'broken JSON stays as it is', value: '{"content":', facts: { result: '{"content":' } },
+    { name: 'broken JSON stays unchanged', value: '{"content":', facts: { result: '{"content":' } },
     {
       name: 'a failed message',
       value: '{"type":"tool","content":"boom","tool_call_id":"c1","status":"error"}',

@@ -1,4 +1,4 @@
-/** A result that MCP marks as an error is a failure, under whatever name a dialect writes it. */
+/** A result that MCP marks as an error is a failure, under any name of a dialect. */
 import { describe, expect, test } from 'vitest';
 import { onlyTrace } from '../builders/assembled.ts';
 import { span, type SpanData } from '../builders/spans.ts';

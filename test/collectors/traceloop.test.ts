@@ -25,7 +25,7 @@ const toolMessage = {
 
 const entities: readonly Case[] = [
   {
-    name: 'the name of a prompt is no message',
+    name: 'the name of a prompt is not a message',
     attributes: { 'gen_ai.prompt.name': 'analyze', 'traceloop.workflow.name': 'w' },
     facts: {},
     absent: ['role', 'inputMessages'],
@@ -41,7 +41,7 @@ const entities: readonly Case[] = [
     facts: { role: 'step' },
   },
   {
-    name: 'the name of the member that holds an answer is no answer',
+    name: 'the name of the member that holds an answer is not an answer',
     attributes: { 'llm.request.type': 'chat', 'gen_ai.completion.0.role': 'assistant', 'gen_ai.completion.0.content': 'replies' },
     facts: { role: 'model' },
     absent: ['outputMessages'],
@@ -105,13 +105,13 @@ const entities: readonly Case[] = [
     absent: ['role'],
   },
   {
-    name: 'a tool whose result tells no name has none here',
+    name: 'a tool whose result has no name has none here',
     attributes: entity('task', 'DynamicStructuredTool', { args: ['a', 'b'] }, 'r', { 'gen_ai.operation.name': 'execute_tool' }),
     facts: { tool: { result: 'r' } },
     absent: ['tool.name', 'tool.id'],
   },
   {
-    name: 'a graph that tells its whole conversation is a run',
+    name: 'a graph with its whole conversation is a run',
     attributes: entity(
       'workflow',
       undefined,
@@ -134,14 +134,14 @@ const entities: readonly Case[] = [
     }),
     facts: { role: 'agent', agentName: 'hotel', input: 'q' },
   },
-  { name: 'an unknown kind tells nothing', attributes: entity('unknown', 'x', {}, {}), facts: {}, absent: ['role', 'input', 'tool'] },
+  { name: 'an unknown kind is ignored', attributes: entity('unknown', 'x', {}, {}), facts: {}, absent: ['role', 'input', 'tool'] },
   ...['session_id', 'thread_id', 'conversation_id', 'chat_id'].map((key): Case => ({
     name: `the session is associated as ${key}`,
     attributes: entity('task', 'x', undefined, undefined, { [`traceloop.association.properties.${key}`]: 's' }),
     facts: { sessionId: 's' },
   })),
   {
-    name: 'other associations are no session',
+    name: 'other associations are not a session',
     attributes: entity('task', 'x', undefined, undefined, { 'traceloop.association.properties.user_id': 'u' }),
     facts: {},
     absent: ['sessionId'],
@@ -167,7 +167,7 @@ const tools: readonly Case[] = [
     facts: { tool: { arguments: { x: 1 } } },
   },
   {
-    name: 'arguments given by their places are not told',
+    name: 'positional arguments are left out',
     attributes: entity('tool', 't', { args: ['JFK', 'CDG'], kwargs: {} }),
     facts: { role: 'tool' },
     absent: ['tool.arguments', 'tool.argumentsText'],
@@ -178,7 +178,7 @@ const tools: readonly Case[] = [
     facts: { tool: { arguments: { x: 1, y: null } } },
   },
   {
-    name: 'LangChain’s message says what the span does not: the id, and that the call failed',
+    name: 'LangChain’s message has what the span lacks: the id, and the failure of the call',
     attributes: entity('tool', 't', undefined, { output: toolMessage, kwargs: { tags: [] } }, { 'gen_ai.task.status': 'success' }),
     facts: { tool: { id: 'c1', result: 'boom', failed: { message: 'boom' } } },
   },
@@ -273,13 +273,13 @@ const models: readonly Case[] = [
     absent: ['inputTokens', 'outputTokens', 'model', 'toolDefinitions'],
   },
   ...['embedding', 'rerank', 'unknown'].map((type): Case => ({
-    name: `a request of type ${type} is no model’s turn`,
+    name: `a request of type ${type} is not a model’s turn`,
     attributes: { 'llm.request.type': type, [`${p}0.content`]: 'q' },
     facts: {},
     absent: ['role', 'inputMessages'],
   })),
   {
-    name: 'a message that is no object is left out',
+    name: 'a message that is not an object is left out',
     attributes: { 'llm.request.type': 'chat', [`${p}0`]: 'x', [`${p}1.content`]: 'q' },
     facts: { inputMessages: [{ text: 'q' }] },
   },

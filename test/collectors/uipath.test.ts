@@ -11,7 +11,7 @@ const cases: readonly Case[] = [
     facts: { role: 'agent', agentName: 'plan_trip', input: 'q', output: 'a' },
   },
   {
-    name: 'several arguments that tell nothing are kept as a dump',
+    name: 'several plain arguments are kept as a dump',
     attributes: { run_type: 'agent', 'input.value': '{"city":"Paris","nights":2}' },
     facts: { role: 'agent', inputDump: '{"city":"Paris","nights":2}' },
     absent: ['input', 'output'],

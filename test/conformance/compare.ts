@@ -10,11 +10,11 @@ export function near(wanted: number, got: number): boolean {
   return Math.abs(wanted - got) <= tolerance;
 }
 
-/** Where the details differ; undefined when every member that is wanted is there. */
+/** The place where the details differ; undefined when every wanted member is there. */
 export function difference(wanted: JsonValue, got: JsonValue | undefined, path: string, isSet = false): string | undefined {
   if (isJsonArray(wanted))
-    return isJsonArray(got) ? (isSet ? setDifference(wanted, got, path) : listDifference(wanted, got, path)) : `${path} is no list`;
-  if (isJsonObject(wanted)) return isJsonObject(got) ? objectDifference(wanted, got, path) : `${path} is no object`;
+    return isJsonArray(got) ? (isSet ? setDifference(wanted, got, path) : listDifference(wanted, got, path)) : `${path} is not a list`;
+  if (isJsonObject(wanted)) return isJsonObject(got) ? objectDifference(wanted, got, path) : `${path} is not an object`;
   const equal = isNumber(wanted) && isNumber(got) ? near(Number(wanted), Number(got)) : wanted === got;
   return equal ? undefined : `${path} is ${shown(got)}, wanted ${shown(wanted)}`;
 }

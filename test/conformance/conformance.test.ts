@@ -53,7 +53,7 @@ test('conformance: a wrong score and a wrong outcome are found in every file', (
   }
 });
 
-test('conformance: calls that only messages tell have run', () => {
+test('conformance: calls that only messages contain have run', () => {
   const repeated = {
     role: 'assistant',
     content: null,

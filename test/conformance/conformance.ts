@@ -1,4 +1,4 @@
-/** Runs every case of every vector file through the product and says what came of it. Nothing here knows a case. */
+/** Runs every case of every vector file through the product and returns the results. Nothing here knows a case. */
 import { readAnswer } from '../../evaluators/judging/answers.ts';
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { ConfiguredAsking } from '../../evaluators/configuration/configured.ts';
@@ -52,7 +52,7 @@ type Got =
   | { readonly kind: 'extracted'; readonly details: JsonObject }
   | { readonly kind: 'verdict'; readonly verdict: Reached; readonly details: JsonObject };
 
-/** A verdict as far as it is compared; that on a group never passes or fails. */
+/** The compared part of a verdict; that on a group never passes or fails. */
 type Reached = Verdict | (GroupOutcome & { readonly passed?: null });
 
 function result(file: VectorFile, one: Case, context: EvaluationContext): Got | undefined {

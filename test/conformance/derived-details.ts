@@ -1,4 +1,4 @@
-/** Details that the vectors name and the product says in other words. */
+/** Details that the vectors name and the product puts in other words. */
 import { member } from '../../src/model/json.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Verdict } from '../../src/model/verdict.ts';

@@ -1,4 +1,4 @@
-/** What reads the cases that have details and no score, by the evaluator that their file names. */
+/** The readers of cases that have details and no score, by the evaluator that their file names. */
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { readExpectation } from '../../evaluators/expectation/expectation.ts';

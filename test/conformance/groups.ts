@@ -1,4 +1,4 @@
-/** What runs the cases about a group of runs, by the evaluator that their file names. */
+/** The runners of cases about a group of runs, by the evaluator that their file names. */
 import { convergence, type GroupOutcome } from '../../evaluators/evidence/convergence.ts';
 import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { Case } from './vectors.ts';

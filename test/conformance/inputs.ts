@@ -73,7 +73,7 @@ export function traceOf({ trace }: Case): AgentTrace {
   ].map((key) => member(trace, key));
   const told = isJsonArray(messages) ? asRun(fromMessages(messages).trace) : undefined;
   const made = isJsonArray(spans) ? callsOfSpans(spans) : objects(calls).map(callOf);
-  // Calls beside messages are the same calls, told with their results.
+  // Calls beside messages are the same calls, with their results.
   const consistent = told !== undefined && (made.length === 0 || made.length === told.toolCalls.length);
   return agentTrace({
     ...(consistent ? told : {}),
@@ -91,7 +91,7 @@ function asRun(trace: AgentTrace): AgentTrace {
   return { ...trace, toolCalls: trace.toolCalls.map((call) => ({ ...call, executed: true, result: call.result ?? null })) };
 }
 
-/** In the vectors an absent result is a null one, and absent or null arguments are none, unless a text beside them says otherwise. */
+/** In the vectors an absent result is a null one, and absent or null arguments are none, unless a text beside them has other values. */
 function callOf(given: JsonObject): ToolCall {
   const sent = member(given, 'arguments') ?? null;
   const text = member(given, 'arguments_text');

@@ -1,4 +1,4 @@
-/** How the names of the vectors map to the product's own. Data only: nothing here knows a case. */
+/** The product's names for the names of the vectors. Data only: nothing here knows a case. */
 import type { JsonObject } from '../../src/model/json.ts';
 
 export interface Names {

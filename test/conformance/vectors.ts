@@ -53,7 +53,7 @@ function readCase(one: JsonObject, file: string): Case {
   const optional = member(one, 'optional');
   const recommended = member(one, 'recommend');
   const outcome = text(member(one, 'outcome'), `${file} ${id}`);
-  if (!isOutcome(outcome)) throw new Error(`${file} ${id}: ${outcome} is no outcome`);
+  if (!isOutcome(outcome)) throw new Error(`${file} ${id}: ${outcome} is not an outcome`);
   return {
     id,
     config: object(member(one, 'config') ?? {}, id),

@@ -17,7 +17,7 @@ interface Expected {
   /** Public trackers where people reported the kind. */
   readonly source: string;
   readonly symptom: string;
-  /** True: each file holds the whole case in another form. */
+  /** True when each file holds the whole case in another form. */
   readonly alternatives?: true;
   /** All runs, by start time, sub-agents after their agent. Members that are not named are not compared. `verdicts` has the names of evaluators. */
   readonly runs: readonly JsonObject[];
@@ -34,7 +34,7 @@ export function fieldCases(): readonly FieldCase[] {
   });
 }
 
-/** What `tracejury inspect` reports of some recorded requests, with the verdicts of every evaluator by name. */
+/** The report of `tracejury inspect` on some recorded requests, with the verdicts of every evaluator by name. */
 export async function inspectedRuns(files: readonly string[]): Promise<readonly JsonObject[]> {
   const { out, err } = await command(['inspect', ...files, '--format', 'json']);
   const report = parseJson(out);
@@ -48,7 +48,7 @@ function byName(verdicts: JsonValue | undefined): JsonObject {
   return Object.fromEntries(list.map((verdict) => [String(member(verdict, 'name')), verdict]));
 }
 
-/** Where the runs differ from the expected ones; undefined when they do not. */
+/** The places where the runs differ from the expected ones; undefined when they do not. */
 export function caseDifference({ runs: wanted }: Expected, runs: readonly JsonObject[]): string | undefined {
   return difference([...wanted], [...runs], 'runs');
 }

@@ -1,4 +1,4 @@
-/** Field cases that only a running service shows: what comes late, what is stored, what the API says of it. */
+/** Field cases that only a running service shows: late spans, stored runs, answers of the API. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject, parseJson, type JsonObject } from '../../src/model/json.ts';

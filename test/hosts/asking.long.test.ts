@@ -42,7 +42,7 @@ beforeAll(async () => {
   server = spawn(process.execPath, [join(root, 'examples/custom-evaluators/courtesy-server.ts'), '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  if (server.stdout === null) throw new Error('it says nothing');
+  if (server.stdout === null) throw new Error('it has no output');
   [url] = (await once(createInterface({ input: server.stdout }), 'line')) as [string];
   vectors = await chatServer(embeds(vectorOf));
 });
@@ -198,7 +198,7 @@ test('asking: the configuration of the example has no faults, and its endpoint k
   expect(verdict).toMatchObject({ kind: 'skipped', reason: 'no_final_response' });
 });
 
-test('asking: the library refuses to begin where nobody could answer', async () => {
+test('asking: the library refuses to begin where no judge could answer', async () => {
   await expect(evaluate(agentTrace({ input }), {}, [http({ url }, { name: 'courtesy' })])).rejects.toThrow(
     'courtesy calls an endpoint: give what does so as { call }.',
   );

@@ -1,4 +1,4 @@
-/** Every rule evaluator as an entry of a configuration, with whatever it cannot do without. */
+/** Every rule evaluator as an entry of a configuration, with the options that it requires. */
 import { configuredEvaluator, type EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
@@ -17,7 +17,7 @@ const neededOptions: { readonly [option: string]: JsonValue } = {
   keywords: ['flight', 'hotel'],
 };
 
-/** By the name of a member of `expect`. */
+/** Values by the name of a member of `expect`. */
 const expectations: { readonly [member: string]: JsonValue } = {
   tool_calls: [{ name: 'search_flights' }, { name: 'book_hotel', arguments: { nights: 5 } }],
   tool_outputs: [{ name: 'book_hotel', output: { confirmation: 'HX-4471' } }],

@@ -34,7 +34,7 @@ interface Taken {
   readonly runs: readonly Run[];
 }
 
-/** Spread over all SDKs, over HTTP; the library knows no log records, and what closes by silence alone would take the service its time. */
+/** Spread over all SDKs, over HTTP; the library knows no log records, and runs that close only by silence would take the service its time. */
 const taken: readonly Taken[] = spread(
   recordingsIn(join(import.meta.dirname, '../fixtures/recordings'))
     .filter(({ expected }) => expected.files.every(({ kind, content_type: type }) => kind === 'traces' && type !== 'application/grpc'))
@@ -81,7 +81,7 @@ test('hosts: tracejury eval gives the verdicts of the library', async () => {
 
 test('hosts: the service sends the verdicts of the library', async () => {
   const sink = await otlpSink();
-  // Each recording has a tenant of its own: their scripted models give the same ids to the same calls, as no two agents do.
+  // Each recording has a separate tenant: their scripted models give the same ids to the same calls, as no two agents do.
   const tokens = JSON.stringify(taken.map((_, at) => ({ name: `tenant-${at}`, value: tokenOf(at), may: ['ingest'] })));
   // The pieces of a recording come within that time also on a slow machine: a run that closes between two of them keeps the key that it had.
   const jury = await running(`${yaml}\nexport: [ { to: span_events, endpoint: "${sink.url}", detail: full } ]`, {
@@ -120,7 +120,7 @@ function placeOf({ traceId, spanId }: Run): string {
   return `${traceId}/${spanId}`;
 }
 
-/** A carrier lies beside its agent's span, which may be in another trace than the run. */
+/** A carrier is beside its agent's span, which may be in a trace that is not that of the run. */
 function carrierPlaceOf({ traceId, spanTraceId = traceId, spanId }: Run): string {
   return `${spanTraceId}/${spanId}`;
 }
@@ -143,7 +143,7 @@ function told(name: string, verdict: Verdict): JsonValue {
   };
 }
 
-/** What the carrier span of a run has to say when its verdicts are those of the library. */
+/** The attributes that the carrier span of a run must have when its verdicts are those of the library. */
 function wantedEvents(run: Run): readonly object[] {
   const evaluations = (verdicts.get(placeOf(run)) ?? []).flatMap((verdict, at) => {
     const configured = library[at];

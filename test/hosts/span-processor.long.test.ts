@@ -19,7 +19,7 @@ const rules = ruleEntries.map(({ use, options, expect: expected }): ConfiguredRu
   const member = evaluators.find(({ id }) => id === use);
   if (member === undefined) throw new Error(`there is no ${use}`);
   const configured = factory(member)(options ?? {}, expected === undefined ? {} : { expect: readExpectation(expected).expectation });
-  if (configured.kind !== 'rule') throw new Error(`${use} is no rule`);
+  if (configured.kind !== 'rule') throw new Error(`${use} is not a rule`);
   return configured;
 });
 

@@ -191,7 +191,7 @@ const users: readonly {
   { name: 'no user', user: '', headers: {}, want: undefined },
   { name: 'a user of the URL is the header', user: 'me:p%40ss@', headers: {}, want: `Basic ${btoa('me:p@ss')}` },
   { name: 'a header that is given wins', user: 'me:pass@', headers: { Authorization: 'Bearer key' }, want: 'Bearer key' },
-  { name: 'what is no escape stays', user: 'me:100%@', headers: {}, want: `Basic ${btoa('me:100%')}` },
+  { name: 'a text that is not an escape stays', user: 'me:100%@', headers: {}, want: `Basic ${btoa('me:100%')}` },
 ];
 for (const { name, user, headers, want } of users)
   test(`http client: authorization: ${name}`, async () => {

@@ -1,4 +1,4 @@
-/** Which quiet connections of a server end, over real sockets. */
+/** Quiet connections of a server that end, over real sockets. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** What is rejected by itself, what refuses the whole body, and what is tolerated. */
+/** Input that is rejected by itself, that refuses the whole body, and that is tolerated. */
 import { describe, expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
 import { defaultOtlpLimits, type OtlpLimits } from '../../src/otlp/read/limits.ts';
@@ -77,11 +77,11 @@ const rejected: readonly {
   { name: 'a trace id that is a number', span: { traceId: 7 }, reason: 'invalid_field', json: true },
   { name: 'a negative time', span: { startTimeUnixNano: '-1' }, reason: 'invalid_time', json: true },
   { name: 'a negative time as a number', span: { endTimeUnixNano: -1 }, reason: 'invalid_time', json: true },
-  { name: 'a time that is no number', span: { startTimeUnixNano: 'soon' }, reason: 'invalid_time', json: true },
+  { name: 'a time that is not a number', span: { startTimeUnixNano: 'soon' }, reason: 'invalid_time', json: true },
   { name: 'a time with a fraction', span: { startTimeUnixNano: 1.5 }, reason: 'invalid_time', json: true },
   { name: 'a time beyond 64 bits', span: { startTimeUnixNano: '18446744073709551616' }, reason: 'invalid_time', json: true },
   { name: 'a time as a list', span: { startTimeUnixNano: [1] }, reason: 'invalid_time', json: true },
-  { name: 'an event time that is no number', span: { events: [{ timeUnixNano: {} }] }, reason: 'invalid_time', json: true },
+  { name: 'an event time that is not a number', span: { events: [{ timeUnixNano: {} }] }, reason: 'invalid_time', json: true },
   { name: 'a name that is an object', span: { name: {} }, reason: 'invalid_field', json: true },
   { name: 'attributes that are an object', span: { attributes: { a: 1 } }, reason: 'invalid_field', json: true },
   { name: 'an attribute that is a text', span: { attributes: ['a'] }, reason: 'invalid_field', json: true },
@@ -89,7 +89,7 @@ const rejected: readonly {
   { name: 'a stringValue that is a number', span: attribute('a', { stringValue: 1 }), reason: 'invalid_field', json: true },
   { name: 'an intValue beyond 64 bits', span: attribute('a', { intValue: '9223372036854775808' }), reason: 'invalid_field', json: true },
   { name: 'an intValue with a fraction', span: attribute('a', { intValue: 1.5 }), reason: 'invalid_field', json: true },
-  { name: 'a doubleValue that is no number', span: attribute('a', { doubleValue: 'much' }), reason: 'invalid_field', json: true },
+  { name: 'a doubleValue that is not a number', span: attribute('a', { doubleValue: 'much' }), reason: 'invalid_field', json: true },
   { name: 'a doubleValue that is a list', span: attribute('a', { doubleValue: [] }), reason: 'invalid_field', json: true },
   { name: 'a doubleValue that is blank', span: attribute('a', { doubleValue: ' ' }), reason: 'invalid_field', json: true },
   { name: 'a boolValue that is a text', span: attribute('a', { boolValue: 'true' }), reason: 'invalid_field', json: true },

@@ -1,4 +1,4 @@
-/** Random requests in one description from which come the protobuf body, the JSON body and the spans that must be read. */
+/** Random requests in one description, the source of the protobuf body, the JSON body and the spans that must be read. */
 import fc from 'fast-check';
 import type { AttributeValue } from '../../src/model/span.ts';
 import { anyCharacter } from '../builders/any-character.ts';

@@ -1,4 +1,4 @@
-/** The certificates of `test/fixtures/tls`; the page there tells who is who. */
+/** The certificates of `test/fixtures/tls`; the page there explains each. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,8 +11,8 @@ function pem(name: string): string {
 export const serverTls = { cert: pem('cert'), key: pem('key') };
 /** Takes only clients whom the authority knows. */
 export const mutualTls = { ...serverTls, clientCa: pem('client-ca') };
-/** What a client needs to trust the server. */
+/** The authority that a client needs to trust the server. */
 export const trust = { ca: serverTls.cert };
 export const knownClient = { ...trust, cert: pem('client'), key: pem('client-key') };
-/** Has a certificate, but of its own making. */
+/** Has a self-made certificate. */
 export const stranger = { ...trust, ...serverTls };

@@ -54,7 +54,7 @@ async function bounded(connectionsMax: number, open = openDoor): Promise<Door> {
 }
 
 describe('connections of OTLP over HTTP', () => {
-  test('connections: silent ones make room, the oldest first, for whoever comes', async () => {
+  test('connections: silent ones make room for new ones, the oldest first', async () => {
     const door = await bounded(3);
     const silent = [await client(door), await client(door), await client(door)];
     const good = await posted(door);
@@ -72,7 +72,7 @@ describe('connections of OTLP over HTTP', () => {
     expect(late.said()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1\r\n/s);
     expect(count(door, 'over_limit')).toBe(1);
     expect(kept.some(({ isClosed }) => isClosed())).toBe(false);
-    // What has done nothing for a while makes room after all.
+    // A connection that has been idle for a while makes room after all.
     door.clock.advance(10_000);
     expect((await posted(door)).said()).toMatch(/^HTTP\/1\.1 200 /);
     expect(count(door, 'evicted')).toBe(1);

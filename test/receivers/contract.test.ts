@@ -1,4 +1,4 @@
-/** What every receiver of OTLP does with the same bytes, whatever they come over: one table for both transports. */
+/** The contract of every receiver of OTLP, for the same bytes over each transport: one table for both. */
 import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
@@ -181,7 +181,7 @@ describe.each(transports)('otlp over $name', ({ name: transport, open, send }) =
     expect(answer.partial).toBe(want.rejected);
     expect(door.spans.map(([tenant]) => tenant)).toEqual(Array(want.spans ?? 0).fill('agents'));
     expect(door.records).toHaveLength(want.records ?? 0);
-    // Written down as it came, so that it can be read again.
+    // Written down unchanged, so that it can be read again.
     if (door.spans.length + door.records.length > 0)
       expect(door.bodies.at(-1)).toMatchObject({ contentEncoding: request.coding ?? '', body: packedBody(request) });
     expect([...door.counts.keys()].filter((key) => key.startsWith('tracejury.receiver.requests'))).toEqual([
@@ -215,7 +215,7 @@ describe.each(transports)('otlp over $name', ({ name: transport, open, send }) =
   });
 });
 
-/** As both transports compress it. */
+/** Compressed as in both transports. */
 function packedBody({ body, coding }: Request): Buffer {
   return Buffer.from(coding === undefined ? body : coding === 'gzip' ? gzipSync(body) : deflateSync(body));
 }

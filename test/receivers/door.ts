@@ -19,12 +19,12 @@ export interface Door {
   readonly warnings: { readonly [field: string]: unknown }[];
   /** Sums by metric and label values, for example `tracejury.receiver.requests http traces 200`. */
   readonly counts: Map<string, number>;
-  /** Bodies as they came. */
+  /** Unchanged bodies. */
   readonly bodies: { readonly body: Buffer; readonly contentEncoding: string }[];
   admission: Admission;
-  /** Whether a sender takes little; it is let in whatever `admission` says. */
+  /** True for a sender of little; it is let in at any `admission`. */
   modest?: (sender: string) => boolean;
-  /** What each delivery of spans waits for. */
+  /** The promise that each delivery of spans waits for. */
   beforeAnswer?: Promise<void>;
   /** Thrown by the next delivery. */
   fault: Error | undefined;
@@ -46,7 +46,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   return opened(options, otlpHttpReceiver);
 }
 
-/** Of OTLP over gRPC. */
+/** The port of OTLP over gRPC. */
 export async function openGrpcDoor(options: DoorOptions = {}): Promise<Door> {
   return opened(options, otlpGrpcReceiver);
 }

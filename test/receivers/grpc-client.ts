@@ -8,10 +8,10 @@ export const logsPath = '/opentelemetry.proto.collector.logs.v1.LogsService/Expo
 export const metricsPath = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
 
 export interface GrpcAnswer {
-  /** By its name in the gRPC specification. */
+  /** The status by its name in the gRPC specification. */
   readonly code: string;
   readonly message: string;
-  /** Of google.rpc.RetryInfo. */
+  /** The delay of google.rpc.RetryInfo. */
   readonly retryAfterSeconds: number | undefined;
   readonly body: Buffer;
 }
@@ -60,7 +60,7 @@ export function grpcClient(
   };
 }
 
-/** One request on a connection of its own. */
+/** One request on a separate connection. */
 export async function grpcSend(port: number, request: GrpcSend): Promise<GrpcAnswer> {
   const client = grpcClient(port, { coding: request.coding });
   try {
@@ -80,7 +80,7 @@ function refused({ code, details, metadata }: ServiceError): GrpcAnswer {
   };
 }
 
-/** As google/rpc/status.proto, google/rpc/error_details.proto, any.proto and duration.proto define them. */
+/** Follows google/rpc/status.proto, google/rpc/error_details.proto, any.proto and duration.proto. */
 const google = protobuf.parse(
   `
   syntax = "proto3";
@@ -95,9 +95,10 @@ function retryAfter(bytes: Buffer, code: number): number | undefined {
   const read = (name: string, from: Uint8Array): { readonly [field: string]: unknown } =>
     google.lookupType(name).toObject(google.lookupType(name).decode(from), { longs: Number, defaults: true });
   const told = read('Status', bytes);
-  if (told['code'] !== code) throw new Error(`the details tell another code: ${String(told['code'])}`);
+  if (told['code'] !== code) throw new Error(`the details have another code: ${String(told['code'])}`);
   const [detail] = told['details'] as readonly { readonly type_url: string; readonly value: Uint8Array }[];
-  if (detail?.type_url !== 'type.googleapis.com/google.rpc.RetryInfo') throw new Error(`the details are no RetryInfo: ${detail?.type_url}`);
+  if (detail?.type_url !== 'type.googleapis.com/google.rpc.RetryInfo')
+    throw new Error(`the details are not a RetryInfo: ${detail?.type_url}`);
   const delay = read('RetryInfo', detail.value)['retry_delay'] as { readonly seconds: number; readonly nanos: number };
   return delay.seconds + delay.nanos / 1e9;
 }

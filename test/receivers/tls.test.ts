@@ -100,7 +100,7 @@ describe.each(kinds)('TLS over $transport', ({ transport, open, alpn, exporters 
     });
   }
 
-  test(`otlp_${transport}: a certificate is no token`, async () => {
+  test(`otlp_${transport}: a certificate does not replace a token`, async () => {
     const door = await opened({ tls: mutualTls, tokens: [{ name: 'shop', value: 'k' }] });
     for (const exporter of Object.values(exporters)) expect(await sent(exporter(door.port, knownClient))).toBe(false);
     expect(door.spans).toEqual([]);
@@ -132,7 +132,7 @@ describe.each(kinds)('TLS over $transport', ({ transport, open, alpn, exporters 
     socket.destroy();
   });
 
-  test(`otlp_${transport}: what is no handshake is counted, told nothing and cut off`, async () => {
+  test(`otlp_${transport}: bytes that are not a handshake are counted, answered with nothing and cut off`, async () => {
     const door = await opened({ tls: serverTls });
     const socket = connectPlain(door.port, '127.0.0.1').on('error', () => undefined);
     let heard = '';
@@ -144,7 +144,7 @@ describe.each(kinds)('TLS over $transport', ({ transport, open, alpn, exporters 
     expect([...door.counts.keys()].filter((key) => key.startsWith('tracejury.receiver.requests'))).toEqual([]);
   });
 
-  test(`otlp_${transport}: the log tells what to change in a client that speaks without TLS`, async () => {
+  test(`otlp_${transport}: the log names the remedy for a client that speaks without TLS`, async () => {
     for (const words of ['POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']) {
       const door = await opened({ tls: serverTls });
       const socket = connectPlain(door.port, '127.0.0.1').on('error', () => undefined);

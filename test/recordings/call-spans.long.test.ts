@@ -1,6 +1,6 @@
 /**
- * The span that a tool call's verdict is attached to is the one that ran the tool. Recordings expect no span ids; what a span's own words say of
- * it, read here without any collector, tells whether it can be the one.
+ * The span that a tool call's verdict is attached to is the one that ran the tool. Recordings expect no span ids; the words of a span about
+ * itself, read here without any collector, show whether it can be the one.
  */
 import { expect, test } from 'vitest';
 import { plainText } from '../../src/model/json.ts';
@@ -11,7 +11,7 @@ const KIND = /(?:^|[._])(?:span[._]?(?:kind|type)|observation[._]?type|operation
 const TOOL = /^"?(?:tool|execute_tool|tool_call|function_call|tool_use)"?$/i;
 const MODEL = /^"?(?:llm|chat|generation|chat_model|text_completion|generate_content|completion|agent|invoke_agent)"?$/i;
 
-/** What the attributes under a word for kinds say. */
+/** Meanings of the attributes under a word for kinds. */
 function says(span: Span, what: RegExp): boolean {
   return span.attributeKeys().some((key) => KIND.test(key) && what.test(plainText(textual(span, key))));
 }
@@ -29,7 +29,7 @@ function names(span: Span, tool: string): boolean {
   );
 }
 
-test('recordings: a tool call has the span that ran the tool, where one says so', () => {
+test('recordings: a tool call has the span that ran the tool, where one claims it', () => {
   const wrong = ownRecordings().flatMap((recording) => {
     const { spans } = contentsOf(recording);
     // A run that is spread over several traces has calls in all of them.

@@ -38,7 +38,7 @@ describe('claims', () => {
     expect(counts(change)(field)).toEqual(expected);
   });
 
-  test('claims: what the spans carry in part is excused as far as it is less', () => {
+  test('claims: a value that the spans carry in part is excused as far as it is less', () => {
     expect(counts({ llm_calls: 99 }, { partly_carried: ['llm_calls'] })('llm_calls')).toEqual([1, 0, 0]);
     expect(counts({ llm_calls: 1 }, { partly_carried: ['llm_calls'] })('llm_calls')).toEqual([0, 1, 0]);
   });

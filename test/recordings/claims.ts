@@ -1,6 +1,6 @@
 /**
- * What reconstructed runs claim of what an agent did, value by value, and whether it is so. A claim is a value that is told; a value that is
- * not told is no claim. What a recording excuses is excused here too.
+ * Claims of reconstructed runs about an agent's work, value by value, and their truth. A claim is a reported value; a value that is
+ * not reported makes no claim. Excuses of a recording are excuses here too.
  */
 import type { EvidenceClass } from '../../src/model/evidence.ts';
 import { requestCount, type Run, type ToolCall } from '../../src/model/agent-trace.ts';
@@ -34,9 +34,9 @@ export type ClaimField = (typeof claimFields)[number];
 export interface Claim {
   readonly field: ClaimField;
   readonly state: 'right' | 'wrong' | 'not claimed';
-  /** What was expected and what is told, for who looks for the cause. */
+  /** The expected and the reported value, for readers who look for the cause. */
   readonly detail: string;
-  /** How the reader by evidence knows it; absent: others told it, or nobody. */
+  /** How the reader by evidence knows it; absent when others reported it, or no reader did. */
   readonly by?: EvidenceClass;
 }
 
@@ -101,7 +101,7 @@ function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whol
   definitionClaims(expected, whole, say);
   for (const sub of expected.sub_agents)
     say('sub_agents', whole.slice(1).some((run) => run.trace.agent === sub.agent_name) ? 'right' : 'not claimed', sub.agent_name);
-  // A sub-agent without a name tells no name of one that is expected.
+  // A sub-agent without a name reports no name of an expected one.
   const named = new Set(whole.slice(1).flatMap(({ trace: { agent } }) => agent ?? []));
   let unnamed = expected.sub_agents.filter((sub) => !named.has(sub.agent_name)).length;
   for (const run of whole.slice(1))
@@ -109,7 +109,7 @@ function traceClaims(recording: ExpectedRecording, expected: ExpectedTrace, whol
       say('sub_agents', 'wrong', 'none', run.trace.agent ?? 'no name');
 }
 
-/** Which field of a run's evidence a claim is of. */
+/** The field of a run's evidence that a claim belongs to. */
 const sources: { readonly [field in ClaimField]?: string } = {
   agent_name: 'agent',
   input: 'input',
@@ -122,7 +122,7 @@ function isSameModel(expected: string, told: string): boolean {
   return modelNames(told).some((name) => name.startsWith(expected)) || expected.startsWith(told);
 }
 
-/** Who made a call in the run of a sub-agent that nobody names. */
+/** The maker of a call in the run of a sub-agent without a name. */
 const unnamed = '';
 
 interface Owned<Call> {
@@ -169,7 +169,7 @@ function callClaims(recording: ExpectedRecording, expected: ExpectedTrace, whole
   for (const { call, known } of told) say('tool call names', 'wrong', 'no such call', call.name, known);
 }
 
-/** Of calls of one name, the one of the same agent whose arguments are the same. */
+/** Among calls of one name, the one of the same agent with the same arguments. */
 function bestOf(same: readonly Owned<ToolCall>[], { call: { arguments: wanted }, by }: Owned<ExpectedCall>): Owned<ToolCall> | undefined {
   const equal = same.filter(({ call }) => isEqual(wanted, call.arguments));
   return equal.find((one) => one.by === by) ?? equal[0] ?? same.find((one) => one.by === by) ?? same[0];
@@ -194,7 +194,7 @@ function oneCall(recording: ExpectedRecording, wanted: ExpectedCall, told: ToolC
 /** Tools beside the agent's own are the framework's, and are offered too. */
 function definitionClaims(expected: ExpectedTrace, whole: readonly Run[], say: Say): void {
   const told = whole.flatMap((run) => run.trace.toolDefinitions);
-  // Each agent of a run may offer a tool of one name, in words of its own.
+  // Each agent of a run may offer a tool of one name, in different words.
   const own = new Map(
     [...expected.tools, ...expected.sub_agents.flatMap((sub) => sub.tools)].map((tool) => [`${tool.name}\n${tool.description}`, tool]),
   );

@@ -16,7 +16,7 @@ export function differences(expected: ExpectedRecording, runs: readonly Run[]): 
   const excuse = (path: string): Excuse => excuseOf(expected, path);
   for (const other of expected.other_otlp_traces)
     if (runs.some((run) => run.traceId === other.otlp_trace_id))
-      found.push(`trace ${other.otlp_trace_id} (${other.root_spans.join(', ')}) is no agent run, but one was reported`);
+      found.push(`trace ${other.otlp_trace_id} (${other.root_spans.join(', ')}) is not an agent run, but one was reported`);
   for (const trace of expected.traces) {
     if (trace.split_over_otlp_traces !== undefined) {
       const [merged, ...others] = mergedRuns(trace.split_over_otlp_traces, runs);
@@ -224,7 +224,7 @@ function compareTools(expected: readonly ExpectedTool[], actual: readonly ToolDe
       if (to.excuse('tools[].name') === undefined) to.differences.push(`tools: ${tool.name} is missing`);
       continue;
     }
-    // Each agent of a run may offer a tool of this name, in words of its own.
+    // Each agent of a run may offer a tool of this name, in different words.
     const described = same.flatMap(({ description }) => description ?? []);
     if (!(described.length === 0 && noDescription !== undefined) && !described.some((one) => isEqual(tool.description, one)))
       to.differences.push(`tools.${tool.name}.description: expected ${show(tool.description)}, got ${show(described[0])}`);

@@ -1,10 +1,10 @@
-/** The confidence that runs tell is what the recordings of SDKs show whose collectors are taken out. */
+/** The confidence of runs agrees with the recordings of SDKs whose collectors are taken out. */
 import { expect, test } from 'vitest';
 import { confidences } from '../../src/model/evidence.ts';
 import { claimsByClass, measured } from './left-out.ts';
 import { ownRecordings } from './read.ts';
 
-test('confidence: each class of evidence is as often right as it says, within a hundredth', () => {
+test('confidence: each class of evidence is as often right as it claims, within a hundredth', () => {
   const classes = claimsByClass(measured(ownRecordings()));
   expect([...classes.keys()]).toEqual(Object.keys(confidences));
   for (const [by, { right, wrong }] of classes) {

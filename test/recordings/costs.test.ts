@@ -19,7 +19,7 @@ test('costs: over the recordings every token is priced once, or the cost is unkn
     const excused = [...none, ...some].some((path) => path.startsWith('tokens') || path === 'llm_calls' || path === 'model');
     const calls = play({ name, ...recording }).runs.flatMap((run) => callCosts(run.trace, prices));
     if (calls.some(({ kind }) => kind !== 'priced') || calls.length === 0)
-      return excused ? 'unknown' : `${name}: unknown although the tokens are told`;
+      return excused ? 'unknown' : `${name}: unknown although the tokens are known`;
     const wanted = traces.reduce((total, { tokens }) => total + (tokens?.input ?? 0) + (tokens?.output ?? 0) * 1_000_000, 0);
     const actual = numberOf(sum(calls.flatMap((one) => (one.kind === 'priced' ? [one.amount] : []))));
     if (actual === wanted) return 'equal';

@@ -1,6 +1,6 @@
 /**
- * What a recording excuses as not carried is not in its bytes: an excuse that is not true hides a failure. Texts are looked for; numbers and
- * single words stand in bytes for other reasons too.
+ * A value that a recording excuses as not carried is not in its bytes: a false excuse hides a failure. Texts are looked for; numbers and
+ * single words are in bytes for other reasons too.
  */
 import { expect, test } from 'vitest';
 import { isJsonArray, isJsonObject, jsonText, type JsonValue } from '../../src/model/json.ts';
@@ -24,7 +24,7 @@ const texts: readonly (readonly [path: string, of: (trace: ExpectedTrace) => rea
 
 const recordings = ownRecordings();
 
-/** Names of agents are words that stand for other things too. */
+/** Names of agents are words with other meanings too. */
 const charsMin = 6;
 
 function excusedInBytes(recording: Recording): readonly string[] {
@@ -36,7 +36,7 @@ function excusedInBytes(recording: Recording): readonly string[] {
     recording.expected.traces.flatMap((trace) =>
       of(trace)
         .filter((value) => typeof value === 'string' && value.length >= charsMin)
-        // Agents tell what went wrong in their answers too.
+        // Agents report failures in their answers too.
         .filter((value) => path === 'final_response' || !String(trace.final_response).includes(String(value)))
         .flatMap((value) => (bytes.includes(String(value)) ? [`${path}: ${String(value)}`] : [])),
     ),
@@ -77,31 +77,28 @@ function placesOf(recording: Recording): readonly Place[] {
   ];
 }
 
-test('excuses: what a recording says to be carried nowhere is not in its bytes', () => {
+test('excuses: a value that a recording excuses as carried nowhere is not in its bytes', () => {
   expect(recordings.flatMap((recording) => excusedInBytes(recording).map((found) => `${recording.name} ${found}`))).toEqual([]);
 });
 
 const claims = openRecordings.filter(({ because }) => because.startsWith('absent in the bytes'));
 
-test('excuses: an open recording that is absent in the bytes says what is absent, and no other does', () => {
+test('excuses: an open recording that is absent in the bytes lists the absent texts, and no other does', () => {
   expect(openRecordings.filter(({ absent }) => absent !== undefined)).toEqual(claims);
   expect(claims.length).toBeGreaterThan(0);
 });
 
-test.each(claims.map(({ recording, absent = [] }) => [recording, absent] as const))(
-  'excuses: %s has no byte that tells it',
-  (name, absent) => {
-    const recording = recordings.find((one) => one.name === name);
-    const places = recording === undefined ? [] : placesOf(recording);
-    for (const one of absent) {
-      const asked = (recording?.expected.traces ?? []).filter((trace) => JSON.stringify(trace).includes(one.text));
-      const telling = asked.map(({ otlp_trace_id: id }) => places.filter((place) => place.traceId === id && tells(place, one)));
-      expect(asked.length, `the agent had ${one.text}`).toBeGreaterThan(0);
-      // The dump of the trace that tells it least.
-      expect(telling.toSorted((a, b) => a.length - b.length)[0]).toEqual([]);
-    }
-  },
-);
+test.each(claims.map(({ recording, absent = [] }) => [recording, absent] as const))('excuses: %s has no byte with it', (name, absent) => {
+  const recording = recordings.find((one) => one.name === name);
+  const places = recording === undefined ? [] : placesOf(recording);
+  for (const one of absent) {
+    const asked = (recording?.expected.traces ?? []).filter((trace) => JSON.stringify(trace).includes(one.text));
+    const telling = asked.map(({ otlp_trace_id: id }) => places.filter((place) => place.traceId === id && tells(place, one)));
+    expect(asked.length, `the agent had ${one.text}`).toBeGreaterThan(0);
+    // The dump of the trace with the least of it.
+    expect(telling.toSorted((a, b) => a.length - b.length)[0]).toEqual([]);
+  }
+});
 
 function tells({ key, span, value }: Place, { text, at, span: only, besides }: Absent): boolean {
   if (key === besides || (only !== undefined && span !== only)) return false;

@@ -42,14 +42,14 @@ export interface ExpectedTrace {
   readonly sub_agents: readonly ExpectedSubAgent[];
 }
 
-/** What was recorded: the instrumentation, and the framework under it where that is another package. */
+/** The recorded instrumentation, and the framework under it where that is another package. */
 export interface Source {
   readonly package: string;
   readonly version: string;
   readonly framework: string | null;
   readonly framework_version: string | null;
   readonly language?: string;
-  /** Where it was not recorded but written from documentation. */
+  /** The documentation that a case was written from instead of a recording. */
   readonly pages?: readonly string[];
 }
 

@@ -8,13 +8,13 @@ interface Outcome {
   readonly missing: number;
 }
 
-/** What was read of one instrumentation. */
+/** Fields read from one instrumentation. */
 export interface Contact {
   readonly instrumentation: string;
   readonly scenarios: { readonly [scenario: string]: Outcome };
 }
 
-/** How the same recordings were read once the readers had changed for them. */
+/** The reading of the same recordings once the readers had changed for them. */
 interface After {
   readonly equal: number;
   readonly wrong: number;

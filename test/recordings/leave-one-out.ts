@@ -1,6 +1,6 @@
 /**
- * `npm run check -- leave-one-out`: plays every recording without the collectors of SDKs, with those of conventions and the reader by evidence
- * alone, and counts what they claim. An argument picks recordings by name and shows each wrong claim.
+ * `npm run check -- leave-one-out`: plays every recording without the collectors of SDKs, only with those of conventions and the reader by evidence,
+ * and counts the claims. An argument picks recordings by name and shows each wrong claim.
  */
 import { ownRecordings } from './read.ts';
 import { claimTables, confidenceTable, measured } from './left-out.ts';

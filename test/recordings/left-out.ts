@@ -18,7 +18,7 @@ export interface Measured {
   readonly isEqual: boolean;
 }
 
-/** Leaves out the recordings of which no byte tells what is asked. */
+/** Leaves out the recordings whose bytes lack the value. */
 export function measured(recordings: readonly Recording[]): readonly Measured[] {
   return measuredBy(
     byEvidence,

@@ -1,6 +1,6 @@
 /**
- * Recordings as an instrumentation that nobody knows might have written them: other prefixes, other words for kinds, content in other places,
- * more spans. What a collector of an SDK knows does not help there.
+ * Recordings as an unknown instrumentation might have written them: other prefixes, other words for kinds, content in other places,
+ * more spans. The knowledge of a collector of an SDK does not help there.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ export function mutated(recording: Recording, mutations: readonly Mutation[]): r
     });
 }
 
-/** Where vendors put their names. */
+/** Places where vendors put their names. */
 const PREFIX =
   /^(?:gen_ai|openinference|traceloop|llm|langfuse(?:\.observation|\.trace)?|langsmith|mlflow|ai|lmnr|gcp\.vertex\.agent|logfire|mastra|genkit|koog|fi|openlit|langtrace|pydantic_ai|crewai|haystack)\./;
 
@@ -150,7 +150,7 @@ export const noStatus: Mutation = {
   },
 };
 
-/** Lists of messages, each message's members in keys of their own. */
+/** Lists of messages, each message's members in separate keys. */
 export const flatMessages: Mutation = {
   name: 'messages in flattened lists',
   span: (span) => {
@@ -227,7 +227,7 @@ export const clientSpans: Mutation = {
 };
 
 export const renamedSpans: Mutation = {
-  name: 'spans named after the operation alone',
+  name: 'spans named only after the operation',
   span: (span) => {
     const [operation, ...rest] = span.name.split(' ');
     if (rest.length > 0 && /^(?:chat|invoke_agent|execute_tool)$/.test(operation ?? '')) span.name = operation ?? '';

@@ -23,12 +23,12 @@ const recordings = [
   (group) => scenarios.map((scenario) => group.find(({ name }) => name.endsWith(`/${scenario}`))).find((one) => one !== undefined) ?? [],
 );
 
-/** What such a copy says wrong after all; nothing else may be. */
+/** Known false claims of such a copy; it may have no others. */
 const knownWrong: readonly { readonly mutation: string; readonly recordings: readonly string[]; readonly because: string }[] = [
   {
     mutation: 'underlines instead of dots',
     recordings: ['js-langwatch-langgraph/handoff', 'langsmith-langgraph-supervisor/handoff', 'langsmith-langgraph-swarm/handoff'],
-    because: 'the root is in error, as LangGraph hands over by an exception, and no key tells its answer',
+    because: 'the root is in error, as LangGraph hands over by an exception, and no key has its answer',
   },
   {
     mutation: 'underlines instead of dots',
@@ -38,17 +38,17 @@ const knownWrong: readonly { readonly mutation: string; readonly recordings: rea
       'langsmith-openai-agents/handoff',
       'respan-llama-index/handoff',
     ],
-    because: 'nothing but the names of spans says who works',
+    because: 'only the names of spans show who works',
   },
   {
     mutation: 'underlines instead of dots',
     recordings: ['js-traceloop-langgraph/handoff'],
-    because: 'the frame around a function, which tells that the span is named after it, is not found',
+    because: 'the frame around a function, which shows that the span is named after it, is not found',
   },
   {
     mutation: 'underlines instead of dots',
     recordings: ['litellm-otel/toolerror'],
-    because: 'the requests of a loop have no key that says so; the span around them holds what the last one used',
+    because: 'the requests of a loop have no key for it; the span around them holds the prompt of the last one',
   },
   {
     mutation: 'underlines instead of dots',
@@ -63,27 +63,27 @@ const knownWrong: readonly { readonly mutation: string; readonly recordings: rea
   {
     mutation: 'messages in flattened lists',
     recordings: ['genai-dspy/sequential', 'openlit-crewai/handoff', 'openlit-smolagents/handoff'],
-    because: 'the question stands in a prompt of the framework; the agent tells it only in the list',
+    because: 'the question is in a prompt of the framework; only the list has the agent’s own',
   },
   {
     mutation: 'content in an event',
     recordings: ['traceai-google-adk/handoff'],
-    because: 'the prompt is told without what the framework writes after it, and the recording expects it with that',
+    because: 'the prompt is read without the text that the framework writes after it, and the recording expects it with that',
   },
   {
     mutation: 'content in an event',
     recordings: ['llm-tracekit-langchain/handoff'],
-    because: 'arguments in an event are not read, and they alone say that one conversation is the task of another',
+    because: 'arguments in an event are not read, and only they show that one conversation is the task of another',
   },
   {
     mutation: 'content in an event',
     recordings: ['js-sentry-ai-sdk/agent-as-tool'],
-    because: 'the span of an agent has a model, tokens and messages as a request has, and nothing but its name says more',
+    because: 'the span of an agent has a model, tokens and messages as a request has, and only its name shows more',
   },
   {
     mutation: 'no status',
     recordings: ['honeyhive-openai/toolerror'],
-    because: 'only the status says that a second span tells the failure of the first again',
+    because: 'only the status shows that a second span repeats the failure of the first',
   },
   {
     mutation: 'a client’s span inside each request',
@@ -93,7 +93,7 @@ const knownWrong: readonly { readonly mutation: string; readonly recordings: rea
   {
     mutation: 'a client’s span inside each request',
     recordings: ['js-mastra-laminar/agent-as-tool'],
-    because: 'the span around a loop is no request and has no client of its own below it',
+    because: 'the span around a loop is not a request and has no client below it',
   },
 ];
 
@@ -119,7 +119,7 @@ test.each(mutations.map((list) => [list.map(({ name }) => name).join(', '), list
   const wrong = recordings
     .filter(({ name }) => !known.has(name))
     .flatMap((recording) =>
-      // What the reader by evidence says wrong of the recording itself is counted in the docs.
+      // False claims of the reader by evidence about the recording itself are counted in the docs.
       wrongIn(recording, playMutated(recording, list).runs).filter((one) => before.get(recording)?.has(one) !== true),
     );
   expect(wrong).toEqual([]);

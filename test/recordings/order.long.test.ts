@@ -1,6 +1,6 @@
 /**
- * However spans and records arrive, the last revision of every run says what it says when everything arrives at once. Verdicts depend on
- * nothing else: the same runs have the same evaluations. Spans with one start time keep their order: arrival is all that tells it.
+ * In any order of spans and records, the last revision of every run equals the one when everything arrives at once. Verdicts depend on
+ * nothing else: the same runs have the same evaluations. Spans with one start time keep their order: only arrival shows it.
  * TRACEJURY_ORDERS sets how many orders of each recording are tried.
  */
 import { hash } from 'node:crypto';
@@ -66,7 +66,7 @@ test('recordings: an order of aiqa-openai/stream that is not read whole yet', ()
   expect(orders[1], 'it is equal now: remove this test').not.toEqual(orders[0]);
 });
 
-/** The same for a recording whatever others there are. */
+/** The same for a recording among any others. */
 function chanceOf(name: string, nth: number): Chance {
   return seeded(Number.parseInt(hash('md5', name).slice(0, 7), 16) + nth);
 }
@@ -76,7 +76,7 @@ interface Delivery {
   readonly items: readonly Item[];
 }
 
-/** Records of one moment of one span stay in their order, and none is sent again before the first sending: nothing else tells their order. */
+/** Records of one moment of one span stay in their order, and none is sent again before the first sending: nothing else shows their order. */
 function deliveries(items: readonly Item[], chance: Chance): readonly Delivery[] {
   const known = new Map<string, number>();
   const sent = items.flatMap((item) => {
@@ -144,10 +144,10 @@ function replayed(order: readonly Delivery[], gatherers = 1): readonly Run[] {
   return [...last.values()].filter((run) => run.partOf === undefined);
 }
 
-/** One gatherer, or several that share the traces as shards do. */
+/** One gatherer, or several that share the traces as replicas do. */
 function gatherersUnder(clock: Clock, count: number) {
   const options = { collectors, clock, telemetry: noTelemetry };
-  /** Of each gatherer, by trace: what it was sent. */
+  /** The requests to each gatherer, by trace. */
   const sent = Array.from({ length: count }, () => new Map<string, Item[]>());
   const elsewhere = new Map<string, number>();
   const messages: (() => void)[] = [];
@@ -222,7 +222,7 @@ function gatherersUnder(clock: Clock, count: number) {
  * trace ids too; a span that adds nothing but its dialect makes no revision.
  */
 /**
- * As `dialects`, `evidence` is of the spans that were there when the run got its content. A late span that says the same more surely makes no
+ * Like `dialects`, `evidence` is of the spans that were there when the run got its content. A late span with the same facts in a surer form makes no
  * revision, so `evidence` counts only where nothing is late.
  */
 function comparable(

@@ -55,7 +55,7 @@ interface Body {
   readonly ignored: number;
 }
 
-/** The bodies of a recording, decoded, in the order in which they were sent. Each lies in memory of the pool. */
+/** The bodies of a recording, decoded, in the order in which they were sent. Each is in memory of the pool. */
 function* bodiesOf(recording: Recording, buffers: BufferPool): Generator<Body> {
   for (const file of recording.expected.files) {
     const raw = readFileSync(join(recording.folder, file.file));

@@ -15,7 +15,7 @@ test('recorded: the list of open recordings names each once, and only recordings
   expect(listed.filter((name, place) => !names.includes(name) || listed.indexOf(name) !== place)).toEqual([]);
 });
 
-test('recorded: the catalog of the rig says how each recording of a Python agent is made', () => {
+test('recorded: the catalog of the rig has the steps for each recording of a Python agent', () => {
   const catalog = JSON.parse(readFileSync(new URL('rig/catalog.json', import.meta.url), 'utf8')) as {
     readonly [instrumentation: string]: { readonly scenarios: readonly string[] };
   };

@@ -1,6 +1,6 @@
 /**
  * A recording with every scripted word replaced: tool names, arguments, questions, answers, results, descriptions and prompts, in the
- * bodies and in what is expected, by random words of other lengths. What reads the renamed copy as well reads dialects, not this script.
+ * bodies and in the expectations, by random words of other lengths. A reader of the renamed copy reads dialects, not this script.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

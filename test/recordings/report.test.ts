@@ -1,4 +1,4 @@
-/** The runner's report: recordings of our dialects count, and those of others are read as far as somebody understands them. */
+/** The runner's report: recordings of our dialects count, and those of others are read as far as some collector understands them. */
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ describe('report', () => {
     );
   });
 
-  test('report: an unknown dialect is read as far as a collector recognises its spans, says so, and does not count', () => {
+  test('report: an unknown dialect is read as far as a collector recognises its spans, is named, and does not count', () => {
     const read = recording('read', 'new', { spans: known });
     const unread = recording('unread', 'new', { spans: [span({ id: 1, attributes: { 'some.thing': 1 } })] });
     const { lines, passed, failed } = reportOf([read, unread], options);
@@ -95,7 +95,7 @@ describe('report', () => {
     expect([failed, lines.filter((line) => line.includes('FAILED: runs')).length]).toEqual([1, 1]);
   });
 
-  test('report: folders that are no recordings are left out', () => {
+  test('report: folders that are not recordings are left out', () => {
     mkdirSync(join(folder, 'sdk', 'empty'), { recursive: true });
     expect(recordingsIn(folder).map(({ name }) => name)).not.toContain('sdk/empty');
   });

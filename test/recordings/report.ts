@@ -1,4 +1,4 @@
-/** What the runner says of recordings: each with its fields that differ, and at the end every field over all of them. */
+/** The runner's report on recordings: each with its fields that differ, and at the end every field over all of them. */
 import { collectors } from '../../collectors/index.ts';
 import type { SpanId } from '../../src/model/ids.ts';
 import type { LogRecord } from '../../src/model/span.ts';
@@ -19,7 +19,7 @@ export interface Report {
 export interface ReportOptions {
   /** Dialects that we have recordings of: one of another name is read as far as some collector recognises its spans. */
   readonly knownDialects: ReadonlySet<string>;
-  /** Also says how each field differs in recordings that are not claimed. */
+  /** Shows for recordings that are not claimed how each field differs, too. */
   readonly isDetailed: boolean;
 }
 
@@ -42,7 +42,7 @@ export function reportOf(recordings: readonly Recording[], options: ReportOption
   };
 }
 
-/** What cannot be read at all differs as a whole; the others are read. */
+/** An unreadable recording differs as a whole; the others are read. */
 function replayed(recording: Recording, { knownDialects }: ReportOptions): Replayed {
   const { expected } = recording;
   const kind = isOpen(recording.name)

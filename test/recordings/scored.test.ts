@@ -1,5 +1,5 @@
 /**
- * Of every claimed recording it is pinned which evaluators score it: a dialect that loses a field turns scores into skips, which no
+ * For every claimed recording it is pinned which evaluators score it: a dialect that loses a field turns scores into skips, which no
  * comparison of runs need notice. The fixture is renewed on purpose only: `npx vitest run test/recordings/scored.test.ts -u`.
  */
 import { join } from 'node:path';
@@ -19,11 +19,11 @@ test('scored: each recording is scored by the evaluators that are pinned for it'
   await expect(scoredText(all)).toMatchFileSnapshot(join(fixtures, 'scored-evaluators.json'));
 });
 
-test('scored: with all that is expected said, nobody skips for want of it', () => {
+test('scored: with all expectations given, no evaluator skips for want of one', () => {
   const unsaid = all.flatMap(({ name, scored }) =>
     scored.flatMap(({ skipped }) => (skipped['no_expectation'] ?? []).map((one) => ({ name, one }))),
   );
-  // These are told by their options, or want a vector, which no recorded agent answers with.
+  // These depend on their options, or want a vector, which no recorded agent answers with.
   const others = new Set([
     ...evaluators.filter(({ expectationSchema }) => expectationSchema === undefined).map(({ id }) => id),
     'cosine_similarity',

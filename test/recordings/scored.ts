@@ -1,4 +1,4 @@
-/** Which evaluators score a recorded run, and which skip it with what reason, when it is told what the agent really did as the expectation. */
+/** The evaluators that score a recorded run, and those that skip it with their reason, when its expectation is what the agent really did. */
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluability } from '../../src/cli/inspect/inspection.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
@@ -63,7 +63,7 @@ function expectationOf({ traces }: ExpectedRecording, run: Run): JsonValue {
   } as JsonValue;
 }
 
-/** The text of the fixture: recordings of which the same is true stand together, so that a change is read once. */
+/** The text of the fixture: recordings with the same facts are together, so that a change is read once. */
 export function scoredText(all: readonly { readonly name: string; readonly scored: readonly Scored[] }[]): string {
   const runs = all.flatMap(({ name, scored }) => scored.map((one, index) => ({ run: runName(name, index, scored.length), one })));
   const groups = [...Map.groupBy(runs, ({ one }) => JSON.stringify(one)).values()];
@@ -74,7 +74,7 @@ export function scoredText(all: readonly { readonly name: string; readonly score
   )}\n`;
 }
 
-/** Of several runs each has its number, from 1. */
+/** Numbers several runs, from 1. */
 function runName(recording: string, index: number, runs: number): string {
   return runs === 1 ? recording : `${recording} run ${index + 1}`;
 }

@@ -1,4 +1,4 @@
-/** A collector that recognises spans of its SDK and tells nothing of them takes nothing from what the reader by evidence tells. */
+/** A collector that recognises spans of its SDK and reads nothing from them takes nothing from the reader by evidence. */
 import { expect, test } from 'vitest';
 import type { Collector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';

@@ -74,7 +74,7 @@ function readPrefix(source: Readable): Promise<{ readonly compressed: boolean; r
       settle();
       if (read.length > prefixBytes) source.unshift(read.subarray(prefixBytes));
       const flag = read.readUInt8(0);
-      if (flag > 1) reject(new JuryError('OTLP_MALFORMED', 'What it starts with is not the beginning of a gRPC message.'));
+      if (flag > 1) reject(new JuryError('OTLP_MALFORMED', 'Its first bytes are not the beginning of a gRPC message.'));
       else resolve({ compressed: flag === 1, length: read.readUInt32BE(1) });
     };
     const onEnd = (): void => {

@@ -78,7 +78,7 @@ const cases: readonly Case[] = [
   },
   { name: 'a failed tool', attributes: { kind: 'ACTION', fault: 'no seat' }, facts: { tool: { failed: { message: 'no seat' } } } },
   {
-    name: 'a payload that is no object tells nothing',
+    name: 'a payload that is not an object is ignored',
     attributes: { kind: 'ACTION', payload: '[1' },
     facts: { role: 'tool' },
     absent: ['tool.arguments', 'tool.id'],
@@ -165,7 +165,7 @@ testCases(
       absent: ['outputMessages', 'model', 'toolDefinitions'],
     },
     {
-      name: 'a tool that only its events tell',
+      name: 'a tool that is only in its events',
       span: {
         events: [
           { name: 'log', attributes: { tool: 'other' } },
@@ -196,7 +196,7 @@ test('configured dialects: the keys of a flattened list are wanted by their pref
   expect(spread.wants).toEqual({ keys: ['sort'], prefixes: ['acme.tools.', 'acme.prompt.', 'acme.engines.'] });
 });
 
-test('configured dialects: a span’s role tells whether it is an agent’s without reading it', () => {
+test('configured dialects: a span’s role shows whether it is an agent’s without reading it', () => {
   const isAgents = (kind: string): boolean | undefined => acme.isAgents?.(span({ id: 1, attributes: { kind } }));
   expect([isAgents('AGENT'), isAgents('FLOW'), isAgents('LLM'), isAgents('NOTHING')]).toEqual([true, true, false, undefined]);
 });
@@ -239,7 +239,7 @@ test.each([
   ['nothing', {}, { input: 'q', output: 'a', systemPrompt: 'be kind' }, []],
   ['an input', { input: 'none' }, { output: 'a', systemPrompt: 'be kind' }, ['input', 'inputDump']],
   ['instructions', { system_prompt: 'none' }, { input: 'q' }, ['systemPrompt']],
-] as const)('dialect: an entry that says %s to be nowhere', (_what, read, told, absent) => {
+] as const)('dialect: an entry that puts %s nowhere', (_what, read, told, absent) => {
   const reading = readingOf(read, { 'acme.span.kind': 'AGENT', 'acme.input': 'q', 'acme.output': 'a', 'acme.system_prompt': 'be kind' });
   expect(reading).toMatchObject({ role: 'agent', ...told });
   for (const member of absent) expect(reading).not.toHaveProperty(member);

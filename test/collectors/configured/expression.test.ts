@@ -1,4 +1,4 @@
-/** The language of `dialects`: what it says, and what a person is answered who writes it wrong. */
+/** The language of `dialects`: its meaning, and the answers to a person who writes it wrong. */
 import { expect, test } from 'vitest';
 import { parseCondition, parseExpression } from '../../../collectors/configured/expression.ts';
 
@@ -22,16 +22,16 @@ const expressions: readonly (readonly [text: string, want: object | string])[] =
   ["list(events['turn'].attributes.said)", { place: { from: 'list', prefix: 'said.', event: 'turn' }, path: [] }],
   [
     'list(attributes.acme.prompt.0.content)',
-    '"acme.prompt.0.content" is no prefix of a list > Write what stands before the index: list(attributes.acme.prompt).',
+    '"acme.prompt.0.content" is not a prefix of a list > Write the part before the index: list(attributes.acme.prompt).',
   ],
-  ['list(attributes.p.*)', '"p.*" is no prefix of a list > Write what stands before the index: list(attributes.p).'],
+  ['list(attributes.p.*)', '"p.*" is not a prefix of a list > Write the part before the index: list(attributes.p).'],
   [
     "list(events['e'].attributes.p.1)",
-    `"p.1" is no prefix of a list > Write what stands before the index: list(events['e'].attributes.p).`,
+    `"p.1" is not a prefix of a list > Write the part before the index: list(events['e'].attributes.p).`,
   ],
-  ['list(span.name)', `"span.name" is no list > Write list(attributes.PREFIX) or list(events['NAME']).`],
+  ['list(span.name)', `"span.name" is not a list > Write list(attributes.PREFIX) or list(events['NAME']).`],
   ['list(attributes.p', "has no ) that closes list( > Write list(attributes.PREFIX) or list(events['NAME'])."],
-  ['lists(attributes.p)', '"lists" is no function > Did you mean list?'],
+  ['lists(attributes.p)', '"lists" is not a function > Did you mean list?'],
   [
     "events['turn']",
     `"events['turn']" names no attribute of an event > Write events['NAME'].attributes.KEY, or list(events['NAME']) for all events of the name.`,
@@ -41,12 +41,12 @@ const expressions: readonly (readonly [text: string, want: object | string])[] =
     `"event.turn.x" names no attribute of an event > Write events['NAME'].attributes.KEY, or list(events['NAME']) for all events of the name.`,
   ],
   ['', 'is empty > Write attributes.KEY, json(attributes.KEY).member or span.name.'],
-  ['action', '"action" is no value > Did you mean attributes.action?'],
-  ['attribute.action', '"attribute.action" is no value > Did you mean attributes.action?'],
+  ['action', '"action" is not a value > Did you mean attributes.action?'],
+  ['attribute.action', '"attribute.action" is not a value > Did you mean attributes.action?'],
   ['attributes.', 'names no attribute > Write its key behind attributes.'],
-  ['span.nam', '"span.nam" is no value > Did you mean span.name?'],
-  ['JSON(attributes.a)', '"JSON" is no function > Did you mean json?'],
-  ['eval(attributes.a)', '"eval" is no function > Write attributes.KEY, json(attributes.KEY).member or span.name.'],
+  ['span.nam', '"span.nam" is not a value > Did you mean span.name?'],
+  ['JSON(attributes.a)', '"JSON" is not a function > Did you mean json?'],
+  ['eval(attributes.a)', '"eval" is not a function > Write attributes.KEY, json(attributes.KEY).member or span.name.'],
   ['json(attributes.a', 'has no ) that closes json( > Write json(attributes.KEY).member, or json(attributes.KEY) for the whole.'],
   ['json(attributes.a).b c', '" c" names no member > Write .name for a member of an object and [0] for an item of a list.'],
   ['json(attributes.a)[x]', '"[x]" names no member > Write .name for a member of an object and [0] for an item of a list.'],
@@ -73,10 +73,10 @@ const conditions: readonly (readonly [text: string, want: object | string])[] = 
   ],
   ['', "is empty > Write a comparison such as kind = 'TOOL' or kind != 'TOOL', or exists(KEY)."],
   ['kind', "\"kind\" compares nothing > Write a comparison such as kind = 'TOOL' or kind != 'TOOL', or exists(KEY)."],
-  ['kind = ACTION', '"ACTION" is no text in quotes > Write kind = \'ACTION\'.'],
-  ["kind = 'it's'", "\"'it's'\" is no text in quotes > Write kind = 'its'."],
-  ["kind == 'ACTION'", '== is no comparison > Write = for equal and != for different.'],
-  ['exist(kind)', '"exist" is no function > Did you mean exists(KEY)?'],
+  ['kind = ACTION', '"ACTION" is not a text in quotes > Write kind = \'ACTION\'.'],
+  ["kind = 'it's'", "\"'it's'\" is not a text in quotes > Write kind = 'its'."],
+  ["kind == 'ACTION'", '== is not a comparison > Write = for equal and != for different.'],
+  ['exist(kind)', '"exist" is not a function > Did you mean exists(KEY)?'],
 ];
 for (const [text, want] of conditions)
   test(`condition: ${text}`, () => {

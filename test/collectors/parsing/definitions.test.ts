@@ -63,8 +63,12 @@ const cases: readonly {
     raw: 'find_order,refund-order, shop.close',
     definitions: [{ name: 'find_order' }, { name: 'refund-order' }, { name: 'shop.close' }],
   },
-  { name: 'a text with a comma that is no list of names', raw: 'finds, and books', definitions: [{ name: 'finds, and books' }] },
-  { name: 'what is no definition', raw: [{ description: 'd' }, { name: '' }, { name: 5 }, null, 7, [], '{broken'], definitions: [] },
+  { name: 'a text with a comma that is not a list of names', raw: 'finds, and books', definitions: [{ name: 'finds, and books' }] },
+  {
+    name: 'values that are not definitions',
+    raw: [{ description: 'd' }, { name: '' }, { name: 5 }, null, 7, [], '{broken'],
+    definitions: [],
+  },
   { name: 'nothing', raw: undefined, definitions: [] },
 ];
 

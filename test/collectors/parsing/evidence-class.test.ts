@@ -1,4 +1,4 @@
-/** How the reader by evidence says that it knows what it tells. */
+/** The certainty that the reader by evidence gives for its values. */
 import { expect, test } from 'vitest';
 import { generic } from '../../../collectors/generic.ts';
 import type { SpanFacts } from '../../../collectors/collector.ts';
@@ -16,8 +16,8 @@ const cases: readonly (readonly [name: string, attributes: Attributes, want: Spa
     { 'acme.span.kind': 'agent', 'acme.input': 'q', 'acme.output': 'a' },
     { agentName: 'guess', input: 'ending', output: 'ending' },
   ],
-  ['a tool by its keys alone', { 'acme.tool.name': 'search', 'acme.tool.args': '{"x":1}' }, { tool: 'key' }],
-  ['a tool whose result stands under one word', { 'acme.tool.name': 'search', 'acme.result': '2' }, { tool: 'ending' }],
+  ['a tool only by its keys', { 'acme.tool.name': 'search', 'acme.tool.args': '{"x":1}' }, { tool: 'key' }],
+  ['a tool whose result has one word as key', { 'acme.tool.name': 'search', 'acme.result': '2' }, { tool: 'ending' }],
   ['a tool that has only its span’s name', { kind: 'tool', 'acme.tool.args': '{"x":1}' }, { tool: 'guess' }],
   [
     'a request whose messages are a flattened list',
@@ -25,7 +25,7 @@ const cases: readonly (readonly [name: string, attributes: Attributes, want: Spa
     { model: 'shape' },
   ],
   [
-    'what others told is not its',
+    'values of other readers are not its own',
     { 'acme.span.kind': 'agent', 'acme.agent.name': 'travel', 'acme.input.value': 'q' },
     { agentName: 'kind_and_key' },
     { role: 'agent', input: 'told' },

@@ -1,4 +1,4 @@
-/** Lists that were flattened into keys come back as they were. */
+/** Lists that were flattened into keys come back unchanged. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { flattened, flattenedDepthMax, flattenedItemsMax, unflattened } from '../../../collectors/parsing/flattened.ts';

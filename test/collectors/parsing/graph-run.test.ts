@@ -1,4 +1,4 @@
-/** Which spans of a graph tell its whole conversation. */
+/** Spans of a graph that have its whole conversation. */
 import { describe, expect, test } from 'vitest';
 import { graphRun } from '../../../collectors/traceloop.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
@@ -50,5 +50,6 @@ describe('graph run', () => {
     ['no input', undefined, { messages: [human, answer('travel')] }],
     ['no output', input, undefined],
   ];
-  for (const [name, given, output] of steps) test(`graph run: ${name}, so it is no run`, () => expect(graphRun(given, output)).toEqual({}));
+  for (const [name, given, output] of steps)
+    test(`graph run: ${name}, so it is not a run`, () => expect(graphRun(given, output)).toEqual({}));
 });

@@ -37,7 +37,7 @@ describe('message reprs', () => {
   for (const { name, text, message } of messages)
     test(`message reprs: ${name}`, () => expect(readMessages([text], 'user')).toEqual([message]));
 
-  test.each(['Paris(capital)', "Answer(text='a')", 'ChatMessage(_role=', 'plain words'])('message reprs: %s is no message', (text) => {
+  test.each(['Paris(capital)', "Answer(text='a')", 'ChatMessage(_role=', 'plain words'])('message reprs: %s is not a message', (text) => {
     expect(messageInRepr(text)).toBeUndefined();
     expect(readMessages([text], 'user')).toEqual([{ role: 'user', text, requested: [], results: [] }]);
   });

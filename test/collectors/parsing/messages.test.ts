@@ -251,7 +251,7 @@ const single: readonly { readonly name: string; readonly raw: AttributeValue | u
     messages: [{ requested: [] }],
   },
   {
-    name: 'a call whose arguments are no object',
+    name: 'a call whose arguments are not an object',
     raw: [{ role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'f', arguments: '{"x":' } }] }],
     messages: [{ requested: [{ name: 'f', arguments: null, argumentsText: '{"x":' }] }],
   },
@@ -266,7 +266,7 @@ const single: readonly { readonly name: string; readonly raw: AttributeValue | u
       { role: 'user', text: 'q' },
     ],
   },
-  { name: 'things that are no messages', raw: [null, 1, true], messages: [] },
+  { name: 'values that are not messages', raw: [null, 1, true], messages: [] },
 ];
 
 describe('messages', () => {
@@ -321,7 +321,7 @@ describe('messages', () => {
     expect(readMessages(asked, 'assistant')).toEqual([exchange[2]]);
   });
 
-  test('messages: an answer with a user in it is no message of the user, and a tool that is offered no call', () => {
+  test('messages: an answer with a user in it is not a message of the user, and an offered tool is not a call', () => {
     expect(readMessages('{"user": "bob"}', 'assistant').filter(({ role }) => role !== 'assistant')).toEqual([]);
     expect(readMessages('{"tools": [{"tool_name": "f"}]}', 'assistant').flatMap(({ requested }) => requested)).toEqual([]);
   });

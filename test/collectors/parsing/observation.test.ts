@@ -104,7 +104,7 @@ const results: readonly { readonly name: string; readonly output: AttributeValue
   { name: 'null is nothing', output: null, tool: { name: 't', result: null } },
   { name: 'false and zero are results', output: false, tool: { name: 't', result: false } },
   {
-    name: 'a message tells the call’s id',
+    name: 'a message has the call’s id',
     output: '{"type":"tool","content":"r","tool_call_id":"c1"}',
     tool: { name: 't', result: 'r', id: 'c1' },
   },
@@ -157,7 +157,7 @@ describe('observation', () => {
     expect(observedRetrieval(['text'])).toEqual({ role: 'retriever', documents: [{ content: 'text' }] });
   });
 
-  test('observation: a model that tells nothing tells nothing', () => {
+  test('observation: an empty model has no facts', () => {
     expect(observedModel({ name: 'm', input: undefined, output: undefined })).toEqual({ role: 'model' });
     expect(observedModel({ name: 'm', input: '{"tools":7,"messages":{}}', output: '{"choices":[]}' })).toMatchObject({ role: 'model' });
   });

@@ -28,7 +28,7 @@ const read: readonly { readonly name: string; readonly text: string; readonly va
   { name: 'quotes of either kind', text: `["it's", 'say "hi"', 'it\\'s']`, value: ["it's", 'say "hi"', "it's"] },
   { name: 'escapes', text: "['\\n\\t\\\\\\x41\\u0141\\U0001f600\\q']", value: ['\n\t\\AŁ😀\\q'] },
   {
-    name: 'keys that are no texts',
+    name: 'keys that are not texts',
     text: "{1: 'a', None: 'b', (1, 2): 'c', 12345678901234567890: 'd'}",
     value: { 1: 'a', null: 'b', '[1,2]': 'c', '12345678901234567890': 'd' },
   },
@@ -47,7 +47,7 @@ const read: readonly { readonly name: string; readonly text: string; readonly va
   { name: 'something behind the end', text: '[1] x', value: undefined },
   { name: 'two values without a comma', text: '[1 2]', value: undefined },
   { name: 'a value that is missing', text: "{'a': }", value: undefined },
-  { name: 'an escape that is no character', text: "['\\UFFFFFFFF']", value: undefined },
+  { name: 'an escape that is not a character', text: "['\\UFFFFFFFF']", value: undefined },
   { name: 'an escape that is cut short', text: "['\\x4']", value: undefined },
   { name: 'an empty text', text: '', value: undefined },
 ];
@@ -83,7 +83,7 @@ describe('python literal', () => {
     });
   }
 
-  test('python literal: no text makes it throw, and a text cut short is no value', () => {
+  test('python literal: no text makes it throw, and a text cut short is not a value', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'{}[]():,\'"\\ \n1e.+-TrueNonFalsxu0a') }), (text) => void parsePythonLiteral(text)),
     );
@@ -102,7 +102,7 @@ describe('python literal', () => {
     expect(parsePythonLiteral(`['${'a'.repeat(pythonLiteralCharsMax)}']`)).toBeUndefined();
   });
 
-  test('python literal: a literal ends behind its last bracket, whatever stands in its quotes', () => {
+  test('python literal: a literal ends behind its last bracket, with any text in its quotes', () => {
     const ends: readonly (readonly [text: string, rest: string])[] = [
       ['[1, (2, {3})], raw=[4]', ', raw=[4]'],
       [`['a]', "b]", 'it\\'s ]'] x`, ' x'],
@@ -115,7 +115,7 @@ describe('python literal', () => {
     expect(pythonLiteralEnd('messages=[1], x', 9)).toBe(12);
   });
 
-  test('python literal: the end of a written value is found whatever follows', () => {
+  test('python literal: the end of a written value is found before any text', () => {
     fc.assert(
       fc.property(fc.array(value), fc.string(), (written, behind) => {
         const text = python(written, "'");
@@ -124,7 +124,7 @@ describe('python literal', () => {
     );
   });
 
-  test('python literal: a quoted text tells where it ends', () => {
+  test('python literal: the end of a quoted text is found', () => {
     expect(readQuoted("x='a\\'b', y", 2)).toEqual({ value: "a'b", end: 8 });
     expect(readQuoted("'open", 0)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** What a model thought is kept apart from what it said, however an API writes it. */
+/** A model's reasoning is kept apart from its answer, however an API writes it. */
 import { describe, expect, test } from 'vitest';
 import { readMessages } from '../../../collectors/parsing/messages.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
@@ -44,7 +44,7 @@ describe('reasoning', () => {
     );
   });
 
-  test('reasoning: a message that is nothing else says nothing', () => {
+  test('reasoning: a message of only reasoning has no text', () => {
     expect(readMessages([{ role: 'assistant', content: [{ type: 'thinking', thinking: 'hm' }] }])[0]).not.toHaveProperty('text');
   });
 

@@ -1,4 +1,4 @@
-/** What is read with the help of earlier requests is what is read without. */
+/** Reading with the help of earlier requests gives the same as without. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Repeats } from '../../../collectors/collector.ts';
@@ -13,7 +13,7 @@ import { span, type Attributes } from '../../builders/spans.ts';
 
 const list = flattened('m.');
 
-/** A conversation and what became of it: told again, with more behind it, with less, or another one. */
+/** A conversation and its continuation: repeated, with more behind it, with less, or another one. */
 type Step =
   | { readonly kind: 'more' | 'other'; readonly messages: readonly JsonObject[] }
   | { readonly kind: 'less' }
@@ -77,7 +77,7 @@ const forms: readonly Form[] = [
     read: (from, how) => plain(how.conversation(from, 'c', 'user')),
   },
   {
-    name: 'a text that is no JSON',
+    name: 'a text that is not JSON',
     attributes: (messages) => ({ c: messages.map(({ content }) => (typeof content === 'string' ? content : '')).join(',') }),
     read: (from, how) => plain(how.conversation(from, 'c', 'user')),
   },
@@ -101,7 +101,7 @@ const forms: readonly Form[] = [
 
 describe('repeats', () => {
   for (const { name, attributes, read } of forms) {
-    test(`repeats: ${name}: nothing else is told than without them`, () => {
+    test(`repeats: ${name}: the result is the same as without them`, () => {
       fc.assert(
         fc.property(requests, fc.constantFrom('protobuf' as const, 'json' as const), (conversations, encoding) => {
           const spans = readTraces(
@@ -119,7 +119,7 @@ describe('repeats', () => {
     });
   }
 
-  test('repeats: what was told before is not read again', () => {
+  test('repeats: earlier messages are not read again', () => {
     const messages: readonly JsonObject[] = Array.from({ length: 6 }, (_, at) => ({ role: 'user', content: `message ${at}` }));
     const spans = readTraces(
       writeTraces(

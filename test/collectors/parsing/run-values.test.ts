@@ -1,4 +1,4 @@
-/** What went into a run and came out of it, out of whatever a framework dumps. */
+/** Input and output of a run, from any dump of a framework. */
 import { describe, expect, test } from 'vitest';
 import { runInput, runOutput, type RunValue } from '../../../collectors/parsing/run-values.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
@@ -46,12 +46,12 @@ const inputs: readonly Case[] = [
   { name: 'messages in a telling member', raw: '{"input":[{"role":"user","content":"q"}],"session":1}', value: 'q' },
   { name: 'the only argument of a function', raw: '{"city":"Paris"}', value: 'Paris' },
   ...['name', 'workflow_name', 'agentName', 'run-id'].map((key): Case => ({
-    name: `the only member ${key} says what the run is called`,
+    name: `the only member ${key} names the run`,
     raw: JSON.stringify({ [key]: 'Agent workflow' }),
     value: undefined,
   })),
-  { name: 'one argument of several that tell nothing', raw: '{"city":"Paris","nights":2}', value: undefined },
-  { name: 'the only argument, when it is no text', raw: '{"nights":2}', value: undefined },
+  { name: 'one of several plain arguments', raw: '{"city":"Paris","nights":2}', value: undefined },
+  { name: 'the only argument, when it is not a text', raw: '{"nights":2}', value: undefined },
   { name: 'a function’s frame with an argument by place', raw: '{"args":["q"],"kwargs":{}}', value: 'q' },
   { name: 'a function’s frame with arguments by name', raw: '{"args":[],"kwargs":{"question":"q","tenant":1}}', value: 'q' },
   { name: 'a function’s frame around messages', raw: '{"args":[[{"role":"user","content":"q"}]],"kwargs":{}}', value: 'q' },
@@ -85,7 +85,7 @@ const outputs: readonly Case[] = [
   })),
   { name: 'CrewAI’s raw text before everything else', raw: '{"text":"x","raw":"a","tasks_output":[]}', value: 'a' },
   { name: 'a frame around it', raw: '{"outputs":{"output":"a"}}', value: 'a' },
-  { name: 'an object with one member that tells nothing', raw: '{"city":"Paris"}', value: undefined },
+  { name: 'an object with one plain member', raw: '{"city":"Paris"}', value: undefined },
 ];
 
 const nothing: readonly (AttributeValue | undefined)[] = [undefined, null, '', 'null'];
@@ -106,7 +106,7 @@ describe('run values', () => {
     expect(nothing.map(runInput)).toEqual(nothing.map(() => ({})));
   });
 
-  test('run values: the text form of an object of Python’s is a dump, whatever it says', () => {
+  test('run values: the text form of an object of Python’s is a dump, with any content', () => {
     const raw = "StopEvent(result=AgentOutput(response='a'))";
     expect(runOutput(raw)).toEqual<RunValue>({ dump: raw });
   });

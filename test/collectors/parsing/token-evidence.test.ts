@@ -1,9 +1,9 @@
-/** Tokens and models that only an answer tells, as the reader by evidence reads them. */
+/** Tokens and models that only an answer has, as the reader by evidence reads them. */
 import { describe } from 'vitest';
 import { generic } from '../../../collectors/generic.ts';
 import { testCases, type Case } from '../cases.ts';
 
-/** What only the answer of a model says, or only the span's name. */
+/** Facts that only the answer of a model has, or only the span's name. */
 const answers: readonly Case[] = [
   ...(
     [
@@ -28,7 +28,7 @@ const answers: readonly Case[] = [
     absent: ['outputTokens'],
   },
   {
-    name: 'a side that no key tells is in the usage, and parts of a side are no side',
+    name: 'a side without a key is in the usage, and parts of a side are not a side',
     attributes: {
       'acme.kind': 'llm',
       'acme.usage.output_tokens': 2,
@@ -50,7 +50,7 @@ const answers: readonly Case[] = [
     facts: { role: 'model', model: 'gpt-4o-mini' },
   },
   {
-    name: 'a route is no model',
+    name: 'a route is not a model',
     span: { name: 'POST /v1/chat' },
     attributes: { 'acme.kind': 'llm' },
     facts: {},

@@ -1,4 +1,4 @@
-/** What counts as cut short, and what only looks like it. */
+/** Texts that count as cut short, and texts that only look like it. */
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -46,11 +46,11 @@ const whole: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'a text of exactly 4096 characters', text: 'x'.repeat(4_096) },
   { name: 'whole JSON of exactly 1024 characters', text: `{"text":"${'x'.repeat(1_024 - 11)}"}` },
   { name: 'short JSON that breaks off', text: '{"origin": "JFK", "desti' },
-  { name: 'a broken text of a limit’s length that is no beginning of JSON', text: `{origin}: ${'x'.repeat(246)}` },
+  { name: 'a broken text of a limit’s length that is not the beginning of JSON', text: `{origin}: ${'x'.repeat(246)}` },
   { name: 'a log line in brackets', text: `[INFO] ${'x'.repeat(993)}` },
   { name: 'brackets that do not match', text: `{"a": [1, 2}${' '.repeat(244)}` },
   { name: 'JSON nested too deep to be data', text: '['.repeat(256) },
-  { name: 'a marker that stands in the middle', text: 'The list [truncated] goes on' },
+  { name: 'a marker in the middle', text: 'The list [truncated] goes on' },
   { name: 'a word that holds the marker’s', text: 'see array[untruncated]' },
   { name: 'talk about it', text: 'The output was truncated' },
 ];
@@ -68,7 +68,7 @@ describe('truncation', () => {
       expect(texts.filter((_, at) => holdsCutContainer(from, String(at)))).toEqual(texts.filter(isCutContainer));
   });
 
-  test('truncation: no JSON text is cut short, whatever its length', () => {
+  test('truncation: no JSON text of any length counts as cut short', () => {
     fc.assert(
       fc.property(fc.json(), (text) => !isCutContainer(text)),
       { numRuns: propertyRuns({ short: 300, long: 2_000 }) },

@@ -33,7 +33,7 @@ const argumentFrames: readonly { readonly name: string; readonly raw: AttributeV
     read: { arguments: trip },
   },
   { name: 'a frame around no arguments at all', raw: '{"args":[],"kwargs":{}}', read: { arguments: {} } },
-  { name: 'arguments by their places, whose names nobody tells', raw: '{"args":["JFK","CDG"],"kwargs":{}}', read: {} },
+  { name: 'positional arguments with unknown names', raw: '{"args":["JFK","CDG"],"kwargs":{}}', read: {} },
   { name: 'one argument by its place', raw: '{"args":["JFK"],"kwargs":{}}', read: {} },
   { name: 'arguments by place and by name', raw: '{"args":["JFK"],"kwargs":{"destination":"CDG"}}', read: {} },
   {
@@ -42,14 +42,14 @@ const argumentFrames: readonly { readonly name: string; readonly raw: AttributeV
     read: { arguments: null, argumentsText: '{"args":["{\\"x\\":"],"kwargs":{}}' },
   },
   {
-    name: 'a tool that has an argument kwargs of its own',
+    name: 'a tool with a real argument kwargs',
     raw: { kwargs: trip, other: 1 },
     read: { arguments: { kwargs: trip, other: 1 } },
   },
   { name: 'nothing', raw: '  ', read: { arguments: {} } },
   { name: 'an object nested deeper than is read', raw: deep, read: { argumentsPart: deep } },
   {
-    name: 'a list nested deeper than is read, which is no object',
+    name: 'a list nested deeper than is read, which is not an object',
     raw: `[${deep}]`,
     read: { arguments: null, argumentsText: `[${deep}]` },
   },
@@ -70,7 +70,7 @@ const resultFrames: readonly { readonly name: string; readonly raw: AttributeVal
     raw: JSON.stringify({ output: { type: 'tool', content: carried, tool_call_id: 'c1' } }),
     read: { result: flight, callId: 'c1' },
   },
-  { name: '{"output":{…}} of somebody’s own', raw: { output: { price: 1 } }, read: { result: { output: { price: 1 } } } },
+  { name: '{"output":{…}} of a user', raw: { output: { price: 1 } }, read: { result: { output: { price: 1 } } } },
   {
     name: '{"type":"tool","data":{…}}',
     raw: JSON.stringify({ type: 'tool', data: { content: carried, tool_call_id: 'c1', name: 't', status: 'success' } }),
@@ -161,7 +161,7 @@ const resultFrames: readonly { readonly name: string; readonly raw: AttributeVal
   { name: 'an empty list', raw: '[]', read: { result: [] } },
   { name: 'a list of other things', raw: [{ text: 'a', id: 1 }], read: { result: [{ text: 'a', id: 1 }] } },
   { name: 'null', raw: null, read: { result: null } },
-  { name: 'a text with a quote at either end that is no JSON', raw: '"a" and "b"', read: { result: '"a" and "b"' } },
+  { name: 'a text with a quote at either end that is not JSON', raw: '"a" and "b"', read: { result: '"a" and "b"' } },
 ];
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;
@@ -215,7 +215,7 @@ describe('values', () => {
     expect(jsonOf([new Uint8Array([255]), { a: { b: new Uint8Array([0]) } }])).toEqual(['/w==', { a: { b: 'AA==' } }]);
   });
 
-  test('values: a value that holds no bytes is given as it is', () => {
+  test('values: a value that holds no bytes is given unchanged', () => {
     const value = { a: [1] };
     expect(jsonOf(value)).toBe(value);
   });
@@ -233,7 +233,7 @@ describe('values', () => {
     ]);
   });
 
-  test('values: texts of parts are put together, and a list that holds anything else is left alone', () => {
+  test('values: texts of parts are put together, and a list that holds anything else is left unchanged', () => {
     expect([
       textOfParts([{ type: 'text', text: 'a' }, { type: 'output_text', text: 'b' }, { text: 'c' }]),
       textOfParts([{ type: 'image', url: 'x' }]),

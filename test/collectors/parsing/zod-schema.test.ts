@@ -44,7 +44,7 @@ const cases: readonly { readonly name: string; readonly written: JsonValue | und
     schema: { type: 'string' },
   },
   {
-    name: 'an object of version 3, whose shape stands beside it',
+    name: 'an object of version 3, whose shape is beside it',
     written: {
       _def: { typeName: 'ZodObject', unknownKeys: 'strip' },
       _cached: {
@@ -70,7 +70,7 @@ const cases: readonly { readonly name: string; readonly written: JsonValue | und
     },
   },
   { name: 'an object of version 3 whose shape is lost', written: three('ZodObject'), schema: { type: 'object' } },
-  { name: 'a kind that nobody knows', written: four({ type: 'acme' }), schema: {} },
+  { name: 'an unknown kind', written: four({ type: 'acme' }), schema: {} },
   { name: 'a JSON schema', written: { type: 'object', properties: { def: { type: 'string' } } }, schema: undefined },
   { name: 'something else', written: { def: 'x' }, schema: undefined },
   { name: 'nothing', written: undefined, schema: undefined },
@@ -79,7 +79,7 @@ const cases: readonly { readonly name: string; readonly written: JsonValue | und
 describe('zod-schema', () => {
   test.each(cases)('zod-schema: $name', ({ written, schema }) => expect(schemaOfZod(written)).toEqual(schema));
 
-  test('zod-schema: what is nested deeper than the limit is told without what it holds', () => {
+  test('zod-schema: values nested deeper than the limit are given without their content', () => {
     let nested = text;
     for (let depth = 0; depth < zodDepthMax * 200; depth++) nested = four({ type: 'array', element: nested });
     expect(JSON.stringify(schemaOfZod(nested)).length).toBeLessThan(1_000);

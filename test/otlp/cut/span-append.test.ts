@@ -1,4 +1,4 @@
-/** Fields added to spans in the bytes that came: the published messages read the same spans and what was added, and all else lies there as it came. */
+/** Fields added to spans in the received bytes: the published messages read the same spans with the additions, and all else is there unchanged. */
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
@@ -29,7 +29,7 @@ interface DecodedSpan {
   readonly events?: readonly object[];
 }
 
-/** What a verdict adds, as values and as the published messages have it. */
+/** The additions of a verdict, as values and in the published messages. */
 const added = fc.record({
   verdict: fc.string({ unit: anyCharacter, maxLength: 6 }),
   events: fc.array(
@@ -94,7 +94,7 @@ function rawSpans(body: Buffer): readonly Buffer[] {
     .flatMap((scope) => inner(scope, 2));
 }
 
-/** Every second trace; of every third of these every second span alone; and additions to some of the spans. */
+/** Every second trace; only every second span of every third of these; and additions to some of the spans. */
 function cutsOf(
   spans: readonly DecodedSpan[],
   additions: readonly (Added | undefined)[],
@@ -164,7 +164,7 @@ test('splice: spans that nothing is added to are the very bytes, and the others 
   );
 });
 
-test('splice: where all is wanted as it is, it is the very body; and its pieces are all of its spans', () => {
+test('splice: where all is wanted unchanged, it is the very body; and its pieces are all of its spans', () => {
   fc.assert(
     fc.property(traceRequests, ({ proto }) => {
       const body = traceRequest.encode(proto);
@@ -179,7 +179,7 @@ test('splice: where all is wanted as it is, it is the very body; and its pieces 
   );
 });
 
-test('splice: a damaged body is spliced, or told to be malformed', () => {
+test('splice: a damaged body is spliced, or reported as malformed', () => {
   fc.assert(
     fc.property(traceRequests, fc.nat(), fc.nat(255), added, ({ proto }, place, byte, one) => {
       const body = traceRequest.encode(proto);

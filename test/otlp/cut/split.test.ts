@@ -80,7 +80,7 @@ test.each(['protobuf', 'json'] as const)('otlp: likewise of a request of log rec
 const spans = [1, 2, 3, 4].map((id) => span({ id, trace: id, attributes: { text: 'x'.repeat(id) } }));
 
 test.each([
-  { name: 'of one trace stays as it is', body: writeTraces(spans.slice(0, 1), 'protobuf'), encoding: 'protobuf' as const },
+  { name: 'of one trace stays unchanged', body: writeTraces(spans.slice(0, 1), 'protobuf'), encoding: 'protobuf' as const },
   { name: 'without spans goes to the owner of what has no trace', body: Buffer.alloc(0), encoding: 'protobuf' as const },
   {
     name: 'with something else between its JSON spans is not divided',
@@ -97,7 +97,7 @@ test('otlp: indented JSON is divided as well', () => {
   expect(divided(Buffer.from(text), 'traces', 'json').size).toBeGreaterThan(1);
 });
 
-test('otlp: a damaged request is divided so that no sound span is lost, or it is told to be malformed', () => {
+test('otlp: a damaged request is divided so that no sound span is lost, or it is reported as malformed', () => {
   const body = writeTraces(spans, 'protobuf');
   fc.assert(
     fc.property(fc.nat(body.length - 1), fc.nat(255), (at, byte) => {

@@ -20,7 +20,7 @@ function some(ids: readonly string[]): ReadonlySet<string> {
   return new Set([...new Set(ids)].toSorted().filter((_id, at) => at % 2 === 0));
 }
 
-test('otlp: an excerpt holds the spans of a trace as they came, with their resource and scope', () => {
+test('otlp: an excerpt holds the unchanged spans of a trace, with their resource and scope', () => {
   fc.assert(
     fc.property(traceRequests, (request) => {
       const body = traceRequest.encode(request.proto);
@@ -55,7 +55,7 @@ test('otlp: an excerpt of log records likewise, and they are written as JSON', (
   );
 });
 
-test('otlp: of a damaged body an excerpt is made, or it is told to be malformed', () => {
+test('otlp: an excerpt of a damaged body is made, or it is reported as malformed', () => {
   const body = writeTraces(
     [1, 2, 3].map((id) => span({ id, trace: id, attributes: { text: 'x'.repeat(id) } })),
     'protobuf',

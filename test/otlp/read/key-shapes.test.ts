@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { attributeTable } from '../../../src/otlp/read/attribute-table.ts';
 import { keyShapes, type KeyShapes } from '../../../src/otlp/read/key-shapes.ts';
 
-/** Keys as they lie in a body, behind each other from `offset` on, each without a value. */
+/** Keys as in a body, behind each other from `offset` on, each without a value. */
 function shapeIn(shapes: KeyShapes, keys: readonly string[], offset: number): readonly string[] {
   const bytes = Buffer.concat([Buffer.alloc(offset, 0x2e), ...keys.map((key) => Buffer.from(key))]);
   const table = attributeTable({ bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) });
@@ -21,7 +21,7 @@ function shapeIn(shapes: KeyShapes, keys: readonly string[], offset: number): re
 
 const likeKeys = fc.array(fc.stringMatching(/^[ab.é]{0,9}$/), { minLength: 1, maxLength: 6 });
 
-test('key shapes: keys are told as they are written, whatever was read before them', () => {
+test('key shapes: keys are recognised as they are written, after any earlier ones', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(likeKeys, fc.nat({ max: 5 })), { minLength: 1, maxLength: 20 }), (spans) => {
       const shapes = keyShapes();

@@ -25,13 +25,13 @@ test.each(['traces', 'logs'] as const)('reads how many %s a receiver rejected, i
 test.each([
   ['an empty answer', 'json', ''],
   ['an answer without a partial success', 'json', '{}'],
-  ['a partial success with a message alone', 'json', '{"partialSuccess":{"errorMessage":"slow down"}}'],
+  ['a partial success with only a message', 'json', '{"partialSuccess":{"errorMessage":"slow down"}}'],
   ['a page', 'json', '<html>'],
   ['another JSON value', 'json', '[1]'],
-  ['a count that is no number', 'json', '{"partialSuccess":{"rejectedSpans":"many"}}'],
+  ['a count that is not a number', 'json', '{"partialSuccess":{"rejectedSpans":"many"}}'],
   ['a negative count', 'json', '{"partialSuccess":{"rejectedSpans":"-1"}}'],
   ['an empty answer', 'protobuf', ''],
-  ['bytes that are no message', 'protobuf', '\xff\xff\xff'],
+  ['bytes that are not a message', 'protobuf', '\xff\xff\xff'],
   ['a message that is cut off', 'protobuf', '\x0a\x05\x08'],
 ] as const)('counts nothing as rejected in %s (%s)', (_what, encoding, text) => {
   expect(rejectedItems(Buffer.from(text, 'latin1'), 'traces', encoding)).toBe(0);

@@ -1,4 +1,4 @@
-/** Texts in bytes that somebody else has written, as the names of spans. */
+/** Texts in bytes of other programs, such as the names of spans. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readTraces } from '../../../src/otlp/read/read.ts';

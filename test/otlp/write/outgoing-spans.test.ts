@@ -57,7 +57,7 @@ const own = fc
   }));
 const sentSpans = fc.oneof(agents, own);
 
-test('sent-spans: protobuf and JSON are read as the same spans, each alone and several in a request', () => {
+test('sent-spans: protobuf and JSON are read as the same spans, one and several in a request', () => {
   fc.assert(
     fc.property(fc.array(sentSpans, { minLength: 1, maxLength: 4 }), (spans) => {
       const read = (

@@ -17,7 +17,7 @@ const signals = [
 ] as const;
 const asProtobuf = (json: unknown, signal: OtlpSignal): Buffer => runSteps(protobufOfJson(Buffer.from(JSON.stringify(json)), signal));
 
-/** What the published messages read of a request in which nothing is left at its default. */
+/** A request without any default value, as the published messages read it. */
 const read = (message: Message, bytes: Buffer): unknown => message.decode(message.encode(message.decode(bytes)));
 
 for (const [signal, requests, message] of signals) {
@@ -30,7 +30,7 @@ for (const [signal, requests, message] of signals) {
     );
   });
 
-  test(`protobuf of JSON: of damaged ${signal} it is made, or they are told to be malformed`, () => {
+  test(`protobuf of JSON: it is made of damaged ${signal}, or they are reported as malformed`, () => {
     fc.assert(
       fc.property(requests, fc.nat(), fc.nat(255), ({ json }, place, byte) => {
         const body = Buffer.from(JSON.stringify(json));

@@ -1,4 +1,4 @@
-/** A pair is written in one go, and says the same as its parts. */
+/** A pair is written in one go, with the bytes of its parts. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { protobufWriter, type ProtobufWriter } from '../../../src/otlp/write/protobuf-writer.ts';
@@ -23,7 +23,7 @@ const numbers = [
   NaN,
   -Infinity,
 ];
-/** Of the value's message: written as it would be without a pair. */
+/** The bytes of the value's message, written as without a pair. */
 const values: readonly {
   readonly value: string | number | boolean;
   readonly asDouble: boolean;
@@ -56,7 +56,7 @@ for (const field of [1, 9, 15, 16, 3_000]) {
   });
 }
 
-test('protobuf writer: a pair that comes again has the bytes that it has alone, whatever came before', () => {
+test('protobuf writer: a repeated pair has the bytes that it has by itself, after any others', () => {
   const value = fc.oneof(
     fc.constantFrom<string | number | boolean>(0, -0, NaN, 1, 0.5, true, false, '', '0', 'true'),
     fc.nat({ max: 200 }),
@@ -78,7 +78,7 @@ test('protobuf writer: a pair that comes again has the bytes that it has alone, 
   );
 });
 
-test('protobuf writer: more different pairs than it keeps are written as they are', () => {
+test('protobuf writer: more different pairs than it keeps are written unchanged', () => {
   const to = protobufWriter();
   for (let round = 0; round < 2; round++) {
     for (let at = 0; at < 4_000; at++) {
@@ -94,7 +94,7 @@ test('protobuf writer: more different pairs than it keeps are written as they ar
   }
 });
 
-test('protobuf writer: a fixed number that comes again, and one that comes between, are written as they are', () => {
+test('protobuf writer: a repeated fixed number, and one that comes between, are written unchanged', () => {
   const to = protobufWriter();
   for (const value of [7n, 7n, 2n ** 64n - 1n, 7n]) to.fixed64(1, value);
   expect([0, 1, 2, 3].map((at) => to.lent().readBigUInt64LE(at * 9 + 1))).toEqual([7n, 7n, 2n ** 64n - 1n, 7n]);

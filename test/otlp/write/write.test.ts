@@ -76,7 +76,7 @@ describe('otlp writer', () => {
 });
 
 describe('otlp answers', () => {
-  test('otlp: a whole success is empty, a partial one tells count and reasons', () => {
+  test('otlp: a whole success is empty, a partial one has count and reasons', () => {
     expect(exportResponse('traces', 'protobuf')).toHaveLength(0);
     expect(exportResponse('logs', 'json').toString()).toBe('{}');
     const partial = { rejected: 300, message: 'invalid_trace_id (300)' };

@@ -27,7 +27,7 @@ describe('otlp_grpc connections', () => {
     expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
   });
 
-  test('otlp_grpc: what does not speak HTTP/2 is cut off, counted and told', async () => {
+  test('otlp_grpc: a client that does not speak HTTP/2 is cut off, counted and logged', async () => {
     const door = await opened();
     await exchange(
       door.port,
@@ -135,7 +135,7 @@ describe('otlp_grpc stopping', () => {
     expect(door.spans).toEqual([]);
   });
 
-  test('otlp_grpc: an address that is taken is told, and a door that never opened can be closed', async () => {
+  test('otlp_grpc: an address that is taken is reported, and a door that never opened can be closed', async () => {
     const door = await opened();
     const { receiver } = unopenedGrpcDoor({ port: door.port });
     await expect(receiver.listen()).rejects.toMatchObject({ code: 'EADDRINUSE' });

@@ -65,7 +65,7 @@ describe.each(codings)('otlp_grpc exporters with %s', (compression) => {
   });
 });
 
-test('otlp_grpc: an exporter with a wrong token is told so once, and its spans are not taken', async () => {
+test('otlp_grpc: an exporter with a wrong token gets one refusal, and its spans are not taken', async () => {
   const door = await openGrpcDoor({ tokens: [{ name: 'shop', value: 'k' }] });
   const exporter = new OTLPTraceExporter(settings(door, CompressionAlgorithm.NONE, 'other'));
   const result = await new Promise<{ readonly code: number; readonly error?: Error }>((resolve) => exporter.export(recorded(), resolve));

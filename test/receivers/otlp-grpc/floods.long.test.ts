@@ -20,7 +20,7 @@ const unknownType = 0x77;
 const stored = literal('x-a', 'y'.repeat(4_000), true);
 const named = Buffer.alloc(200, 0x80 | 62);
 const long = literal('x-a', 'y'.repeat(10_000));
-/** Node and nghttp2 have bounds of their own, which a client may meet first. */
+/** Node and nghttp2 have separate bounds, which a client may meet first. */
 const refusedHeaders = /(?:flood|protocol_error)$/;
 const acknowledged = frame(settings, ack, 0);
 const heldOpen = frame(headers, endHeaders, 1, callHeaders());
@@ -33,7 +33,7 @@ const tables = [0, 16].map((kib) => Buffer.from([0, 1, 0, 0, kib, 0]));
 interface Row {
   readonly name: string;
   readonly first?: Buffer;
-  /** How often `again` is sent at most. */
+  /** Limit of the sendings of `again`. */
   readonly times: number;
   readonly again: (at: number) => Buffer;
   readonly reason: RegExp;
@@ -202,7 +202,7 @@ async function flooded(port: number, first: Buffer | undefined, times: number, a
   const socket = await spokenTo(port);
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => undefined);
-  // An acknowledgement before the service's settings would be a fault of its own.
+  // An acknowledgement before the service's settings would be a separate fault.
   await once(socket, 'data');
   await pause(50);
   if (first !== undefined) socket.write(first);

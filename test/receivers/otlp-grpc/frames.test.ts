@@ -16,7 +16,7 @@ interface Row {
   readonly headers?: { readonly [name: string]: string };
   /** In the pieces in which they are sent. */
   readonly bytes?: readonly Uint8Array[];
-  /** The client never says that it is done. */
+  /** The client never ends its stream. */
   readonly open?: true;
   readonly want: {
     readonly status?: string;
@@ -109,7 +109,7 @@ const rows: readonly Row[] = [
     want: { ...unimplemented, message: /Metrics are not taken/, counted: 'other UNIMPLEMENTED not_found' },
   },
   {
-    name: 'a service of nobody',
+    name: 'an unknown service',
     headers: { ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo' },
     bytes: [message(goodBody)],
     want: { ...unimplemented, message: /no such service/, counted: 'other UNIMPLEMENTED not_found' },
@@ -192,7 +192,7 @@ test('otlp_grpc: noise is a message or an error of ours, and never more than is 
   );
 });
 
-/** The message read from a stream that delivers it in the given pieces; `left` tells the bytes that are leased. */
+/** The message read from a stream that delivers it in the given pieces; `left` has the leased bytes. */
 function reading(bytes: Buffer, cuts: readonly number[]): { readonly read: Promise<Buffer>; readonly left: () => number } {
   let held = 0;
   const telemetry = { add: () => undefined, record: () => undefined, set: (_: string, value: number) => void (held = value) };

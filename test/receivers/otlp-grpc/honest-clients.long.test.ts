@@ -131,7 +131,7 @@ const byHand: readonly (Sent & { readonly name: string })[] = [
   { name: 'DATA frames of one byte with padding', messages: four(message(repeated(10))), pieceBytes: () => 1, paddingBytes: () => 255 },
 ];
 for (const { name, ...sent } of byHand) {
-  test(`otlp_grpc: ${name} are no flood`, async () => {
+  test(`otlp_grpc: ${name} do not count as a flood`, async () => {
     const door = await opened({ bounds: { ...bounds, requestMs: 600_000 }, limits });
     const socket = await spoken(door.port);
     await send(socket, sent);
@@ -140,7 +140,7 @@ for (const { name, ...sent } of byHand) {
   });
 }
 
-test('otlp_grpc: small frames of a body in the read that brings its headers are no flood', async () => {
+test('otlp_grpc: small frames of a body in the read that brings its headers do not count as a flood', async () => {
   const door = await opened({ bounds, limits });
   const socket = await spoken(door.port);
   const pieces = [...message(repeated(90))].map((byte) => Buffer.of(byte));
@@ -153,7 +153,7 @@ test('otlp_grpc: small frames of a body in the read that brings its headers are 
   expect(ends(door)).toEqual([]);
 });
 
-test('otlp_grpc: a client that hears late that its time is up is no flood', async () => {
+test('otlp_grpc: a client that hears late that its time is up does not count as a flood', async () => {
   const door = await opened({ bounds: { ...bounds, requestMs: 20 }, limits });
   const socket = await spoken(door.port);
   // It does not look at what comes back, and finishes each body in frames of one byte.
@@ -168,7 +168,7 @@ test('otlp_grpc: a client that hears late that its time is up is no flood', asyn
   expect(socket.closed).toBe(false);
 });
 
-test('otlp_grpc: a client that reads its answers late is no flood', async () => {
+test('otlp_grpc: a client that reads its answers late does not count as a flood', async () => {
   const door = await opened({ bounds: { ...bounds, requestMs: 600_000 }, limits });
   const socket = await spoken(door.port);
   await once(socket, 'data');

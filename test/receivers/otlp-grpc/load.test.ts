@@ -81,7 +81,7 @@ describe('otlp_grpc overload', () => {
       (call) => call.once('response', () => call.close(constants.NGHTTP2_CANCEL)).end(message(goodBody)),
       (call) => call.once('response', () => call.close(constants.NGHTTP2_CANCEL)).end(Buffer.from([9, 9, 9, 9, 9])),
     ];
-    // Few enough that nobody thinks of an attack.
+    // Few enough not to look like an attack.
     for (let round = 0; round < 20; round++) {
       const calls = moments.map((take) => {
         const { stream, answer } = rawCall(client, round % 2 === 0 ? {} : { ':path': '/nobody/Export' });
@@ -144,7 +144,7 @@ describe('otlp_grpc overload', () => {
     expect((await answer).code).toBe('OK');
   });
 
-  test('otlp_grpc: refusals of one kind are told once a minute, with their number', async () => {
+  test('otlp_grpc: refusals of one kind are logged once a minute, with their number', async () => {
     const door = await opened();
     const refuse = async (): Promise<void> => void (await grpcSend(door.port, { path: '/nobody/Export', message: goodBody }));
     for (let n = 0; n < 3; n++) await refuse();

@@ -58,7 +58,7 @@ describe('otlp_http tokens', () => {
 });
 
 describe('otlp_http overload', () => {
-  test('otlp_http: a service that is overloaded is told as 429, one that stops as 503, both with the time to wait', async () => {
+  test('otlp_http: an overloaded service answers 429, one that stops 503, both with the time to wait', async () => {
     const door = await opened();
     door.admission = { refuse: 'overloaded', retryAfterSeconds: 7 };
     expect(await post(door)).toMatchObject({ status: 429, headers: { 'retry-after': '7', connection: 'close' } });
@@ -83,7 +83,7 @@ describe('otlp_http overload', () => {
     first.socket.destroy();
   });
 
-  test('otlp_http: bytes without an announced length are bounded as they come', async () => {
+  test('otlp_http: bytes without an announced length are bounded on arrival', async () => {
     const door = await opened({ limits: { ...testLimits, inFlightBytes: 10 } });
     const answer = await exchange(
       door.port,
@@ -143,7 +143,7 @@ describe('otlp_http faults of the service', () => {
     expect([...door.counts.keys()].some((key) => key.includes('accepted'))).toBe(false);
   });
 
-  test('otlp_http: refusals of one kind are told once a minute, with their number', async () => {
+  test('otlp_http: refusals of one kind are logged once a minute, with their number', async () => {
     const door = await opened();
     const refuse = (): Promise<RawAnswer> => exchange(door.port, head('/v1/nothing?key=secret', { connection: 'close' }, 'GET'));
     for (let n = 0; n < 3; n++) await refuse();
@@ -167,7 +167,7 @@ describe('otlp_http input that is not HTTP', () => {
       bytes: head('/v1/traces', { ...type, 'content-length': 5, 'transfer-encoding': 'chunked' }),
       status: 400,
     },
-    { name: 'a length that is no number', bytes: head('/v1/traces', { ...type, 'content-length': 'many' }), status: 400 },
+    { name: 'a length that is not a number', bytes: head('/v1/traces', { ...type, 'content-length': 'many' }), status: 400 },
     { name: 'a piece without a length', bytes: `${head('/v1/traces', { ...type, 'transfer-encoding': 'chunked' })}zz\r\n`, status: 400 },
   ];
   for (const { name, bytes, status } of cases) {
@@ -188,7 +188,7 @@ describe('otlp_http input that is not HTTP', () => {
     expect(door.spans).toHaveLength(1);
   });
 
-  test('otlp_http: connections that say nothing keep nobody away and end when the door closes', async () => {
+  test('otlp_http: silent connections keep no client away and end when the door closes', async () => {
     const door = await opened();
     const silent = await Promise.all([open(door.port), open(door.port), open(door.port)]);
     silent[0]?.socket.write('POST /v1/tra');

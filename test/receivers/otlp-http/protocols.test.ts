@@ -16,7 +16,7 @@ async function opened(): Promise<Door> {
   return door;
 }
 
-test('otlp_http: a client of gRPC is told in HTTP/2 that HTTP/1.1 is spoken here, and where gRPC is', async () => {
+test('otlp_http: a client of gRPC learns in HTTP/2 that HTTP/1.1 is spoken here, and where gRPC is', async () => {
   const door = await opened();
   const session = connectHttp2(`http://127.0.0.1:${door.port}`).on('error', () => undefined);
   const [code, , data] = (await once(session, 'goaway')) as [number, number, Buffer];
@@ -26,7 +26,7 @@ test('otlp_http: a client of gRPC is told in HTTP/2 that HTTP/1.1 is spoken here
   expect(door.counts.get('tracejury.receiver.requests http other 400 is_http2')).toBe(1);
 });
 
-test('otlp_http: a client that begins with TLS is cut off, and the log says what to change', async () => {
+test('otlp_http: a client that begins with TLS is cut off, and the log names the remedy', async () => {
   const door = await opened();
   const socket = connectTls({ host: '127.0.0.1', port: door.port, rejectUnauthorized: false });
   await once(socket, 'error').catch(() => undefined);

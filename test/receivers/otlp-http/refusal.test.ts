@@ -33,7 +33,7 @@ describe('otlp_http refusals', () => {
   for (const [code, status] of parser)
     test(`otlp_http: the parser's ${code} is answered ${status}`, () => expect(parserRejection({ code })).toMatchObject({ status }));
 
-  test('otlp_http: what is thrown and is no error is a fault of the service', () => {
+  test('otlp_http: a thrown value that is not an error is a fault of the service', () => {
     for (const thrown of [undefined, null, 'text', { statusCode: 200 }, { statusCode: 'x' }])
       expect(rejectionOf(thrown)).toMatchObject({ status: 500 });
   });

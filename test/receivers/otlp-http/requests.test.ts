@@ -58,7 +58,7 @@ function lengthOf({ body, pieces }: Row): { readonly [name: string]: string | nu
   return pieces === undefined ? { 'content-length': body.length } : { 'transfer-encoding': 'chunked' };
 }
 
-/** What the answer says, read in the encoding that its content type names, which must be the request's own. */
+/** The content of the answer, read in the encoding that its content type names, which must be the request's own. */
 function said(
   { path, headers }: Row,
   { status, headers: answered, body }: RawAnswer,

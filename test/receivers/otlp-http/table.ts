@@ -269,7 +269,7 @@ export const rows: readonly Row[] = [
     want: { status: 404, code: 5, message: /Metrics are not taken/ },
   },
   {
-    name: 'a path of nobody',
+    name: 'an unknown path',
     path: '/admin',
     headers: asJson,
     body: Buffer.from('{}'),

@@ -92,7 +92,7 @@ function hasSchema(said: Said, tool: ExpectedTool): boolean {
   );
 }
 
-/** What a trace needs, field by field, and whether it is there. */
+/** Values that a trace needs, field by field, and whether they are there. */
 function* fieldsOf(trace: ExpectedTrace, said: Said, perCall: Carrier['perCall']): Generator<readonly [string, boolean]> {
   for (const field of ['agent_name', 'session_id', 'input', 'final_response', 'system_prompt', 'model'] as const) {
     const value = trace[field];

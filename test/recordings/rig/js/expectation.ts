@@ -11,9 +11,9 @@ export interface Passing {
   readonly name: string;
   readonly arguments: object;
   readonly via: ExpectedSubAgent['via'];
-  /** The framework returns more than the model sees, and no log tells what. */
+  /** The framework returns more than the model sees, and no log shows it. */
   readonly isResultUnknown?: boolean;
-  /** The second agent's spans are an OTLP trace of their own, which nothing links to the first one's. */
+  /** The second agent's spans are a separate OTLP trace, which nothing links to the first one's. */
   readonly hasOwnTrace?: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface Happened {
   readonly prompts: { readonly [agent: string]: string };
   readonly tools: (agent: string) => readonly ExpectedTool[];
   readonly model: string | null;
-  /** Traces of a turn whose root has such a name are no agent runs. */
+  /** Traces of a turn whose root has such a name are not agent runs. */
   readonly otherRoots: RegExp | undefined;
 }
 
@@ -129,7 +129,7 @@ function traceOf(turn: LogLine, happened: Happened, { log, requests, ids }: Part
   };
 }
 
-/** The two agents as runs of their own. */
+/** The two agents as separate runs. */
 function apart(
   whole: ExpectedTrace,
   requests: readonly ModelRequest[],
@@ -216,7 +216,7 @@ function toldOf(id: string, requests: readonly ModelRequest[]): unknown {
   return requests.map(({ told }) => told.get(id)).find((told) => told !== undefined);
 }
 
-/** A hand-over ran no code of the user. Of an agent that the framework calls as a tool, the model's next request tells the result. */
+/** A hand-over ran no code of the user. For an agent that the framework calls as a tool, the model's next request has the result. */
 function passingCall(call: ScriptedCall, requests: readonly ModelRequest[], passing: Passing): ExpectedCall {
   const base = { id: call.id, name: call.name, arguments: call.arguments };
   if (passing.via === 'handoff') return { ...base, framework_internal: true };

@@ -1,4 +1,4 @@
-/** What every agent shares: the tools, with a log of what they did. */
+/** The shared parts of all agents: the tools, with a log of their work. */
 import { appendFileSync } from 'node:fs';
 
 export const model = 'gpt-4o-mini';
@@ -61,7 +61,7 @@ const definitions: { readonly [name: string]: Definition } = {
   },
 };
 
-/** Whether an agent works alone: then it has all tools. */
+/** True when an agent works by itself: then it has all tools. */
 interface Share {
   readonly alone?: boolean;
 }
@@ -86,7 +86,7 @@ export function toolsOf(agent: string, share: Share = {}): readonly Tool[] {
   });
 }
 
-/** The same tools as definitions alone, for those who compare. */
+/** The same tools as mere definitions, for comparisons. */
 export function definitionsOf(
   agent: string,
   share: Share,

@@ -1,4 +1,4 @@
-/** Runs one agent once: node main.ts AGENT SCENARIO. The environment says where the model, the receiver and the log are. */
+/** Runs one agent once: node main.ts AGENT SCENARIO. The environment names the model, the receiver and the log. */
 import { note } from './kit.ts';
 import { scenarioOf } from './scenarios.ts';
 

@@ -1,6 +1,6 @@
 /**
  * A scripted model behind the interfaces of OpenAI (chat, responses), Anthropic, Gemini and Bedrock Converse.
- * The first part of a request's path (m1, m2) says which agent asks; the n-th request of an agent gets the n-th answer of its script.
+ * The first part of a request's path (m1, m2) names the agent that asks; the n-th request of an agent gets the n-th answer of its script.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Takes OTLP over HTTP on loopback and keeps each body as it came over the wire. */
+/** Takes OTLP over HTTP on loopback and keeps each body unchanged. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';

@@ -37,7 +37,7 @@ interface Entry {
   readonly noSession?: boolean;
   /** The framework knows no names of agents. */
   readonly noAgentName?: boolean;
-  /** Fields that no byte tells and that a search cannot judge, by scenario; `*`: in all. */
+  /** Fields that no byte has and that a search cannot judge, by scenario; `*`: in all. */
   readonly notCarried?: { readonly [scenario: string]: readonly string[] };
   readonly notes?: readonly string[];
   readonly scenarios: readonly string[];
@@ -204,7 +204,7 @@ function write(folder: string, entry: Entry, scenario: string, { log, requests, 
   );
 }
 
-/** Folders of this machine become neutral ones of the same length, so that a protobuf body stays as it is otherwise. */
+/** Folders of this machine become neutral ones of the same length, so that the rest of a protobuf body stays unchanged. */
 function withoutPlaces(body: Buffer): Buffer {
   const project = fileURLToPath(new URL('../../../..', import.meta.url)).slice(0, -1);
   const places = [homes, project, dirname(realpathSync(join(project, 'node_modules')))];

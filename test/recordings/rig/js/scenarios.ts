@@ -1,6 +1,6 @@
 /**
- * What the scripted model answers. `pass` stands for the call that gives the work to the second agent: SDKs name it differently.
- * Every call gets an id of its own.
+ * Answers of the scripted model. `pass` is the call that gives the work to the second agent: SDKs name it differently.
+ * Every call gets a new id.
  */
 interface Call {
   readonly name: string;
@@ -20,13 +20,13 @@ interface Scenario {
 export interface ScriptedCall extends Call {
   readonly id: string;
   readonly pass?: true;
-  /** A tool of the framework's own, by which the model gives its answer. */
+  /** A tool of the framework by which the model gives its answer. */
   readonly isFinal?: true;
 }
 
 export interface Answer {
   readonly calls?: readonly ScriptedCall[];
-  /** Beside calls: what the call of the final tool says. */
+  /** The text of the call of the final tool, beside calls. */
   readonly text?: string;
 }
 
