@@ -37,7 +37,7 @@ import { blocksOf, callsText, notAsked } from './judging/judge-input.ts';
 export const argumentProvenance = rule({
   id: 'argument_provenance',
   version: 2,
-  summary: 'The argument values of the tool calls stand in the input or in earlier results.',
+  summary: 'The argument values of the tool calls come from the input or from earlier results.',
   needs: ['tool_calls', 'input'],
   defaultThreshold: null,
   options: {
@@ -50,7 +50,7 @@ export const argumentProvenance = rule({
     const calls = placedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
     if (calls.length === 0) return noToolCalls({ ...trace, toolCalls: [] });
     if (trace.input === undefined || trace.input.trim() === '')
-      return skipped('no_input', 'The spans carry no input of the user, so nothing tells where arguments come from.');
+      return skipped('no_input', 'The spans carry no input of the user, so the origin of arguments is unknown.');
     const traced = tracedCalls(trace, calls);
     if (traced === undefined)
       return skipped(
@@ -86,7 +86,7 @@ function verdict(
       partOf(one, isGrounded(one), isGrounded(one) ? 'Every argument value has a source.' : `${inWords(one.traced)} has no source.`),
     explanation:
       suspects.length === 0
-        ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.`
+        ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} come from the input or from earlier results.`
         : `${someOf(suspects, count(traced.length, 'tool call'), ['has arguments of unknown origin', 'have arguments of unknown origin'], inWords)}.${unsearched.length === 0 ? '' : ` ${count(unsearched.length, 'call')} could not be searched to the end.`}`,
     details: {
       grounded: traced.length - suspects.length,
@@ -144,7 +144,7 @@ export const toolArgumentHallucination = judge({
     const doubtful = carried.filter(({ index }) => !plain.has(index));
     const clear = carried
       .filter(({ index }) => plain.has(index))
-      .map((placed): Judged => ({ placed, grounded: true, explanation: 'every value stands in the input or in an earlier result' }));
+      .map((placed): Judged => ({ placed, grounded: true, explanation: 'every value comes from the input or from an earlier result' }));
     if (doubtful.length === 0) return toolArgumentHallucinationVerdict(clear, { judge_called: false, asked: 0 });
     if (lacksSources(trace)) return cutShort('the input or the results, where arguments come from,', notAsked);
     const numbers = doubtful.map(({ index }) => index + 1);

@@ -17,12 +17,12 @@ export const latency = rule({
   needs: ['times'],
   defaultThreshold: 1,
   options: {
-    of: choice(['run', 'slowest_tool_call'], 'What is measured.'),
+    of: choice(['run', 'slowest_tool_call'], 'The measured time.'),
     budget_seconds: optional<number>({
       type: 'number',
       exclusiveMinimum: 0,
       maximum: 31_536_000,
-      description: 'Up to here the score is 1; beyond it budget / actual. Without a budget it is skipped, and the details tell the time.',
+      description: 'Up to here the score is 1; beyond it budget / actual. Without a budget it is skipped, and the details have the time.',
     }),
   },
   source: 'latency objectives, as a share of a budget',
@@ -53,7 +53,7 @@ interface Measured {
 
 function ofRun({ startUnixNano, endUnixNano }: AgentTrace): Measured | Outcome {
   if (startUnixNano === undefined || endUnixNano === undefined || endUnixNano < startUnixNano)
-    return skipped('no_times', 'Nothing tells when the run began and ended.');
+    return skipped('no_times', 'The spans have no times of the run.');
   return { nanos: endUnixNano - startUnixNano };
 }
 
@@ -93,9 +93,9 @@ export const stepCount = rule({
       },
       1,
     ),
-    steps: choice(['tool_calls', 'tool_and_model_calls'], 'What counts as a step.'),
+    steps: choice(['tool_calls', 'tool_and_model_calls'], 'The calls that count as steps.'),
   },
-  source: 'the step budget of convergence, for one run alone',
+  source: 'the step budget of convergence, for a single run',
   evaluate({ trace }, { max, steps: kind }) {
     const stop = notCarried(trace);
     if (stop !== undefined) return stop;
@@ -131,7 +131,7 @@ export const tokenUsage = rule({
     output_budget: optional<number>(budget('Output tokens of all model calls of the run.')),
     total_budget: optional<number>(
       budget(
-        'Both together. Each budget scores 1 up to the budget and budget / actual beyond it. The least score counts. Without any budget the run is skipped, and the details have the tokens. Where a call tells no number, the known ones can show that a budget is exceeded, never that it is kept.',
+        'Both together. Each budget scores 1 up to the budget and budget / actual beyond it. The least score counts. Without any budget the run is skipped, and the details have the tokens. Where a call has no number, the known ones can show that a budget is exceeded, never that it is kept.',
       ),
     ),
   },
@@ -243,7 +243,7 @@ export const cost = rule({
         ...priceTableSchema,
         'x-from': 'prices',
         description:
-          'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out or empty: `prices` of the configuration, with the list prices of vendors behind them. A price also holds for the name with a provider before it, and with a date or revision behind it. A name that ends in `*` stands for every model that begins with it.',
+          'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out or empty: `prices` of the configuration, with the list prices of vendors behind them. A price also holds for the name with a provider before it, and with a date or revision behind it. A name that ends in `*` matches every model that begins with it.',
       },
       {},
     ),
@@ -252,7 +252,7 @@ export const cost = rule({
       exclusiveMinimum: 0,
       maximum: 1_000_000_000,
       description:
-        'What a run may cost, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details tell the cost.',
+        'The cost that a run may have, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details have the cost.',
     }),
   },
   source: 'prices by model, with exact decimals',
@@ -291,7 +291,7 @@ const modelsNamed = 100;
 
 type Priced = Extract<CallCost, { kind: 'priced' }>;
 
-/** The cost of some calls is unknown. The details report the cost of the others under a separate name, as it is less than the cost of the run. */
+/** The cost of some calls is unknown. The details report the cost of the others under a separate name, because it is less than the cost of the run. */
 function partly(calls: readonly CallCost[], priced: readonly Priced[], reported: JsonObject): Outcome {
   const known = numberOf(sum(priced.map(({ amount }) => amount)));
   const unpriced = [...new Set(calls.filter(({ kind }) => kind === 'no_price').map(({ model }) => model))];

@@ -3,9 +3,9 @@
  * with a score, a number in a range, or an own schema.
  */
 import { valueAtSteps } from './matching/arguments.ts';
-import { isJsonObject, type JsonValue } from '../src/model/json.ts';
+import { isJsonObject, jsonText, type JsonValue } from '../src/model/json.ts';
 import { labelSchema, objectSchema, explanationIn, faulty, readLabel, type Reading, strictly } from './judging/verdict-forms.ts';
-import type { EvaluationContext, JsonSchema, Fault, ExpectedPart } from './evaluator.ts';
+import type { DataBlock, EvaluationContext, JsonSchema, Fault, ExpectedPart } from './evaluator.ts';
 import { schemaFaults } from './configuration/options.ts';
 import { tooLarge, type Skipped } from './evidence/calls.ts';
 import { blocksOf, truncatedDetail } from './judging/judge-input.ts';
@@ -75,8 +75,8 @@ function customAnswerFaults({ labels, range, schema, scorePath, labelPath }: Cus
   if (names.some((name) => name.trim() === '' || name !== name.trim())) add('labels', 'must hold labels without blanks around them');
   if (hasRange && !((range?.[0] ?? 0) < (range?.[1] ?? 0))) add('range', 'must be [least, most], the least first');
   if (own && (scorePath === undefined) === (labelPath === undefined)) add('schema', 'needs score_path or label_path, one of the two');
-  if (!own && scorePath !== undefined) add('score_path', 'is for an answer with a schema of its own');
-  if (!own && labelPath !== undefined) add('label_path', 'is for an answer with a schema of its own');
+  if (!own && scorePath !== undefined) add('score_path', 'is for an answer with its own schema');
+  if (!own && labelPath !== undefined) add('label_path', 'is for an answer with its own schema');
   if (labelPath !== undefined && !hasLabels) add('labels', 'is missing: say which label scores what');
   if (own && scorePath !== undefined && hasLabels) add('labels', 'is not for a score: leave it out, or use label_path');
   return [...faults, ...(schema === undefined ? [] : ownSchemaFaults(schema))];
@@ -132,7 +132,7 @@ const customJudgeOptions = {
     {
       type: 'string',
       maxLength: 20_000,
-      description: `The question, with {{names}} of what the judge sees: ${templateNames.map((name) => `\`${name}\``).join(', ')}. Each becomes a block of its own; the question refers to it. Required.`,
+      description: `The question, with {{names}} of what the judge sees: ${templateNames.map((name) => `\`${name}\``).join(', ')}. Each becomes a separate block; the question refers to it. Required.`,
     },
     '',
   ),
@@ -141,7 +141,7 @@ const customJudgeOptions = {
     maxProperties: 20,
     propertyNames: { maxLength: 100 },
     additionalProperties: { type: 'number', minimum: 0, maximum: 1 },
-    description: 'What the judge may answer, and the score of each: `{ good: 1, bad: 0 }`.',
+    description: 'The answers of the judge, each with its score: `{ good: 1, bad: 0 }`.',
   }),
   range: optional<readonly number[]>({
     type: 'array',
@@ -158,14 +158,34 @@ const customJudgeOptions = {
   }),
   score_path: optional<string>({
     ...path,
-    description: 'Where the score stands in that answer, with dots: `verdict.score`. It must lie within `range`, 0 to 1 when left out.',
+    description: 'Path of the score in that answer, with dots: `verdict.score`. The score must be within `range`, 0 to 1 when left out.',
   }),
-  label_path: optional<string>({ ...path, description: 'Where the label stands in that answer; `labels` says what it is worth.' }),
+  label_path: optional<string>({ ...path, description: 'Path of the label in that answer; `labels` gives its score.' }),
+  examples: optional<readonly CustomExample[]>({
+    type: 'array',
+    minItems: 1,
+    maxItems: 20,
+    items: {
+      type: 'object',
+      required: ['label'],
+      minProperties: 2,
+      additionalProperties: { type: 'string', maxLength: 4_000 },
+      propertyNames: { enum: ['label', ...templateNames] },
+    },
+    description:
+      'Judged examples, for an answer by `labels`: each has its `label` and texts under names of the template, as `{ label: bad, input: "…", final_response: "…" }`. They are material, as the run is.',
+  }),
   on_missing: choice(
     ['skip', 'show'],
-    'What a run gets that has nothing for a name of the template: skip, or show to ask with a block that says (none). A run that has nothing for any name is skipped.',
+    'Handling of a run that has nothing for a name of the template: skip, or show to ask with a block that has (none). A run that has nothing for any name is skipped.',
   ),
 };
+
+/** A label, and texts under names of the template. */
+export interface CustomExample {
+  readonly label: string;
+  readonly [name: string]: string;
+}
 
 type CustomJudgeOptions = OptionsOf<typeof customJudgeOptions>;
 
@@ -176,10 +196,10 @@ export const customJudge = judge({
   defaultThreshold: 0.5,
   options: customJudgeOptions,
   expectationSchema: expecting({
-    output: { description: 'What {{expected_output}} and {{reference}} stand for.' },
-    tasks: textList('What {{tasks}} stands for.'),
-    constraints: { type: 'string', description: 'What {{constraints}} stands for.' },
-    plan: textList('What {{plan}} stands for.'),
+    output: { description: 'Value of {{expected_output}} and {{reference}}.' },
+    tasks: textList('Value of {{tasks}}.'),
+    constraints: { type: 'string', description: 'Value of {{constraints}}.' },
+    plan: textList('Value of {{plan}}.'),
   }),
   checks: ({ template }) => readTemplate(template, templateNames).names.flatMap((name) => expectedPartOf[name] ?? []),
   source: 'a question of your own',
@@ -194,8 +214,14 @@ export const customJudge = judge({
       options.onMissing === 'skip' || missing.length === found.length ? missing[0] : missing.find(({ reason }) => reason === 'truncated');
     if (stop !== undefined) return stop;
     const { data, truncated } = blocksOf(Object.fromEntries(found.map(({ name, value }) => [name, isMissing(value) ? '(none)' : value])));
+    const examples = exampleBlocks(options);
     const judged = yield* strictly(
-      { id: 'judge', instruction: `${instruction}${customAnswerText(options)}`, data, answerSchema: customAnswerSchema(options) },
+      {
+        id: 'judge',
+        instruction: `${instruction}${examples.length === 0 ? '' : examplesText}${customAnswerText(options)}`,
+        data: [...data, ...examples],
+        answerSchema: customAnswerSchema(options),
+      },
       (answer) => readCustomAnswer(answer, options, context),
     );
     if (judged.kind === 'failed') return judged.outcome;
@@ -210,6 +236,35 @@ export const customJudge = judge({
     };
   },
 });
+
+const examplesText = '\n\nBlocks named "examples of …" hold other runs that people have judged, one a line. Judge none of them.';
+
+/** One block a label, one example a line: JSON keeps the texts of one example from posing as another. */
+function exampleBlocks({ labels = {}, examples = [] }: CustomJudgeOptions): readonly DataBlock[] {
+  return Object.keys(labels).flatMap((name) => {
+    const own = examples.filter(({ label }) => label === name);
+    if (own.length === 0) return [];
+    return [{ title: `examples of "${name}"`, isApart: true, text: own.map(({ label: _label, ...texts }) => jsonText(texts)).join('\n') }];
+  });
+}
+
+/** Fits a block of a question. */
+const exampleCharsMax = 30_000;
+
+function exampleFaults({ labels, examples = [] }: CustomJudgeOptions, names: readonly string[]): readonly Fault[] {
+  if (labels === undefined) return examples.length === 0 ? [] : [{ path: ['examples'], problem: 'is for an answer by labels' }];
+  const chars = examples.reduce((sum, one) => sum + Object.values(one).join('').length, 0);
+  if (chars > exampleCharsMax) return [{ path: ['examples'], problem: `must hold at most ${exampleCharsMax} characters together` }];
+  return examples.flatMap(({ label, ...texts }, at): readonly Fault[] => {
+    const other = Object.keys(texts).find((name) => !names.includes(name));
+    return [
+      ...(Object.hasOwn(labels, label)
+        ? []
+        : [{ path: ['examples', at, 'label'], problem: `must be one of ${Object.keys(labels).join(', ')}` }]),
+      ...(other === undefined ? [] : [{ path: ['examples', at, other], problem: 'is a name that the template does not have' }]),
+    ];
+  });
+}
 
 function isMissing(value: string | RunView | Skipped): value is Skipped {
   return typeof value === 'object' && 'kind' in value;
@@ -230,5 +285,5 @@ function optionFaults(options: CustomJudgeOptions): readonly Fault[] {
           },
         ]
       : [];
-  return [...broken, ...empty, ...customAnswerFaults(options)];
+  return [...broken, ...empty, ...customAnswerFaults(options), ...exampleFaults(options, names)];
 }

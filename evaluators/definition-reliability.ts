@@ -1,6 +1,6 @@
 /** Reliability of tool definitions: rules check every definition, and an optional judge checks more, with one question per definition. */
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
-import { isJsonObject, member, type JsonObject, type JsonValue, isJsonArray, jsonText } from '../src/model/json.ts';
+import { isJsonObject, member, type JsonObject, type JsonValue, isJsonArray, jsonText, objectAt } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { objectSchema } from './judging/verdict-forms.ts';
 import { ruleWithJudge, type Described, choice, type OptionsOf, type OptionTable, option, texts } from './configuration/define.ts';
@@ -12,7 +12,7 @@ import { count, quoted, someOf } from './explain/explanation.ts';
 
 const onEmptyDefinitions = choice<OnEmpty>(
   ['skip', 'original'],
-  'What a run without tool definitions gets: skip, or original for the full score that the original system gives an empty list.',
+  'Handling of a run without tool definitions: skip, or original for the full score that the original system gives an empty list.',
 );
 
 /** Results of the rules for one definition. */
@@ -210,7 +210,7 @@ const toolNameReliabilityOptions = {
     ['with_llm', 'via_api', 'from_s3', 'using_bq', 'using_sdk', 'with_gpt4'],
   ),
   ignore_prefixes: texts(
-    'Beginnings of names that are no choice of the author, such as `mcp__server__`; they are left out before the checks.',
+    'Beginnings of names that the author did not choose, such as `mcp__server__`; they are left out before the checks.',
     { maxItems: 100, maxLength: 200 },
   ),
   on_empty: onEmptyDefinitions,
@@ -352,7 +352,7 @@ function descriptionRules(
   { maxParameters, maxOptionalParameters }: ToolDescriptionReliabilityOptions,
 ): RuleChecks {
   const schema = isJsonObject(definition.inputSchema) ? definition.inputSchema : {};
-  const parameters = propertiesOf(schema);
+  const parameters = objectAt(schema, 'properties');
   const names = Object.keys(parameters);
   const required = member(schema, 'required');
   const needed = new Set(isJsonArray(required) ? required : []);
@@ -383,16 +383,11 @@ function notesOn(
     ...(text === '' ? ['no_description'] : text.length < shortDescription ? ['short_description'] : []),
     ...(all.filter((other) => other.name === name).length > 1 ? ['duplicate_name'] : []),
     ...(parameters.some((one) =>
-      Object.values(propertiesOf(one)).some((inner) => !isJsonObject(inner) || isBlank(member(inner, 'description'))),
+      Object.values(objectAt(one, 'properties')).some((inner) => !isJsonObject(inner) || isBlank(member(inner, 'description'))),
     )
       ? ['nested_members_undescribed']
       : []),
   ];
-}
-
-function propertiesOf(schema: JsonObject): JsonObject {
-  const properties = member(schema, 'properties');
-  return isJsonObject(properties) ? properties : {};
 }
 
 function isBlank(text: JsonValue | undefined): boolean {

@@ -17,7 +17,7 @@ export const entityCorrectness = judge({
   summary: 'A judge finds the names, numbers and dates of the final response borne out by tool results or a reference.',
   needs: ['final_response', 'tool_results'],
   defaultThreshold: 1,
-  expectationSchema: expecting({ output: { description: 'A reference that entities may stand in, besides what the tools returned.' } }),
+  expectationSchema: expecting({ output: { description: 'A reference that may contain entities, besides the results of tools.' } }),
   // A reference only adds support for entities: a response without entities passes.
   checks: () => [],
   source: 'entity checks of published agent tutorials, with a verdict on each entity',
@@ -98,7 +98,7 @@ function readEntities(answer: JsonValue, response: string): Reading<readonly Ent
   for (const [at, one] of read.value.entries()) {
     const entity = isJsonObject(one.entry) ? member(one.entry, 'entity') : undefined;
     if (typeof entity !== 'string' || folded(entity) === '') return faulty(`entity ${at + 1} has no text`);
-    if (!text.includes(folded(entity))) return faulty(`entity ${at + 1} does not stand in the final response word for word`);
+    if (!text.includes(folded(entity))) return faulty(`entity ${at + 1} is not in the final response word for word`);
     all.push({ ...one, entity });
   }
   return { kind: 'read', value: all };

@@ -6,13 +6,24 @@ import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { ProcessKnowledge } from '../src/model/process-model.ts';
-import type { Outcome } from '../src/model/verdict.ts';
+import type { Outcome, ScoredVerdict } from '../src/model/verdict.ts';
 
 /** A fault with its path in the input. */
 export interface Fault {
   readonly path: readonly (string | number)[];
   readonly problem: string;
 }
+
+/** The part that all verdicts of the same failure have in common. It names the fault and not the case. */
+export interface Signature {
+  /** Name of the tool; empty for a fault that is not of a tool. */
+  readonly tool: string;
+  /** In words, on one line. */
+  readonly text: string;
+}
+
+/** Reads the signatures of a failed verdict from what the evaluator wrote. The trace is redacted, like the verdict. */
+export type Signatures = (verdict: ScoredVerdict, trace: AgentTrace) => readonly Signature[];
 
 /** JSON Schema (draft 2020-12) as data. */
 export type JsonSchema = JsonObject;
@@ -153,6 +164,8 @@ export interface EvaluatorData<Options> {
    * Options by expectation part for which a dataset adds the evaluator when no other checks that part. A metric then has the threshold 1.
    */
   readonly switchedOnBy?: { readonly [part in ExpectedPart]?: JsonObject };
+  /** Failures with the same signature are one issue. Defaults to the tools of the failed parts, or the label. */
+  readonly signatures?: Signatures;
   /** Origin of the evaluator, for the reference page. */
   readonly source: string;
   /** Faults of the complete options beyond their schemas, with paths as in files. */
@@ -184,6 +197,8 @@ export interface DataBlock {
     /** In full, one for each message or call. */
     readonly entries: () => readonly string[];
   };
+  /** True for a text that is not of the run: it is never read in pieces. */
+  readonly isApart?: true;
 }
 
 export interface Question {

@@ -22,7 +22,7 @@ import {
 import type { EvaluationContext, Subject, Judging } from './evaluator.ts';
 import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf, onlySuccessful } from './matching/expected-calls.ts';
 import { callsOfMessages, expectedMessagesSchema } from './expectation/messages.ts';
-import { heaviestPairing, heaviestCommonSubsequence, type Pair } from './matching/pairing.ts';
+import { heaviestPairing, heaviestCommonSubsequence, inPlace, type Pair } from './matching/pairing.ts';
 import { normalizedNames, withChanges, normalizeToolNames } from './matching/names.ts';
 import { numberOf, quotient, rational, sum, type Rational } from './matching/rational.ts';
 import { selectionQuestion } from './judging/selection-question.ts';
@@ -42,7 +42,7 @@ const options = {
     uniqueItems: true,
     items: { enum: ['arguments', 'output'] },
     description:
-      'What is compared besides the name. Arguments count with the share of keys that agree, outputs whole and with their types: the number 42 is not the text 42.',
+      'Parts compared besides the name. Arguments count with the share of keys that agree, outputs whole and with their types: the number 42 is not the text 42.',
   }),
   strict: flag('All or nothing: a score below 1 is 0.'),
   include_reasons: flag('The details list, pair by pair, the arguments that are missing, extra or unequal.', true),
@@ -206,9 +206,7 @@ function paired(
 ): { readonly pairs: readonly Pair[]; readonly method: 'exact' | 'greedy' | undefined } {
   if (options.exactMatch)
     return {
-      pairs: Array.from({ length: Math.min(expected, actual) }, (_, at) => ({ expected: at, actual: at })).filter(
-        (pair) => weight(pair.expected, pair.actual) === 1,
-      ),
+      pairs: inPlace(Math.min(expected, actual)).filter((pair) => weight(pair.expected, pair.actual) === 1),
       method: undefined,
     };
   if (options.ordered) return { pairs: heaviestCommonSubsequence(expected, actual, weight), method: undefined };

@@ -78,7 +78,7 @@ const httpOptions = {
     },
     8,
   ),
-  parameters: option<JsonObject>({ type: 'object', description: 'Further data for the endpoint. It is sent as it is.' }, {}),
+  parameters: option<JsonObject>({ type: 'object', description: 'Further data for the endpoint. It is sent unchanged.' }, {}),
   schema: option<JsonSchema>(
     { type: 'object', description: 'JSON Schema (draft 2020-12) of the parameters, which are checked with the configuration.' },
     {},
@@ -179,6 +179,6 @@ function broken(fault: string): Outcome {
   return {
     kind: 'failed',
     error: 'outcome_invalid',
-    explanation: `The endpoint’s answer is no outcome: ${fault}. This is a fault of the evaluator, not of the agent.`,
+    explanation: `The endpoint’s answer is not an outcome: ${fault}. This is a fault of the evaluator, not of the agent.`,
   };
 }

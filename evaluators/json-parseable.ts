@@ -7,6 +7,7 @@ import { rational } from './matching/rational.ts';
 import { isSizeGap } from './schema/check.ts';
 import { checked, type Finding, targetOptions } from './evidence/target.ts';
 import { listed } from './explain/explanation.ts';
+import { generalPath, rowsIn, textIn } from './explain/signature.ts';
 import { rule, flag, optional } from './configuration/define.ts';
 
 export const jsonParseable = rule({
@@ -24,6 +25,11 @@ export const jsonParseable = rule({
     allow_fence: flag('JSON inside one fenced code block counts.', true),
     ...targetOptions,
   },
+  signatures: ({ details }) =>
+    rowsIn(details, 'problems').map((problem) => ({
+      tool: '',
+      text: `${generalPath(textIn(problem, 'path'))} ${textIn(problem, 'message')}`,
+    })),
   source: 'the deck of code checks, and autoevals ValidJSON',
   evaluate({ trace }, options, context) {
     const compiled = options.schema === undefined ? undefined : context.schema(options.schema);

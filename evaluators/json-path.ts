@@ -39,10 +39,10 @@ const options = {
       ...(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', 'exists', 'not_exists', 'contains', 'matches'] as const),
       ...(['length_eq', 'length_ne', 'length_gt', 'length_gte', 'length_lt', 'length_lte'] as const),
     ],
-    'How what is found is compared with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list. contains: an item of a list, a key of an object or a part of a text. matches: a regular expression, searched anywhere. length_…: the length of a list, object or text.',
+    'Comparison of the found values with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list. contains: an item of a list, a key of an object or a part of a text. matches: a regular expression, searched anywhere. length_…: the length of a list, object or text.',
     'exists',
   ),
-  value: option<JsonValue>({ description: 'What it is compared with. Required but for exists and not_exists.' }, null),
+  value: option<JsonValue>({ description: 'The value to compare with. Required except for exists and not_exists.' }, null),
   ...targetOptions,
 };
 
@@ -52,7 +52,7 @@ type Operator = Options['operator'];
 export const jsonPath = rule({
   id: 'json_path',
   version: 3,
-  summary: 'What stands at a JSONPath of the output is as wanted.',
+  summary: 'The output has the wanted value at a JSONPath.',
   needs: ['final_response'],
   defaultThreshold: 1,
   options,

@@ -25,7 +25,7 @@ import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { callName, count, quoted } from './explain/explanation.ts';
 import { rule, flag, required, type OptionsOf } from './configuration/define.ts';
 
-const times = { type: 'integer', minimum: 1, maximum: 1000, description: 'So many in a row of the sequence; others may lie between.' };
+const times = { type: 'integer', minimum: 1, maximum: 1000, description: 'Number in a row of the sequence; others may come between.' };
 
 const options = {
   sequence: required<readonly JsonObject[]>(
@@ -33,7 +33,7 @@ const options = {
       type: 'array',
       maxItems: 1000,
       description:
-        'What has to come, in order: a call `{name, arguments?, times?}`, or a text `{role?, contains?, matches?, times?}` with a regular expression under matches. Required.',
+        'The required sequence, in order: a call `{name, arguments?, times?}`, or a text `{role?, contains?, matches?, times?}` with a regular expression under matches. Required.',
       items: {
         anyOf: [
           {

@@ -228,7 +228,7 @@ function nothingToTell({ runs, beyond }: ProcessModel): Outcome {
   return beyond.tools + beyond.transitions > 0
     ? skipped(
         'too_large',
-        'The process has more tools or steps than a model holds, so what is new cannot be told from what it has left out.',
+        'The process has more tools or steps than a model holds, so new steps cannot be distinguished from those that it has left out.',
       )
     : skipped('learning', `The model of ${count(runs, 'run')} has seen these tools too seldom to call anything new.`, { runs });
 }

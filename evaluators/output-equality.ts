@@ -128,10 +128,7 @@ export const directMatch = rule({
   needs: ['final_response', 'expected_output'],
   defaultThreshold: 1,
   options: directMatchOptions,
-  expectationSchema: expecting(
-    { output: { description: 'The text that is wanted, or a list of texts of which each is right.' } },
-    'output',
-  ),
+  expectationSchema: expecting({ output: { description: 'The wanted text, or a list of texts that are all right.' } }, 'output'),
   source: 'the deck of code checks',
   evaluate({ trace, expected }, options) {
     if (expected.output === undefined) return noExpectation('outputs');

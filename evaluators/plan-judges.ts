@@ -33,7 +33,7 @@ type FoundPlan = { readonly kind: 'plan'; readonly plan: Plan } | { readonly kin
 const itemsMax = 50;
 
 const planExpectation = textList(
-  'The steps of the plan, in order. Left out: the plan that the agent tells in its reasoning or its messages.',
+  'The steps of the plan, in order. Defaults to the plan that the agent states in its reasoning or its messages.',
 );
 
 const instruction =

@@ -33,7 +33,7 @@ const options = {
       minimum: 0,
       maximum: 100,
       description:
-        'Added to the runs with a step and to those without it. With 0.5 and rare: 0.01, fewer than 50 runs with a tool prove nothing about what follows it.',
+        'Added to the runs with a step and to those without it. At 0.5 and `rare: 0.01`, fewer than 50 runs with a tool prove nothing about the next step.',
     },
     0.5,
   ),
@@ -63,7 +63,7 @@ function evaluate(subject: Subject, options: Options, context: EvaluationContext
   if (graph.isOpen[0] === true)
     return skipped(
       'learning',
-      `With ${count(model.runs, 'run')} every first call may still be normal; learning goes on, or options.smoothing and options.rare are too strict.`,
+      `After ${count(model.runs, 'run')}, every first call may still be normal; learning goes on, or options.smoothing and options.rare are too strict.`,
       { runs: model.runs },
     );
   if (hasTooManyTools(subject.trace)) return tooLarge(subject.trace.toolCalls.length);
@@ -130,7 +130,7 @@ function tooLarge(calls: number): Outcome {
 function leftOut({ beyond }: ProcessModel): Outcome {
   return skipped(
     'too_large',
-    'The process has more tools or steps than a model holds, so what it has never seen cannot be told from what it has left out.',
+    'The process has more tools or steps than a model holds, so steps that it has never seen cannot be distinguished from those that it has left out.',
     { beyond_tools: beyond.tools, beyond_transitions: beyond.transitions },
   );
 }

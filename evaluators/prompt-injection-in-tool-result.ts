@@ -21,6 +21,7 @@ import {
   type PlacedCall,
 } from './evidence/calls.ts';
 import { callName, count, listed, quoted, someOf } from './explain/explanation.ts';
+import { nameOfTool, rowsIn, textIn } from './explain/signature.ts';
 import { rule, option, texts } from './configuration/define.ts';
 
 interface FoundSign {
@@ -264,7 +265,11 @@ export const promptInjectionInToolResult = rule({
       [],
     ),
   },
-  source: 'phrases and marks of prompt injection as they are published',
+  signatures: ({ details }) =>
+    rowsIn(details, 'found').flatMap((found) =>
+      rowsIn(found, 'signs').map((sign) => ({ tool: nameOfTool(found), text: textIn(sign, 'sign') })),
+    ),
+  source: 'published phrases and marks of prompt injection',
   evaluate({ trace }, { ignoreTools, ignoreSigns }, context) {
     const stop = notCarried(trace);
     if (stop !== undefined) return stop;

@@ -1,6 +1,6 @@
 /** Calls that come again: single repeats, and loops. a-b-a-b is a loop, though no call repeats the one before it. */
 import { jsonEqual, canonicalText } from './matching/equality.ts';
-import type { JsonObject } from '../src/model/json.ts';
+import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { callEnd } from '../src/model/error-signs.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import type { Outcome } from '../src/model/verdict.ts';
@@ -18,7 +18,7 @@ import {
   onEmpty,
   resultsUnknown,
 } from './evidence/calls.ts';
-import type { EvaluationContext, Subject } from './evaluator.ts';
+import type { EvaluationContext, Signature, Subject } from './evaluator.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
 import { isBlank } from './tool-failures.ts';
 import {
@@ -34,7 +34,11 @@ import {
 } from './matching/arguments.ts';
 import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { callName, count, listed, toolName, someOf, listedOf } from './explain/explanation.ts';
+import { nameOfTool, namesIn, rowsIn } from './explain/signature.ts';
 import { rule, flag, type OptionsOf, option } from './configuration/define.ts';
+
+/** Calls of a loop. Two equal calls are a repeat. */
+const loopFrom = 3;
 
 interface Cycle {
   readonly start: number;
@@ -110,6 +114,12 @@ export const toolEfficiency = rule({
   onByDefault: true,
   defaultThreshold: 1,
   options: toolEfficiencyOptions,
+  signatures({ details, parts }) {
+    const cycle = member(details, 'cycle');
+    const isLoop = isJsonObject(cycle) && Number(member(cycle, 'length')) >= loopFrom;
+    const tools = [...new Set(parts.filter(({ passed }) => !passed).map(({ tool }) => tool))];
+    return isLoop ? [loopSignature(namesIn(cycle, 'tools'))] : tools.map((tool) => ({ tool, text: 'the same call again' }));
+  },
   source: 'Dokimos ToolEfficiencyEvaluator, that distinguishes retries, polls and loops',
   evaluate: underNormalizedNames(evaluate),
 });
@@ -153,7 +163,7 @@ function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: E
   if (lacksArguments(prepared))
     return argumentsUnknown(
       trace,
-      'The spans carry no arguments for repeated tool calls, so repeats cannot be told from new calls; switch on the capture of tool inputs.',
+      'The spans carry no arguments for repeated tool calls, so repeats cannot be distinguished from new calls; switch on the capture of tool inputs.',
     );
   const stopped = tooManyComparisons(prepared, context);
   return stopped ?? verdict(calls, walked(prepared), options);
@@ -297,7 +307,7 @@ function explained(calls: readonly PlacedCall[], redundant: readonly Repeat[], c
   if (redundant.length === 0)
     return calls.length === 0 ? 'No tool ran.' : `No tool call repeats an earlier one (${count(calls.length, 'call')}).`;
   const loop =
-    cycle === undefined || cycle.length < 3
+    cycle === undefined || cycle.length < loopFrom
       ? ''
       : `; ${cycle.period === 1 ? 'one call repeats' : `${cycle.period} calls repeat`} in a loop from call ${(calls[cycle.start]?.index ?? 0) + 1} on, ${cycle.length} calls long`;
   const repeated = (repeat: Repeat): string => `${callName(repeat)} ${inWords(repeat)}`;
@@ -317,12 +327,12 @@ function inWords({ kind, of }: Repeat): string {
 
 const loopDetectionOptions = {
   min_repeats: option(
-    { type: 'integer', minimum: 2, maximum: 1000, description: 'How many times in a row the same calls make a loop.' },
+    { type: 'integer', minimum: 2, maximum: 1000, description: 'Least number of times in a row that makes the same calls a loop.' },
     3,
   ),
   period_max: option({ type: 'integer', minimum: 1, maximum: 50, description: 'Calls in one round of a loop, at most.' }, 10),
   compare_arguments: flag('Calls are the same only with the same arguments.', true),
-  compare_results: flag('Calls are the same only with the same result, so that polling until something changes is no loop.'),
+  compare_results: flag('Calls are the same only with the same result, so that polling until something changes is not a loop.'),
   normalize_tool_names: normalizeToolNames,
 };
 
@@ -339,9 +349,16 @@ export const loopDetection = rule({
   needs: ['tool_calls'],
   defaultThreshold: 1,
   options: loopDetectionOptions,
+  signatures: ({ details }) => rowsIn(details, 'loops').map((loop) => loopSignature(rowsIn(loop, 'calls').map(nameOfTool))),
   source: 'DeepEval AgentLoopDetectionMetric, with loops of any period and one share instead of weights',
   evaluate: underNormalizedNames(loopDetectionEvaluate),
 });
+
+/** The same for every call with which the loop may begin. */
+function loopSignature(tools: readonly string[]): Signature {
+  const distinct = [...new Set(tools)].toSorted();
+  return distinct.length === 1 ? { tool: distinct[0] ?? '', text: 'a loop' } : { tool: '', text: `a loop of ${distinct.join(', ')}` };
+}
 
 /** Limit of loops in the details, which count all. */
 const loopsListed = 100;
@@ -357,7 +374,7 @@ function loopDetectionEvaluate({ trace }: Subject, options: LoopDetectionOptions
   if (options.compareArguments && again.some(({ call }) => argumentsOf(call) === undefined))
     return argumentsUnknown(
       trace,
-      'The spans carry no arguments for repeated tool calls, so loops cannot be told from new calls; switch on the capture of tool inputs, or set compare_arguments to false.',
+      'The spans carry no arguments for repeated tool calls, so loops cannot be distinguished from new calls; switch on the capture of tool inputs, or set compare_arguments to false.',
     );
   if (options.compareResults && again.some(({ call }) => call.result === undefined && call.error === undefined))
     return resultsUnknown(

@@ -1,8 +1,10 @@
 /** The run did not end in an error, by the agent's span and its last request to a model. */
 import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
+import { messageTemplate } from '../src/model/message-template.ts';
 import { rule } from './configuration/define.ts';
 import { skipped } from './evidence/calls.ts';
 import { briefExplanation, quoted } from './explain/explanation.ts';
+import { textIn } from './explain/signature.ts';
 
 export const runError = rule({
   id: 'run_error',
@@ -10,6 +12,11 @@ export const runError = rule({
   needs: [],
   onByDefault: true,
   defaultThreshold: 1,
+  signatures({ details }) {
+    const [type, message] = [textIn(details, 'error_type'), messageTemplate(textIn(details, 'error_message'))];
+    const place = textIn(details, 'at') === 'model_call' ? 'the last request to a model failed' : 'the run ended in an error';
+    return [{ tool: '', text: [place, type, message].filter((part) => part !== '').join(': ') }];
+  },
   source: 'runs that end in silence: an outage of a provider, a stream that breaks off, an exception of the agent',
   evaluate({ trace, run }) {
     if (trace.status === 'paused') return skipped('paused', 'The run waits for a person or another program, so it has not ended yet.');

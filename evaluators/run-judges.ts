@@ -29,7 +29,7 @@ export const goalReached = questionJudge({
   target: 'session',
   defaultThreshold: 1,
   expectationSchema: expecting({
-    tasks: textList('What the session is to come to, one text a goal; otherwise what the user says in it.'),
+    tasks: textList('Goals of the session, one text each; defaults to the requests of the user in it.'),
     constraints,
   }),
   source: 'DeepEval’s goal accuracy, as one label on the whole conversation',
@@ -190,7 +190,7 @@ export const trajectoryQuality = judge({
   needs: ['input', 'tool_calls'],
   defaultThreshold: 0.75,
   expectationSchema: expecting({
-    tasks: textList('What the agent has to get done, one text a task.'),
+    tasks: textList('Tasks that the agent must complete, one text each.'),
     constraints,
     output: { description: 'The final response that is wanted.' },
   }),

@@ -24,7 +24,7 @@ export const taskCompletion = judge({
       true,
     ),
   },
-  expectationSchema: expecting({ tasks: textList('What the agent has to get done, one text a task.'), constraints }),
+  expectationSchema: expecting({ tasks: textList('Tasks that the agent must complete, one text each.'), constraints }),
   // Without tasks, constraints count only if tasks are derived.
   checks: ({ deriveTasks }, { tasks }) => (tasks !== undefined || deriveTasks ? ['tasks', 'constraints'] : []),
   switchedOnBy: { tasks: {}, constraints: { derive_tasks: true } },
@@ -32,7 +32,7 @@ export const taskCompletion = judge({
   *evaluate({ trace, expected }, options, context) {
     const tasks = expected.tasks ?? trace.tasks;
     if (tasks === undefined ? !options.deriveTasks : tasks.length === 0)
-      return skipped('no_tasks', 'Nothing says which tasks the run has to get done.', notAsked);
+      return skipped('no_tasks', 'The run has no tasks that it must complete.', notAsked);
     if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
     const large = tooLarge(trace, context);
     if (large !== undefined) return large;

@@ -10,7 +10,10 @@ import { searchedTextMax } from './configuration/context.ts';
 
 const containsOptions = {
   target_output_key: outputKey,
-  match: choice(['all', 'any', 'none'], 'Of several texts. all: the share that is found. any: one is enough. none: no one may be found.'),
+  match: choice(
+    ['all', 'any', 'none'],
+    'Rule for several texts. all: the share that is found. any: one is enough. none: none may be found.',
+  ),
   case_sensitive: flag('Upper and lower case count.'),
   negated: flag('Turns the result round: 1 becomes 0. An output that has nothing at the path gets 0 all the same.'),
   ...lineOptions,
@@ -75,7 +78,7 @@ export const outputContains = rule({
   needs: ['final_response'],
   defaultThreshold: 1,
   options: {
-    text: required({ type: 'string', maxLength: 10_000, description: 'The text that must stand in the output. Required.' }, ''),
+    text: required({ type: 'string', maxLength: 10_000, description: 'The text that must be in the output. Required.' }, ''),
     case_sensitive: flag('Upper and lower case count.'),
     ...targetOptions,
   },

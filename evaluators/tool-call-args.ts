@@ -5,37 +5,24 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import {
-  argumentsUnknown,
-  comparedArgumentsMissing,
-  callDetails,
-  evidenceOf,
-  noExpectation,
-  notCarried,
-  partOf,
-  placedCalls,
-  tooManyPairs,
-  type PlacedCall,
-} from './evidence/calls.ts';
+import { callDetails, evidenceOf, partOf, type PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, Subject } from './evaluator.ts';
 import {
   argumentsOf,
-  callMatching,
-  countedCalls,
   equalTools,
   expectedToolCallsSchema,
   missingCalls,
   missingDetails,
   partneredOf,
-  type CallMatching,
   onlySuccessful,
 } from './matching/expected-calls.ts';
 import { agreement, agreementWeight, disagreement, preparedSelection, type PreparedValue } from './matching/agreement.ts';
 import { argumentDefaults, argumentRule, type ArgumentOptions, argumentOptions } from './matching/arguments.ts';
-import { heaviestPairing, maximumPairing, type Pair } from './matching/pairing.ts';
+import { comparedCalls, missingInWords, pairedCalls, type ComparedCalls } from './matching/comparison.ts';
+import { heaviestPairing, type Pair } from './matching/pairing.ts';
 import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { numberOf, quotient, rational, sum, type Rational } from './matching/rational.ts';
-import { callName, count, listed, listedCalls } from './explain/explanation.ts';
+import { callName, count, listed, noneExpected } from './explain/explanation.ts';
 import { rule, flag, type OptionsOf, expecting } from './configuration/define.ts';
 
 const options = {
@@ -66,20 +53,16 @@ interface Credited extends Pair {
   readonly credit: Rational;
 }
 
-function evaluate({ trace, expected }: Subject, options: Options, context: EvaluationContext): Outcome {
-  if (expected.toolCalls === undefined) return noExpectation('tool calls');
-  const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.toolCalls.length);
-  if (stop !== undefined) return stop;
-  const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
-  const matching = callMatching(expected.toolCalls, calls, options.arguments, equalTools);
-  if (matching.lacksArguments) return argumentsUnknown(trace, comparedArgumentsMissing);
-  return verdict(expected.toolCalls, calls, matching, options);
+function evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome {
+  const compared = comparedCalls(subject, context, subject.expected.toolCalls, { ...options, same: equalTools });
+  return 'kind' in compared ? compared : verdict(compared, options);
 }
 
-function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matching: CallMatching, options: Options): Outcome {
+function verdict(compared: ComparedCalls, options: Options): Outcome {
+  const { expected, calls, matching } = compared;
   const { pairs, method } = options.partial
-    ? partialPairs(expected, calls, matching, options.arguments)
-    : { pairs: wholePairs(expected, calls, matching), method: undefined };
+    ? partialPairs(compared, options.arguments)
+    : { pairs: wholePairs(compared), method: undefined };
   const whole = pairs.filter(({ credit }) => numberOf(credit) === 1);
   const share =
     expected.length === 0
@@ -89,33 +72,31 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
   const missing = missingCalls(expected, calls, matching, pairs);
   const partial = pairs.filter((pair) => !whole.includes(pair));
   const culprits = [
-    ...partial.map((pair) => inPartOnly(pair, calls, matching)),
-    ...missing.map(({ tool, nearest }) => (nearest === undefined ? `${tool} was not called` : `${tool} (nearest is ${nearest})`)),
+    ...partial.map((pair) => inPartOnly(pair, compared)),
+    ...missing.map((call) => (call.nearest === undefined ? `${call.tool} was not called` : missingInWords(call))),
   ];
   return {
     kind: 'scored',
     score,
     explanation: explained(expected, calls, culprits),
-    evidence: evidenceOf(nearestCalls(expected, calls, matching, pairs, partial)),
-    parts: pairs.flatMap((pair) => part(pair, calls, matching)),
+    evidence: evidenceOf(nearestCalls(compared, pairs, partial)),
+    parts: pairs.flatMap((pair) => part(pair, compared)),
     details: {
       matched: whole.length,
       expected: expected.length,
       ...(method === undefined ? {} : { matching: method }),
-      pairs: pairs.flatMap((pair) => pairDetails(pair, expected, calls, options.arguments)),
+      pairs: pairs.flatMap((pair) => pairDetails(pair, compared, options.arguments)),
       missing_calls: missingDetails(missing),
     },
   };
 }
 
-function wholePairs(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matching: CallMatching): readonly Credited[] {
-  return maximumPairing(expected.length, calls.length, matching.matches).map((pair) => ({ ...pair, credit: rational(1) }));
+function wholePairs(compared: ComparedCalls): readonly Credited[] {
+  return pairedCalls(compared, 'any').map((pair) => ({ ...pair, credit: rational(1) }));
 }
 
 function partialPairs(
-  expected: readonly ExpectedToolCall[],
-  calls: readonly PlacedCall[],
-  matching: CallMatching,
+  { expected, calls, matching: { matches, same } }: ComparedCalls,
   options: ArgumentOptions,
 ): { readonly pairs: readonly Credited[]; readonly method: 'exact' | 'greedy' } {
   const wanted = expected.map((call) => preparedOf(call.name, call.arguments ?? {}, options));
@@ -128,9 +109,9 @@ function partialPairs(
     none: Value,
     partial: (one: PreparedValue, other: PreparedValue) => Value,
   ): Value => {
-    if (matching.matches(e, a)) return full;
+    if (matches(e, a)) return full;
     const [name, one, placed] = [expected[e]?.name, wanted[e], calls[a]];
-    if (name === undefined || one === undefined || placed === undefined || !matching.same(e, a)) return none;
+    if (name === undefined || one === undefined || placed === undefined || !same(e, a)) return none;
     const key = `${a} ${name}`;
     const other = made.get(key) ?? preparedOf(name, argumentsOf(placed.call) ?? {}, options);
     made.set(key, other);
@@ -147,12 +128,7 @@ function preparedOf(tool: string, value: JsonObject, options: ArgumentOptions): 
   return preparedSelection(value, argumentRule(options, tool));
 }
 
-function pairDetails(
-  pair: Credited,
-  expected: readonly ExpectedToolCall[],
-  calls: readonly PlacedCall[],
-  options: ArgumentOptions,
-): readonly JsonObject[] {
+function pairDetails(pair: Credited, { expected, calls }: ComparedCalls, options: ArgumentOptions): readonly JsonObject[] {
   const [want, placed] = [expected[pair.expected], calls[pair.actual]];
   if (want === undefined || placed === undefined) return [];
   const found = { expected_index: pair.expected, ...callDetails(placed), score: numberOf(pair.credit) };
@@ -164,41 +140,34 @@ function pairDetails(
   return [{ ...found, ...differences }];
 }
 
-function inPartOnly(pair: Credited, calls: readonly PlacedCall[], matching: CallMatching): string {
+function inPartOnly(pair: Credited, { calls, matching: { difference } }: ComparedCalls): string {
   const placed = calls[pair.actual];
-  return placed === undefined ? '' : `${callName(placed)}: ${matching.difference(pair.expected, pair.actual) ?? 'its arguments differ'}`;
+  return placed === undefined ? '' : `${callName(placed)}: ${difference(pair.expected, pair.actual) ?? 'its arguments differ'}`;
 }
 
 /** The most similar calls that do not match. */
 function nearestCalls(
-  expected: readonly ExpectedToolCall[],
-  calls: readonly PlacedCall[],
-  matching: CallMatching,
+  { expected, calls, matching: { same } }: ComparedCalls,
   pairs: readonly Pair[],
   partial: readonly Pair[],
 ): readonly PlacedCall[] {
   const partnered = partneredOf(pairs);
   const free = expected.flatMap((_, e) =>
-    partnered.expected.has(e) ? [] : [calls.findIndex((_call, a) => !partnered.actual.has(a) && matching.same(e, a))],
+    partnered.expected.has(e) ? [] : [calls.findIndex((_call, a) => !partnered.actual.has(a) && same(e, a))],
   );
   return [...partial.map((pair) => pair.actual), ...free].flatMap((at) => calls[at] ?? []);
 }
 
-function part(pair: Credited, calls: readonly PlacedCall[], matching: CallMatching) {
-  const placed = calls[pair.actual];
+function part(pair: Credited, compared: ComparedCalls) {
+  const placed = compared.calls[pair.actual];
   if (placed === undefined) return [];
   const score = numberOf(pair.credit);
-  const difference = matching.difference(pair.expected, pair.actual) ?? 'its arguments differ';
-  return [
-    { ...partOf(placed, score === 1, score === 1 ? 'The call has the expected arguments.' : `${callName(placed)}: ${difference}.`), score },
-  ];
+  const sentence = score === 1 ? 'The call has the expected arguments.' : `${inPartOnly(pair, compared)}.`;
+  return [{ ...partOf(placed, score === 1, sentence), score }];
 }
 
 function explained(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], culprits: readonly string[]): string {
-  if (expected.length === 0)
-    return calls.length === 0
-      ? 'No tool call was expected and none was made.'
-      : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
+  if (expected.length === 0) return noneExpected(calls);
   if (culprits.length === 0)
     return `The ${count(expected.length, 'expected call')} ${expected.length === 1 ? 'was' : 'were'} made with the expected arguments.`;
   return `${culprits.length} of ${count(expected.length, 'expected call')} ${culprits.length === 1 ? 'was' : 'were'} not made with the expected arguments: ${listed(culprits, '; ')}.`;

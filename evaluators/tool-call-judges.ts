@@ -132,7 +132,7 @@ export const router = questionJudge({
         instruction: noCallInstruction,
         input: conversation(trace),
         labels,
-        what: 'To call no tool',
+        what: 'Calling no tool',
         details: { tool_calls: 0 },
       };
     const cut = sourcesCut(trace, last);

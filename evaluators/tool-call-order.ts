@@ -4,12 +4,13 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs, type PlacedCall } from './evidence/calls.ts';
+import { callDetails, evidenceOf, type PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, Subject } from './evaluator.ts';
-import { countedCalls, extraDetails, isCalled, onlySuccessful } from './matching/expected-calls.ts';
-import { maximumPairing, longestCommonSubsequence, type Pair } from './matching/pairing.ts';
+import { equalTools, extraDetails, onlySuccessful, partneredOf, toolRows } from './matching/expected-calls.ts';
+import { bothSides, pairedShare, type BothSides } from './matching/comparison.ts';
+import { longestCommonSubsequence, maximumPairing, type Pair } from './matching/pairing.ts';
 import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
-import { callName, count, listed, listedCalls } from './explain/explanation.ts';
+import { callName, count, headed, noneExpected } from './explain/explanation.ts';
 import { rule, flag, type OptionsOf, expecting } from './configuration/define.ts';
 
 const options = {
@@ -35,7 +36,7 @@ export const toolCallOrder = rule({
         maxItems: 1000,
         items: { type: 'string', minLength: 1 },
         description:
-          'Names of tools in the order of their calls; a tool that is called twice stands there twice. The id of a tool, or of a call, stands for its name.',
+          'Names of tools in the order of their calls; a tool that is called twice is listed twice. The id of a tool, or of a call, may replace its name.',
       },
     },
     'tool_calls_order',
@@ -52,67 +53,38 @@ interface Step {
   readonly call: PlacedCall | undefined;
 }
 
-function evaluate({ trace, expected: { toolCallsOrder: expected } }: Subject, options: Options, context: EvaluationContext): Outcome {
-  if (expected === undefined) return noExpectation('steps');
-  const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.length);
-  if (stop !== undefined) return stop;
-  const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
-  const matches = matchTable(expected, calls);
+function evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome {
+  const steps = subject.expected.toolCallsOrder?.map((name) => ({ name }));
+  const sides = bothSides(subject, context, steps, { what: 'steps', onlySuccessful: options.onlySuccessful });
+  return 'kind' in sides ? sides : verdict(sides, options);
+}
+
+function verdict({ expected, calls }: BothSides, options: Options): Outcome {
+  const rows = expected.map(toolRows(calls, equalTools));
+  const matches = (e: number, a: number): boolean => rows[e]?.[a] === 1;
   const pairs = longestCommonSubsequence(expected.length, calls.length, matches);
-  return verdict(expected, calls, pairs, openSteps(expected, calls, pairs, matches), options);
-}
-
-function matchTable(expected: readonly string[], calls: readonly PlacedCall[]): (e: number, a: number) => boolean {
-  const known = new Map<string, readonly boolean[]>();
-  for (const name of expected)
-    if (!known.has(name))
-      known.set(
-        name,
-        calls.map(({ call }) => isCalled(name, call)),
-      );
-  const rows = expected.map((name) => known.get(name) ?? []);
-  return (e, a) => rows[e]?.[a] ?? false;
-}
-
-/** Steps outside the common order, each with an unused call of its tool if there is one. */
-function openSteps(
-  expected: readonly string[],
-  calls: readonly PlacedCall[],
-  pairs: readonly Pair[],
-  matches: (e: number, a: number) => boolean,
-): readonly Step[] {
-  const [done, taken] = [new Set(pairs.map((pair) => pair.expected)), new Set(pairs.map((pair) => pair.actual))];
-  const partner = new Map(
-    maximumPairing(expected.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && matches(e, a)).map((pair) => [
-      pair.expected,
-      calls[pair.actual],
-    ]),
-  );
-  return expected.flatMap((tool, index) => (done.has(index) ? [] : [{ index, tool, call: partner.get(index) }]));
-}
-
-function verdict(
-  expected: readonly string[],
-  calls: readonly PlacedCall[],
-  pairs: readonly Pair[],
-  open: readonly Step[],
-  options: Options,
-): Outcome {
-  const score = scoreOf(expected.length, calls.length, pairs, options);
+  const open = openSteps({ expected, calls }, pairs, matches);
   const missing = open.filter(({ call }) => call === undefined);
-  const misplaced = open.flatMap(({ index, tool, call }) => (call === undefined ? [] : [{ index, tool, call }]));
-  const taken = new Set(pairs.map((pair) => pair.actual));
+  const misplaced = open.flatMap(({ index, call }) => (call === undefined ? [] : [{ index, call }]));
+  const taken = partneredOf(pairs).actual;
   const extrasCost = options.strict || options.penaliseExtra || expected.length === 0;
   const late = new Set(misplaced.map(({ call }) => call));
   const extra = calls.filter((placed, at) => !taken.has(at) && !late.has(placed));
   const parts = [
-    ...(missing.length === 0 ? [] : [`missing: ${listed(missing.map(({ index, tool }) => `${tool} (step ${index + 1})`))}`]),
-    ...(misplaced.length === 0 ? [] : [`out of order: ${listed(misplaced.map(({ call }) => callName(call)))}`]),
-    ...(extrasCost && extra.length > 0 ? [`extra: ${listedCalls(extra)}`] : []),
+    ...headed('missing', missing, ({ index, tool }) => `${tool} (step ${index + 1})`),
+    ...headed('out of order', misplaced, ({ call }) => callName(call)),
+    ...headed('extra', extrasCost ? extra : [], callName),
   ];
+  const share = pairedShare(
+    options.strict || options.penaliseExtra ? 'longer' : 'expected',
+    pairs.length,
+    expected.length,
+    calls.length,
+    0,
+  );
   return {
     kind: 'scored',
-    score,
+    score: options.strict ? Math.floor(share) : share,
     explanation:
       parts.length === 0
         ? fine(expected.length)
@@ -128,12 +100,14 @@ function verdict(
   };
 }
 
-function scoreOf(expected: number, actual: number, pairs: readonly Pair[], options: Options): number {
-  if (expected === 0) return actual === 0 ? 1 : 0;
-  if (options.strict) return pairs.length === expected && actual === expected ? 1 : 0;
-  return pairs.length / (options.penaliseExtra ? Math.max(expected, actual) : expected);
+/** Steps outside the common order, each with an unused call of its tool if there is one. */
+function openSteps({ expected, calls }: BothSides, pairs: readonly Pair[], matches: (e: number, a: number) => boolean): readonly Step[] {
+  const { expected: done, actual: taken } = partneredOf(pairs);
+  const others = maximumPairing(expected.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && matches(e, a));
+  const partner = new Map(others.map((pair) => [pair.expected, calls[pair.actual]]));
+  return expected.flatMap(({ name: tool }, index) => (done.has(index) ? [] : [{ index, tool, call: partner.get(index) }]));
 }
 
 function fine(expected: number): string {
-  return expected === 0 ? 'No tool call was expected and none was made.' : `The ${count(expected, 'expected step')} came in order.`;
+  return expected === 0 ? noneExpected([]) : `The ${count(expected, 'expected step')} came in order.`;
 }

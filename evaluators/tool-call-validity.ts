@@ -31,6 +31,7 @@ import { isSurelyLonger } from './schema/pattern-size.ts';
 import { isSizeGap, schemaTextMax } from './schema/check.ts';
 import { callName, count, listed } from './explain/explanation.ts';
 import { rule, flag, type OptionsOf } from './configuration/define.ts';
+import { generalPath, nameOfTool, rowsIn, textIn } from './explain/signature.ts';
 
 const options = {
   strict: flag('Refuse every argument that a schema with properties does not list.'),
@@ -47,6 +48,10 @@ export const toolCallValidity = rule({
   onByDefault: true,
   defaultThreshold: 1,
   options,
+  signatures: ({ details }) =>
+    rowsIn(details, 'invalid').flatMap((call) =>
+      rowsIn(call, 'problems').map((problem) => ({ tool: nameOfTool(call), text: generalProblem(problem) })),
+    ),
   source: 'Dokimos ToolCallValidityEvaluator, with full JSON Schema 2020-12 and draft-07',
   evaluate({ trace }, options, context) {
     const original = options.onEmpty === 'original';
@@ -281,6 +286,13 @@ function inWords(problem: SchemaProblem, argumentsSent: JsonValue): Problem {
     default:
       return { kind, ...named, keyword: problem.keyword, message: `${name} ${problem.message}` };
   }
+}
+
+/** A problem without the positions in lists and the type of the value that was sent. */
+function generalProblem(problem: JsonObject): string {
+  const [parameter, message] = [textIn(problem, 'parameter'), textIn(problem, 'message')];
+  const general = textIn(problem, 'kind') === 'wrong_type' ? message.replace(/, not an? \w+$/, '') : message;
+  return parameter === '' ? general : `${generalPath(parameter)}${general.slice(parameter.length)}`;
 }
 
 function kindOf(problem: SchemaProblem): Kind {

@@ -2,25 +2,11 @@
  * The right tools were called: by name, by name and order, or by name and arguments. Every call that the model asked for counts,
  * whether it ran or not, unless `only_successful` is set.
  */
-import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
-import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import {
-  argumentsUnknown,
-  comparedArgumentsMissing,
-  evidenceOf,
-  namedIn,
-  noExpectation,
-  notCarried,
-  placedCalls,
-  tooManyPairs,
-  type PlacedCall,
-} from './evidence/calls.ts';
+import { evidenceOf, namedIn, type PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, Subject } from './evaluator.ts';
 import {
-  callMatching,
-  countedCalls,
   expectedToolCallsSchema,
   extraCalls,
   extraDetails,
@@ -29,9 +15,17 @@ import {
   onlySuccessful,
 } from './matching/expected-calls.ts';
 import { argumentOptions } from './matching/arguments.ts';
-import { maximumPairing, longestCommonSubsequence, type Pair } from './matching/pairing.ts';
+import {
+  bothSides,
+  comparedCalls,
+  missingInWords,
+  pairedCalls,
+  pairedShare,
+  type BothSides,
+  type ComparedCalls,
+} from './matching/comparison.ts';
 import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
-import { count, listed, listedCalls } from './explain/explanation.ts';
+import { callName, count, headed } from './explain/explanation.ts';
 import { rule, choice, type OptionsOf, expecting } from './configuration/define.ts';
 
 const options = {
@@ -59,21 +53,20 @@ export const toolCorrectness = rule({
   evaluate: underNormalizedNames(evaluate),
 });
 
-interface Found {
-  readonly score: number;
-  readonly pairs: readonly Pair[];
-  readonly details: JsonObject;
+function evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome {
+  const { mode, arguments: given, onlySuccessful } = options;
+  if (mode === 'names_only') {
+    const sides = bothSides(subject, context, subject.expected.toolCalls, options);
+    return 'kind' in sides ? sides : namesOnly(sides);
+  }
+  const compared = comparedCalls(subject, context, subject.expected.toolCalls, {
+    arguments: mode === 'names_and_order' ? { ...given, mode: 'ignore', overrides: {} } : given,
+    onlySuccessful,
+  });
+  return 'kind' in compared ? compared : paired(compared, mode);
 }
 
-function evaluate({ trace, expected }: Subject, options: Options, context: EvaluationContext): Outcome {
-  if (expected.toolCalls === undefined) return noExpectation('tool calls');
-  const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.toolCalls.length);
-  if (stop !== undefined) return stop;
-  const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
-  return options.mode === 'names_only' ? namesOnly(expected.toolCalls, calls) : paired(trace, expected.toolCalls, calls, options);
-}
-
-function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[]): Outcome {
+function namesOnly({ expected, calls }: BothSides): Outcome {
   const { wanted, called, correct, unexpected, missing } = names(expected, calls);
   const total = wanted.size + called.size;
   const culprits = calls.filter(({ call }) => !wanted.has(call.name));
@@ -92,45 +85,31 @@ function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly Placed
   };
 }
 
-function paired(trace: AgentTrace, expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], options: Options): Outcome {
-  const byOrder = options.mode === 'names_and_order';
-  const matching = callMatching(expected, calls, byOrder ? { ...options.arguments, mode: 'ignore', overrides: {} } : options.arguments);
-  if (matching.lacksArguments) return argumentsUnknown(trace, comparedArgumentsMissing);
-  const found = byOrder ? inOrder(expected, calls, matching.matches) : byArguments(expected, calls, matching.matches);
-  const missing = missingCalls(expected, calls, matching, found.pairs);
-  const extra = extraCalls(calls, found.pairs);
+function paired(compared: ComparedCalls, mode: 'names_and_order' | 'names_and_args'): Outcome {
+  const { expected, calls, matching } = compared;
+  const byOrder = mode === 'names_and_order';
+  const pairs = pairedCalls(compared, byOrder ? 'sequence' : 'any');
+  const missing = missingCalls(expected, calls, matching, pairs);
+  const extra = extraCalls(calls, pairs);
+  const tools = byOrder ? names(expected, calls) : undefined;
+  const total = expected.length + calls.length;
   return {
     kind: 'scored',
-    score: found.score,
-    explanation: explained(
-      missing.map((call) => (call.nearest === undefined ? call.tool : `${call.tool} (nearest is ${call.nearest})`)),
-      extra,
-      `All ${count(expected.length, 'expected call')} and no others were made.`,
-    ),
+    score: byOrder ? pairedShare('longer', pairs.length, expected.length, calls.length) : total === 0 ? 1 : (2 * pairs.length) / total,
+    explanation: explained(missing.map(missingInWords), extra, `All ${count(expected.length, 'expected call')} and no others were made.`),
     evidence: evidenceOf(extra),
-    details: { ...found.details, missing_calls: missingDetails(missing), ...extraDetails('unexpected_calls', extra) },
+    details: {
+      ...(tools === undefined
+        ? { matched_count: pairs.length }
+        : {
+            lcs_length: pairs.length,
+            ...namedIn('unexpected_tools', tools.unexpected, (name) => name),
+            missing_tools: tools.missing,
+          }),
+      missing_calls: missingDetails(missing),
+      ...extraDetails('unexpected_calls', extra),
+    },
   };
-}
-
-function inOrder(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matches: (e: number, a: number) => boolean): Found {
-  const pairs = longestCommonSubsequence(expected.length, calls.length, matches);
-  const longest = Math.max(expected.length, calls.length);
-  const { unexpected, missing } = names(expected, calls);
-  return {
-    score: longest === 0 ? 1 : pairs.length / longest,
-    pairs,
-    details: { lcs_length: pairs.length, ...namedIn('unexpected_tools', unexpected, (name) => name), missing_tools: missing },
-  };
-}
-
-function byArguments(
-  expected: readonly ExpectedToolCall[],
-  calls: readonly PlacedCall[],
-  matches: (e: number, a: number) => boolean,
-): Found {
-  const pairs = maximumPairing(expected.length, calls.length, matches);
-  const total = expected.length + calls.length;
-  return { score: total === 0 ? 1 : (2 * pairs.length) / total, pairs, details: { matched_count: pairs.length } };
 }
 
 /** Distinct names on both sides, in order of appearance. */
@@ -161,10 +140,6 @@ function firstOfEach(calls: readonly PlacedCall[]): readonly PlacedCall[] {
 }
 
 function explained(missing: readonly string[], unexpected: readonly PlacedCall[], fine: string): string {
-  if (missing.length === 0 && unexpected.length === 0) return fine;
-  const parts = [
-    ...(missing.length === 0 ? [] : [`missing: ${listed(missing)}`]),
-    ...(unexpected.length === 0 ? [] : [`not expected: ${listedCalls(unexpected)}`]),
-  ];
-  return `The tool calls differ from what was expected; ${parts.join('; ')}.`;
+  const parts = [...headed('missing', missing, String), ...headed('not expected', unexpected, callName)];
+  return parts.length === 0 ? fine : `The tool calls differ from what was expected; ${parts.join('; ')}.`;
 }

@@ -1,8 +1,9 @@
 /** Failed tool calls, by span status and signs in results. Calls without either are left out and counted. */
-import type { ToolCall } from '../src/model/agent-trace.ts';
+import type { AgentTrace, ToolCall } from '../src/model/agent-trace.ts';
 import { failureSign, signInResult, statusUses } from '../src/model/error-signs.ts';
 import { errorMember } from '../src/model/error-objects.ts';
-import { plainText, type JsonValue, type JsonObject } from '../src/model/json.ts';
+import { member, plainText, type JsonValue, type JsonObject } from '../src/model/json.ts';
+import { messageTemplate } from '../src/model/message-template.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import {
   skipped,
@@ -22,8 +23,9 @@ import {
 } from './evidence/calls.ts';
 import { searchedTextMax } from './configuration/context.ts';
 import { choice, flag, option, programOption, type OptionsOf, rule } from './configuration/define.ts';
-import type { EvaluationContext, Pattern, Subject } from './evaluator.ts';
+import type { EvaluationContext, Pattern, Signature, Subject } from './evaluator.ts';
 import { callName, quoted, count, someOf, listedCalls } from './explain/explanation.ts';
+import { nameOfTool, rowsIn, textIn } from './explain/signature.ts';
 import { argumentsOf } from './matching/expected-calls.ts';
 import { canonicalText } from './matching/equality.ts';
 import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
@@ -39,7 +41,7 @@ const failureOptions = {
   ),
   use_span_status: choice(
     statusUses,
-    'How much the status of a tool span says. weigh: ERROR is a failure, and OK outweighs only signs that a working tool may return too, such as an exit code. trust: OK outweighs every sign that the SDK itself does not write. ignore: neither counts.',
+    'Weight of the status of a tool span. weigh: ERROR is a failure, and OK outweighs only signs that a working tool may return too, such as an exit code. trust: OK outweighs every sign that the SDK itself does not write. ignore: neither counts.',
   ),
   use_is_error: flag('A result marked as an error by the protocol (isError of MCP, an error status of the message) is a failure.', true),
   use_error_signs: flag(
@@ -184,6 +186,7 @@ export const toolError = rule({
     ...failureOptions,
     on_empty: onEmpty,
   },
+  signatures: ({ details }, trace) => rowsIn(details, 'failed').map((row) => failureSignature(row, trace)),
   source: 'Dokimos ToolErrorEvaluator, with the signs that spans and results carry',
   evaluate({ trace }, options, context) {
     const calls = executedCalls(trace);
@@ -192,7 +195,7 @@ export const toolError = rule({
     if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
     const { judged, unknown } = judgedCalls(calls, options, context);
     if (calls.length > 0 && judged.length === 0)
-      return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', {
+      return resultsUnknown(calls, 'The spans carry neither results nor errors of tool calls; switch on the capture of tool outputs.', {
         unknown_outcome: unknown,
       });
     const cut = judged.filter(({ isCut }) => isCut);
@@ -200,6 +203,20 @@ export const toolError = rule({
     return verdict(judged, unknown);
   },
 });
+
+/** The template of the error. Without an error, the message of the verdict. */
+function failureSignature(row: JsonObject, { toolCalls }: AgentTrace): Signature {
+  const call = toolCalls[Number(member(row, 'index'))];
+  const isOfCall = textIn(row, 'kind') !== 'pattern' && textIn(row, 'kind') !== 'predicate' && call?.name === nameOfTool(row);
+  const { error } = isOfCall ? call : {};
+  const said =
+    error === undefined || error.message.trim() === '' ? (isOfCall ? (failureSign(call, 'ignore')?.text ?? '') : '') : error.message;
+  const template = messageTemplate(said);
+  const type = error?.type ?? '';
+  const isNamed = /.(?:Error|Exception)$/.test(type) && !template.startsWith(type);
+  const text = isNamed ? `${type}: ${template}` : template;
+  return { tool: nameOfTool(row), text: text === '' ? messageTemplate(textIn(row, 'message')) : text };
+}
 
 function verdict(judged: readonly Judged[], unknown: number): Outcome {
   const failed = judged.filter(hasFailed);
@@ -304,7 +321,7 @@ function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: Eva
   if (calls.length === 0) return noToolCalls(trace);
   const { judged, unknown } = judgedCalls(calls, options, context);
   if (judged.length === 0)
-    return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', {
+    return resultsUnknown(calls, 'The spans carry neither results nor errors of tool calls; switch on the capture of tool outputs.', {
       unknown_outcome: unknown,
     });
   const failed = failedCalls(judged, options.sameArguments);

@@ -17,6 +17,7 @@ import {
 import type { Subject } from './evaluator.ts';
 import { fits, underNormalizedNames, normalizeToolNames } from './matching/names.ts';
 import { callName, count, quoted, someOf } from './explain/explanation.ts';
+import { nameOfTool, rowsIn, textIn } from './explain/signature.ts';
 import { rule, option, optional, type OptionsOf } from './configuration/define.ts';
 
 const patterns = { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1, maxLength: 200 } };
@@ -24,10 +25,10 @@ const patterns = { type: 'array', maxItems: 1000, items: { type: 'string', minLe
 const options = {
   allow: optional<readonly string[]>({
     ...patterns,
-    description: 'Names of permitted tools; `*` stands for any characters. Left out: all that are not denied.',
+    description: 'Names of permitted tools; `*` matches any characters. Defaults to all that are not denied.',
   }),
   deny: option<readonly string[]>(
-    { ...patterns, description: 'Names of tools that must not be called; `*` stands for any characters. Wins over allow.' },
+    { ...patterns, description: 'Names of tools that must not be called; `*` matches any characters. Wins over allow.' },
     [],
   ),
   normalize_tool_names: normalizeToolNames,
@@ -43,6 +44,11 @@ export const toolPermission = rule({
   guard: true,
   defaultThreshold: 1,
   options,
+  signatures: ({ details }) =>
+    rowsIn(details, 'breaches').map((breach) => {
+      const pattern = textIn(breach, 'pattern');
+      return { tool: nameOfTool(breach), text: pattern === '' ? 'the tool is not allowed' : `the pattern ${pattern} denies the tool` };
+    }),
   source: 'DeepEval ToolPermissionMetric, with patterns',
   evaluate: underNormalizedNames(evaluate, (options) => [...(options.allow ?? []), ...options.deny]),
 });

@@ -3,36 +3,24 @@
  * whose spans carry no messages is compared by its input, its turns of calls with their results, and its final response.
  */
 import type { ExpectedMessage } from '../src/model/expectation.ts';
-import { unreachable } from '../src/model/ids.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import {
-  argumentsUnknown,
-  modeArgumentsMissing,
-  evidenceOf,
-  namedIn,
-  noExpectation,
-  notCarried,
-  placedCalls,
-  tooManyPairs,
-  type PlacedCall,
-} from './evidence/calls.ts';
+import { evidenceOf, modeArgumentsMissing, namedIn, noExpectation } from './evidence/calls.ts';
 import { outlineOf, type MessageOutline } from './evidence/conversation.ts';
 import type { EvaluationContext, Subject } from './evaluator.ts';
-import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails, type CallMatching } from './matching/expected-calls.ts';
+import { extraCalls, extraDetails, missingCalls, missingDetails, type CallMatching } from './matching/expected-calls.ts';
 import { callsOfMessages, expectedMessagesSchema } from './expectation/messages.ts';
 import { type ArgumentMode, type ArgumentOptions, argumentOptions } from './matching/arguments.ts';
+import { comparedCalls, missingInWords, pairedCalls, pairedShare, type ComparedCalls } from './matching/comparison.ts';
 import { maximumPairing, type Pair } from './matching/pairing.ts';
 import { underNormalizedNames, normalizeToolNames } from './matching/names.ts';
-import { count, listed, listedCalls } from './explain/explanation.ts';
+import { callName, count, headed } from './explain/explanation.ts';
 import { rule, flag, choice, type OptionsOf, expecting } from './configuration/define.ts';
-
-type Compare = 'strict' | 'unordered' | 'subset' | 'superset';
 
 const options = {
   compare: choice(
     ['strict', 'unordered', 'subset', 'superset'],
-    'strict: the same roles in the same order, each message with the same calls in any order. unordered: the same calls in all messages together. subset: no other calls than those of the reference. superset: at least those. With subset the reference is what contains, so the argument modes subset and superset change places as well.',
+    'strict: the same roles in the same order, each message with the same calls in any order. unordered: the same calls in all messages together. subset: only calls of the reference. superset: at least those. With subset the reference is what contains, so the argument modes subset and superset change places as well.',
   ),
   arguments: argumentOptions(),
   graded: flag('The score is the share of messages (strict) or of calls that agree, instead of all or nothing.'),
@@ -54,47 +42,55 @@ export const trajectoryMatch = rule({
   evaluate: underNormalizedNames(evaluate),
 });
 
-function evaluate({ trace, expected: { messages: reference } }: Subject, options: Options, context: EvaluationContext): Outcome {
+/** The side whose calls must have a pair, and the sentence for a full score. */
+const sides = {
+  unordered: { side: 'longer', fine: 'The calls are those of the reference.' },
+  subset: { side: 'actual', fine: 'All calls are among those of the reference.' },
+  superset: { side: 'expected', fine: 'All calls of the reference were made.' },
+} as const;
+
+function evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome {
+  const { compare } = options;
+  const { messages: reference } = subject.expected;
   if (reference === undefined) return noExpectation('messages');
-  const wanted = callsOfMessages(reference);
-  const stop = notCarried(trace) ?? tooManyPairs(trace, context, wanted.length);
-  if (stop !== undefined) return stop;
-  const calls = placedCalls(trace);
-  const matching = callMatching(wanted, calls, options.compare === 'subset' ? turned(options.arguments) : options.arguments);
-  if (matching.lacksArguments) return argumentsUnknown(trace, modeArgumentsMissing);
-  const messages = outlineOf(trace);
-  const found =
-    options.compare === 'strict'
-      ? messageByMessage(reference, messages, matching)
-      : { pairs: maximumPairing(wanted.length, calls.length, matching.matches), steps: [], agreeing: 0 };
-  const size = {
-    expected: wanted.length,
-    actual: calls.length,
-    matched: found.pairs.length,
-    messages: Math.max(reference.length, messages.length),
-    agreeing: found.agreeing,
-  };
-  const share = shareOf(options.compare, size);
-  const missing = options.compare === 'subset' ? [] : missingCalls(wanted, calls, matching, found.pairs);
-  const extra = options.compare === 'superset' ? [] : extraCalls(calls, found.pairs);
+  const compared = comparedCalls(subject, context, callsOfMessages(reference), {
+    arguments: compare === 'subset' ? turned(options.arguments) : options.arguments,
+    argumentsMissing: modeArgumentsMissing,
+  });
+  if ('kind' in compared) return compared;
+  const { expected, calls, matching } = compared;
+  const messages = outlineOf(subject.trace);
+  const { pairs, steps, share, fine } =
+    compare === 'strict' ? messageByMessage(reference, messages, matching) : allTogether(compared, sides[compare]);
+  const missing = compare === 'subset' ? [] : missingCalls(expected, calls, matching, pairs);
+  const extra = compare === 'superset' ? [] : extraCalls(calls, pairs);
+  const [step] = steps;
+  const differences = [
+    ...(step === undefined ? [] : [`the first difference is at message ${step.index + 1} (${inWords(step)})`]),
+    ...headed('missing', missing, missingInWords),
+    ...headed('extra', extra, callName),
+  ];
   return {
     kind: 'scored',
     score: options.graded ? share : Math.floor(share),
-    explanation: share === 1 ? fine(options.compare) : explained(missing, extra, found.steps),
+    explanation:
+      share === 1
+        ? fine
+        : `The run differs from the reference${steps.length > 1 ? ` in ${count(steps.length, 'message')}` : ''}; ${differences.join('; ')}.`,
     evidence: evidenceOf(extra),
     details: {
-      compare: options.compare,
-      messages_told: trace.messages !== undefined,
-      matched_count: size.matched,
-      actual_count: size.actual,
-      expected_count: size.expected,
-      precision: size.actual === 0 ? null : size.matched / size.actual,
-      recall: size.expected === 0 ? null : size.matched / size.expected,
-      ...(options.compare === 'strict'
+      compare,
+      messages_told: subject.trace.messages !== undefined,
+      matched_count: pairs.length,
+      actual_count: calls.length,
+      expected_count: expected.length,
+      precision: calls.length === 0 ? null : pairs.length / calls.length,
+      recall: expected.length === 0 ? null : pairs.length / expected.length,
+      ...(compare === 'strict'
         ? {
             message_count: messages.length,
             expected_message_count: reference.length,
-            ...namedIn('differences', found.steps, (step) => step),
+            ...namedIn('differences', steps, (one) => one),
           }
         : {}),
       missing_calls: missingDetails(missing),
@@ -111,8 +107,15 @@ interface Difference extends JsonObject {
 interface Compared {
   readonly pairs: readonly Pair[];
   readonly steps: readonly Difference[];
-  /** Number of agreeing messages. */
-  readonly agreeing: number;
+  /** Share of what agrees: messages, or calls of one side. */
+  readonly share: number;
+  /** The sentence for a full share. */
+  readonly fine: string;
+}
+
+function allTogether(compared: ComparedCalls, { side, fine }: (typeof sides)[keyof typeof sides]): Compared {
+  const pairs = pairedCalls(compared, 'any');
+  return { pairs, steps: [], share: pairedShare(side, pairs.length, compared.expected.length, compared.calls.length), fine };
 }
 
 /** Pairs calls within each message only. */
@@ -135,7 +138,8 @@ function messageByMessage(reference: readonly ExpectedMessage[], messages: reado
     }
     first += want?.toolCalls.length ?? 0;
   }
-  return { pairs, steps, agreeing: length - steps.length };
+  const share = length === 0 ? 1 : (length - steps.length) / length;
+  return { pairs, steps, share, fine: 'The messages agree with the reference, one by one.' };
 }
 
 /** Pairs within one message, as indices among all calls. */
@@ -145,30 +149,6 @@ function pairsWithin(first: number, wanted: number, calls: readonly number[], ma
     expected: first + expected,
     actual: calls[actual] ?? -1,
   }));
-}
-
-interface Size {
-  readonly expected: number;
-  readonly actual: number;
-  readonly matched: number;
-  readonly messages: number;
-  readonly agreeing: number;
-}
-
-function shareOf(compare: Compare, { expected, actual, matched, messages, agreeing }: Size): number {
-  const share = (part: number, whole: number): number => (whole === 0 ? 1 : part / whole);
-  switch (compare) {
-    case 'strict':
-      return share(agreeing, messages);
-    case 'unordered':
-      return share(matched, Math.max(expected, actual));
-    case 'subset':
-      return share(matched, actual);
-    case 'superset':
-      return share(matched, expected);
-    default:
-      return unreachable(compare);
-  }
 }
 
 function turned(options: ArgumentOptions): ArgumentOptions {
@@ -185,27 +165,6 @@ function turned(options: ArgumentOptions): ArgumentOptions {
 
 function turnedMode(mode: ArgumentMode): ArgumentMode {
   return mode === 'subset' ? 'superset' : mode === 'superset' ? 'subset' : mode;
-}
-
-function fine(compare: Compare): string {
-  return compare === 'strict'
-    ? 'The messages agree with the reference, one by one.'
-    : compare === 'unordered'
-      ? 'The calls are those of the reference.'
-      : compare === 'subset'
-        ? 'All calls are among those of the reference.'
-        : 'All calls of the reference were made.';
-}
-
-function explained(missing: ReturnType<typeof missingCalls>, extra: readonly PlacedCall[], steps: readonly Difference[]): string {
-  const parts = [
-    ...(steps[0] === undefined ? [] : [`the first difference is at message ${steps[0].index + 1} (${inWords(steps[0])})`]),
-    ...(missing.length === 0
-      ? []
-      : [`missing: ${listed(missing.map(({ tool, nearest }) => (nearest === undefined ? tool : `${tool} (nearest is ${nearest})`)))}`]),
-    ...(extra.length === 0 ? [] : [`extra: ${listedCalls(extra)}`]),
-  ];
-  return `The run differs from the reference${steps.length > 1 ? ` in ${count(steps.length, 'message')}` : ''}; ${parts.join('; ')}.`;
 }
 
 function inWords({ problem, role, expected_role: wanted }: Difference): string {

@@ -39,7 +39,7 @@ export const cosineSimilarity = rule({
 });
 
 function finding(wanted: readonly number[], vector: readonly number[] | undefined, isDistance: boolean): Finding {
-  if (vector === undefined) return { score: rational(0), says: 'is no list of numbers', details: {} };
+  if (vector === undefined) return { score: rational(0), says: 'is not a list of numbers', details: {} };
   if (vector.length !== wanted.length)
     return {
       score: rational(0),
@@ -147,7 +147,7 @@ export const outputSimilarity = judge({
     ...targetOptions,
   },
   expectationSchema: expecting(
-    { output: { description: 'The output that is wanted. What is no text is compared in JSON notation.' } },
+    { output: { description: 'The wanted output. Values other than texts are compared in JSON notation.' } },
     'output',
   ),
   source: 'Sentinel AI outputSimilarity, a raw metric without a threshold',

@@ -272,7 +272,7 @@ function entryFaults({ name, threshold, include_explanation: explanation }: Eval
 /** An HTTP entry needs a name, as its id is the same for every endpoint. */
 function nameFaults({ name }: EvaluatorEntry, { id, kind }: AnyEvaluator): readonly Fault[] {
   return kind === 'http' && name === undefined
-    ? [{ path: ['name'], problem: `is missing; each ${id} evaluator has a name of its own` }]
+    ? [{ path: ['name'], problem: `is missing; each ${id} evaluator needs a different name` }]
     : [];
 }
 
@@ -286,7 +286,8 @@ function onEmptyFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator): readonly
 
 function turnsFaults(entry: EvaluatorEntry, { id, kind }: AnyEvaluator): readonly Fault[] {
   if (entry.turns === undefined) return [];
-  if (kind !== 'rule' || entry.judge !== undefined) return [{ path: ['turns'], problem: `is for rules; ${id} asks somebody` }];
+  if (kind !== 'rule' || entry.judge !== undefined)
+    return [{ path: ['turns'], problem: `is for rules; ${id} asks a judge or an endpoint` }];
   return turnGroupings.some((one) => one === entry.turns)
     ? []
     : [{ path: ['turns'], problem: `must be one of ${turnGroupings.join(', ')}` }];

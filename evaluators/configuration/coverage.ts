@@ -1,6 +1,7 @@
 /** The expectations that evaluators check, the evaluators that a dataset adds for the others, and the parts without a check. */
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from './configured.ts';
 import type { AnyEvaluator, ExpectedPart } from '../evaluator.ts';
 import { refinedPart, statedParts } from '../expectation/expectation.ts';
@@ -61,6 +62,17 @@ export function coverageOf(
     else switchedOn.push({ part, configured: switchedOnEvaluator(evaluator, evaluator.switchedOnBy?.[part] ?? {}, taken, made) });
   }
   return { switchedOn, unchecked, notCompared, undecided };
+}
+
+/** Parts whose evaluators gave no score, each with their verdicts. */
+export function partsWithoutScore<Checked extends { readonly configured: ConfiguredEvaluator; readonly verdict: Verdict }>(
+  expected: Expectation,
+  verdicts: readonly Checked[],
+): readonly { readonly part: ExpectedPart; readonly checking: readonly Checked[] }[] {
+  return statedParts(expected)
+    .filter((part) => refinedPart(part) === undefined)
+    .map((part) => ({ part, checking: verdicts.filter(({ configured }) => configured.checks?.(expected).includes(part) === true) }))
+    .filter(({ checking }) => checking.length > 0 && checking.every(({ verdict }) => verdict.kind !== 'scored'));
 }
 
 /** Evaluators that a dataset adds for a part. */

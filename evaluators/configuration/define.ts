@@ -31,6 +31,7 @@ export type Described<Table extends OptionTable> = Pick<
   | 'defaultThreshold'
   | 'expectationSchema'
   | 'switchedOnBy'
+  | 'signatures'
   | 'source'
 > & {
   /** Default: 1. */
@@ -216,7 +217,7 @@ export function textList(description: string): JsonObject {
   return { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1 }, description };
 }
 
-export const constraints: JsonObject = { type: 'string', description: 'What the agent has to keep to meanwhile.' };
+export const constraints: JsonObject = { type: 'string', description: 'Constraints that the agent must keep.' };
 
 /** One text or several. */
 export function contextTexts(description: string): JsonObject {

@@ -61,12 +61,13 @@ export function filledOptions(schema: JsonSchema, defaults: unknown, given: Json
   const filled: { [key: string]: unknown } = typeof defaults === 'object' && defaults !== null ? { ...defaults } : {};
   for (const [key, value] of Object.entries(given)) {
     const name = camelCase(key);
-    filled[name] = read(propertySchema(schema, key), Object.hasOwn(filled, name) ? filled[name] : undefined, value);
+    filled[name] = codeMembers(propertySchema(schema, key), Object.hasOwn(filled, name) ? filled[name] : undefined, value);
   }
   return filled;
 }
 
-function read(schema: JsonSchema | undefined, defaults: unknown, value: JsonValue): unknown {
+/** A value under its names in code. */
+export function codeMembers(schema: JsonSchema | undefined, defaults: unknown, value: JsonValue): unknown {
   if (schema === undefined || !isJsonObject(value)) return value;
   const branches = member(schema, 'anyOf');
   const described = isJsonArray(branches)
@@ -75,7 +76,7 @@ function read(schema: JsonSchema | undefined, defaults: unknown, value: JsonValu
   if (isJsonObject(member(described, 'properties'))) return filledOptions(described, defaults, value);
   const inner = member(described, 'additionalProperties');
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, read(isJsonObject(inner) ? inner : undefined, undefined, item)]),
+    Object.entries(value).map(([key, item]) => [key, codeMembers(isJsonObject(inner) ? inner : undefined, undefined, item)]),
   );
 }
 
@@ -87,7 +88,7 @@ function propertySchema(schema: JsonSchema, key: string): JsonSchema | undefined
 
 function pathProblem(given: unknown): string {
   const read = typeof given === 'string' ? readJsonPath(given) : undefined;
-  return read?.kind === 'broken' ? `is no JSONPath: at character ${read.at + 1} it ${read.problem}` : 'is no JSONPath';
+  return read?.kind === 'broken' ? `is not a JSONPath: at character ${read.at + 1} it ${read.problem}` : 'is not a JSONPath';
 }
 
 function isHttpUrl(text: string): boolean {

@@ -73,8 +73,8 @@ function scoredFault({
       explanation: `The evaluator gave the score ${typeof score === 'number' ? score : `of type ${typeof score}`}, which is not a number between 0 and 1.`,
     };
   if (!Array.isArray(evidence) || !evidence.every((id) => typeof id === 'string'))
-    return invalid('a score whose evidence is no list of span ids');
-  if (!Array.isArray(parts) || !parts.every(isPart)) return invalid('a score whose parts are no list of verdicts on tool calls');
+    return invalid('a score whose evidence is not a list of span ids');
+  if (!Array.isArray(parts) || !parts.every(isPart)) return invalid('a score whose parts are not a list of verdicts on tool calls');
   return textFault(label === undefined ? { explanation } : { explanation, label }) ?? detailsFault(details);
 }
 
@@ -88,7 +88,7 @@ function isPart(part: unknown): boolean {
 
 /** Details must be JSON: cycles and functions cannot be written. */
 function detailsFault(details: unknown): Outcome | undefined {
-  return isJsonObject(details) && isJson(details, 0) ? undefined : invalid('an outcome whose details are no object of JSON values');
+  return isJsonObject(details) && isJson(details, 0) ? undefined : invalid('an outcome whose details are not an object of JSON values');
 }
 
 function isJson(value: unknown, depth: number): boolean {
@@ -102,7 +102,7 @@ function isJson(value: unknown, depth: number): boolean {
 }
 
 function textFault(texts: { readonly [name: string]: unknown }): Outcome | undefined {
-  for (const name of Object.keys(texts)) if (typeof texts[name] !== 'string') return invalid(`an outcome whose ${name} is no text`);
+  for (const name of Object.keys(texts)) if (typeof texts[name] !== 'string') return invalid(`an outcome whose ${name} is not a text`);
   return undefined;
 }
 

@@ -14,7 +14,7 @@ export type OnEmpty = 'skip' | 'original';
 
 export const onEmpty = choice<OnEmpty>(
   ['skip', 'original'],
-  'What a run without tool calls gets: skip, or original for the full score that the original system gives.',
+  'Handling of a run without tool calls: skip, or original for the full score that the original system gives.',
 );
 
 /** A tool call with its place in the trajectory. */
@@ -152,7 +152,7 @@ export function noFinalResponse(details?: JsonObject): Skipped {
 }
 
 export function noExpectation(what: string): Skipped {
-  return skipped('no_expectation', `Nothing says which ${what} are expected of this run.`);
+  return skipped('no_expectation', `No expected ${what} are given for this run.`);
 }
 
 /** The distinct spans of calls, up to the limit of a verdict. */

@@ -174,7 +174,7 @@ function modelCalls(trace: AgentTrace): readonly RunPart[] | Skipped {
   const calls = trace.modelCalls.filter(({ failed }) => failed !== true);
   const areTold = trace.messages !== undefined || calls.length === places.length || trace.toolCalls.every(({ turn }) => turn !== undefined);
   if (places.length === 0) return skipped('no_such_target', 'No answer of a model is in this run.');
-  if (!areTold) return skipped('no_such_target', 'The spans do not tell which model call asked for which tool calls.');
+  if (!areTold) return skipped('no_such_target', 'The spans do not show which model call asked for which tool calls.');
   return places.map((at, number): RunPart => {
     const own = calls.length === places.length ? calls[number] : undefined;
     const before = messages.slice(0, at);

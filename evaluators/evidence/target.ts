@@ -47,7 +47,7 @@ export const targetOptions = {
   ),
   on_empty: choice<OnEmpty>(
     ['skip', 'original'],
-    'What a run without a final response gets: skip, or original to score it as one that is null, as the original system does.',
+    'Handling of a run without a final response: skip, or original to score it as null, as the original system does.',
   ),
 };
 

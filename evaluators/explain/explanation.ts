@@ -38,6 +38,16 @@ export function listedOf<Item>(items: readonly Item[], inWords: (item: Item) => 
   return listed(items.slice(0, listedMax).map(inWords), separator, items.length);
 }
 
+/** `missing: a, b` as a list, to be joined with others; empty without items. */
+export function headed<Item>(
+  heading: string,
+  items: readonly Item[],
+  inWords: (item: Item) => string,
+  separator = ', ',
+): readonly string[] {
+  return items.length === 0 ? [] : [`${heading}: ${listedOf(items, inWords, separator)}`];
+}
+
 /** `2 of 5 steps were needless: a; b`. The verb agrees with the first number. */
 export function someOf<Item>(
   items: readonly Item[],
@@ -52,6 +62,13 @@ export function someOf<Item>(
 /** The first calls, and the number of further ones. */
 export function listedCalls(calls: readonly PlacedCall[]): string {
   return listedOf(calls, callName, ', ');
+}
+
+/** The sentence about a run whose expectation has no calls. */
+export function noneExpected(calls: readonly PlacedCall[]): string {
+  return calls.length === 0
+    ? 'No tool call was expected and none was made.'
+    : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
 }
 
 export function count(number: number, one: string, many = `${one}s`): string {

@@ -2,7 +2,7 @@
  * Reads a judge's answer. Structured output makes most answers plain JSON. The reader tolerates code fences, prose, trailing commas, and
  * "true" for true. It never invents a verdict.
  */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue, objectAt } from '../../src/model/json.ts';
 import { piecesOf, quotedIn } from './answer-pieces.ts';
 import type { JsonSchema, Question } from '../evaluator.ts';
 import { canonicalText } from '../matching/equality.ts';
@@ -48,7 +48,7 @@ export function readAnswer(
       continue;
     }
     if (isQuoted(piece.text, piece.value)) {
-      problem = 'the answer only repeats a verdict that stands in the material';
+      problem = 'the answer only repeats a verdict from the material';
       continue;
     }
     if (piece.namesTwice) return { kind: 'failed', error: 'the answer names a member twice' };
@@ -131,7 +131,7 @@ function fittedRoot(value: JsonValue, schema: JsonSchema): Fitted {
 
 /** The only member of an object schema that is a list of objects. */
 function soleList(schema: JsonSchema): { readonly name: string; readonly items: JsonObject } | undefined {
-  const lists = Object.entries(propertiesOf(schema)).flatMap(([name, one]) => {
+  const lists = Object.entries(objectAt(schema, 'properties')).flatMap(([name, one]) => {
     const items = isJsonObject(one) && one['type'] === 'array' ? one['items'] : undefined;
     return isJsonObject(items) && items['type'] === 'object' ? [{ name, items }] : [];
   });
@@ -141,7 +141,7 @@ function soleList(schema: JsonSchema): { readonly name: string; readonly items: 
 /** An entry with a yes/no value or a label under the required name. */
 function isItem(value: JsonValue, schema: JsonObject): boolean {
   if (!isJsonObject(value)) return false;
-  return Object.entries(propertiesOf(schema)).some(([name, one]) => {
+  return Object.entries(objectAt(schema, 'properties')).some(([name, one]) => {
     const verdict = member(value, name);
     return (
       verdict !== undefined &&
@@ -153,12 +153,7 @@ function isItem(value: JsonValue, schema: JsonObject): boolean {
 }
 
 function hasSeveralVerdicts(schema: JsonObject): boolean {
-  return Object.values(propertiesOf(schema)).filter((one) => isJsonObject(one) && one['type'] === 'boolean').length > 1;
-}
-
-function propertiesOf(schema: JsonObject): JsonObject {
-  const properties = member(schema, 'properties');
-  return isJsonObject(properties) ? properties : {};
+  return Object.values(objectAt(schema, 'properties')).filter((one) => isJsonObject(one) && one['type'] === 'boolean').length > 1;
 }
 
 /**
@@ -179,7 +174,7 @@ function fittedObject(value: JsonObject, schema: JsonSchema, path: string, isRoo
   const faults: string[] = [];
   const required = member(schema, 'required');
   const isWhole = isRoot && !(hasSeveralVerdicts(schema) && isItem(value, schema));
-  for (const [name, one] of Object.entries(propertiesOf(schema))) {
+  for (const [name, one] of Object.entries(objectAt(schema, 'properties'))) {
     if (!isJsonObject(one)) continue;
     const given = member(value, name);
     const inner: Fitted = given === undefined ? { kind: 'misfit', problem: `${path} has no ${name}` } : fitted(given, one, name, isRoot);

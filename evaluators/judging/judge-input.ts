@@ -217,10 +217,7 @@ const lacks: { readonly [one in Evidence]: (trace: AgentTrace) => Skipped | unde
     if (trace.toolDefinitions.length > 0) return undefined;
     return trace.truncated?.includes('spans') === true
       ? cutShort('definitions of tools')
-      : skipped(
-          'no_tool_definitions',
-          'The spans carry no definitions of tools, so that nothing says which ones there were to choose from.',
-        );
+      : skipped('no_tool_definitions', 'The spans carry no definitions of tools, so the choice of tools is unknown.');
   },
   input: (trace) => {
     if (inputText(trace).trim() === '') return noInput();

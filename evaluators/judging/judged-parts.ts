@@ -43,13 +43,13 @@ const kinds = ['tool', 'retriever', 'sub_agent', 'model_call'] as const;
 export const judgedPartsSchema: JsonSchema = {
   type: 'object',
   description:
-    'For judge evaluators: asks about each part of a run instead of the whole run. It names one of `tool`, `retriever`, `sub_agent` and `model_call`. What went into the part is then the input, and what came out is the final response.',
+    'Makes a judge evaluator ask about each part of a run instead of the whole run. It names one of `tool`, `retriever`, `sub_agent` and `model_call`. The input of the part is then the input, and its output is the final response.',
   additionalProperties: false,
   properties: {
-    tool: namePattern('Calls of a tool: its name, a list of names, or `true` for all. `*` in a name stands for any characters.'),
+    tool: namePattern('Calls of a tool: its name, a list of names, or `true` for all. `*` in a name matches any characters.'),
     retriever: { const: true, description: 'Each retrieval, with the documents that it found.' },
     sub_agent: namePattern(
-      'Work that was given to a sub-agent through a tool: its name, a list of names, or `true` for all. `*` in a name stands for any characters.',
+      'Work that was given to a sub-agent through a tool: its name, a list of names, or `true` for all. `*` in a name matches any characters.',
     ),
     model_call: { const: true, description: 'Each answer of a model after the last message of the user.' },
     aggregate: {
@@ -63,7 +63,7 @@ export const judgedPartsSchema: JsonSchema = {
       maximum: partsMaxMost,
       default: partsMaxDefault,
       'x-unit': 'parts',
-      description: 'Most parts of a run to ask about, each with a question of its own or several. Of more, a hash chooses.',
+      description: 'Most parts of a run to ask about, each with one or more separate questions. If there are more, a hash chooses.',
     },
   },
 };

@@ -64,7 +64,7 @@ export function mapReduceFaults({ id, kind, mappable }: AnyEvaluator, isOfParts:
       : mappable === false
         ? `is not for ${id}, which needs each of its items in full`
         : isOfParts
-          ? 'is not for an entry with on: each part is a question of its own'
+          ? 'is not for an entry with on: each part is a separate question'
           : undefined;
   return problem === undefined ? [] : [{ path: [], problem }];
 }
@@ -177,7 +177,9 @@ function roomOf({ instruction, answerSchema }: Question, contextTokens: number |
 /** The blocks that leave something out, and the longest others until the rest fits beside a piece. */
 function longBlocks(blocks: readonly DataBlock[], room: number): readonly DataBlock[] {
   const long = new Set(blocks.filter(({ full }) => full?.isCut === true));
-  const byLength = blocks.filter((block) => !long.has(block)).toSorted((one, other) => other.text.length - one.text.length);
+  const byLength = blocks
+    .filter((block) => !long.has(block) && block.isApart !== true)
+    .toSorted((one, other) => other.text.length - one.text.length);
   const fits = (): boolean =>
     lengthOf(blocks.filter((block) => !long.has(block))) + (long.size === 0 ? 0 : pieceCharsLeast + blockFrame) <= room;
   for (const block of byLength) {
@@ -232,7 +234,8 @@ function* reducedAnswer(question: Question, plan: Plan, progress: Progress): Gen
       progress.truncated ||= answer.truncated;
       const notes = notesIn(answer.value);
       // An unread piece must not count as an empty one.
-      if (notes === undefined) return { kind: 'failed', error: `judge_answer_invalid: the notes on piece ${number} are no list of texts` };
+      if (notes === undefined)
+        return { kind: 'failed', error: `judge_answer_invalid: the notes on piece ${number} are not a list of texts` };
       const text = notes.map((note) => `- ${note}`).join('\n');
       progress.notesCut ||= text.length > plan.notesMax;
       texts.push(`Piece ${number} of ${plan.pieces}:\n${text === '' ? '(nothing that bears on the question)' : cut(text, plan.notesMax)}`);
@@ -264,7 +267,7 @@ function mapQuestion(
     instruction: `A run of an AI agent is too long to be shown at once. It is cut into ${pieces} pieces in their order, and the block "${piece.title}" holds piece ${piece.number}. Somebody who sees the notes on all pieces, and not the run, answers the question at the end of this text. Do not answer it. Note of this piece what bears on the question: what happened in which step, with names, numbers and errors as they stand there, what speaks for an answer and what against it. Judge nothing by what other pieces may hold. Give an empty list when nothing in this piece bears on the question. Keep all notes together within ${Math.min(notesWordsMost, Math.floor(notesMax / charsPerWord))} words. The question:\n\n${instruction}`,
     data: [...others, piece].map(({ title, text }) => ({ title, text })),
     answerSchema: notesSchema,
-    check: (answer) => (notesIn(answer) === undefined ? 'notes is no list of texts' : undefined),
+    check: (answer) => (notesIn(answer) === undefined ? 'notes is not a list of texts' : undefined),
   };
 }
 

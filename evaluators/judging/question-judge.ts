@@ -126,7 +126,7 @@ function readScore(
   const explanation = explanationIn(answer);
   if (explanation === undefined) return faulty('the answer has no explanation');
   const score = isJsonObject(answer) ? member(answer, 'score') : undefined;
-  if (typeof score !== 'number' || !(score >= 0 && score <= 1)) return faulty('the score is no number from 0 to 1');
+  if (typeof score !== 'number' || !(score >= 0 && score <= 1)) return faulty('the score is not a number from 0 to 1');
   if (steps !== undefined && !steps.includes(score)) return faulty(`the score is none of ${steps.join(', ')}`);
   return { kind: 'read', value: { score, explanation: keptExplanation(explanation) } };
 }

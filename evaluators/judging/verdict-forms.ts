@@ -216,7 +216,7 @@ export function keptExplanation(explanation: string): string {
 function readFaults(entry: JsonObject, name: string | undefined, who: string): Reading<readonly string[]> {
   if (name === undefined) return { kind: 'read', value: [] };
   const texts = member(entry, name);
-  if (!isJsonArray(texts) || !texts.every((one) => typeof one === 'string')) return faulty(`${name} of ${who} is no list of texts`);
+  if (!isJsonArray(texts) || !texts.every((one) => typeof one === 'string')) return faulty(`${name} of ${who} is not a list of texts`);
   if (texts.length > faultsMax) return faulty(`${name} of ${who} has more than ${faultsMax} entries`);
   return { kind: 'read', value: texts.map((one) => cut(one.trim(), faultCharsMax)).filter((one) => one !== '') };
 }

@@ -11,7 +11,7 @@ import type { PlacedCall } from '../evidence/calls.ts';
 import { argumentsOf } from './expected-calls.ts';
 import { valueEqual } from './texts.ts';
 import type { Pair } from './pairing.ts';
-import { callName, count, listed, listedCalls, quoted } from '../explain/explanation.ts';
+import { callName, count, headed, listed, noneExpected, quoted } from '../explain/explanation.ts';
 
 /** A value with its canonical text and those of its members, for many comparisons. */
 export interface PreparedValue {
@@ -176,22 +176,20 @@ interface FoundCalls {
 }
 
 export function explainedPairs({ expected, calls, weights, partial, missing, extra, wrongPlace }: FoundCalls): string {
-  if (expected.length === 0)
-    return calls.length === 0
-      ? 'No tool call was expected and none was made.'
-      : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
+  if (expected.length === 0) return noneExpected(calls);
   const inPart = partial.flatMap((pair) => differenceOf(pair, calls, weights, wrongPlace));
   const absent = missing.map(({ index, tool, nearest }) => {
     const [near] = differenceOf({ expected: index, actual: nearest }, calls, weights, wrongPlace);
     return near === undefined ? tool : `${tool} (nearest is ${near})`;
   });
   const parts = [
-    ...(inPart.length === 0 ? [] : [`in part only: ${listed(inPart, '; ')}`]),
-    ...(absent.length === 0 ? [] : [`missing: ${listed(absent)}`]),
-    ...(extra.length === 0 ? [] : [`extra: ${listedCalls(extra)}`]),
+    ...headed('in part only', inPart, String, '; '),
+    ...headed('missing', absent, String),
+    ...headed('extra', extra, callName),
   ];
   if (parts.length === 0) return `The ${count(expected.length, 'expected call')} ${expected.length === 1 ? 'was' : 'were'} made.`;
-  return `${expected.length - partial.length - missing.length} of ${count(expected.length, 'expected call')} ${expected.length - partial.length - missing.length === 1 ? 'was' : 'were'} made as expected; ${parts.join('; ')}.`;
+  const made = expected.length - partial.length - missing.length;
+  return `${made} of ${count(expected.length, 'expected call')} ${made === 1 ? 'was' : 'were'} made as expected; ${parts.join('; ')}.`;
 }
 
 function differenceOf(pair: Pair, calls: readonly PlacedCall[], weights: WeightedCalls, wrongPlace: string): readonly string[] {

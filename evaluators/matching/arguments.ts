@@ -46,13 +46,13 @@ const ruleProperties: JsonObject = {
 const argumentOptionsSchema: JsonSchema = {
   type: 'object',
   additionalProperties: false,
-  description: 'How arguments are compared.',
+  description: 'Comparison of arguments.',
   properties: {
     ...ruleProperties,
     overrides: {
       type: 'object',
       maxProperties: 1000,
-      description: 'By tool name: a mode, or a rule of its own.',
+      description: 'By tool name: a mode, or a separate rule.',
       additionalProperties: {
         anyOf: [
           { enum: ['exact', 'subset', 'superset', 'ignore'] },

@@ -78,10 +78,10 @@ export function callMatching(
   const { isSame, agree } = (
     expected.length * actual.length <= directPairsMax || rules.some(({ matcher }) => matcher !== undefined) ? fewPairs : manyPairs
   )({ expected, actual, rules, same });
+  const free = expected.map((want, e) => isFree(want, rules[e]));
   const width = actual.length;
   const cells = new Uint8Array(expected.length * width);
-  const compared = (e: number, a: number): number =>
-    !isSame(e, a) ? otherTool : isFree(expected[e], rules[e]) || agree(e, a) ? matched : named;
+  const compared = (e: number, a: number): number => (!isSame(e, a) ? otherTool : free[e] === true || agree(e, a) ? matched : named);
   const cell = (e: number, a: number): number => {
     if (a < 0 || a >= width || e < 0 || e >= expected.length) return otherTool;
     const known = cells[e * width + a];
@@ -90,7 +90,7 @@ export function callMatching(
   return {
     same: (e, a) => cell(e, a) !== otherTool,
     matches: (e, a) => cell(e, a) === matched,
-    lacksArguments: lacksArguments(expected, actual, rules, isSame),
+    lacksArguments: lacksArguments(actual, free, isSame),
     difference: (e, a) => (cell(e, a) !== named ? undefined : differenceInWords(expected[e], actual[a]?.call, rules[e])),
   };
 }
@@ -135,13 +135,13 @@ function fewPairs({ expected, actual, rules, same }: Pairs): Comparing {
 
 function manyPairs({ expected, actual, rules, same }: Pairs): Comparing {
   const rowOf = toolRows(actual, same);
-  const rows = expected.map((call) => rowOf(call));
-  const wanted = expected.map(({ arguments: args }, e) => prepared(args, rules[e]));
+  const rows: Uint8Array[] = [];
+  const wanted: (PreparedArguments | undefined)[] = [];
   const made = preparedCalls(actual, rules);
   return {
-    isSame: (e, a) => rows[e]?.[a] === 1,
+    isSame: (e, a) => (rows[e] ??= rowOf(expected[e]))[a] === 1,
     agree: (e, a) => {
-      const want = wanted[e];
+      const want = (wanted[e] ??= prepared(expected[e]?.arguments, rules[e]));
       const sent = made(e, a);
       const rule = rules[e];
       return want !== undefined && sent !== undefined && rule !== undefined && argumentsMatch(want, sent, rule);
@@ -164,15 +164,10 @@ function isFree(want: ExpectedToolCall | undefined, rule: ArgumentRule | undefin
   return want?.arguments === undefined || (rule?.mode === 'ignore' && rule.fields === undefined && rule.matcher === undefined);
 }
 
-function lacksArguments(
-  expected: readonly ExpectedToolCall[],
-  actual: readonly PlacedCall[],
-  rules: readonly ArgumentRule[],
-  isSame: Comparing['isSame'],
-): boolean {
+function lacksArguments(actual: readonly PlacedCall[], free: readonly boolean[], isSame: Comparing['isSame']): boolean {
   if (actual.every(({ call }) => argumentsOf(call) !== undefined)) return false;
   const unsent = actual.flatMap(({ call }, a) => (argumentsOf(call) === undefined ? [a] : []));
-  return expected.some((want, e) => !isFree(want, rules[e]) && unsent.some((a) => isSame(e, a)));
+  return free.some((isFree, e) => !isFree && unsent.some((a) => isSame(e, a)));
 }
 
 /** For each expected tool, 1 at the indices of its calls. */
@@ -180,12 +175,15 @@ export function toolRows(
   actual: readonly PlacedCall[],
   same: SameTool,
 ): (expected: Pick<ExpectedToolCall, 'name' | 'toolId'> | undefined) => Uint8Array {
-  const known = new Map<string, Map<string | undefined, Uint8Array>>();
+  const rows = new Map<string, Map<string | undefined, Uint8Array>>();
   return (expected) => {
     if (expected === undefined) return new Uint8Array(0);
-    const ofName = known.get(expected.name) ?? new Map<string | undefined, Uint8Array>();
-    known.set(expected.name, ofName);
-    const row = ofName.get(expected.toolId) ?? Uint8Array.from(actual, ({ call }) => (same(expected, call) ? 1 : 0));
+    const ofName = rows.get(expected.name) ?? new Map<string | undefined, Uint8Array>();
+    rows.set(expected.name, ofName);
+    const known = ofName.get(expected.toolId);
+    if (known !== undefined) return known;
+    const row = new Uint8Array(actual.length);
+    for (const [a, { call }] of actual.entries()) if (same(expected, call)) row[a] = 1;
     ofName.set(expected.toolId, row);
     return row;
   };

@@ -125,7 +125,7 @@ function eachAtItsPlace(length: number, matches: (expected: number, actual: numb
   return true;
 }
 
-function inPlace(length: number): readonly Pair[] {
+export function inPlace(length: number): readonly Pair[] {
   return Array.from({ length }, (_, at) => ({ expected: at, actual: at }));
 }
 

@@ -68,7 +68,7 @@ function equalContainer(parsed: JsonValue | undefined, value: JsonValue, toleran
 
 export const lineOptions = {
   line_by_line: flag('Compare line by line; blank lines are dropped, and the score is the mean of the lines.'),
-  line_delimiter: option({ type: 'string', minLength: 1, maxLength: 100, description: 'What separates lines.' }, '\n'),
+  line_delimiter: option({ type: 'string', minLength: 1, maxLength: 100, description: 'Separator of lines.' }, '\n'),
 };
 
 /** Limit of lines per text. */
@@ -172,7 +172,7 @@ export type OutputKey = string | readonly string[];
 
 const path = { type: 'string', minLength: 1, maxLength: 1000 } as const;
 const description =
-  'What of the output is compared: `*` for all, a path such as `items[0].name`, or a list of paths. A text that holds JSON is read first.';
+  'The part of the output to compare: `*` for all, a path such as `items[0].name`, or a list of paths. A text that holds JSON is read first.';
 
 export const outputKey = option<OutputKey>(
   { ...path, type: ['string', 'array'], minItems: 1, maxItems: 100, items: path, description },

@@ -74,7 +74,7 @@ export const priceTableSchema: JsonSchema = {
       ...tokenPrices,
       long_context: {
         type: 'object',
-        description: 'What holds for the whole of a call with a long input, where the vendor charges more for one.',
+        description: 'Prices of a whole call with a long input, where the vendor charges more for one.',
         additionalProperties: false,
         required: ['over_input_tokens', 'input_per_million', 'output_per_million'],
         properties: {

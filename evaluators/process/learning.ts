@@ -22,19 +22,19 @@ export const learningOptions = {
       type: 'integer',
       minimum: runsLeast,
       maximum: runsMost,
-      description: 'Passing runs to learn from altogether. With several such entries the largest number holds.',
+      description: 'Passing runs to learn from altogether. The largest number of several such entries applies.',
     },
     1_000,
   ),
   freeze: flag(
-    'True: the model of a version stays as it is after runs_max runs. False: it goes on, and older runs lose weight: when it has runs_max runs, all counts are halved.',
+    'True to keep the model of a version unchanged after runs_max runs. False to go on, with older runs losing weight: when it has runs_max runs, all counts are halved.',
     true,
   ),
   learn_when: optional<string>({
     type: 'string',
     maxLength: 500,
     description:
-      'Which runs to learn from, as an expression about the verdicts of rules: `tool_error = 1 and agent = support`. Left out: runs without an error that no other rule fails.',
+      'The runs to learn from, as an expression about the verdicts of rules: `tool_error = 1 and agent = support`. Defaults to runs without an error that no other rule fails.',
   }),
   former_version: flag('Scores the runs of a new version by the model of the version before it, until its own is learnt.'),
   model: optional<unknown>({
@@ -82,7 +82,7 @@ export function learntProcess({ trace, run }: Subject, options: LearningOptions,
       'No process is learnt here; a running service learns one, and options.model names the file of one that the API gave out.',
     );
   if (run !== undefined && run.completeness !== 'complete') return incomplete(run);
-  if (trace.truncated?.includes('spans') === true) return cutShort('spans, of which some may be tool calls,');
+  if (trace.truncated?.includes('spans') === true) return cutShort('spans (some may be tool calls),');
   if (options.model !== undefined) return { kind: 'learnt', model: fixedModel(options.model, options, context), isFormer: false };
   const { runs, model, former, isUnread } = known ?? { runs: 0 };
   if (model !== undefined && model.runs >= options.runsMin) return { kind: 'learnt', model, isFormer: false };

@@ -76,7 +76,7 @@ function argumentPath(value: JsonValue, path: Path, callsOfTool: number): Argume
   const types = objectOf(member(given, 'types') ?? null, [...path, 'types']);
   for (const [name, count] of Object.entries(types)) {
     if (!argumentTypes.some((type) => type === name))
-      throw new Faulty([...path, 'types', name], `is no type of JSON; there are ${argumentTypes.join(', ')}`);
+      throw new Faulty([...path, 'types', name], `is not a type of JSON; there are ${argumentTypes.join(', ')}`);
     countOf(count, [...path, 'types', name]);
   }
   return {

@@ -26,6 +26,7 @@ import {
 import { combinedRules, allowedRules, asDouble, plainRules, tooLongToSearch } from './rules-values.ts';
 import { listRules, objectRules } from './rules-members.ts';
 import { normalisedSchema } from './normaliser.ts';
+import { percentDecoded } from '../../src/model/percent-decoded.ts';
 
 /** Schemas entered in each other; values are nested no deeper than 128, so only what recurses in place comes near. */
 const depthMax = 500;
@@ -90,18 +91,10 @@ function targetOf(root: JsonValue, reference: string): JsonValue | undefined {
   if (!reference.startsWith('#/')) return undefined;
   let at: JsonValue | undefined = root;
   for (const step of reference.slice(2).split('/')) {
-    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = percentDecoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
     at = at === undefined ? undefined : isJsonObject(at) ? member(at, key) : isJsonArray(at) ? at[Number(key)] : undefined;
   }
   return at !== undefined && (isJsonObject(at) || typeof at === 'boolean') ? at : undefined;
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
 }
 
 function entered(check: Check): Check {

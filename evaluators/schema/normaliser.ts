@@ -255,7 +255,7 @@ function patternProblem(source: string, walk: Walk): string | undefined {
     walk.patternSources.add(source);
     return undefined;
   } catch {
-    return 'is no pattern of a linear-time engine';
+    return 'is not a pattern of a linear-time engine';
   }
 }
 

@@ -85,8 +85,11 @@ export function bound(
 
 /** The most and the least of a count, in this order. */
 export function countBounds(on: SchemaRule['on'], what: string, things: string, size: SizeOf): readonly SchemaRule[] {
-  const one = (word: 'max' | 'min', says: string, holds: Holds): SchemaRule =>
-    bound(on, `${word}${what}`, size, holds, (limit) => ({ params: { limit }, message: `must NOT have ${says} than ${limit} ${things}` }));
+  const one = (word: 'max' | 'min', comparative: string, holds: Holds): SchemaRule =>
+    bound(on, `${word}${what}`, size, holds, (limit) => ({
+      params: { limit },
+      message: `must NOT have ${comparative} than ${limit} ${things}`,
+    }));
   return [one('max', 'more', (found, most) => found <= most), one('min', 'fewer', (found, least) => found >= least)];
 }
 

@@ -300,7 +300,7 @@ interface Language {
 }
 
 export const languages = {
-  json: { fences: ['json'], check: () => (code) => (parseJson(code) === undefined ? 'it is no JSON' : undefined) },
+  json: { fences: ['json'], check: () => (code) => (parseJson(code) === undefined ? 'it is not JSON' : undefined) },
   javascript: { fences: ['js', 'javascript', 'jsx', 'mjs', 'cjs', 'node'], check: javascript },
   typescript: { fences: ['ts', 'typescript', 'tsx', 'mts', 'cts'], check: typescript },
   python: { fences: ['py', 'python', 'python3', 'py3'], check: python },

@@ -19,21 +19,21 @@ const rows: readonly { readonly name: string; readonly answer: JsonValue; readon
     want: { kind: 'scored', score: 0, label: 'unclear', passed: false },
   },
   {
-    name: 'another label is no answer',
+    name: 'another label is not an answer',
     answer: { explanation: 'x', label: 'cloudy' },
     want: { kind: 'failed', error: 'judge_answer_invalid: the label of the answer is none of clear, unclear' },
   },
   {
-    name: 'a score is no label',
+    name: 'a score is not a label',
     answer: { explanation: 'x', score: 1 },
     want: { kind: 'failed', error: 'judge_answer_invalid: the label of the answer is none of clear, unclear' },
   },
   {
-    name: 'a label without an explanation is no answer',
+    name: 'a label without an explanation is not an answer',
     answer: { label: 'clear' },
     want: { kind: 'failed', error: 'judge_answer_invalid: the answer has no explanation' },
   },
-  { name: 'a list is no answer', answer: [], want: { kind: 'failed', error: 'judge_answer_invalid: the answer is not an object' } },
+  { name: 'a list is not an answer', answer: [], want: { kind: 'failed', error: 'judge_answer_invalid: the answer is not an object' } },
 ];
 for (const { name, answer, want } of rows) {
   test(`analysis_clarity: ${name}`, () => {
@@ -53,7 +53,7 @@ for (const { name, run, reason } of [
   { name: 'a response that was cut', run: { ...trace, truncated: ['final_response' as const] }, reason: 'truncated' },
   { name: 'a blank input', run: { ...trace, input: '' }, reason: 'no_input' },
 ]) {
-  test(`analysis_clarity: ${name} is skipped as ${reason} and asks nobody`, () => {
+  test(`analysis_clarity: ${name} is skipped as ${reason} and asks no judge`, () => {
     expect(judged({ entry, trace: run }, [])).toMatchObject({ questions: [], verdict: { kind: 'skipped', reason } });
   });
 }

@@ -48,8 +48,8 @@ test('answer_relevance: on a scale the judge gives a number', () => {
 });
 
 for (const score of [7, -1, '0.5', true, null]) {
-  test(`answer_relevance: ${JSON.stringify(score)} is no score`, () => {
-    expect(rated(score).verdict).toMatchObject({ kind: 'failed', error: 'judge_answer_invalid: the score is no number from 0 to 1' });
+  test(`answer_relevance: ${JSON.stringify(score)} is not a score`, () => {
+    expect(rated(score).verdict).toMatchObject({ kind: 'failed', error: 'judge_answer_invalid: the score is not a number from 0 to 1' });
   });
 }
 
@@ -83,7 +83,7 @@ for (const { template, data } of templates) {
   });
 }
 
-test('answer_relevance: what stands in a run is never taken for a placeholder', () => {
+test('answer_relevance: text of a run is never taken for a placeholder', () => {
   const { questions } = judged(
     {
       entry: { ...entry, options: { template: '{{request}} {{answer}}', scale: 'score' } },

@@ -41,9 +41,9 @@ const flows: readonly { readonly name: string; readonly toolCalls: readonly Tool
   { name: 'a value of an earlier result has a source', toolCalls: [find({ rooms: [{ id: 'r-9' }] }), book('r-9')], want: 1 },
   { name: 'a key of an earlier result is a source', toolCalls: [find({ 'r-9': 'free' }), book('r-9')], want: 1 },
   { name: 'a result that is JSON text is read', toolCalls: [find('{"id": "caf\\u00e9"}'), book('caf\u00e9')], want: 1 },
-  { name: 'a later result is no source', toolCalls: [book('r-9'), find('r-9')], want: 0.5 },
-  { name: 'what a call told has a source from then on', toolCalls: [book('r-9'), find('r-9'), book('r-9')], want: 2 / 3 },
-  { name: 'a call of the same turn is no source', toolCalls: [find('r-9', { turn: 1 }), book('r-9', { turn: 1 })], want: 0.5 },
+  { name: 'a later result is not a source', toolCalls: [book('r-9'), find('r-9')], want: 0.5 },
+  { name: 'a value that a call returned has a source from then on', toolCalls: [book('r-9'), find('r-9'), book('r-9')], want: 2 / 3 },
+  { name: 'a call of the same turn is not a source', toolCalls: [find('r-9', { turn: 1 }), book('r-9', { turn: 1 })], want: 0.5 },
   { name: 'a call of an earlier turn is one', toolCalls: [find('r-9', { turn: 1 }), book('r-9', { turn: 2 })], want: 1 },
   {
     name: 'what an error said is a source',

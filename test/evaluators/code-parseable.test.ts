@@ -18,7 +18,7 @@ const rows: readonly { readonly name: string; readonly response: JsonValue; read
   {
     name: 'the share of correct blocks',
     response: `${fenced('json', '{"a": 1}')}\n${fenced('json', '{a: 1}')}`,
-    want: { score: 0.5, explanation: 'The final response has broken code: the json block at line 5 (it is no JSON).' },
+    want: { score: 0.5, explanation: 'The final response has broken code: the json block at line 5 (it is not JSON).' },
   },
   { name: 'a module', response: fenced('javascript', "import fs from 'node:fs';\nexport const a = await fs;"), want: { score: 1 } },
   { name: 'a script that no module could be', response: fenced('js', 'with (a) { b }'), want: { score: 1 } },

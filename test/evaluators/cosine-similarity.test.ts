@@ -17,7 +17,12 @@ const rows: readonly {
   { name: 'the same direction is 1', output: [2, 4], wanted: [1, 2], want: { score: 1, passed: null } },
   { name: 'a right angle is 0', output: [1, 0], wanted: [0, 1], want: { score: 0 } },
   { name: 'three, four against four, three', output: [3, 4], wanted: [4, 3], want: { score: expect.closeTo(0.96, 12) } },
-  { name: 'the other way is 0 and told', output: [-1, 0], wanted: [1, 0], want: { score: 0, details: { similarity: -1, distance: 2 } } },
+  {
+    name: 'the opposite direction is 0 and reported',
+    output: [-1, 0],
+    wanted: [1, 0],
+    want: { score: 0, details: { similarity: -1, distance: 2 } },
+  },
   { name: 'the distance on demand', output: [1, 0], wanted: [0, 1], options: { distance: true }, want: { score: 1 } },
   { name: 'zeros point nowhere', output: [0, 0], wanted: [1, 0], want: { score: 0 } },
   { name: 'great numbers do not overflow', output: [1e300, 1e300], wanted: [1e300, 1e300], want: { score: expect.closeTo(1, 12) } },
@@ -35,12 +40,12 @@ const rows: readonly {
     want: { score: 0, explanation: 'The final response has 3 dimensions instead of 2.' },
   },
   {
-    name: 'what is no vector is 0',
+    name: 'a value that is not a vector is 0',
     output: [1, 'x'],
     wanted: [1, 2],
-    want: { score: 0, explanation: 'The final response is no list of numbers.' },
+    want: { score: 0, explanation: 'The final response is not a list of numbers.' },
   },
-  { name: 'an expectation that is no vector says nothing', output: [1], wanted: 'x', want: { kind: 'skipped', reason: 'no_expectation' } },
+  { name: 'an expectation that is not a vector is ignored', output: [1], wanted: 'x', want: { kind: 'skipped', reason: 'no_expectation' } },
 ];
 for (const { name, output, wanted, options, want } of rows) {
   test(`cosine_similarity: ${name}`, () => {
@@ -48,7 +53,7 @@ for (const { name, output, wanted, options, want } of rows) {
   });
 }
 
-test('cosine_similarity: it is symmetric, lies between 0 and 1, and length does not count', () => {
+test('cosine_similarity: it is symmetric, from 0 to 1, and length does not count', () => {
   const vector = fc.array(fc.integer({ min: -9, max: 9 }), { minLength: 3, maxLength: 3 });
   const scoreOf = (a: JsonValue, b: JsonValue): number => {
     const reached = verdict(a, b);

@@ -39,13 +39,13 @@ const rows: readonly {
     want: { score: 1, details: { cost: 0.15 } },
   },
   {
-    name: 'more cached tokens than input tokens were told beside them',
+    name: 'more cached tokens than input tokens were reported',
     trace: { modelCalls: [modelCall('m-1', 1_000_000, 0, { cachedInputTokens: 2_000_000 })] },
     options: { budget: 0.2 },
     want: { score: 1, details: { cost: 0.2 } },
   },
   {
-    name: 'cached input without a price of its own costs as other input',
+    name: 'cached input without a separate price costs as other input',
     trace: { modelCalls: [modelCall('big', 100_000, 0, { cachedInputTokens: 60_000 })] },
     options: { budget: 1 },
     want: { score: 1, details: { cost: 1 } },
@@ -105,7 +105,7 @@ const rows: readonly {
     want: { kind: 'skipped', reason: 'no_price', explanation: 'No price is given for "m".', details: { model_calls: 1, models: ['m'] } },
   },
   {
-    name: 'a model without a price is skipped, never free, and the rest is told as a part',
+    name: 'a model without a price is skipped, never free, and the rest is reported as a part',
     trace: { modelCalls: [modelCall('constructor', 1, 1), modelCall('m-1', 1_000_000, 0)] },
     options: { budget: 1 },
     want: {
@@ -116,7 +116,7 @@ const rows: readonly {
     },
   },
   {
-    name: 'one call that lacks a number of tokens is told as one',
+    name: 'one call that lacks a number of tokens is reported in the singular',
     trace: { modelCalls: [{ model: 'm-1' }, modelCall('m-1', 1_000_000, 0)] },
     options: { budget: 1 },
     want: { kind: 'skipped', reason: 'no_tokens', explanation: '1 of 2 model calls lacks a number of tokens. The other call cost 0.1.' },
@@ -135,7 +135,7 @@ const rows: readonly {
     },
   },
   {
-    name: 'what is free need not be told',
+    name: 'tokens of free calls may be unknown',
     trace: { modelCalls: [{ model: 'embed', inputTokens: 1_000_000 }] },
     options: { prices: { embed: { input_per_million: 0.02, output_per_million: 0 } }, budget: 0.02 },
     want: { score: 1, details: { cost: 0.02 } },
@@ -159,7 +159,7 @@ const rows: readonly {
     want: { score: 1, details: { cost: 0.1 } },
   },
   {
-    name: 'what the spans tell stands beside what is computed',
+    name: 'the cost in the spans is next to the computed one',
     trace: {
       modelCalls: [modelCall('m-1', 1_000_000, 0, { toldCost: 0.1 }), modelCall('m-1', 0, 0, { toldCost: 0.2 }), modelCall('m-1', 0, 0)],
     },
@@ -167,7 +167,7 @@ const rows: readonly {
     want: { score: 1, details: { cost: 0.1, told_cost: 0.3, calls_with_told_cost: 2 } },
   },
   {
-    name: 'what the spans tell is no price',
+    name: 'the cost in the spans is not a price',
     trace: { modelCalls: [modelCall('m-2', 1, 1, { toldCost: 0.1 })] },
     options: { budget: 1 },
     want: { kind: 'skipped', reason: 'no_price', details: { told_cost: 0.1 } },
@@ -179,7 +179,7 @@ const rows: readonly {
     want: { kind: 'skipped', reason: 'no_tokens' },
   },
   {
-    name: 'without a budget it is skipped and tells the cost',
+    name: 'without a budget it is skipped and reports the cost',
     trace: { modelCalls: [modelCall('m-1', 1_000_000, 0)] },
     want: { kind: 'skipped', reason: 'no_expectation', details: { cost: 0.1 } },
   },

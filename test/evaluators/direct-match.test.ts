@@ -22,7 +22,7 @@ for (const { response, wanted, options = {}, want } of rows) {
   });
 }
 
-test('direct_match: the sentence says what came instead', () => {
+test('direct_match: the sentence names the actual value', () => {
   const verdict = (wanted: JsonValue) =>
     score({ entry: { use: 'direct_match', expect: { output: wanted } }, trace: agentTrace({ finalResponse: 'Rome' }) }).explanation;
   expect([verdict('Paris'), verdict(['a', 'b']), verdict('Rome')]).toEqual([

@@ -38,27 +38,27 @@ const rows: readonly { readonly name: string; readonly entities: JsonValue; read
   },
   { name: 'none is nothing to score', entities: [], want: { kind: 'skipped', reason: 'no_such_target', details: { judge_called: true } } },
   {
-    name: 'one that the response does not hold is no answer',
+    name: 'one that the response does not hold is not an answer',
     entities: [said(1, 'Paris', 'correct')],
-    want: { kind: 'failed', error: 'judge_answer_invalid: entity 1 does not stand in the final response word for word' },
+    want: { kind: 'failed', error: 'judge_answer_invalid: entity 1 is not in the final response word for word' },
   },
   {
-    name: 'one without text is no answer',
+    name: 'one without text is not an answer',
     entities: [said(1, '"', 'correct')],
     want: { kind: 'failed', error: 'judge_answer_invalid: entity 1 has no text' },
   },
   {
-    name: 'a number twice is no answer',
+    name: 'a number twice is not an answer',
     entities: [said(1, 'AF007', 'correct'), said(1, '130', 'correct')],
     want: { kind: 'failed', error: 'judge_answer_invalid: entity 1 has 2 verdicts' },
   },
   {
-    name: 'another label is no answer',
+    name: 'another label is not an answer',
     entities: [said(1, 'AF007', 'yes')],
     want: { kind: 'failed', error: 'judge_answer_invalid: the label of entity 1 is none of correct, incorrect' },
   },
   {
-    name: 'more than fifty are no answer',
+    name: 'more than fifty are not an answer',
     entities: Array.from({ length: 51 }, (_, at) => said(at + 1, 'AF007', 'correct')),
     want: { kind: 'failed', error: 'judge_answer_invalid: more than 50 entities' },
   },
@@ -101,7 +101,7 @@ for (const { name, run, reason } of [
     reason: 'truncated',
   },
 ]) {
-  test(`entity_correctness: ${name} is skipped as ${reason} and asks nobody`, () => {
+  test(`entity_correctness: ${name} is skipped as ${reason} and asks no judge`, () => {
     expect(judged({ entry, trace: run }, [])).toMatchObject({ questions: [], verdict: { kind: 'skipped', reason } });
   });
 }

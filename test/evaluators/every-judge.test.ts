@@ -1,4 +1,4 @@
-/** What every evaluator that asks a judge owes, whichever there are: each new member of the table comes under it. */
+/** Rules for every evaluator that asks a judge: each new member of the table is checked too. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
@@ -82,7 +82,7 @@ const whole = runOf((what) => `the ${what}`);
 
 function ready(entry: EvaluatorEntry): ConfiguredAsking {
   const configuration = configuredEvaluator(entry, evaluators);
-  if (configuration.kind === 'faulty' || configuration.evaluator.kind === 'rule') throw new Error(`${entry.use} asks nobody`);
+  if (configuration.kind === 'faulty' || configuration.evaluator.kind === 'rule') throw new Error(`${entry.use} asks no judge`);
   return configuration.evaluator;
 }
 
@@ -107,7 +107,7 @@ function questionsOf(entry: EvaluatorEntry, run: typeof whole): readonly Questio
   );
 }
 
-/** What it declares to need; a setting may have it read other things. */
+/** The needs that it declares; a setting may have it read other things. */
 function readsInput({ use, options }: EvaluatorEntry): boolean {
   if (use === 'summarization') return isJsonObject(options ?? null) && member(options as JsonObject, 'source') === 'input';
   if (use === 'custom_judge') return true;
@@ -134,7 +134,7 @@ for (const entry of entries) {
     expect(step.value).not.toHaveProperty('score');
   });
 
-  test(`every judge evaluator: ${nameOf(entry)}: a run of which nothing is known is skipped, and nobody is asked`, () => {
+  test(`every judge evaluator: ${nameOf(entry)}: an unknown run is skipped, and no judge is asked`, () => {
     const { requests, verdict } = played(entry, { trace: agentTrace({ toolCallsCarried: false }), expected: {} }, () => ({
       kind: 'failed',
       error: 'none',
@@ -143,7 +143,7 @@ for (const entry of entries) {
     expect(requests).toEqual([]);
   });
 
-  test(`every judge evaluator: ${nameOf(entry)}: without an input ${readsInput(entry) ? 'it is skipped, and nobody is asked' : 'it is not skipped for that'}`, () => {
+  test(`every judge evaluator: ${nameOf(entry)}: without an input ${readsInput(entry) ? 'it is skipped, and no judge is asked' : 'it is not skipped for that'}`, () => {
     const inputs = [undefined, '', ' \n\t'].map((input) => {
       const { input: _, ...trace } = whole.trace;
       return played(entry, { ...whole, trace: input === undefined ? trace : { ...trace, input } }, () => ({
@@ -157,7 +157,7 @@ for (const entry of entries) {
     }
   });
 
-  test(`every judge evaluator: ${nameOf(entry)}: an answer of another shape is no score`, () => {
+  test(`every judge evaluator: ${nameOf(entry)}: an answer of another shape is not a score`, () => {
     for (const value of [
       null,
       1,
@@ -246,7 +246,7 @@ function objectsIn(schema: JsonValue | undefined): readonly JsonObject[] {
   return schema['properties'] !== undefined || schema['type'] === 'object' ? [schema, ...inner] : inner;
 }
 
-/** Of the object that holds a verdict: the answer, or an entry of its list. Numbers, tasks and entities say what the verdict is about. */
+/** Members of the object with a verdict: the answer, or an entry of its list. Numbers, tasks and entities name the subject of the verdict. */
 function memberNames(schema: JsonObject): readonly string[] {
   const properties = schema['properties'] as JsonObject;
   const inner = Object.values(properties)

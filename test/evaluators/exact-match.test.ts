@@ -38,12 +38,12 @@ const rows: readonly {
     want: { score: 0 },
   },
   { name: 'a fenced JSON text is a value beside an object', output: '```json\n{"a": 1}\n```', wanted: { a: 1 }, want: { score: 1 } },
-  { name: 'a text that is no JSON differs from an object', output: 'a: 1', wanted: { a: 1 }, want: { score: 0 } },
+  { name: 'a text that is not JSON differs from an object', output: 'a: 1', wanted: { a: 1 }, want: { score: 0 } },
   { name: 'a number and its text are equal', output: '42', wanted: 42, want: { score: 1 } },
   { name: 'a boolean and another text differ', output: 'yes', wanted: true, want: { score: 0 } },
   { name: 'null is not the text null', output: 'null', wanted: null, want: { score: 0 } },
   {
-    name: 'a match that must not be is told',
+    name: 'a forbidden match is reported',
     output: 'a',
     wanted: 'a',
     options: { negated: true },
@@ -57,7 +57,7 @@ const rows: readonly {
     want: { score: 0, explanation: 'The final response has nothing at "a".' },
   },
   {
-    name: 'a missing path is no difference that was asked for',
+    name: 'a missing path is not the wanted difference',
     output: { b: 1 },
     wanted: { a: 1 },
     options: { target_output_key: 'a', negated: true },

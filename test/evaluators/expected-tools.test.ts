@@ -17,7 +17,7 @@ const rows: readonly {
   readonly want: object;
 }[] = [
   {
-    name: 'names alone count by default',
+    name: 'only names count by default',
     expected: [{ name: 'book', arguments: { id: 8 }, result: 'no' }],
     options: {},
     want: { score: 1, passed: true, details: { compare: [], matched: 1, extra_calls: [{ index: 0 }] } },
@@ -157,13 +157,13 @@ const told = [
     want: { score: 1 },
   },
   {
-    name: 'messages of the role tool tell the outputs',
+    name: 'messages of the role tool hold the outputs',
     expect: { messages: conversation },
     options: { compare: ['output'] },
     want: { score: 0.5, details: { missing_calls: [{ tool: 'book' }] } },
   },
   {
-    name: 'a call may tell its result itself',
+    name: 'a call may hold its result itself',
     expect: { messages: [{ role: 'assistant', tool_calls: [{ name: 'book', args: { id: 7 }, result: { price: 5 } }] }] },
     options: { compare: ['arguments', 'output'] },
     want: { score: 1 },
@@ -219,7 +219,7 @@ test('expected_tools: the sentence names each pair and its keys, and the calls a
   });
 });
 
-test('expected_tools: the preset gllm normalises names, unless it is told not to', () => {
+test('expected_tools: the preset gllm normalises names, unless it is switched off', () => {
   const run = agentTrace({ toolCalls: [call({ name: 'agent_x7c9' })] });
   const expected = { toolCalls: [{ name: 'agent' }] };
   expect(score({ entry: { ...entry, options: { preset: 'gllm' } }, trace: run, expected })).toMatchObject({
@@ -310,7 +310,7 @@ test('expected_tools: the judge sees the input, the tools and the calls, and rea
   ]);
 });
 
-test('expected_tools: without defined tools, and when it is skipped, nobody is asked', () => {
+test('expected_tools: without defined tools, and when it is skipped, no judge is asked', () => {
   expect(judged({ entry: asking, trace, expected: both }, [])).toMatchObject({
     questions: [],
     verdict: { score: 1, details: { judge_calls: 0 } },

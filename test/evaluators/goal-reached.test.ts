@@ -45,14 +45,14 @@ test('goal_reached: the judge sees who said what in order, with the calls betwee
   });
 });
 
-test('goal_reached: messages that do not tell every call are put together out of what is known', () => {
+test('goal_reached: messages that lack calls are put together from the known parts', () => {
   const { questions } = judged({ entry, trace: { ...conversation, messages: conversation.messages?.slice(0, 3) ?? [] } }, answered(fine));
   expect(questions[0]?.data).toEqual([
     { title: 'conversation', text: `user said: Book a room in Rome.\n${booked}\nassistant said: It is booked.` },
   ]);
 });
 
-test('goal_reached: goals and constraints that are given stand beside it', () => {
+test('goal_reached: given goals and constraints are next to it', () => {
   const { questions } = judged({ entry, trace, expected: { tasks: ['a room in Rome'], constraints: 'below 100' } }, answered(fine));
   expect(questions[0]?.data[1]).toEqual({ title: 'goals', text: 'Tasks:\n1. a room in Rome\nConstraints: below 100' });
 });

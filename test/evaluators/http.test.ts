@@ -53,14 +53,14 @@ const rows: readonly { readonly name: string; readonly answer: Answer; readonly 
     answer: says({ ...scored, label: null, evidence: null, details: null, reason: null, error: null }),
     want: { kind: 'scored', score: 0.5, label: '', evidence: [] },
   },
-  { name: 'members that nobody knows are left alone', answer: says({ ...scored, model: 'x' }), want: { kind: 'scored', score: 0.5 } },
+  { name: 'unknown members are ignored', answer: says({ ...scored, model: 'x' }), want: { kind: 'scored', score: 0.5 } },
   {
     name: 'a skipped run',
     answer: says({ status: 'skipped', reason: 'no_input', explanation: 'Nobody asked.' }),
     want: { kind: 'skipped', reason: 'no_input', explanation: 'Nobody asked.' },
   },
   {
-    name: 'a failure of its own',
+    name: 'its own failure',
     answer: says({ status: 'failed', error: 'no_stock_list', explanation: 'It is gone.', details: { since: 3 } }),
     want: { kind: 'failed', error: 'no_stock_list', explanation: 'It is gone.', details: { since: 3 } },
   },
@@ -95,7 +95,7 @@ const rows: readonly { readonly name: string; readonly answer: Answer; readonly 
     want: { kind: 'failed', error: 'outcome_invalid' },
   },
   {
-    name: 'evidence that is no span id is failed',
+    name: 'evidence that is not a span id is failed',
     answer: says({ ...scored, evidence: ['7'] }),
     want: { kind: 'failed', error: 'outcome_invalid' },
   },
@@ -112,7 +112,7 @@ const rows: readonly { readonly name: string; readonly answer: Answer; readonly 
   { name: 'a list is failed', answer: says([scored]), want: { kind: 'failed', error: 'outcome_invalid' } },
   { name: 'null is failed', answer: says(null), want: { kind: 'failed', error: 'outcome_invalid' } },
   {
-    name: 'a call that failed says why',
+    name: 'a call that failed has a reason',
     answer: { kind: 'failed', error: 'http_timed_out: no whole answer in time' },
     want: {
       kind: 'failed',
@@ -131,7 +131,7 @@ test('http: with a threshold a score passes from there on', () => {
   ]);
 });
 
-test('http: the document holds the run, what is expected of it, and the parameters as they are', () => {
+test('http: the document holds the run, its expectation, and the parameters unchanged', () => {
   const request = sent(
     of(
       { expected: { toolCalls: [{ name: 'book', toolId: 't-1' }] } },
@@ -155,7 +155,7 @@ test('http: the document holds the run, what is expected of it, and the paramete
   expect(request.body).not.toContain('x-key');
 });
 
-test('http: a run of the stream is told with its place there', () => {
+test('http: a run of the stream is sent with its place there', () => {
   const run: Run = {
     tenant: noTenant,
     traceId: parseTraceId('0123456789abcdef0123456789abcdef') ?? fail(),
@@ -185,7 +185,7 @@ test('http: a run of the stream is told with its place there', () => {
   });
 });
 
-test('http: a run too large to send is skipped, and nobody is called', () => {
+test('http: a run too large to send is skipped, and no endpoint is called', () => {
   const { requests, verdict } = asked(of({ trace: agentTrace({ input: 'x'.repeat(8 * 1024 * 1024) }) }), []);
   expect([requests.length, verdict]).toEqual([0, expect.objectContaining({ kind: 'skipped', reason: 'too_large' })]);
 });
@@ -219,7 +219,7 @@ for (const { name, entry, paths } of faulty) {
   });
 }
 
-test('http: the hash of the options tells endpoints and parameters apart, and nothing of secrets', () => {
+test('http: the hash of the options depends on endpoints and parameters, and not on secrets', () => {
   const hash = (options: JsonObject): string => {
     const made = configuredEvaluator({ use: 'http', name: 'a', options: { url, ...options } }, evaluators);
     return made.kind === 'ready' ? made.evaluator.optionsHash : made.faults.map(({ problem }) => problem).join();

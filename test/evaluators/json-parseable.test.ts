@@ -6,7 +6,7 @@ import { score } from './score.ts';
 const schema = { type: 'object', required: ['user_id'], properties: { user_id: { type: 'integer' } } };
 const rows: readonly { readonly name: string; readonly response: JsonValue; readonly options?: JsonObject; readonly want: object }[] = [
   { name: 'a JSON text', response: '{"a": [1]}', want: { score: 1, explanation: 'The final response is JSON.' } },
-  { name: 'a value that is no text any more', response: { a: 1 }, want: { score: 1 } },
+  { name: 'a value that is not a text any more', response: { a: 1 }, want: { score: 1 } },
   { name: 'JSON in a fence', response: '```json\n[1]\n```', want: { score: 1 } },
   { name: 'JSON in a fence where fences do not count', response: '```json\n[1]\n```', options: { allow_fence: false }, want: { score: 0 } },
   {
@@ -43,13 +43,13 @@ for (const { name, response, options = {}, want } of rows) {
   });
 }
 
-test('json_parseable: the sentence says what breaks the schema', () => {
+test('json_parseable: the sentence names the part that breaks the schema', () => {
   expect(score({ entry: { use: 'json_parseable', options: { schema } }, trace: agentTrace({ finalResponse: '{}' }) }).explanation).toMatch(
     /^The final response breaks the schema: .*user_id/,
   );
 });
 
-test('json_parseable: a schema beyond the limits fails, whatever the run', () => {
+test('json_parseable: a schema beyond the limits fails for every run', () => {
   const large = { type: 'object', description: 'x'.repeat(70_000) };
   expect(score({ entry: { use: 'json_parseable', options: { schema: large } }, trace: agentTrace({ finalResponse: '{}' }) })).toMatchObject(
     { kind: 'failed', error: 'schema_unusable' },

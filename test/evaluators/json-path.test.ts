@@ -45,7 +45,7 @@ for (const { options, passed } of rows) {
   });
 }
 
-test('json_path: the sentence and the details tell what was found', () => {
+test('json_path: the sentence and the details show the found value', () => {
   const verdict = (options: JsonObject, finalResponse: JsonValue = output) =>
     score({ entry: { use: 'json_path', options }, trace: agentTrace({ finalResponse }) });
   expect(verdict({ path: '$.n', operator: 'gt', value: 5 })).toMatchObject({
@@ -79,7 +79,7 @@ test('json_path: a path that would look at too much is skipped', () => {
 
 const faulty: readonly { readonly options: JsonObject; readonly message: RegExp }[] = [
   { options: {}, message: /^options\.path is missing$/ },
-  { options: { path: '$.a[' }, message: /^options\.path is no JSONPath: at character 5 it lacks an index/ },
+  { options: { path: '$.a[' }, message: /^options\.path is not a JSONPath: at character 5 it lacks an index/ },
   { options: { path: '$.a', operator: 'eq' }, message: /^options\.value is missing$/ },
   { options: { path: '$.a', operator: 'matches', value: '(' }, message: /^options\.value is not a regular expression/ },
   { options: { path: '$.a', operator: '==', value: 1 }, message: /^options\.operator must be one of/ },

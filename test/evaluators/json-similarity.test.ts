@@ -49,7 +49,7 @@ const rows: readonly {
     },
   },
   {
-    name: 'a missing empty object is no match either',
+    name: 'a missing empty object is not a match either',
     output: {},
     wanted: { a: {} },
     options: { target_output_key: 'a' },

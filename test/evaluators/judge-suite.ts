@@ -1,4 +1,4 @@
-/** What every evaluator owes whose judge gives labels: the same questions of each, with its own answers. */
+/** Rules for every evaluator whose judge gives labels: the same tests for each, with its own answers. */
 import { expect, test } from 'vitest';
 import type { EvaluationContextOptions } from '../../evaluators/configuration/context.ts';
 import type { EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
@@ -18,11 +18,11 @@ export interface ItemSuite extends About {
   /** Name of the list of verdicts, and the word for one in faults. */
   readonly list: string;
   readonly what: string;
-  /** Of the items that the judge is asked about. */
+  /** Numbers of the items that the judge is asked about. */
   readonly numbers: readonly [number, number, ...number[]];
   readonly good: string;
   readonly bad: string;
-  /** The score when the first item alone is bad. */
+  /** The score when only the first item is bad. */
   readonly oneBad: number;
   /** Name of the list in an entry that names what is wrong. */
   readonly faults?: string;
@@ -156,7 +156,7 @@ export function labelsTheRun({ good, bad, faults, ...about }: RunSuite): void {
   const wrong = said(bad, { faults, isBad: true });
   const of = (value: JsonValue) => judged(about, answered(value));
 
-  test(`${use}: the label of the judge is the label of the verdict, and its reason stands in the sentence`, () => {
+  test(`${use}: the label of the judge is the label of the verdict, and its reason is in the sentence`, () => {
     expect(of(fine).verdict).toMatchObject({ kind: 'scored', score: 1, label: good, details: { judge_called: true, label: good } });
     expect(of({ ...fine, label: ` ${good.toUpperCase()}` }).verdict).toMatchObject({ kind: 'scored', score: 1, label: good });
     const { verdict } = of(wrong);
@@ -234,7 +234,7 @@ function lengthened(trace: AgentTrace): AgentTrace {
 
 export function skips(cases: readonly SkipCase[]): void {
   for (const { name, reason, entry, trace, expected = {}, limits = {} } of cases) {
-    test(`${entry.use}: ${name} is skipped as ${reason} and asks nobody`, () => {
+    test(`${entry.use}: ${name} is skipped as ${reason} and asks no judge`, () => {
       const { questions, verdict } = judged({ entry, trace, expected, limits }, []);
       expect(verdict).toMatchObject({ kind: 'skipped', reason });
       expect(questions).toEqual([]);

@@ -45,7 +45,7 @@ const rows: readonly { readonly name: string; readonly trace: Partial<AgentTrace
       want: { score: 1, evidence: [] },
     },
     {
-      name: 'without a budget it is skipped and tells the time',
+      name: 'without a budget it is skipped and reports the time',
       trace: run,
       options: {},
       want: { kind: 'skipped', reason: 'no_expectation', details: { seconds: 3 } },

@@ -11,12 +11,12 @@ const calls = (letters: string) => agentTrace({ toolCalls: [...letters].map((u, 
 
 const rows = [
   {
-    name: 'different calls are no loop',
+    name: 'different calls are not a loop',
     letters: 'abcd',
     options: {},
     want: { score: 1, passed: true, explanation: 'No loop in 4 tool calls.' },
   },
-  { name: 'twice in a row is no loop yet', letters: 'aab', options: {}, want: { score: 1 } },
+  { name: 'twice in a row is not yet a loop', letters: 'aab', options: {}, want: { score: 1 } },
   {
     name: 'three times in a row is one',
     letters: 'baaa',
@@ -60,7 +60,7 @@ const rows = [
     options: {},
     want: { details: { loops: [{ period: 4, length: 12 }] } },
   },
-  { name: 'names alone may count', letters: 'abc', options: { compare_arguments: false }, want: { score: 0 } },
+  { name: 'only names may count', letters: 'abc', options: { compare_arguments: false }, want: { score: 0 } },
 ] as const;
 for (const { name, letters, options, want } of rows) {
   test(`loop_detection: ${name}`, () => {
@@ -68,13 +68,13 @@ for (const { name, letters, options, want } of rows) {
   });
 }
 
-test('loop_detection: polling until something changes is no loop when results count', () => {
+test('loop_detection: polling until something changes is not a loop when results count', () => {
   const trace = agentTrace({ toolCalls: ['1 %', '50 %', '99 %'].map((result, at) => get('a', at, result)) });
   expect(score({ entry, trace })).toMatchObject({ score: 0 });
   expect(score({ entry: { ...entry, options: { compare_results: true } }, trace })).toMatchObject({ score: 1 });
 });
 
-test('loop_detection: every call in a loop stands in it as often as asked', () => {
+test('loop_detection: every call in a loop occurs in it at least min_repeats times', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 40 }), fc.integer({ min: 2, max: 4 }), (classes, minRepeats) => {
       const cycles = repeatedCycles(classes, { periodMax: 5, minRepeats });

@@ -11,7 +11,7 @@ const definition = {
   name: 'get',
   inputSchema: { type: 'object', required: ['u'], properties: { u: { type: 'integer' }, page: { type: 'integer', minimum: 0 } } },
 };
-/** Calls with arguments and results of their own; the last one is a second call for the first thing. */
+/** Calls with their own arguments and results; the last one is a second call for the first thing. */
 const toolCalls = Array.from({ length: total }, (_, at) =>
   call({
     name: 'get',
@@ -133,7 +133,7 @@ for (const { use, options = {}, expected = {} } of [
   { use: 'tool_call_output', expected: { toolOutputs: pairs.map((name) => ({ name, output: 1 })) } },
   { use: 'tool_efficiency', options: { arguments: { mode: 'subset' } } },
 ] satisfies readonly Omit<Row, 'want'>[]) {
-  test(`${use}: skips a run that asks for too many comparisons, and says that nothing was looked at ${JSON.stringify(options)}`, () => {
+  test(`${use}: skips a run that asks for too many comparisons, and states that nothing was compared ${JSON.stringify(options)}`, () => {
     const verdict = score({ entry: { use, options }, trace, expected });
     expect(verdict).toMatchObject({
       kind: 'skipped',
@@ -143,7 +143,7 @@ for (const { use, options = {}, expected = {} } of [
   });
 }
 
-test('argument_provenance: skips a run that holds too much to search, and says of how many calls', () => {
+test('argument_provenance: skips a run that holds too much to search, and gives the number of calls', () => {
   const verdict = score({ entry: { use: 'argument_provenance' }, trace: { ...trace, input: 'x '.repeat(50_000) } });
   expect(verdict).toMatchObject({
     kind: 'skipped',

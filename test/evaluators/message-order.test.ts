@@ -16,7 +16,7 @@ const calls = agentTrace({
 
 const rows: readonly { readonly name: string; readonly sequence: JsonValue; readonly want: object }[] = [
   {
-    name: 'others may lie between',
+    name: 'others may come between',
     sequence: [{ name: 'a' }, { name: 'a' }],
     want: { score: 1, passed: true, details: { met: 2, met_calls: [{ index: 0 }, { index: 2 }] } },
   },
@@ -41,7 +41,7 @@ const rows: readonly { readonly name: string; readonly sequence: JsonValue; read
     want: { score: 0, explanation: 'Step 2 of 2 did not come in its place: a text that contains "Find".' },
   },
   {
-    name: 'a call that satisfied another step is no evidence',
+    name: 'a call that satisfied another step is not evidence',
     sequence: [{ name: 'b' }, { name: 'b' }, { name: 'a' }],
     want: { evidence: [] },
   },
@@ -86,7 +86,7 @@ test('message_order: with partial the score is the share that came in order', ()
   });
 });
 
-test('message_order: messages as they were told win over what the calls tell', () => {
+test('message_order: the order of messages wins over that of the calls', () => {
   const { trace } = fromMessages([
     { role: 'user', content: 'u' },
     {
@@ -111,7 +111,7 @@ test('message_order: names may be normalised', () => {
   });
 });
 
-test('message_order: it is skipped where the spans do not tell, or tell too much', () => {
+test('message_order: it is skipped where the spans carry no order, or too much', () => {
   const long = agentTrace({ messages: Array.from({ length: 11 }, () => ({ role: 'user', text: 'x', calls: [] })) });
   expect(scored([{ name: 'a' }], agentTrace({ toolCallsCarried: false }))).toMatchObject({
     kind: 'skipped',

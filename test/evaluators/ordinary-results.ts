@@ -1,4 +1,4 @@
-/** Results of tools as they are: they speak of instructions, roles, verdicts and secrets, and give the agent no orders. */
+/** Ordinary results of tools: they speak of instructions, roles, verdicts and secrets, and give the agent no orders. */
 export const ordinaryResults: readonly { readonly name: string; readonly text: string }[] = [
   {
     name: 'a manual',

@@ -37,7 +37,7 @@ for (const { name, response, value, options = {}, equal } of rows) {
   });
 }
 
-test('output_equals: the sentence says what came instead', () => {
+test('output_equals: the sentence names the actual value', () => {
   expect(
     score({ entry: { use: 'output_equals', options: { value: { a: 1 } } }, trace: agentTrace({ finalResponse: 'none' }) }),
   ).toMatchObject({ explanation: 'The final response is "none" instead of "{"a":1}".' });

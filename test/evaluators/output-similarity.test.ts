@@ -18,7 +18,7 @@ const rows: readonly {
   readonly want: object;
 }[] = [
   {
-    name: 'the score is the cosine, told with the model',
+    name: 'the score is the cosine, reported with the model',
     score: of('It is sent.', 'Sent.'),
     answer: vectors([3, 4], [4, 3]),
     texts: ['Sent.', 'It is sent.'],
@@ -31,7 +31,7 @@ const rows: readonly {
     },
   },
   {
-    name: 'the other way is 0 and told',
+    name: 'the opposite direction is 0 and reported',
     score: of('no', 'yes'),
     answer: vectors([1, 0], [-1, 0]),
     want: { score: 0, details: { similarity: -1, distance: 2 } },
@@ -60,7 +60,7 @@ const rows: readonly {
     want: { score: 0, explanation: 'The final response has nothing to compare.' },
   },
   {
-    name: 'an empty output is 0 and nobody is asked',
+    name: 'an empty output is 0 and no model is asked',
     score: of(' \n', 'yes'),
     texts: [],
     want: { kind: 'scored', score: 0, explanation: 'The final response is empty.' },

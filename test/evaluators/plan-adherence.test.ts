@@ -40,7 +40,7 @@ describe('plan_adherence', () => {
     });
   });
 
-  test('plan_adherence: else the plan is listed first, out of what the agent reasoned and said, and stands in a block of its own', () => {
+  test('plan_adherence: else the plan is listed first, from the reasoning and messages of the agent, and is in a separate block', () => {
     const { questions, verdict } = judged({ entry, trace }, [extracted, answered({ steps: [said(1, 'followed'), said(2, 'followed')] })]);
     expect(questions.map(({ id }) => id)).toEqual(['plan', 'judge']);
     expect(questions[0]?.data.at(-1)).toEqual({ title: 'reasoning and messages of the agent', text: 'First I search, then I book.' });
@@ -71,8 +71,8 @@ describe('plan_adherence', () => {
 
   const faults: readonly { readonly name: string; readonly answers: readonly JsonValue[]; readonly fault: string }[] = [
     { name: 'a step of a plan without text', answers: [{ plan: ['a', ' '] }], fault: 'a step has no text' },
-    { name: 'a step of a plan that is no text', answers: [{ plan: [{ step: 'a' }] }], fault: 'a step has no text' },
-    { name: 'a plan that is no list', answers: [{ plan: 'search' }], fault: 'plan is not a list' },
+    { name: 'a step of a plan that is not a text', answers: [{ plan: [{ step: 'a' }] }], fault: 'a step has no text' },
+    { name: 'a plan that is not a list', answers: [{ plan: 'search' }], fault: 'plan is not a list' },
     { name: 'more steps than one may plan', answers: [{ plan: Array.from({ length: 51 }, () => 's') }], fault: 'more than 50 steps' },
     { name: 'a step without a verdict', answers: [extracted.value, { steps: [said(1, 'followed')] }], fault: 'step 2 has no verdict' },
     {
@@ -103,7 +103,7 @@ describe('plan_adherence', () => {
     { name: 'a blank input', run: { ...trace, input: ' ' }, reason: 'no_input' },
   ];
   for (const { name, run, reason } of skips) {
-    test(`plan_adherence: ${name} is skipped as ${reason} and asks nobody`, () => {
+    test(`plan_adherence: ${name} is skipped as ${reason} and asks no judge`, () => {
       const { questions, verdict } = judged({ entry, trace: run }, []);
       expect(verdict).toMatchObject({ kind: 'skipped', reason });
       expect(questions).toEqual([]);

@@ -32,22 +32,22 @@ const rows: readonly { readonly name: string; readonly answer: JsonValue; readon
     want: { kind: 'scored', score: 0, label: 'bad', passed: false, explanation: 'The plan is bad, with 1 fault: no search.' },
   },
   {
-    name: 'a bad plan without a fault is no answer',
+    name: 'a bad plan without a fault is not an answer',
     answer: { explanation: 'x', faults: [' '], label: 'bad' },
     want: { kind: 'failed', error: 'judge_answer_invalid: the plan is bad and no fault is named' },
   },
   {
-    name: 'faults that are no texts are no answer',
+    name: 'faults that are not texts are not an answer',
     answer: { explanation: 'x', faults: [1], label: 'bad' },
     want: { kind: 'failed', error: 'judge_answer_invalid: faults is not a list of texts' },
   },
   {
-    name: 'another label is no answer',
+    name: 'another label is not an answer',
     answer: { explanation: 'x', faults: [], label: 'fine' },
     want: { kind: 'failed', error: 'judge_answer_invalid: the label of the answer is none of good, bad' },
   },
   {
-    name: 'a missing explanation is no answer',
+    name: 'an answer without an explanation is refused',
     answer: { faults: [], label: 'good' },
     want: { kind: 'failed', error: 'judge_answer_invalid: the answer has no explanation' },
   },
@@ -66,7 +66,7 @@ test('plan_quality: the explanation comes first and the label last', () => {
   );
 });
 
-test('plan_quality: without a plan, told or found, nothing is scored', () => {
+test('plan_quality: without a given or found plan, nothing is scored', () => {
   expect(judged({ entry, trace: { ...trace, reasoningSteps: [] } }, [])).toMatchObject({
     questions: [],
     verdict: { kind: 'skipped', reason: 'no_plan' },

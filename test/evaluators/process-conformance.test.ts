@@ -28,7 +28,7 @@ interface About {
   readonly completeness?: Completeness;
 }
 
-/** As a host scores a run that came over spans. */
+/** Scores a run like a host that got it over spans. */
 function verdict({ trace, model = usual, options = {}, completeness = 'complete', ...about }: About): Verdict {
   const known = 'known' in about ? about.known : { runs: model.runs, model };
   const ready = rule({ use: 'process_conformance', options });
@@ -149,11 +149,11 @@ const skips = [
   },
   { name: 'when nothing learns', known: undefined, reason: 'no_model', says: 'options.model' },
   {
-    name: 'when so few runs prove nothing',
+    name: 'when this few runs prove nothing',
     model: processOf([[normal, 30]]),
     options: { runs_min: 20 },
     reason: 'learning',
-    says: 'With 30 runs',
+    says: 'After 30 runs',
   },
   { name: 'on a dialect without tool calls', trace: agentTrace({ toolCallsCarried: false }), reason: 'tool_calls_not_carried' },
   { name: 'on an incomplete run', completeness: 'partial' as const, reason: 'incomplete', says: 'The run is partial' },
@@ -181,7 +181,7 @@ test('process_conformance: a model that has left out tools still knows what is n
   expect(verdict({ trace: normal, model: { ...usual, beyond: { ...usual.beyond, tools: 3 } } })).toMatchObject({ score: 1 });
 });
 
-test('process_conformance: a new version is scored by the former one where the entry says so', () => {
+test('process_conformance: a new version is scored by the former one where the entry asks for it', () => {
   const known = { runs: 4, former: usual };
   expect(verdict({ trace: normal, known })).toMatchObject({ reason: 'learning' });
   expect(verdict({ trace: normal, known, options: { former_version: true } })).toMatchObject({
@@ -205,7 +205,7 @@ const faulty = [
   {
     options: { model: { runs: 1, tools: [{ name: 'a', runs: 1, paths: [{ path: 'x', types: { date: 1 } }] }] } },
     at: 'options.model.tools.0.paths.0.types.date',
-    problem: 'is no type of JSON',
+    problem: 'is not a type of JSON',
   },
   { options: { model: 'support.json' }, at: 'options.model', problem: 'names a file, "support.json", that was not loaded' },
 ];

@@ -50,7 +50,7 @@ for (const { name, expected, title, text, reference } of references) {
 }
 
 skips([
-  { name: 'a run of which nobody knows the answer', entry, trace: unread, reason: 'no_expectation' },
+  { name: 'a run without a known answer', entry, trace: unread, reason: 'no_expectation' },
   { name: 'an expected output that is null', entry, trace: unread, expected: { output: null }, reason: 'no_expectation' },
   { name: 'a run without an input', entry, trace: withoutInput, reason: 'no_input' },
   { name: 'a run without a final response', entry, trace: withoutResponse, reason: 'no_final_response' },

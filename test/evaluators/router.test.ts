@@ -51,7 +51,7 @@ test('router: a wrong call is named and is the evidence', () => {
   });
 });
 
-test('router: where no tool was called, the sentence says so', () => {
+test('router: where no tool was called, the sentence reports it', () => {
   const { questions, verdict } = judged({ entry: asksNone, trace: quiet }, answered(said('incorrect')));
   expect(questions[0]?.data.map(({ title }) => title)).toEqual([
     'system prompt',
@@ -59,7 +59,7 @@ test('router: where no tool was called, the sentence says so', () => {
     'last message of the user',
     'available tools',
   ]);
-  expect(verdict).toMatchObject({ score: 0, explanation: 'To call no tool is incorrect: because.', details: { tool_calls: 0 } });
+  expect(verdict).toMatchObject({ score: 0, explanation: 'Calling no tool is incorrect: because.', details: { tool_calls: 0 } });
 });
 
 test('router: of a long conversation the newest messages are shown, and the details say that others were not', () => {

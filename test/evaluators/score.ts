@@ -23,7 +23,7 @@ export function score({ entry, trace, expected = {}, limits = {}, run }: Score):
 
 export function rule(entry: EvaluatorEntry): ConfiguredRule {
   const found = configured(entry);
-  if (found.kind !== 'rule') throw new Error(`${entry.use} is no rule`);
+  if (found.kind !== 'rule') throw new Error(`${entry.use} is not a rule`);
   return found;
 }
 
@@ -39,7 +39,7 @@ export function asked(
   answers: readonly Answer[],
 ): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
   const found = configured(score.entry);
-  if (found.kind === 'rule') throw new Error(`${score.entry.use} asks nobody`);
+  if (found.kind === 'rule') throw new Error(`${score.entry.use} asks no judge`);
   return played(found, score, answers);
 }
 

@@ -1,4 +1,4 @@
-/** The sentence of every verdict, whatever the run: of recordings, with what is expected of them and with something else, and of runs made by chance. */
+/** The sentence of every verdict: on recordings, with their expectation and with a different one, and on random runs. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
@@ -23,7 +23,7 @@ const configured: readonly ConfiguredEvaluator[] = [
   return made.kind === 'ready' ? [made.evaluator] : [];
 });
 
-/** Of one that asks, what it says of a judge that does not answer. */
+/** The sentences of an evaluator whose judge does not answer. */
 function verdictOf(evaluator: ConfiguredEvaluator, trace: AgentTrace): Verdict {
   if (evaluator.kind === 'rule') return evaluator.evaluate(trace, {}, context);
   const questions = evaluator.judge(trace, {}, context);

@@ -1,6 +1,6 @@
-/** What is wrong with a sentence as such, whatever it says: a hole in it, a piece that does not fit, a number that does not agree. */
+/** Faults of the form of a sentence: a hole in it, a piece that does not fit, a number that does not agree. */
 
-/** Foreign text stands in quotes or in backticks; what is wrong in it is not ours. */
+/** Foreign text is in quotes or in backticks; its faults are not ours. */
 const foreign = /"(?:[^"\\]|\\.){0,400}"|`[^`]{0,400}`|\([^()]{0,400}\)$/g;
 
 const numbers = '(?:[02-9]|[1-9]\\d+|two|three)';

@@ -32,7 +32,7 @@ const rows = [
   },
   { name: 'a run without a step is within any budget', trace: agentTrace(), options: { max: 1 }, want: { score: 1 } },
   {
-    name: 'a call that never ran is no step',
+    name: 'a call that never ran is not a step',
     trace: agentTrace({ toolCalls: [call(), call({ executed: false })] }),
     options: { max: 1 },
     want: { score: 1 },

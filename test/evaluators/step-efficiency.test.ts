@@ -52,7 +52,7 @@ describe('step_efficiency', () => {
     { name: 'a step without a verdict', steps: [said(1, 'needed')], fault: 'step 3 has no verdict' },
     { name: 'a step with two', steps: [said(1, 'needed'), said(3, 'needed'), said(3, 'needless')], fault: 'step 3 has 2 verdicts' },
     {
-      name: 'a verdict on a step that nobody asked about',
+      name: 'a verdict on a step without a question',
       steps: [said(1, 'needed'), said(2, 'needed'), said(3, 'needed')],
       fault: 'there are 3 verdicts for 2 steps',
     },
@@ -103,7 +103,7 @@ describe('step_efficiency', () => {
     expect(verdict).toMatchObject({ kind: 'scored', score: 0.5, details: { judge_calls: questions.length, total: 400, truncated: true } });
   });
 
-  test('step_efficiency: a run that no bounded number of questions can show is skipped as too large, and nobody is asked', () => {
+  test('step_efficiency: a run that no bounded number of questions can show is skipped as too large, and no judge is asked', () => {
     const long = agentTrace({
       input: 'q',
       toolCalls: Array.from({ length: 3_000 }, (_, at) =>
@@ -115,7 +115,7 @@ describe('step_efficiency', () => {
     expect(verdict).toMatchObject({ kind: 'skipped', reason: 'too_large' });
   });
 
-  test('step_efficiency: an answer on less than was sent says so', () => {
+  test('step_efficiency: an answer on less than was sent reports it', () => {
     expect(
       judged({ entry, trace }, [{ kind: 'answered', value: { steps: [said(1, 'needed'), said(3, 'needed')] }, truncated: true }]).verdict,
     ).toMatchObject({ score: 1, passed: true, details: { truncated: true } });
@@ -139,7 +139,7 @@ describe('step_efficiency', () => {
     { name: 'more calls than the limit', run: { ...trace, toolCalls: Array.from({ length: 5 }, () => call()) }, reason: 'too_large' },
   ];
   for (const { name, run, reason } of skips) {
-    test(`step_efficiency: ${name} is skipped as ${reason} and asks nobody`, () => {
+    test(`step_efficiency: ${name} is skipped as ${reason} and asks no judge`, () => {
       const { questions, verdict } = judged({ entry, trace: run, limits: { toolCallsMax: 4 } }, []);
       expect(verdict).toMatchObject({ kind: 'skipped', reason });
       expect(questions).toEqual([]);

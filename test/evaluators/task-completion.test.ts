@@ -16,7 +16,7 @@ const trace = agentTrace({
 const done = (number: number, completed: boolean): JsonValue => ({ number, explanation: `because ${number}`, completed });
 const answer = (...tasks: JsonValue[]) => [{ kind: 'answered' as const, value: { tasks }, truncated: false }];
 
-test('task_completion: the verdicts count by task number, whatever their order', () => {
+test('task_completion: the verdicts count by task number, in any order', () => {
   const { verdict } = judged({ entry, trace }, answer(done(2, false), done(1, true)));
   expect(verdict).toMatchObject({
     kind: 'scored',
@@ -111,7 +111,7 @@ const skips = [
   { name: 'more calls than the limit', entry, run: trace, reason: 'too_large' },
 ];
 for (const { name, entry: configured, run, reason } of skips) {
-  test(`task_completion: ${name} is skipped as ${reason} and asks nobody`, () => {
+  test(`task_completion: ${name} is skipped as ${reason} and asks no judge`, () => {
     const { questions, verdict } = judged({ entry: configured, trace: run, limits: { toolCallsMax: 1 } }, []);
     expect(verdict).toMatchObject({ kind: 'skipped', reason });
     expect(questions).toEqual([]);

@@ -87,7 +87,7 @@ const rows: readonly { readonly name: string; readonly trace: Partial<AgentTrace
     },
     { name: 'without numbers it is skipped', trace: {}, options: { total_budget: 1 }, want: { kind: 'skipped', reason: 'no_tokens' } },
     {
-      name: 'without a budget it is skipped and tells the tokens',
+      name: 'without a budget it is skipped and reports the tokens',
       trace: run,
       options: {},
       want: { kind: 'skipped', reason: 'no_expectation', details: { total_tokens: 1_100 } },

@@ -33,7 +33,7 @@ test('tool_argument_hallucination: only the doubtful calls are asked about, and 
   });
 });
 
-test('tool_argument_hallucination: where every value stands in the input nobody is asked', () => {
+test('tool_argument_hallucination: where every value is in the input, no judge is asked', () => {
   const { questions, verdict } = judged({ entry, trace: { ...trace, toolCalls: trace.toolCalls.filter((_, at) => at % 2 === 0) } }, []);
   expect(questions).toEqual([]);
   expect(verdict).toMatchObject({ score: 1, details: { judge_called: false, grounded: 2, total: 2 } });
@@ -86,7 +86,7 @@ const skips = [
   { name: 'more calls than the limit', run: trace, reason: 'too_large' },
 ];
 for (const { name, run, reason } of skips) {
-  test(`tool_argument_hallucination: ${name} is skipped as ${reason} and asks nobody`, () => {
+  test(`tool_argument_hallucination: ${name} is skipped as ${reason} and asks no judge`, () => {
     const { questions, verdict } = judged({ entry, trace: run, limits: { toolCallsMax: 3 } }, []);
     expect(verdict).toMatchObject({ kind: 'skipped', reason });
     expect(questions).toEqual([]);

@@ -28,7 +28,7 @@ const rows: readonly {
     want: { score: 0 },
   },
   {
-    name: 'a tool may have a mode of its own',
+    name: 'a tool may have its own mode',
     sent: [{ a: 1, b: 2 }],
     wanted: [{ a: 2 }],
     options: { arguments: { mode: 'exact', overrides: { get: 'ignore' } } },

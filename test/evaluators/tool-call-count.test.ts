@@ -69,7 +69,7 @@ for (const { key, number } of [
   { key: 'i2', number: 2 },
   { key: 'i3', number: 0 },
 ]) {
-  test(`tool_call_count: ${key} stands for a name, a tool's id or a call's id, and ${number} calls have it`, () => {
+  test(`tool_call_count: ${key} matches a name, a tool's id or a call's id, and ${number} calls have it`, () => {
     expect(score({ entry: { ...entry, expect: { tool_calls_count: { [key]: number } } }, trace: identified })).toMatchObject({
       kind: 'scored',
       score: 1,
@@ -78,7 +78,7 @@ for (const { key, number } of [
   });
 }
 
-test('tool_call_count: the sentence says how often instead of how often, and the calls are evidence', () => {
+test('tool_call_count: the sentence has the actual and the expected number, and the calls are evidence', () => {
   const expected = {
     toolCallsCount: [
       { name: 'a', most: 1 },

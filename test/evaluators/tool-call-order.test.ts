@@ -6,7 +6,7 @@ const entry = { use: 'tool_call_order' };
 const run = (names: readonly string[]) => agentTrace({ toolCalls: names.map((name, at) => call({ name, spanId: spanId(at + 1) })) });
 
 const rows = [
-  { name: 'others may lie between', called: ['a', 'x', 'b'], order: ['a', 'b'], options: {}, want: { score: 1, evidence: [] } },
+  { name: 'others may come between', called: ['a', 'x', 'b'], order: ['a', 'b'], options: {}, want: { score: 1, evidence: [] } },
   {
     name: 'others cost when extras do',
     called: ['a', 'x', 'b'],
@@ -23,7 +23,7 @@ const rows = [
   },
   { name: 'strict holds for the same sequence', called: ['a', 'b'], order: ['a', 'b'], options: { strict: true }, want: { score: 1 } },
   {
-    name: 'a step out of order is told from a missing one',
+    name: 'a step out of order is distinguished from a missing one',
     called: ['b', 'a'],
     order: ['a', 'b', 'c'],
     options: {},
@@ -78,7 +78,7 @@ test('tool_call_order: the sentence names what is missing and what came at the w
   });
 });
 
-test('tool_call_order: a stable tool id may stand for the name', () => {
+test('tool_call_order: a stable tool id may replace the name', () => {
   expect(
     score({ entry, trace: agentTrace({ toolCalls: [call({ name: 'n', toolId: 'i1' })] }), expected: { toolCallsOrder: ['i1'] } }),
   ).toMatchObject({ score: 1 });

@@ -14,7 +14,7 @@ const pairs: readonly { readonly name: string; readonly output: JsonValue; reado
   { name: 'true and 1', output: 1, result: true, equal: false },
   { name: 'nothing and the empty text', output: '', result: null, equal: true },
   { name: 'nothing and zero', output: '', result: 0, equal: false },
-  { name: 'a text that is no JSON and an object', output: "{'a': 1}", result: { a: 1 }, equal: false },
+  { name: 'a text that is not JSON and an object', output: "{'a': 1}", result: { a: 1 }, equal: false },
 ];
 for (const { name, output, result, equal } of pairs) {
   test(`tool_call_output: ${name} are ${equal ? 'equal' : 'different'}`, () => {
@@ -66,7 +66,7 @@ test('tool_call_output: it is a raw metric unless a threshold is set', () => {
   expect(score({ entry: { ...entry, threshold: 1 }, trace, expected })).toMatchObject({ passed: true, label: 'pass' });
 });
 
-test('tool_call_output: the sentence says what came instead, or that the call failed', () => {
+test('tool_call_output: the sentence has the actual output, or reports that the call failed', () => {
   const trace = (member: object) => agentTrace({ toolCalls: [call({ name: 'get', result: 'no', spanId: spanId(1), ...member })] });
   const expected = { toolOutputs: [{ name: 'get', output: 'yes' }] };
   expect(score({ entry, trace: trace({}), expected })).toMatchObject({
@@ -124,7 +124,7 @@ for (const { name, output, equal } of [
   { name: 'call_2', output: 'v', equal: false },
   { name: 'tool-9', output: 'v', equal: false },
 ]) {
-  test(`tool_call_output: the name ${name} of an expectation stands for ${equal ? 'the call' : 'another call'}`, () => {
+  test(`tool_call_output: the name ${name} of an expectation matches ${equal ? 'the call' : 'another call'}`, () => {
     for (const strict of [false, true])
       expect(
         score({
@@ -193,7 +193,7 @@ test('tool_call_output: in similarity the part of a call has the share that it r
   });
 });
 
-test('tool_call_output: strict compares nothing after the first breach, and names nobody else', () => {
+test('tool_call_output: strict compares nothing after the first breach, and names no other call', () => {
   const trace = agentTrace({
     toolCalls: ['a', 'b', 'c', 'd'].map((name, at) => call({ name, result: name === 'b' ? 'wrong' : 'ok', spanId: spanId(at + 1) })),
   });

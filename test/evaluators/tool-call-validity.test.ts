@@ -28,7 +28,7 @@ const rows: readonly {
   { name: 'a required argument must be there', sent: {}, problems: [['missing_required', 'city']] },
   { name: 'a nested problem is named by its path', sent: { city: 'Oslo', guest: {} }, problems: [['missing_required', 'guest.name']] },
   {
-    name: 'all problems of a call are told',
+    name: 'all problems of a call are reported',
     sent: { nights: 'two' },
     problems: [
       ['missing_required', 'city'],
@@ -66,7 +66,7 @@ const rows: readonly {
     problems: [['wrong_type', 'a']],
   },
   {
-    name: 'a union tells the problem of the branch that was meant',
+    name: 'a union reports the problem of the intended branch',
     sent: { a: {} },
     schema: { properties: { a: { anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }] } }, $defs: { A: { type: 'object', required: ['x'] } } },
     problems: [['missing_required', 'a.x']],
@@ -268,7 +268,7 @@ const hidden: readonly Hidden[] = [
   { name: 'a reference that leads nowhere', ...one(property({ $ref: '#/$defs/none' }), { a: 1 }), reason: 'schema_not_applied' },
   { name: 'a reference that is dynamic', ...one(property({ $dynamicRef: '#a' }), { a: 1 }), reason: 'schema_not_applied' },
   { name: 'a pattern that looks around', ...one(property({ pattern: '(?=x)' }), { a: 'y' }), reason: 'schema_not_applied' },
-  { name: 'a pattern that looks around for what is no text', ...one(property({ pattern: '(?=x)' }), { a: 1 }), invalid: [] },
+  { name: 'a lookaround pattern on a value that is not a text', ...one(property({ pattern: '(?=x)' }), { a: 1 }), invalid: [] },
   {
     name: 'a pattern of names that looks around',
     ...one({ patternProperties: { '(?=x)': { type: 'string' } }, additionalProperties: false }, { x: 1 }),
@@ -281,24 +281,24 @@ const hidden: readonly Hidden[] = [
   },
   { name: 'a schema that is a text', ...one('object', { a: 1 }), reason: 'schema_not_applied' },
   { name: 'a property whose schema is a text', ...one(property('string'), { a: 1 }), reason: 'schema_not_applied' },
-  { name: 'what is not, and cannot be told', ...one(property({ not: { pattern: '(?=x)' } }), { a: 'x' }), reason: 'schema_not_applied' },
+  { name: 'a not that cannot be decided', ...one(property({ not: { pattern: '(?=x)' } }), { a: 'x' }), reason: 'schema_not_applied' },
   {
-    name: 'one of two branches, one of which cannot be told',
+    name: 'one of two branches, one undecidable',
     ...one(property({ oneOf: [{ type: 'string' }, { pattern: '(?=x)' }] }), { a: 'x' }),
     reason: 'schema_not_applied',
   },
   {
-    name: 'any of two branches, one of which holds',
+    name: 'any of two branches, and one holds',
     ...one(property({ anyOf: [{ pattern: '(?=x)' }, { type: 'string' }] }), { a: 'x' }),
     invalid: [],
   },
   {
-    name: 'any of two branches, none of which holds',
+    name: 'any of two branches, and none holds',
     ...one(property({ anyOf: [{ type: 'null', pattern: '(?=x)' }, { type: 'number' }] }), { a: 'x' }),
     invalid: [0],
   },
   {
-    name: 'a condition that cannot be told',
+    name: 'a condition that cannot be decided',
     ...one({ if: { properties: { a: { pattern: '(?=x)' } } }, then: { required: ['b'] } }, { a: 'x' }),
     reason: 'schema_not_applied',
   },
@@ -371,7 +371,7 @@ test('tool_call_validity: the order of the calls decides nothing', () => {
   ).toEqual(Array(2).fill({ score: 1 / 3, unchecked: 4, wrong: 0 }));
 });
 
-test('tool_call_validity: what was not checked has its reason in the details, and no verdict of its own', () => {
+test('tool_call_validity: unchecked calls have their reason in the details, and no separate verdict', () => {
   const verdict = score({
     entry,
     trace: agentTrace({
@@ -400,7 +400,7 @@ const sentences = [
     says: 'The tool call names a defined tool, which has no schema for arguments.',
   },
   {
-    name: 'a schema with a keyword that says nothing',
+    name: 'a schema with a keyword without effect',
     tools: [tool('t', { required: true, properties: { a: {} } })],
     sent: { a: 1 },
     says: 'The tool call fits what is sound of its definition; unsound parts of schemas were left out.',

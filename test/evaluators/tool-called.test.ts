@@ -57,7 +57,7 @@ test('tool_called: a name may be normalised', () => {
   );
 });
 
-test('tool_called: it is skipped where the spans do not tell', () => {
+test('tool_called: it is skipped where the spans carry no calls', () => {
   const named = { use: 'tool_called', options: { name: 't' } };
   expect(score({ entry: named, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({
     kind: 'skipped',

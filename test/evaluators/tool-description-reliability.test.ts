@@ -23,7 +23,7 @@ const rows: readonly {
   { name: 'a combined schema', properties: { a: { oneOf: [], description: 'x' } }, failed: [] },
   { name: 'a constant, null too', properties: { a: { const: null, description: 'x' } }, failed: [] },
   { name: 'a boolean schema', properties: { a: true }, failed: ['input_arguments_clarity', 'input_arguments_types'] },
-  { name: 'properties that are no object', properties: ['a'], failed: [] },
+  { name: 'properties that are not an object', properties: ['a'], failed: [] },
   {
     name: 'as many parameters as allowed',
     properties: { a: good, b: good },

@@ -109,7 +109,7 @@ test('tool_efficiency: names may be normalised, so that one tool under two names
   });
 });
 
-test('tool_efficiency: more calls than are compared with each other are too large, of the modes that compare alone', () => {
+test('tool_efficiency: more calls than are compared with each other are too large, only in the modes that compare', () => {
   const run = (count: number) => agentTrace({ toolCalls: Array.from({ length: count }, (_, at) => get(`u${at}`)) });
   const options = { arguments: { mode: 'subset' } };
   expect(score({ entry: { ...entry, options }, trace: run(3), limits: { toolCallsMax: 3 } })).toMatchObject({ kind: 'scored', score: 1 });

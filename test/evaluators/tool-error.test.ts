@@ -15,11 +15,11 @@ const rows = [
   { name: 'an empty error list is none', one: call({ result: { error: [] } }), kind: undefined },
   { name: 'an empty error text is none', one: call({ result: { error: '' } }), kind: undefined },
   { name: 'a blank error text is a failure', one: call({ result: { error: ' ' } }), kind: 'error_field' },
-  { name: 'an inherited name is no error member', one: call({ result: '{"__proto__":{"error":"x"}}' }), kind: undefined },
+  { name: 'an inherited name is not an error member', one: call({ result: '{"__proto__":{"error":"x"}}' }), kind: undefined },
   { name: 'a text that begins with an error object is a failure', one: call({ result: '{"error":"x"} and more' }), kind: 'error_field' },
-  { name: 'a failed span is a failure whatever the result', one: call({ error: error('span_status') }), kind: 'span_status' },
+  { name: 'a failed span is a failure with any result', one: call({ error: error('span_status') }), kind: 'span_status' },
   { name: 'an exception event is a failed span', one: call({ error: error('exception_event') }), kind: 'span_status' },
-  { name: 'an isError mark is a failure of its own kind', one: call({ error: error('is_error') }), kind: 'is_error' },
+  { name: 'an isError mark is a separate kind of failure', one: call({ error: error('is_error') }), kind: 'is_error' },
   {
     name: 'a failed span counts only while it is switched on',
     one: call({ error: error('error_type') }),
@@ -94,7 +94,7 @@ const live = [
     want: { score: 1, details: { total: 1 } },
   },
   {
-    name: 'calls none of which ran are no evidence',
+    name: 'calls that did not run are not evidence',
     toolCalls: [call({ executed: false, result: undefined })],
     want: { kind: 'skipped', reason: 'no_tool_calls' },
   },
@@ -127,7 +127,7 @@ const signs = [
     kind: 'error_sign',
   },
   {
-    name: 'what an SDK writes in place of a result counts whatever the span states',
+    name: 'an SDK’s text in place of a result counts with any status of the span',
     one: call({ result: 'An error occurred while running the tool. Please try again. Error: boom', statedOk: true }),
     kind: 'error_sign',
   },
@@ -178,7 +178,7 @@ const sentences = [
     explanation: '1 of 3 tool calls succeeded by its span, no sign of an error in the other 2 results.',
   },
   {
-    name: 'a call tells nothing',
+    name: 'a call carries nothing',
     toolCalls: [call(), call({ result: undefined })],
     explanation: 'No sign of an error in 1 result. The spans carry neither a result nor an error of 1 further call.',
   },
@@ -234,7 +234,7 @@ test('tool_error: an empty run is skipped, or full with on_empty original', () =
 const late = call({ name: 'read', result: `${'x'.repeat(100_000)} HTTP 503` });
 const cutRows = [
   {
-    name: 'a pattern that may stand beyond what is searched is no success',
+    name: 'a pattern that may be beyond the searched part is not a success',
     toolCalls: [late, call()],
     want: {
       kind: 'skipped',
@@ -248,7 +248,7 @@ const cutRows = [
     want: { kind: 'skipped', reason: 'too_large' },
   },
   {
-    name: 'a failure that is found counts, and the part of a long result says what was searched',
+    name: 'a failure that is found counts, and the part of a long result shows what was searched',
     toolCalls: [late, call({ result: 'HTTP 500' })],
     want: {
       score: 0.5,
@@ -267,6 +267,6 @@ for (const { name, toolCalls, want } of cutRows) {
   });
 }
 
-test('tool_error: without patterns a long result is no larger than another', () => {
+test('tool_error: without patterns a long result is not too large', () => {
   expect(score({ entry, trace: agentTrace({ toolCalls: [late] }) })).toMatchObject({ kind: 'scored', score: 1 });
 });

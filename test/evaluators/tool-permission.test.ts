@@ -34,7 +34,7 @@ const rows = [
       details: { breaches: [{ reason: 'denied', pattern: '*drop*' }] },
     },
   },
-  { name: 'with deny alone all others are permitted', names: ['read', 'drop'], options: { deny: ['drop'] }, want: { score: 0.5 } },
+  { name: 'with only deny all others are permitted', names: ['read', 'drop'], options: { deny: ['drop'] }, want: { score: 0.5 } },
   { name: 'an empty list allows nothing', names: ['read'], options: { allow: [] }, want: { score: 0 } },
   { name: 'names may be normalised', names: ['agent_x7c9'], options: { allow: ['agent'], normalize_tool_names: true }, want: { score: 1 } },
 ];
@@ -99,7 +99,7 @@ test('tool_permission: never passes calls that were not compared', () => {
   });
 });
 
-test('tool_permission: spans that lost calls are no proof', () => {
+test('tool_permission: spans that lost calls are not proof', () => {
   const entry = { use: 'tool_permission', options: { deny: ['drop'] } };
   expect(score({ entry, trace: agentTrace({ toolCalls: [call({ name: 'a' })], truncated: ['spans'] }) })).toMatchObject({
     kind: 'skipped',
@@ -111,10 +111,10 @@ test('tool_permission: spans that lost calls are no proof', () => {
   });
 });
 
-test('tool_permission: without any list nothing says what is permitted', () => {
+test('tool_permission: without any list it is skipped', () => {
   expect(score({ entry: { use: 'tool_permission' }, trace: run('a') })).toMatchObject({
     kind: 'skipped',
     reason: 'no_expectation',
-    explanation: 'Nothing says which tools (allow, deny) are expected of this run.',
+    explanation: 'No expected tools (allow, deny) are given for this run.',
   });
 });

@@ -97,7 +97,7 @@ test('tool_recovery: the sentence names the failure, why, and how often it was t
 const skips = [
   { name: 'nothing failed', toolCalls: [good('a', 'x', 1)], options: {}, reason: 'no_errors' },
   { name: 'nothing was called', toolCalls: [], options: {}, reason: 'no_tool_calls' },
-  { name: 'no outcome is told', toolCalls: [call({ result: undefined })], options: {}, reason: 'results_not_carried' },
+  { name: 'no outcome is carried', toolCalls: [call({ result: undefined })], options: {}, reason: 'results_not_carried' },
   {
     name: 'arguments are compared and not carried',
     toolCalls: [call({ result: '', arguments: undefined }), call({ arguments: undefined })],

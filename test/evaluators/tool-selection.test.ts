@@ -28,7 +28,7 @@ for (const score of [0, 0.25, 0.5, 0.75, 1]) {
 }
 
 for (const score of [0.3, 1.25, -0.25, 70, '0.5', true, null, Number.NaN]) {
-  test(`tool_selection: ${JSON.stringify(score)} is no score, and never a clamped one`, () => {
+  test(`tool_selection: ${JSON.stringify(score)} is not a score, and never a clamped one`, () => {
     const { questions, verdict } = rated(score);
     expect(questions[0]?.check?.({ explanation: 'e', score })).toMatch(/^the score is /);
     expect(verdict).toMatchObject({ kind: 'failed', details: { judge_error: true } });

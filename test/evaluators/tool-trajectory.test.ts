@@ -49,13 +49,13 @@ test('tool_trajectory: the sentence names what is missing, what is extra, and th
   });
 });
 
-test('tool_trajectory: strict tells the first place that differs', () => {
+test('tool_trajectory: strict names the first place that differs', () => {
   expect(run('strict', ['a', 'c'], ['a', 'b']).details).toMatchObject({ first_difference: 1, matched_count: 0 });
-  // Where one list ends, whatever the other goes on with.
+  // The place where one list ends and the other goes on.
   expect(run('strict', ['a'], ['a', 'b', 'a']).details).toMatchObject({ first_difference: 1 });
 });
 
-test('tool_trajectory: extra calls are no evidence where they are free', () => {
+test('tool_trajectory: extra calls are not evidence where they are free', () => {
   expect(run('superset', ['x'], ['b'])).toMatchObject({ score: 0, evidence: [] });
 });
 

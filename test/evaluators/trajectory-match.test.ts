@@ -128,7 +128,7 @@ const rows: readonly {
     want: { score: 1 },
   },
   {
-    name: 'fields of one tool may be compared alone',
+    name: 'only fields of one tool may be compared',
     got: [asks(wide)],
     reference: [asks(['a', { x: 1, y: 3 }])],
     options: { arguments: { overrides: { a: { fields: ['x'] } } } },

@@ -33,7 +33,7 @@ test('trajectory_quality: an explanation is needed and comes first', () => {
   expect(verdict).toMatchObject({ kind: 'failed', error: 'judge_answer_invalid: the answer has no explanation' });
 });
 
-test('trajectory_quality: expected behaviour is shown where there is some, and a run without a response says so', () => {
+test('trajectory_quality: expected behaviour is shown where there is some, and a run without a response has a note', () => {
   const { finalResponse: _response, ...silent } = trace;
   const titles = (data: readonly { readonly title: string; readonly text: string }[] = []) => data.map(({ title, text }) => [title, text]);
   expect(
@@ -60,7 +60,7 @@ for (const { name, run, reason } of [
   { name: 'no call', run: { ...trace, toolCalls: [] }, reason: 'no_tool_calls' },
   { name: 'a blank input', run: { ...trace, input: '' }, reason: 'no_input' },
 ]) {
-  test(`trajectory_quality: ${name} is skipped as ${reason} and asks nobody`, () => {
+  test(`trajectory_quality: ${name} is skipped as ${reason} and asks no judge`, () => {
     expect(judged({ entry, trace: run }, [])).toMatchObject({ questions: [], verdict: { kind: 'skipped', reason } });
   });
 }

@@ -1,4 +1,4 @@
-/** What a limit cut short is not judged as if it were whole: evaluators that need it say so. */
+/** Content cut by a limit is not judged as if it were whole: evaluators that need it are skipped. */
 import { describe, expect, test } from 'vitest';
 import type { EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
@@ -15,7 +15,7 @@ interface Case {
   readonly entry: EvaluatorEntry;
   readonly trace: Partial<AgentTrace>;
   readonly expected?: Expectation;
-  /** Absent: skipped as truncated. */
+  /** Absent when skipped as truncated. */
   readonly scored?: number;
 }
 
@@ -72,9 +72,9 @@ const cases: readonly Case[] = [
     entry: { use: 'loop_detection' },
     trace: { toolCalls: [cutArguments, cutArguments, cutArguments] },
   },
-  { name: 'results that were cut are no failures', entry: { use: 'tool_error' }, trace: { toolCalls: [cutResult] } },
+  { name: 'results that were cut are not failures', entry: { use: 'tool_error' }, trace: { toolCalls: [cutResult] } },
   {
-    name: 'a span that failed did, whatever is left of its result',
+    name: 'a failed span counts as failed even when its result was cut',
     entry: { use: 'tool_error' },
     trace: { toolCalls: [call({ ...cutResult, error: { message: 'boom', sign: 'span_status' } })] },
     scored: 0,
@@ -126,7 +126,7 @@ const cases: readonly Case[] = [
     trace: { toolCallsCarried: false, truncated: ['spans'] },
   },
   {
-    name: 'a definition of which a part was cut',
+    name: 'a definition that was cut in part',
     entry: { use: 'tool_description_reliability' },
     trace: { toolDefinitions: [{ name: 't', truncated: true }] },
   },

@@ -61,7 +61,7 @@ for (const { name, entry, paths } of faulty) {
   });
 }
 
-test('configured: every evaluator is ready with nothing but its name, or says which options it cannot do without', () => {
+test('configured: every evaluator is ready with only its name, or names the options that it needs', () => {
   for (const { id, kind, defaultThreshold, version, optionsSchema } of evaluators) {
     const configuration = configuredEvaluator(kind === 'http' ? { use: id, name: id } : { use: id }, evaluators);
     const required = optionsSchema['required'] as readonly string[] | undefined;
@@ -78,7 +78,7 @@ test('configured: every evaluator is ready with nothing but its name, or says wh
   }
 });
 
-test('configured: options are filled from the defaults, and names of tools stay as they are', () => {
+test('configured: options are filled from the defaults, and names of tools stay unchanged', () => {
   const entry = {
     use: 'tool_trajectory',
     options: { arguments: { trim_strings: true, overrides: { my_tool: { mode: 'subset', case_insensitive: true } } } },
@@ -100,7 +100,7 @@ test('configured: what the run expects wins over what the configuration expects'
   expect(score({ entry, trace, expected: { toolCalls: [{ name: 'b' }] } })).toMatchObject({ score: 1 });
 });
 
-test('configured: the hash tells options, expectation and threshold apart, and not the order of keys', () => {
+test('configured: the hash depends on options, expectation and threshold, and not on the order of keys', () => {
   const hashes = [
     {},
     { threshold: 0.5 },

@@ -49,10 +49,15 @@ test('context: a schema above the size limit is not compiled', () => {
 });
 
 const dropped: readonly { readonly name: string; readonly schema: JsonObject; readonly value: JsonValue; readonly faults: number }[] = [
-  { name: 'required that is no list', schema: { required: true }, value: {}, faults: 1 },
-  { name: 'an enumeration that is no list', schema: { properties: { a: { enum: 'x' } } }, value: { a: 'y' }, faults: 1 },
+  { name: 'required that is not a list', schema: { required: true }, value: {}, faults: 1 },
+  { name: 'an enumeration that is not a list', schema: { properties: { a: { enum: 'x' } } }, value: { a: 'y' }, faults: 1 },
   { name: 'null keywords', schema: { properties: null, minProperties: null }, value: {}, faults: 2 },
-  { name: 'a property that is no schema', schema: { properties: { a: 'text' }, additionalProperties: false }, value: { a: 1 }, faults: 1 },
+  {
+    name: 'a property that is not a schema',
+    schema: { properties: { a: 'text' }, additionalProperties: false },
+    value: { a: 1 },
+    faults: 1,
+  },
   {
     name: 'a reference to another machine',
     schema: { properties: { a: { $ref: 'https://example.org/a.json' } } },
@@ -63,7 +68,7 @@ const dropped: readonly { readonly name: string; readonly schema: JsonObject; re
   { name: 'a pattern that looks around', schema: { properties: { a: { pattern: '(a)\\1' } } }, value: { a: 'b' }, faults: 1 },
   { name: 'a type of no JSON schema', schema: { properties: { a: { type: 'date' } } }, value: { a: 5 }, faults: 1 },
   {
-    name: 'nothing of a schema with an identifier of its own',
+    name: 'nothing of a schema with its own identifier',
     schema: { $id: 'https://example.org/x', $schema: 'https://example.org/y', format: 'strange' },
     value: {},
     faults: 0,
@@ -250,12 +255,12 @@ test('context: a pattern of a schema that grows beyond measure is dropped and no
   });
 });
 
-test('context: an alternative that two branches take is one problem, whatever a third one lacks', () => {
+test('context: an alternative that two branches take is one problem, even if a third one lacks more', () => {
   const oneOf = [{ type: 'object' }, { required: ['a'] }, { required: ['b'] }];
   expect(problems({ oneOf }, { a: 1 })).toEqual(['oneOf ']);
 });
 
-test('context: long ids are told apart by an enumeration', () => {
+test('context: an enumeration distinguishes long ids', () => {
   const schema = { properties: { id: { enum: [12345678901234567889n] } } };
   expect([problems(schema, { id: 12345678901234567889n }), problems(schema, { id: 12345678901234567888n })]).toEqual([[], ['enum id']]);
 });
@@ -275,7 +280,7 @@ test.each(['tool_name_reliability', 'tool_description_reliability'])(
   'context: %s checks a list once, and gives another list its own verdict',
   (use) => {
     const made = configuredEvaluator({ use }, evaluators);
-    if (made.kind === 'faulty' || made.evaluator.kind !== 'rule') throw new Error('it is no rule');
+    if (made.kind === 'faulty' || made.evaluator.kind !== 'rule') throw new Error('it is not a rule');
     const { evaluate } = made.evaluator;
     const context = evaluationContext();
     const verdict = (toolDefinitions: readonly ToolDefinition[]) => evaluate(agentTrace({ toolDefinitions }), {}, context);

@@ -1,4 +1,4 @@
-/** What the builders make of an evaluator's description. */
+/** The builders turn an evaluator's description into a definition. */
 import { describe, expect, it } from 'vitest';
 import {
   judge,
@@ -71,7 +71,7 @@ describe('define', () => {
     expect(made.optionsSchema['dependentRequired']).toEqual({ a: ['b'] });
   });
 
-  it('keeps what a description says', () => {
+  it('keeps the text of a description', () => {
     const made = rule({ ...about, version: 4, onByDefault: true, guard: true, checks: () => ['output'], evaluate });
     expect({ version: made.version, onByDefault: made.onByDefault, guard: made.guard, checks: made.checks?.({}, {}) }).toEqual({
       version: 4,
@@ -81,7 +81,7 @@ describe('define', () => {
     });
   });
 
-  it('tells rules from judge evaluators', () => {
+  it('distinguishes rules from judge evaluators', () => {
     const questions = function* () {
       yield { id: 'judge', instruction: '', data: [], answerSchema: {} };
       return passed;

@@ -1,4 +1,4 @@
-/** What is made of whatever an evaluator returns. */
+/** Outcomes made of any value that an evaluator returns. */
 import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
@@ -23,7 +23,7 @@ const sound: readonly { readonly name: string; readonly outcome: object }[] = [
   { name: 'a reason', outcome: { kind: 'skipped', reason: 'no_input', explanation: '' } },
   { name: 'an error', outcome: { kind: 'failed', error: 'x', explanation: '' } },
 ];
-for (const { name, outcome } of sound) test(`sound_outcome: ${name} stays as it is`, () => expect(validateOutcome(outcome)).toBe(outcome));
+for (const { name, outcome } of sound) test(`sound_outcome: ${name} stays unchanged`, () => expect(validateOutcome(outcome)).toBe(outcome));
 
 const unsound: readonly { readonly name: string; readonly returned: unknown; readonly error: string }[] = [
   { name: 'a score beyond 1', returned: { ...scored, score: 1.01 }, error: 'score_out_of_range' },
@@ -33,14 +33,14 @@ const unsound: readonly { readonly name: string; readonly returned: unknown; rea
   { name: 'a score as text', returned: { ...scored, score: '1' }, error: 'score_out_of_range' },
   { name: 'no score', returned: { ...scored, score: undefined }, error: 'score_out_of_range' },
   { name: 'no explanation', returned: { ...scored, explanation: undefined }, error: 'outcome_invalid' },
-  { name: 'evidence that is no list', returned: { ...scored, evidence: 'x' }, error: 'outcome_invalid' },
-  { name: 'evidence that is no text', returned: { ...scored, evidence: [1] }, error: 'outcome_invalid' },
-  { name: 'parts that are no list', returned: { ...scored, parts: {} }, error: 'outcome_invalid' },
+  { name: 'evidence that is not a list', returned: { ...scored, evidence: 'x' }, error: 'outcome_invalid' },
+  { name: 'evidence that is not a text', returned: { ...scored, evidence: [1] }, error: 'outcome_invalid' },
+  { name: 'parts that are not a list', returned: { ...scored, parts: {} }, error: 'outcome_invalid' },
   { name: 'a part without a tool', returned: { ...scored, parts: [{ ...part, tool: undefined }] }, error: 'outcome_invalid' },
   { name: 'a part with a score beyond 1', returned: { ...scored, parts: [part, { ...part, score: 2 }] }, error: 'outcome_invalid' },
   { name: 'a part that is null', returned: { ...scored, parts: [null] }, error: 'outcome_invalid' },
   {
-    name: 'a reason that nobody knows',
+    name: 'an unknown reason',
     returned: { kind: 'skipped', reason: 'order 4711 is strange', explanation: '' },
     error: 'outcome_invalid',
   },
@@ -56,7 +56,7 @@ const unsound: readonly { readonly name: string; readonly returned: unknown; rea
     error: 'outcome_invalid',
   },
   { name: 'no details', returned: { ...scored, details: undefined }, error: 'outcome_invalid' },
-  { name: 'a label that is no text', returned: { ...scored, label: 1 }, error: 'outcome_invalid' },
+  { name: 'a label that is not a text', returned: { ...scored, label: 1 }, error: 'outcome_invalid' },
   { name: 'a skip without a reason', returned: { kind: 'skipped', explanation: '' }, error: 'outcome_invalid' },
   { name: 'an unknown kind', returned: { ...scored, kind: 'passed' }, error: 'outcome_invalid' },
   { name: 'true', returned: true, error: 'outcome_invalid' },
@@ -68,7 +68,7 @@ for (const { name, returned, error } of unsound)
   test(`sound_outcome: ${name} is a failed outcome, never a score`, () =>
     expect(validateOutcome(returned)).toMatchObject({ kind: 'failed', error }));
 
-test('sound_outcome: a promise that is rejected is a failed outcome, and its rejection harms nobody', async () => {
+test('sound_outcome: a promise that is rejected is a failed outcome, and its rejection goes no further', async () => {
   expect(validateOutcome(Promise.reject(new Error('x')))).toMatchObject({ kind: 'failed', error: 'outcome_invalid' });
   await Promise.resolve();
 });

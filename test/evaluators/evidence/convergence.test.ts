@@ -30,7 +30,7 @@ test('convergence: no run is nothing to score, no success is 0', () => {
   });
 });
 
-test('convergence: steps that are no number are no steps', () => {
+test('convergence: steps that are not a number do not count', () => {
   expect(convergence(steps(Number.NaN, Infinity, -1, 2))).toMatchObject({ score: 0.25, details: { succeeded: 1, optimal_steps: 2 } });
 });
 
@@ -39,7 +39,7 @@ test('convergence: more runs than are compared are too large', () => {
   expect([convergence(many).kind, convergence(many.slice(1)).kind]).toEqual(['skipped', 'scored']);
 });
 
-test('convergence: it lies between 0 and 1, does not depend on the order, and is 1 when all runs are equally long', () => {
+test('convergence: it is from 0 to 1, does not depend on the order, and is 1 when all runs are equally long', () => {
   const runs = fc.array(fc.record({ steps: fc.integer({ min: 0, max: 30 }), success: fc.boolean() }), { minLength: 1, maxLength: 30 });
   fc.assert(
     fc.property(runs, fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }), (group, optimalSteps) => {

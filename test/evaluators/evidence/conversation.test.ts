@@ -96,7 +96,7 @@ const talk = trace(
   answers('Third.'),
 );
 
-test('turns: each is a run of its own, with its question, its calls and its answer', () => {
+test('turns: each is a separate run, with its question, its calls and its answer', () => {
   const found = turnsOf({ ...talk, startUnixNano: 1n, tokens: { input: 5 } }, 'user_turn')?.traces ?? [];
   expect(
     found.map(({ input, finalResponse, toolCalls, messages }) => [
@@ -186,7 +186,7 @@ for (const { name, expect: wanted, want } of byTurn) {
   });
 }
 
-test('turns: a run without messages is one turn, and one of which no turn can be scored is skipped', () => {
+test('turns: a run without messages is one turn, and one without a scorable turn is skipped', () => {
   const { messages: _messages, ...bare } = talk;
   expect(score({ entry: { use: 'tool_error', turns: 'user_turn' }, trace: bare })).toMatchObject({
     score: 0.5,
@@ -219,7 +219,7 @@ for (const { entry, path } of refused) {
   });
 }
 
-test('turns: the library gives every turn its verdict, the whole too, and says which turn is the worst', async () => {
+test('turns: the library gives every turn its verdict, the whole too, and names the worst turn', async () => {
   const [errors, tools, silent] = await evaluateTurns(
     talk,
     {

@@ -55,7 +55,7 @@ const kept = [
   { name: 'a variant of a character', text: '葛\u{e0100}' },
 ];
 for (const { name, text } of kept) {
-  test(`hidden characters: ${name} stay as they are`, () => {
+  test(`hidden characters: ${name} stay unchanged`, () => {
     expect(revealed(text)).toBe(text);
     expect(hiddenRuns(text, 10)).toEqual([]);
     expect(withoutHidden(text)).toBe(text);
@@ -67,7 +67,7 @@ test('hidden characters: line ends of two characters are line ends', () => {
   expect(hiddenRuns('a\r\nb', 10)).toEqual([]);
 });
 
-test('hidden characters: of a long run the rest is told as a number, and runs beyond the limit are not listed', () => {
+test('hidden characters: the rest of a long run is given as a number, and runs beyond the limit are not listed', () => {
   expect(revealed('\u200b'.repeat(1064))).toBe(`${'<U+200B>'.repeat(64)}<1000 more hidden characters>`);
   expect(hiddenRuns('a\u200b\u200b'.repeat(30), 5)).toHaveLength(5);
   expect(hiddenRuns('a\u200b\u200b', 5)).toEqual([{ kind: 'zero_width', at: 1, count: 2, length: 2 }]);

@@ -56,7 +56,7 @@ const rows: readonly { readonly name: string; readonly on: JsonValue; readonly t
   },
   { name: 'a run without an input is skipped', on: 'input', trace: {}, want: { kind: 'skipped', reason: 'no_input' } },
   {
-    name: 'a tool that did not run is no target',
+    name: 'a tool that did not run is not a target',
     on: { tool: 'x' },
     trace: { toolCalls: [call({ name: 'x', executed: false }), call({ name: 'y' })] },
     want: { kind: 'skipped', reason: 'no_such_target' },
@@ -105,7 +105,7 @@ const rows: readonly { readonly name: string; readonly on: JsonValue; readonly t
     want: { kind: 'skipped', reason: 'no_such_target' },
   },
   {
-    name: 'an unknown sub-agent is no target',
+    name: 'an unknown sub-agent is not a target',
     on: { sub_agent: 'constructor' },
     trace: { subAgents },
     want: { kind: 'skipped', reason: 'no_such_target' },

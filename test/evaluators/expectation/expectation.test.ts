@@ -37,11 +37,11 @@ test('expectation: an absent member expects nothing, an empty list expects nothi
 });
 
 const faulty = [
-  { name: 'something that is no object', value: [], path: [] },
+  { name: 'something that is not an object', value: [], path: [] },
   { name: 'an unknown member', value: { tool_call: [] }, path: ['tool_call'] },
   { name: 'an inherited name', value: JSON.parse('{"__proto__": 1}') as {}, path: ['__proto__'] },
-  { name: 'calls that are no list', value: { tool_calls: {} }, path: ['tool_calls'] },
-  { name: 'a call that is no object', value: { tool_calls: ['a'] }, path: ['tool_calls', 0] },
+  { name: 'calls that are not a list', value: { tool_calls: {} }, path: ['tool_calls'] },
+  { name: 'a call that is not an object', value: { tool_calls: ['a'] }, path: ['tool_calls', 0] },
   { name: 'an unknown member of a call', value: { tool_calls: [{ name: 'a', args: {} }] }, path: ['tool_calls', 0, 'args'] },
   { name: 'an output that is missing', value: { tool_outputs: [{ name: 'a' }] }, path: ['tool_outputs', 0, 'output'] },
   { name: 'a blank context', value: { context: ' ' }, path: ['context'] },

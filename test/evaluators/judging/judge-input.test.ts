@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { blockMax, judgeInput, judgeInputHistory, judgeInputList, judgeInputPieces } from '../../../evaluators/judging/judge-input.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 
-/** The block, and the words that tell of the cut. */
+/** The block, and the words about the cut. */
 const most = blockMax + 100;
 
 test('shown: a text keeps its length up to the bound, and is marked beyond it', () => {
@@ -22,7 +22,7 @@ test('shown: short pieces are whole beside a long one, which takes what room is 
   expect(text.length).toBeLessThan(most);
 });
 
-test('shown: whatever the pieces are, the block keeps its bound, each piece its beginning, and nothing is cut unmarked', () => {
+test('shown: for any pieces, the block keeps its bound, each piece its beginning, and nothing is cut unmarked', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 20_000 }), { maxLength: 100 }), (lengths) => {
       const pieces = lengths.map((length, at) => ({ before: `<${at}>`, text: 'x'.repeat(length), after: '\n' }));

@@ -32,7 +32,7 @@ const trace = agentTrace({
 const details = (verdict: { readonly details: JsonObject }): JsonObject => verdict.details;
 
 describe('parts of a run', () => {
-  test('parts: each call of the tool is a question of its own, with its arguments, its result and the input of the run', () => {
+  test('parts: each call of the tool is a separate question, with its arguments, its result and the input of the run', () => {
     const { questions, verdict } = judged({ entry: entry({ tool: 'search_flights' }), trace }, [says('good'), says('bad'), says('good')]);
     expect(questions.map(({ data }) => Object.fromEntries(data.map(({ title, text }) => [title, text])))).toEqual(
       [1, 2, 3].map((at) => ({ input: `{"to":"city ${at}"}`, final_response: `found ${at}`, run_input: 'Fly me away.' })),
@@ -88,7 +88,7 @@ describe('parts of a run', () => {
       expect(judged({ entry: entry({ tool: 'search_flights', aggregate }), trace }, given.map(says)).verdict).toMatchObject({ score });
     });
 
-  test('parts: a part whose judge failed counts neither as 0 nor as 1, and the verdict says that one is missing', () => {
+  test('parts: a part whose judge failed counts neither as 0 nor as 1, and the verdict shows that one is missing', () => {
     for (const [others, score] of [
       [says('good'), 1],
       [says('bad'), 0],
@@ -138,7 +138,7 @@ describe('parts of a run', () => {
     });
   });
 
-  test('parts: a failed call shows its error, one that only was requested is no part, a cut result is not judged', () => {
+  test('parts: a failed call shows its error, one that only was requested is not a part, a cut result is not judged', () => {
     const calls = [
       call({ name: 'a', arguments: {}, error: { message: 'no route', sign: 'is_error' } }),
       call({ name: 'b', arguments: {}, executed: false }),
@@ -261,7 +261,7 @@ describe('parts of a run', () => {
     });
   });
 
-  test('parts: where spans tell no messages, the answers of models are the turns of calls and the final response', () => {
+  test('parts: where spans carry no messages, the answers of models are the turns of calls and the final response', () => {
     const toolCalls = [
       { ...search(1), turn: 0 },
       { ...search(2), turn: 0 },
@@ -291,7 +291,7 @@ describe('parts of a run', () => {
       verdict: {
         kind: 'skipped',
         reason: 'no_such_target',
-        explanation: 'The spans do not tell which model call asked for which tool calls.',
+        explanation: 'The spans do not show which model call asked for which tool calls.',
       },
     });
   });
@@ -307,7 +307,7 @@ describe('parts of a run', () => {
     });
   });
 
-  test('parts: of more parts than parts_max a hash chooses, and the verdict tells of how many', () => {
+  test('parts: a hash chooses among more parts than parts_max, and the verdict has their number', () => {
     const many = agentTrace({ ...trace, toolCalls: Array.from({ length: 30 }, (_, at) => search(at + 1)) });
     const chosen = (id: number, parts_max = 4): readonly unknown[] => {
       const { verdict } = judged(
@@ -327,7 +327,7 @@ describe('parts of a run', () => {
     expect(chosen(1, 10)).toEqual(expect.arrayContaining([...chosen(1, 4)]));
   });
 
-  test('parts: an evaluator with several questions a part asks about as many parts as one evaluation may, and tells how many it left', () => {
+  test('parts: an evaluator with several questions a part asks about as many parts as one evaluation may, and gives the number that it left out', () => {
     const own: JudgeEvaluator<object> = {
       kind: 'judge',
       id: 'own',
@@ -392,7 +392,7 @@ describe('parts of a run', () => {
     ]);
   });
 
-  test('parts: an evaluator that is no judge, that judges calls already, or that judges sessions takes no parts', () => {
+  test('parts: an evaluator that is not a judge, that judges calls already, or that judges sessions takes no parts', () => {
     const faults = (use: string, on: JsonValue, more: object = {}) => {
       const made = configuredEvaluator({ use, on, ...more }, evaluators);
       return made.kind === 'faulty' ? made.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`) : [];
@@ -432,7 +432,7 @@ describe('parts of a run', () => {
     expect(() => customJudge(of, { on: { retriever: true, partsMax: 99 } })).toThrow(/parts_max/);
   });
 
-  test('parts: the score lies between the lowest and the highest part, whatever failed or was skipped', () => {
+  test('parts: the score is between the lowest and the highest part, even if parts failed or were skipped', () => {
     const label = fc.constantFrom<Answer>(says('good'), says('fair'), says('bad'), broken);
     const aggregates = ['mean', 'min', 'share'].map((one) => [one, entry({ tool: 'search_flights', aggregate: one })] as const);
     fc.assert(

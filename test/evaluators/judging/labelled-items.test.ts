@@ -68,7 +68,7 @@ test('labelled items: the sentence counts each bad label for itself', () => {
   });
 });
 
-test('labelled items: what a judge says is kept within bounds, and stays one line', () => {
+test('labelled items: the text of a judge is kept within bounds, and stays one line', () => {
   const outcome = outcomeOf([1], [{ ...entry(1, 'bad'), explanation: `It is\nbad. ${'x'.repeat(10_000)}` }]);
   expect(outcome.explanation.length).toBeLessThan(400);
   expect(outcome.explanation).not.toContain('\n');

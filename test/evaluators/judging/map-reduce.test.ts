@@ -36,7 +36,7 @@ describe('map: reduce', () => {
     expect(mapped.verdict).toEqual(plain.verdict);
   });
 
-  test('map: without it a long run is shown with its middle cut, and the verdict says so', () => {
+  test('map: without it a long run is shown with its middle cut, and the verdict shows it', () => {
     const { questions, verdict } = judged({ entry: entry(), trace: long(40) }, [rated(1)]);
     expect(questions.length).toBe(1);
     expect(verdict).toMatchObject({ kind: 'scored', details: { truncated: true } });
@@ -103,15 +103,15 @@ describe('map: reduce', () => {
     expect(verdict).toMatchObject({ kind: 'failed', error: 'judge_timed_out: no answer' });
   });
 
-  test('map: notes that are none fail the verdict, and the question says before what is wrong with them', () => {
+  test('map: bad notes fail the verdict, and the question first names the fault', () => {
     for (const value of [{ notes: 'all fine' }, { notes: [1] }, {}, null, 'fine'] as const) {
       const { questions, verdict } = judged({ entry: entry('reduce'), trace: long(20) }, [{ kind: 'answered', value, truncated: false }]);
-      expect(questions[0]?.check?.(value)).toBe('notes is no list of texts');
-      expect(verdict).toMatchObject({ kind: 'failed', error: 'judge_answer_invalid: the notes on piece 1 are no list of texts' });
+      expect(questions[0]?.check?.(value)).toBe('notes is not a list of texts');
+      expect(verdict).toMatchObject({ kind: 'failed', error: 'judge_answer_invalid: the notes on piece 1 are not a list of texts' });
     }
   });
 
-  test('map: a run of more pieces than pieces_max is skipped with the reason, and nobody is asked', () => {
+  test('map: a run of more pieces than pieces_max is skipped with the reason, and no judge is asked', () => {
     expect(judged({ entry: entry({ pieces_max: 2 }), trace: long(20) }, [])).toMatchObject({
       questions: [],
       verdict: {
@@ -146,7 +146,7 @@ describe('map: reduce', () => {
     expect(verdict.kind === 'scored' || verdict.kind === 'failed').toBe(true);
   });
 
-  test('map: a context without room beside the question skips the run, and says how much is left', () => {
+  test('map: a context without room beside the question skips the run, and names the room that is left', () => {
     const template = `${'Weigh this. '.repeat(1_200)}{{tool_calls}}`;
     const custom = {
       use: 'custom_judge',
@@ -160,7 +160,7 @@ describe('map: reduce', () => {
     });
   });
 
-  test('map: a block of an evaluator from a file, of which no more than the text is known, is cut at lines', () => {
+  test('map: a block of an evaluator from a file, known only as a text, is cut at lines', () => {
     const lines = Array.from({ length: 300 }, (_, at) => `line ${at} of the log`);
     const own: JudgeEvaluator<object> = {
       kind: 'judge',
@@ -198,7 +198,7 @@ describe('map: reduce', () => {
     expect(asking.next(rated(1)).value).toMatchObject({ kind: 'scored', details: { map: { pieces: pieces.length } } });
   });
 
-  test('map: notes that are too long are cut, evenly, and the details tell', () => {
+  test('map: notes that are too long are cut, evenly, and the details show it', () => {
     const trace = long(20);
     const { questions, verdict } = judged({ entry: entry('reduce'), trace }, [
       notes('a'.repeat(50_000)),

@@ -29,13 +29,13 @@ test('run view: a run that fits is shown whole, with what was said between the c
   });
 });
 
-test('run view: where the messages do not tell every call, the calls alone are shown', () => {
+test('run view: where the messages lack calls, only the calls are shown', () => {
   expect(runView(agentTrace({ toolCalls: [call(), call()], messages: [{ role: 'assistant', text: 'One.', calls: [0] }] })).text).toBe(
     '1. t({})\n   returned: ok\n2. t({})\n   returned: ok',
   );
 });
 
-test('run view: without steps it says so', () => {
+test('run view: without steps it shows a note', () => {
   expect(runView(agentTrace())).toEqual({ text: '(no steps)', truncated: false, leftOut: [], entries: expect.any(Function) });
 });
 
@@ -56,7 +56,7 @@ test('run view: long results in the middle lose their middle, and those at the e
   expect(view.text).toMatch(/BEGIN10 x+ \[cut: \d+ characters\] x+ END10/);
 });
 
-test('run view: steps of a very long run are left out in its middle, and it says which, of which tools, and how many failed', () => {
+test('run view: steps of a very long run are left out in its middle, and it names them, their tools, and the number that failed', () => {
   const calls = steps(900, (at) => `r${at}`).map((one, at) =>
     at === 450 ? call({ ...one, result: undefined, error: { message: 'no', sign: 'span_status' } }) : one,
   );
@@ -80,7 +80,7 @@ test('run view: only the calls that are asked for', () => {
   );
 });
 
-test('run view: however long the texts, it keeps within its length, shows or counts every call, and says when something is missing', () => {
+test('run view: however long the texts, it keeps within its length, shows or counts every call, and notes when something is missing', () => {
   const lengths = fc.array(fc.integer({ min: 0, max: 5_000 }), { minLength: 1, maxLength: 120 });
   fc.assert(
     fc.property(lengths, fc.integer({ min: 6_000, max: 30_000 }), (given, charsMax) => {

@@ -42,7 +42,7 @@ const rows: readonly {
     differ: { unequal: ['u.m'] },
   },
   { name: 'lists agree whole or not at all', expected: { l: [1, 2] }, actual: { l: [1, 2, 3] }, share: 0, differ: { unequal: ['l'] } },
-  { name: 'a boolean is no number', expected: { a: 1 }, actual: { a: true }, share: 0, differ: { unequal: ['a'] } },
+  { name: 'a boolean is not a number', expected: { a: 1 }, actual: { a: true }, share: 0, differ: { unequal: ['a'] } },
   {
     name: 'null is a value and not a missing key',
     expected: { a: null, b: null },

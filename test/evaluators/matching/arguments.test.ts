@@ -35,7 +35,7 @@ test('arguments: what matches exactly matches in every mode', () => {
   fc.assert(fc.property(small, small, (a, b) => !matches(a, b, ruleOf('exact')) || modes.every((mode) => matches(a, b, ruleOf(mode)))));
 });
 
-test('arguments: a difference is told when and only when they do not match', () => {
+test('arguments: a difference is reported if and only if they do not match', () => {
   fc.assert(
     fc.property(small, small, fc.constantFrom<ArgumentMode>('exact', 'subset', 'superset', 'ignore'), (a, b, mode) => {
       const rule = ruleOf(mode);
@@ -74,9 +74,15 @@ const rows = [
     mode: 'subset',
     want: false,
   },
-  { name: 'arguments that are no object match an empty expectation in subset', expected: {}, actual: null, mode: 'subset', want: true },
-  { name: 'arguments that are no object are not the empty ones', expected: {}, actual: null, mode: 'exact', want: false },
-  { name: 'arguments that are no object match where arguments are ignored', expected: { a: 1 }, actual: null, mode: 'ignore', want: true },
+  { name: 'arguments that are not an object match an empty expectation in subset', expected: {}, actual: null, mode: 'subset', want: true },
+  { name: 'arguments that are not an object are not the empty ones', expected: {}, actual: null, mode: 'exact', want: false },
+  {
+    name: 'arguments that are not an object match where arguments are ignored',
+    expected: { a: 1 },
+    actual: null,
+    mode: 'ignore',
+    want: true,
+  },
 ] as const;
 for (const { name, expected, actual, mode, want } of rows) {
   test(`arguments: ${name}`, () => {

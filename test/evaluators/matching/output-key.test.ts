@@ -19,7 +19,7 @@ const rows: readonly {
   { name: 'the literal key wins', value: { 'a.b': 1, a: { b: 2 } }, key: 'a.b', want: 1 },
   { name: 'a text that holds JSON is read', value: '```json\n{"a": [5]}\n```', key: 'a[0]', want: 5 },
   { name: 'null is a value', value: { a: null }, key: 'a', want: null },
-  { name: 'an inherited name is no member', value: {}, key: 'constructor', want: undefined, missing: ['constructor'] },
+  { name: 'an inherited name is not a member', value: {}, key: 'constructor', want: undefined, missing: ['constructor'] },
   { name: 'an index beyond the list is missing', value: { a: [1] }, key: 'a[1]', want: undefined, missing: ['a[1]'] },
   {
     name: 'several paths give those that are there',
@@ -36,7 +36,7 @@ for (const { name, value, key, want, missing = [] } of rows) {
   });
 }
 
-test('output-key: with one path an expected value that is no object stands for itself, and an object must have the path', () => {
+test('output-key: with one path an expected value that is not an object means itself, and an object must have the path', () => {
   expect([
     pickedExpectation('yes', 'a'),
     pickedExpectation('{"a": "yes"}', 'a'),
@@ -73,7 +73,7 @@ for (const { use, output, key, lacks } of unmet) {
   });
 }
 
-test('output-key: the expectation of one run that has nothing at the key is skipped and says so', () => {
+test('output-key: the expectation of one run that has nothing at the key is skipped with the reason', () => {
   for (const use of ['exact_match', 'json_similarity']) {
     expect(
       score({

@@ -60,7 +60,7 @@ test('pairing: as much weight as any pairing has', () => {
   );
 });
 
-test('pairing: beyond the limit it is greedy and says so', () => {
+test('pairing: beyond the limit it is greedy and reports it', () => {
   const size = exactWeightMax + 1;
   const { pairs, method } = heaviestPairing(size, size, (e, a) => (e === size - 1 - a ? 1 : 0));
   expect({ pairs: pairs.length, method }).toEqual({ pairs: size, method: 'greedy' });

@@ -14,13 +14,13 @@ test('rational: one division gives what a division of whole numbers gives', () =
   fc.assert(fc.property(fc.nat(), fc.integer({ min: 1 }), (part, whole) => numberOf(rational(part, whole)) === part / whole));
 });
 
-test('rational: a double goes in and comes out as it is', () => {
+test('rational: a double comes out unchanged', () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-15, max: 1e12, noNaN: true }), (value) => Math.abs(numberOf(rational(value)) - value) <= value * 1e-15),
   );
 });
 
-test('rational: a sum does not depend on the order, and a mean lies between the least and the greatest', () => {
+test('rational: a sum does not depend on the order, and a mean is between the least and the greatest', () => {
   const shares = fc.array(fc.tuple(fc.nat(50), fc.integer({ min: 50, max: 60 })), { minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(shares, (list) => {

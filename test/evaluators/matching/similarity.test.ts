@@ -26,7 +26,7 @@ const rows: readonly {
   { name: 'lists go by position', expected: [1, 'x'], actual: ['x', 1], want: [0, 2] },
   { name: 'lists may go by the best pairs', expected: [1, 'x'], actual: ['x', 1], options: { listMatch: 'best' }, want: [2, 2] },
   { name: 'a text beside an object is read', expected: { a: 1 }, actual: '{"a": 1}', want: [1, 1] },
-  { name: 'an inherited name is no member', expected: { constructor: 1 }, actual: {}, want: [0, 1] },
+  { name: 'an inherited name is not a member', expected: { constructor: 1 }, actual: {}, want: [0, 1] },
 ];
 for (const { name, expected, actual, options, want } of rows) {
   test(`similarity: ${name}`, () => {

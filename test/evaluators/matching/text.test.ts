@@ -24,7 +24,7 @@ test('text: the distance is a metric', () => {
   );
 });
 
-test('text: similarity lies between 0 and 1, and is 1 for equal texts only', () => {
+test('text: similarity is from 0 to 1, and is 1 for equal texts only', () => {
   fc.assert(
     fc.property(word, word, (a, b) => textSimilarity(a, b) >= 0 && textSimilarity(a, b) <= 1 && (textSimilarity(a, b) === 1) === (a === b)),
   );

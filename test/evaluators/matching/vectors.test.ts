@@ -10,7 +10,7 @@ const pair = fc
     fc.tuple(fc.array(number, { minLength: length, maxLength: length }), fc.array(number, { minLength: length, maxLength: length })),
   );
 
-test('vectors: the cosine lies between -1 and 1, whatever the numbers, and is symmetric', () => {
+test('vectors: the cosine is from -1 to 1 for any numbers, and is symmetric', () => {
   fc.assert(
     fc.property(pair, ([a, b]) => {
       const found = cosine(a, b);

@@ -49,7 +49,7 @@ const someRun = fc.array(fc.oneof(tool, tool, tool, fc.array(tool, { minLength: 
   maxLength: 3,
 });
 
-test('no word of the graph is nearer to the run than the alignment says', () => {
+test('no word of the graph is nearer to the run than the alignment', () => {
   fc.assert(
     fc.property(fc.array(someRun, { minLength: 1, maxLength: 3 }), someRun, (learnt, given) => {
       const graph = graphOf(processOf(learnt.map((steps) => [runOf(steps), 1])));

@@ -1,6 +1,6 @@
 /**
- * Our own check of JSON Schemas against ajv, on schemas and values made at random: the same values pass, and the same is told of the others.
- * Without `contains` and `unevaluatedItems`, which ajv takes otherwise than the draft under `not` and beside `oneOf`: they have rows of their own
+ * Our own check of JSON Schemas against ajv, on schemas and values made at random: the same values pass, and the others get the same faults.
+ * Without `contains` and `unevaluatedItems`, which ajv reads differently from the draft under `not` and beside `oneOf`: they have separate rows
  * in `context.test.ts`.
  */
 import { Ajv } from 'ajv';
@@ -47,7 +47,7 @@ const shared = {
   required: names,
 };
 
-/** `unions`: with keywords of which a failure is told otherwise than ajv does. */
+/** `unions`: with keywords whose failure is reported differently from ajv. */
 function schemas(draft: '2020-12' | 'draft-07', unions: boolean): fc.Arbitrary<JsonObject> {
   const { object } = fc.letrec<{ schema: JsonObject | boolean; object: JsonObject }>((tie) => {
     const schema = tie('schema');
@@ -100,7 +100,7 @@ function schemas(draft: '2020-12' | 'draft-07', unions: boolean): fc.Arbitrary<J
   }));
 }
 
-/** Undefined: ajv cannot tell. */
+/** Undefined when ajv cannot decide. */
 function byAjv({ $schema, ...schema }: JsonObject): (value: JsonValue) => readonly string[] | undefined {
   const ajv = new (String($schema).includes('draft-07') ? Ajv : Ajv2020)({
     strict: false,
@@ -116,7 +116,7 @@ function byAjv({ $schema, ...schema }: JsonObject): (value: JsonValue) => readon
     try {
       if (validate(given)) return [];
     } catch (error) {
-      // What ajv makes of patternProperties beside a oneOf fails on some values: it marks members in an object that it has not made.
+      // The code that ajv makes for patternProperties beside a oneOf fails on some values: it marks members in an object that it has not made.
       if (error instanceof TypeError) return undefined;
       throw error;
     }
@@ -141,7 +141,7 @@ function byUs(schema: JsonObject): (value: JsonValue) => readonly string[] | und
       );
 }
 
-/** Of one keyword the first failure at a place. */
+/** The first failure of one keyword at a place. */
 function distinct(told: readonly string[] | undefined): readonly string[] {
   const first = new Map((told ?? []).toReversed().map((text) => [text.split(' ').slice(0, 2).join(' '), text]));
   return [...first.values()].sort();
@@ -161,7 +161,7 @@ for (const draft of ['2020-12', 'draft-07'] as const) {
     );
   });
 
-  test(`schemas: ${draft}: what is wrong is told as ajv tells it`, () => {
+  test(`schemas: ${draft}: faults are reported like those of ajv`, () => {
     fc.assert(
       fc.property(schemas(draft, false), fc.array(value, { minLength: 1, maxLength: 8 }), (schema, values) => {
         const [ours, theirs] = [byUs(schema), byAjv(schema)];
@@ -173,7 +173,7 @@ for (const draft of ['2020-12', 'draft-07'] as const) {
 }
 
 for (const draft of ['2020-12', 'draft-07'] as const) {
-  test(`schemas: ${draft}: with a part that cannot be applied, what is said holds whatever that part says`, () => {
+  test(`schemas: ${draft}: with a part that cannot be applied, the result holds for any outcome of that part`, () => {
     const numRuns = propertyRuns({ short: 300, long: 3_000 });
     let [open, sure] = [0, 0];
     fc.assert(

@@ -25,7 +25,7 @@ for (const language of all) {
     expect(snippets[language].broken.filter((code) => problem(code) === undefined)).toEqual([]);
   });
 
-  test(`syntax: ${language} says in one line what is wrong`, () => {
+  test(`syntax: ${language} names the fault in one line`, () => {
     for (const code of snippets[language].broken) expect(problem(code)).toMatch(/^.+$/);
   });
 }
