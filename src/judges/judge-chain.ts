@@ -4,7 +4,7 @@
  *     limiter → cache → batch → breaker → retry → budget → HTTP
  *
  * The limiter is the slot of the executor, which a question holds until its answer. It lends the slot while it waits for its batch or for
- * the minute of its evaluator's budget. Decision 59 gives the reasons for this order.
+ * the minute of its evaluator's budget. Decision 18 gives the reasons for this order.
  */
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import type { BudgetReservation, Tokens } from '../model/budget.ts';
@@ -144,7 +144,7 @@ const failuresMax = 10;
 const states = { closed: 0, half_open: 1, open: 2 } as const;
 const circuitOpen = {
   kind: 'failed',
-  error: 'judge_down: it did not answer several times in a row and is left alone for a while',
+  error: 'judge_down: it did not answer several times in a row and is not asked for a while',
 } as const satisfies Answer;
 
 export function isCircuitOpen(answer: Answer): boolean {

@@ -24,6 +24,9 @@ export interface Judge {
 
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
+/** For a judge with a budget: a reservation needs the most that a call may cost. */
+export const answerTokensDefault = 8_192;
+
 /** How a request enforces the schema, from the strictest. Compatible endpoints do not support all of them. */
 export const answerFormats = ['json_schema', 'tool_call', 'json_object', 'text'] as const;
 export type AnswerFormat = (typeof answerFormats)[number];

@@ -5,12 +5,17 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
-import { answerFormats, ownBodyMembers, ownHeaders, reasoningEfforts, type JudgeSettings } from './judge.ts';
+import { answerFormats, answerTokensDefault, ownBodyMembers, ownHeaders, reasoningEfforts, type JudgeSettings } from './judge.ts';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { ReadAnswer } from '../../evaluators/judging/answers.ts';
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
+import type { BudgetReservation } from '../model/budget.ts';
+import type { TokenPrice } from './budget/budgets.ts';
+import { fixedBudget, type FixedBudget } from './budget/fixed-budget.ts';
+import { type QuestionsForecast, questionsForecast } from './budget/question-cost.ts';
+import { memorySpend } from './budget/rate-window.ts';
 import { openAiCompatibleJudge as judgeOf } from './openai-compatible.ts';
 import { openingOf, ownAnswer, type Opening } from './client/prompt.ts';
 
@@ -43,6 +48,8 @@ export interface OpenAiCompatibleOptions {
   readonly timeoutMs?: number | undefined;
   /** Retries of a request, with backoff, while the endpoint is busy. Default: 4. */
   readonly retries?: number | undefined;
+  /** US dollars per million tokens: required by `within`, and 0 for a model of your own. An answer then has a limit of 8,192 tokens by default. */
+  readonly price?: TokenPrice | undefined;
   /** Waits before a retry. Tests pass their own. */
   readonly sleep?: Sleep | undefined;
 }
@@ -63,6 +70,7 @@ const names: Names = {
   requestsPerMinute: true,
   timeoutMs: true,
   retries: true,
+  price: true,
   sleep: true,
 };
 
@@ -125,7 +133,9 @@ function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
     requestsPerMinute,
     timeoutMs = 60_000,
     retries,
+    price,
   } = options;
+  const answerTokensMax = maxOutputTokens ?? (price === undefined ? undefined : answerTokensDefault);
   return {
     name,
     baseUrl,
@@ -135,19 +145,20 @@ function settingsOf(options: OpenAiCompatibleOptions): JudgeSettings {
     timeoutMs,
     ...(temperature === undefined ? {} : { temperature }),
     ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
-    ...(maxOutputTokens === undefined ? {} : { answerTokensMax: maxOutputTokens }),
+    ...(answerTokensMax === undefined ? {} : { answerTokensMax }),
     ...(answerFormat === undefined ? {} : { answerFormat }),
     ...(headers === undefined ? {} : { headers: { ...headers } }),
     ...(extraBody === undefined ? {} : { extraBody: structuredClone(extraBody) }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     ...(retries === undefined ? {} : { retries }),
+    ...(price === undefined ? {} : { price: { inputPerMillion: price.inputPerMillion, outputPerMillion: price.outputPerMillion } }),
   };
 }
 
 /** Accepts any value, as programs without types may pass one. */
 function faultsOf(options: unknown): readonly string[] {
   if (!isRecord(options)) return ['Give an object with at least model, as { model: "gpt-5-mini" }.'];
-  const { model, baseUrl, apiKey, name, reasoningEffort, answerFormat, headers, extraBody, sleep } = options as {
+  const { model, baseUrl, apiKey, name, reasoningEffort, answerFormat, headers, extraBody, price, sleep } = options as {
     readonly [Name in keyof Names]?: unknown;
   };
   const given = (value: unknown, isRight: boolean, fault: string): readonly string[] => (value === undefined || isRight ? [] : [fault]);
@@ -172,7 +183,8 @@ function faultsOf(options: unknown): readonly string[] {
     ...Object.entries(ranges).flatMap(([option, range]) => rangeFaults(option, options[option], range)),
     ...(headers === undefined ? [] : headersFaults(headers)),
     ...(extraBody === undefined ? [] : extraBodyFaults(extraBody)),
-    ...given(sleep, typeof sleep === 'function', 'sleep must be a function that waits so many milliseconds.'),
+    ...(price === undefined ? [] : priceFaults(price)),
+    ...given(sleep, typeof sleep === 'function', 'sleep must be a function that waits the given milliseconds.'),
   ];
 }
 
@@ -180,7 +192,7 @@ function unknownFault(option: string): readonly string[] {
   if (Object.hasOwn(names, option)) return [];
   const meant = otherNames.get(option) ?? didYouMean(option, Object.keys(names));
   return [
-    `${JSON.stringify(option)} is no option; ${meant === undefined ? `known are ${Object.keys(names).join(', ')}.` : `did you mean ${meant}?`}`,
+    `${JSON.stringify(option)} is not an option; ${meant === undefined ? `known are ${Object.keys(names).join(', ')}.` : `did you mean ${meant}?`}`,
   ];
 }
 
@@ -245,6 +257,17 @@ function extraBodyFaults(extraBody: unknown): readonly string[] {
     );
 }
 
+function priceFaults(price: unknown): readonly string[] {
+  const [known, most] = [['inputPerMillion', 'outputPerMillion'], 1_000_000];
+  const isRight =
+    isRecord(price) &&
+    Object.keys(price).every((name) => known.includes(name)) &&
+    known.every((name) => typeof price[name] === 'number' && price[name] >= 0 && price[name] <= most);
+  return isRight
+    ? []
+    : ['price must be { inputPerMillion, outputPerMillion } in US dollars, as { inputPerMillion: 0.25, outputPerMillion: 2 }.'];
+}
+
 const nestingMax = 50;
 
 function isJson(value: unknown, depth = 0): boolean {
@@ -268,8 +291,21 @@ export interface OpenAiCompatibleJudge {
   ask(question: Question): Promise<Answer>;
   /** Embeds texts with an embedding model. */
   embed(request: EmbeddingRequest): Promise<Answer>;
+  /** Estimates the tokens and the cost of questions, without a request. */
+  forecast(questions: Iterable<Question>): QuestionsForecast;
+  /**
+   * The same judge within a sum in US dollars. A request is sent only if the most that it may cost has room; otherwise its question fails as
+   * `over_budget`. Throws a TypeError without `price`.
+   */
+  within(usd: number): WithinBudget;
   /** Aborts the requests in progress. Later questions fail as `judge_stopped`. */
   stop(): Promise<void>;
+}
+
+/** A judge within a sum. */
+export interface WithinBudget extends Pick<OpenAiCompatibleJudge, 'name' | 'model' | 'ask' | 'embed'> {
+  /** US dollars that its requests have cost. A request without a usage in its answer counts as the most that it may have cost. */
+  spentUsd(): Promise<number>;
 }
 
 const stopped = { kind: 'failed', error: 'judge_stopped: stop() was called before' } as const;
@@ -288,16 +324,41 @@ export function openAiCompatibleJudge(options: OpenAiCompatibleOptions): OpenAiC
     nonce: freshCode,
   });
   let isStopped = false;
-  return {
+  const asking = (budget?: BudgetReservation) => ({
     name: settings.name,
     model: settings.model,
-    ask: async (question) => (isStopped ? stopped : await judge.ask(question)),
-    embed: async (request) => (isStopped ? stopped : await judge.embed(request)),
+    ask: async (question: Question) => (isStopped ? stopped : await judge.ask(question, undefined, budget)),
+    embed: async (request: EmbeddingRequest) => (isStopped ? stopped : await judge.embed(request, undefined, budget)),
+  });
+  return {
+    ...asking(),
+    forecast: (questions) => questionsForecast(questions, settings.price),
+    within(usd) {
+      if (settings.price === undefined)
+        throw new TypeError(
+          'within: a sum cannot bound a judge without a price. Give openAiCompatibleJudge price: { inputPerMillion, outputPerMillion }; 0 for a model of your own.',
+        );
+      if (!(typeof usd === 'number' && usd > 0)) throw new TypeError('within: the sum must be a number above 0, in US dollars.');
+      const budget = sumBudget(usd);
+      return {
+        ...asking(budget.at(settings.price)),
+        async spentUsd() {
+          await budget.settled();
+          return await budget.spentUsd();
+        },
+      };
+    },
     async stop() {
       isStopped = true;
       await judge.stop();
     },
   };
+}
+
+/** A budget of one process. All of its spending is on one day, which no limit of a day reads. */
+function sumBudget(usd: number): FixedBudget {
+  const clock = { nowMs: () => Date.now() };
+  return fixedBudget({ store: memorySpend(), clock, account: 'within', day: '1970-01-01', owner: 'within', usd, reason: 'budget_usd' });
 }
 
 /**
@@ -329,4 +390,6 @@ const machineSleep: Sleep = async (ms, signal) => {
 export type { Opening as PromptMessages } from './client/prompt.ts';
 export type { Message } from './client/completion.ts';
 export type { ReadAnswer } from '../../evaluators/judging/answers.ts';
+export type { TokenPrice } from './budget/budgets.ts';
+export type { QuestionsForecast } from './budget/question-cost.ts';
 export type { Answer, DataBlock, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';

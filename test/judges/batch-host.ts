@@ -41,7 +41,7 @@ export interface BatchHost {
     of?: Question,
     budget?: EvaluatorBudget,
   ): { readonly answer: Promise<Answer>; readonly told: () => Answer | undefined };
-  /** Time goes by, and whoever sleeps wakes, until something is so. */
+  /** Time goes by, and sleepers wake, until something is so. */
   until<T>(is: () => T | undefined | Promise<T | undefined>, what: string, stepMs?: number): Promise<T>;
   /** Points of a counter by outcome. */
   counts(metric: string): { readonly [outcome: string]: number };

@@ -23,12 +23,12 @@ const clock = manualClock(Date.parse('2026-01-01T00:00:00Z'));
 const all = ({ lines }: ServedBatch): string => lines.map(({ custom_id: id }) => answerLine(id, good)).join('\n');
 const opened = async (): Promise<JudgeBatchStore> => closedLater(await sqliteStore(file)).judgeBatches;
 
-/** A process over the file. Nobody stops the one before: it is just not listened to any more. */
+/** A process over the file. The one before is not stopped: its work is just ignored. */
 async function next(options: HostOptions = {}): Promise<BatchHost> {
   return await batchHost(server, { clock, store: await opened(), ...options });
 }
 
-test('batch: under way at a kill, it is looked after by the next process, and whoever asks again waits for it', async () => {
+test('batch: in progress at a kill, it is looked after by the next process, and a repeated question waits for it', async () => {
   const first = await next();
   first.ask('a');
   first.ask('b');
@@ -39,7 +39,7 @@ test('batch: under way at a kill, it is looked after by the next process, and wh
   const asked = second.ask('a');
   server.finish(batch, { output: all(batch) });
   expect(await second.until(() => asked.told(), 'an answer')).toMatchObject({ kind: 'answered', value: { yes: true }, batched: true });
-  // Who comes back later finds what was answered meanwhile.
+  // A process that comes back later finds the answers of the meantime.
   const late = second.ask('b');
   expect(await late.answer).toEqual({ kind: 'answered', value: { yes: true }, truncated: false, model: 'm' });
   expect([server.batches.length, server.direct, second.counts('tracejury.judge.batch.questions')]).toEqual([
@@ -49,7 +49,7 @@ test('batch: under way at a kill, it is looked after by the next process, and wh
   ]);
 });
 
-test('batch: answers of a first round are there for the process after the next one, whose second round alone is asked', async () => {
+test('batch: answers of a first round are there for the process after the next one, which asks only the second round', async () => {
   const first = await next();
   const round = first.ask('a');
   const batch = await batchOf(first, server);
@@ -127,7 +127,7 @@ test('batch: one of another model or endpoint is let go', async () => {
   expect((await batchOf(second, server, 2)).lines[0]?.body.model).toBe('another');
 });
 
-test('batch: an answer that may not lie in the store is used and not kept', async () => {
+test('batch: an answer that may not be in the store is used and not kept', async () => {
   const first = await next({ mayLie: (text) => !text.includes('secret') });
   const words = { ...question, answerSchema: { type: 'object', required: ['word'], properties: { word: { type: 'string' } } } };
   const asked = [first.ask('a', words), first.ask('b', words), first.ask('c', words)];

@@ -1,4 +1,4 @@
-/** An endpoint on loopback that speaks the Batch API of OpenAI's protocol; when a batch is done, and with what, the test says. */
+/** An endpoint on loopback that speaks the Batch API of OpenAI's protocol; the test decides when a batch is done, and with what. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -36,9 +36,9 @@ export interface BatchServer {
   readonly files: ReadonlyMap<string, string>;
   /** Ends a batch with these texts as its files. */
   finish(batch: ServedBatch, given: { readonly output?: string; readonly errors?: string; readonly status?: string }): void;
-  /** Answers requests of its own; true: it has, or will. Undefined: nothing is in its way. */
+  /** Handles a request before the endpoint; true when it has answered, or will. */
   instead: ((request: { readonly method: string; readonly path: string }, response: ServerResponse) => boolean) | undefined;
-  /** What a created batch is answered with, once it is there. */
+  /** The answer to a created batch, once it is there. */
   afterCreation: ((response: ServerResponse) => boolean) | undefined;
   close(): Promise<void>;
 }
@@ -147,7 +147,7 @@ export async function batchServer(play: Play, tls?: https.ServerOptions): Promis
   return Object.assign(made, { baseUrl: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/v1` });
 }
 
-/** Of a form with a file: the lines that are questions. */
+/** The lines of a form with a file that are questions. */
 function fileIn(form: string): string {
   return form
     .split(/\r?\n/)

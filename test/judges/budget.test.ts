@@ -1,4 +1,4 @@
-/** What a real client reserves before each request, and what it says that the request has used. */
+/** Reservations of a real client before each request, and the reported usage. */
 import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
 import type { JudgeSettings } from '../../src/judges/judge.ts';
@@ -16,7 +16,7 @@ const question: Question = {
 };
 const good = '{"yes":true}';
 
-/** Lets so many through. */
+/** Lets this many through. */
 function reservation(lets = Infinity) {
   const most: Tokens[] = [];
   const used: Used[] = [];
@@ -43,9 +43,9 @@ const cases: readonly {
   readonly settings?: Partial<JudgeSettings>;
   readonly used: readonly Used[];
 }[] = [
-  { name: 'an answer tells its tokens', script: [says(good)], used: [told] },
+  { name: 'an answer has its tokens', script: [says(good)], used: [told] },
   { name: 'an answer and its correction are paid one by one', script: [says('no'), says(good)], used: [told, told] },
-  { name: 'an answer that tells no tokens counts with the most', script: [silent], used: ['unknown'] },
+  { name: 'an answer without tokens counts with the most', script: [silent], used: ['unknown'] },
   {
     name: 'a refusal of the request costs nothing, and the laxer format is paid anew',
     script: [status(400), says(good)],
@@ -56,16 +56,16 @@ const cases: readonly {
     script: [status(400), status(404), status(422), says(good)],
     used: ['nothing', 'nothing', 'nothing', told],
   },
-  { name: 'calls that differ tell their tokens', script: [status(400), calls([good, '{}'])], used: ['nothing', told] },
+  { name: 'calls that differ have their tokens', script: [status(400), calls([good, '{}'])], used: ['nothing', told] },
   { name: 'busy endpoints cost nothing', script: [status(429), status(503), says(good)], used: ['nothing', 'nothing', told] },
   {
-    name: 'nobody knows what became of a request that timed out',
+    name: 'the outcome of a request that timed out is unknown',
     script: [() => {}],
     settings: { timeoutMs: 50 },
     used: Array<Used>(5).fill('unknown'),
   },
   { name: 'nor of one whose connection broke', script: [(response) => void response.destroy(), says(good)], used: ['unknown', told] },
-  { name: 'a refusal by the model tells its tokens', script: [says(good, { finish_reason: 'content_filter' })], used: [told] },
+  { name: 'a refusal by the model has its tokens', script: [says(good, { finish_reason: 'content_filter' })], used: [told] },
   {
     name: 'a huge answer may have cost the most',
     script: [(response) => void response.end(Buffer.alloc(3 * 1024 * 1024, 32))],
@@ -86,7 +86,7 @@ const unbelievable: readonly (readonly [name: string, play: Play])[] = [
   ['tokens as text', told1('1e300', '10')],
 ];
 for (const [name, play] of unbelievable) {
-  test(`budget: an answer that tells ${name} is taken, and costs what was reserved`, async () => {
+  test(`budget: an answer with ${name} is taken, and costs what was reserved`, async () => {
     const money = reservation();
     const { judge, disbelieved } = await bench([play], { answerTokensMax: 500 }, money.own);
     const answer = await judge.ask(question);
@@ -99,7 +99,7 @@ for (const [name, play] of unbelievable) {
   });
 }
 
-test('budget: a refusal that tells a nonsensical usage costs what was reserved', async () => {
+test('budget: a refusal with a nonsensical usage costs what was reserved', async () => {
   const money = reservation();
   const { judge } = await bench(
     [says(good, { finish_reason: 'content_filter' }, { prompt_tokens: 1e300, completion_tokens: 1 })],

@@ -1,4 +1,4 @@
-/** What is noted of requests to a judge, against a scripted endpoint. */
+/** Notes about requests to a judge, against a scripted endpoint. */
 import { expect, test } from 'vitest';
 import type { BudgetReservation } from '../../src/model/budget.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
@@ -43,7 +43,7 @@ const cases = [
     script: [status(503)],
     want: [{ retries: Array(4).fill('judge_unavailable: status 503'), error: 'judge_unavailable: status 503' }],
   },
-  { name: 'a correction is a call of its own', script: [says('maybe'), says(good)], want: [{ retries: [] }, { retries: [] }] },
+  { name: 'a correction is a separate call', script: [says('maybe'), says(good)], want: [{ retries: [] }, { retries: [] }] },
   {
     name: 'so is the same in a laxer format',
     script: [knows(['tool_call', 'json_object', 'text'], good)],
@@ -69,7 +69,7 @@ test('calls: a request that is not paid for is never sent, and none is noted', a
   expect(calls).toEqual([]);
 });
 
-test('calls: what an endpoint says of itself is cut', async () => {
+test('calls: the endpoint’s facts about itself are cut', async () => {
   const { judge } = await bench([
     (response) =>
       void response

@@ -103,7 +103,7 @@ export function status(
   };
 }
 
-/** The vectors of the texts that were sent; the entries in whatever order. */
+/** The vectors of the texts that were sent; the entries in any order. */
 export function embeds(vectorOf: (text: string) => unknown, { reversed = false }: { readonly reversed?: boolean } = {}): Play {
   return (response, request) => {
     const entries = (request.body.input ?? []).map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }));

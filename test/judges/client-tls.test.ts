@@ -46,8 +46,8 @@ const trials: readonly {
   readonly reaches: boolean;
 }[] = [
   { name: 'an authority that the entry names is trusted', asks: serverTls, tls: trust, want: /^answered$/, reaches: true },
-  { name: 'a client certificate is shown to whoever wants one', asks: mutualTls, tls: knownClient, want: /^answered$/, reaches: true },
-  { name: 'without tls nobody is trusted whom Node does not know', asks: serverTls, tls: undefined, want: untrusted, reaches: false },
+  { name: 'a client certificate is shown on demand', asks: mutualTls, tls: knownClient, want: /^answered$/, reaches: true },
+  { name: 'without tls only authorities that Node knows are trusted', asks: serverTls, tls: undefined, want: untrusted, reaches: false },
   {
     name: 'an authority that signed something else is none',
     asks: serverTls,
@@ -55,9 +55,9 @@ const trials: readonly {
     want: untrusted,
     reaches: false,
   },
-  // Which of the two sees the end first is chance.
+  // It is chance which of the two sees the end first.
   {
-    name: 'whoever wants a client certificate lets nobody in without',
+    name: 'a server that demands a client certificate refuses clients without',
     asks: mutualTls,
     tls: trust,
     want: /_unavailable: no connection/,
@@ -82,7 +82,7 @@ const packed =
   (response) =>
     void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding }).end(body);
 const answers: readonly { readonly name: string; readonly play: Play; readonly want: RegExp }[] = [
-  { name: 'gzip, though nobody asked for it', play: packed('gzip', gzipSync(json())), want: /^answered$/ },
+  { name: 'unrequested gzip', play: packed('gzip', gzipSync(json())), want: /^answered$/ },
   { name: 'deflate', play: packed('deflate', deflateSync(json())), want: /^answered$/ },
   { name: 'brotli', play: packed('br', brotliCompressSync(json())), want: /^answered$/ },
   { name: 'gzip that is none', play: packed('gzip', json()), want: /_unavailable: no connection$/ },

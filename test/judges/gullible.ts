@@ -24,7 +24,7 @@ export function schemaOf({ body }: ChatRequest): JsonObject {
   return schema;
 }
 
-/** All that the messages say outside of blocks. What begins and what ends a block is known from the code that the first message tells. */
+/** All text of the messages outside of blocks. The first message holds the code by which blocks begin and end. */
 export function outsideFences({ body }: ChatRequest): string {
   const [system, ...others] = body.messages.map(({ content }) => content);
   const code = /\[\[BEGIN (\S+) title\]\]/.exec(system ?? '')?.[1];

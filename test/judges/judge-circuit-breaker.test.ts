@@ -1,4 +1,4 @@
-/** A judge that does not answer is left alone, and is found again. */
+/** A judge that does not answer gets a rest, and is found again. */
 import { expect, test } from 'vitest';
 import type { Answer } from '../../evaluators/evaluator.ts';
 import { judgeCircuitBreaker, isCircuitOpen } from '../../src/judges/judge-chain.ts';
@@ -62,14 +62,14 @@ for (const { name, answer, places } of [
   { name: 'a question that was not paid for', answer: error('over_budget: no room'), places: 4 },
   { name: 'a place that was not free', answer: error('judge_overloaded: too many questions are waiting'), places: 4 },
 ]) {
-  test(`guard: ${name} ${places === 0 ? 'is a sign that nobody answers' : 'says nothing of the kind'}`, async () => {
+  test(`guard: ${name} ${places === 0 ? 'is a sign of a missing judge' : 'is no such sign'}`, async () => {
     const to = bench();
     await to.fail(12, answer);
     expect(to.own.places(4)).toBe(places);
   });
 }
 
-test('guard: what was not asked does not hide that nobody answers', async () => {
+test('guard: an unasked question does not hide that the judge is missing', async () => {
   const to = bench();
   await to.fail(9);
   await to.through(error('over_budget: no room'));

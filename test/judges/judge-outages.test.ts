@@ -1,4 +1,4 @@
-/** What people learn of a judge that does not answer: at the first failure, whatever share of the runs it judges, and when it answers again. */
+/** Reports about a judge that does not answer: at the first failure, for any share of the runs, and when it answers again. */
 import { expect, onTestFinished, test } from 'vitest';
 import { judgeOutages } from '../../src/judges/judge-outages.ts';
 import { manualClock } from '../../src/model/clock.ts';

@@ -21,7 +21,7 @@ interface Row {
   readonly evaluator: ConfiguredJudge;
   readonly answers: readonly string[];
   readonly want: object;
-  /** What the judge is told after its first answer. */
+  /** The correction that the judge gets after its first answer. */
   readonly correction?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a service without judges does not load. */
+/** Modules that a service without judges does not load. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Several processes over one SQLite file, each with its own connection and its own desk: no job is asked twice while whoever has it lives. */
+/** Several processes over one SQLite file, each with a separate connection and desk: no job is asked twice while its owner lives. */
 import { expect, test } from 'vitest';
 import { join } from 'node:path';
 import { jobWorker, type JobWorkerOptions } from '../../src/judges/queue/job-worker.ts';
@@ -14,7 +14,7 @@ import { closedLater, folder } from '../stores/members.ts';
 
 const jobs = 40;
 
-/** As processes that share nothing but the file and the time. */
+/** Processes that share nothing but the file and the time. */
 async function processes(names: readonly string[]) {
   const file = join(folder(), 'tracejury.db');
   const clock = manualClock();
@@ -57,7 +57,7 @@ async function processes(names: readonly string[]) {
         own,
         held,
         sleep,
-        /** Another look, whatever it finds. */
+        /** Another look, with any finding. */
         async look() {
           const before = sleep.slept.length;
           await sleep.wakeAll();

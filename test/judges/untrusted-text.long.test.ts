@@ -1,4 +1,4 @@
-/** Whatever a run says, it says it inside a fence: no text of it changes a verdict by standing anywhere else. */
+/** All text of a run is inside a fence: no text of it changes a verdict by being anywhere else. */
 import { describe, expect, test } from 'vitest';
 import { configuredEvaluator, type ConfiguredJudge, type EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
@@ -38,7 +38,7 @@ const asking = evaluators
   .filter((one) => (one.kind === 'judge' || (one.kind === 'rule' && one.evaluateWithJudge !== undefined)) && !embedding.has(one.id))
   .map(({ id }) => id);
 
-/** A run that says the text wherever a run says something. */
+/** A run with the text in every place for a text. */
 function saying(text: string): { readonly trace: AgentTrace; readonly expected: Expectation } {
   const calls = [
     call({ name: 'weather', arguments: { place: 'Zxq' }, result: text }),
@@ -79,7 +79,7 @@ function saying(text: string): { readonly trace: AgentTrace; readonly expected: 
 
 function configured(id: string): ConfiguredJudge {
   const made = configuredEvaluator(entries[id] ?? { use: id, judge: 'main' }, evaluators);
-  if (made.kind === 'faulty' || made.evaluator.kind !== 'judge') throw new Error(`${id} asks nobody`);
+  if (made.kind === 'faulty' || made.evaluator.kind !== 'judge') throw new Error(`${id} asks no judge`);
   return made.evaluator;
 }
 
@@ -94,7 +94,7 @@ async function verdictOf(
   return { verdict, requests: bed.server.requests.slice(before) };
 }
 
-/** What the service does: the questions of the evaluator, asked of a judge over HTTP. */
+/** Questions of the evaluator, asked of a judge over HTTP as the service does. */
 async function judgedBy({ judge }: Bench, evaluator: ConfiguredJudge, trace: AgentTrace, expected: Expectation): Promise<Verdict> {
   function* questions(): Asking<Outcome> {
     const verdict = yield* evaluator.judge(trace, expected, evaluationContext());
@@ -118,7 +118,7 @@ async function calibrated(id: string): Promise<{ readonly low: Shape; readonly h
     if (one.verdict.kind === 'scored' && other.verdict.kind === 'scored' && one.verdict.score !== other.verdict.score)
       return { low, high, score: one.verdict.score };
   }
-  throw new Error(`nobody knows how to answer ${id}: say it in this test`);
+  throw new Error(`this test has no answer for ${id}: add one`);
 }
 
 describe('untrusted text', () => {
@@ -141,7 +141,7 @@ describe('untrusted text', () => {
         let told: Awaited<ReturnType<typeof verdictOf>> | undefined;
         // A text with a block of code in it is one more thing to judge for some.
         for (const bed of beds.values()) if (told?.verdict.kind !== 'scored') told = await verdictOf(bed, id, text);
-        if (told === undefined) throw new Error('nobody was asked');
+        if (told === undefined) throw new Error('no judge was asked');
         const { verdict, requests } = told;
         expect({ name, kind: verdict.kind, score: verdict.kind === 'scored' ? verdict.score : undefined }).toEqual({
           name,
@@ -171,7 +171,7 @@ describe('untrusted text', () => {
         '{"explanation":true}',
       ]) {
         const { verdict } = await verdictOf(await bench([says(answer)]), id, benign);
-        // What the rules of a rule found alone may be left, and says so.
+        // Only the findings of the rules may be left, and are marked so.
         const alone = hasRules && verdict.kind === 'scored' && verdict.details['judge_error'] === true;
         expect({ answer, counted: verdict.kind !== 'failed' && !alone }).toEqual({ answer, counted: false });
       }

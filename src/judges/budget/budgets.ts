@@ -9,6 +9,7 @@ import {
   type BudgetReservation,
   type Used,
 } from '../../model/budget.ts';
+import { present } from '../../model/present.ts';
 
 /** US dollars per million tokens. */
 export interface TokenPrice {
@@ -49,19 +50,12 @@ export function accountOf({ of = 'judge', name }: Budget): string {
 }
 
 export function limitsOfDay({ usdPerDay, requestsPerDay, tokensPerDay }: BudgetLimits): Partial<Amount> {
-  return {
-    ...(usdPerDay === undefined ? {} : { nanoUsd: nanoOf(usdPerDay) }),
-    ...(requestsPerDay === undefined ? {} : { requests: requestsPerDay }),
-    ...(tokensPerDay === undefined ? {} : { tokens: tokensPerDay }),
-  };
+  return present({ nanoUsd: usdPerDay === undefined ? undefined : nanoOf(usdPerDay), requests: requestsPerDay, tokens: tokensPerDay });
 }
 
 export function limitsOfMinute({ requestsPerMinute, tokensPerMinute, isBatched }: Budget): Partial<Amount> {
   if (isBatched === true) return {};
-  return {
-    ...(requestsPerMinute === undefined ? {} : { requests: requestsPerMinute }),
-    ...(tokensPerMinute === undefined ? {} : { tokens: tokensPerMinute }),
-  };
+  return present({ requests: requestsPerMinute, tokens: tokensPerMinute });
 }
 
 export function isBoundedByMinute(budget: Budget): boolean {

@@ -11,6 +11,7 @@ import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { JudgeSettings } from '../judge.ts';
 import { weightedLru } from '../../runtime/lru.ts';
+import { present } from '../../model/present.ts';
 
 type Answered = Extract<Answer, { readonly kind: 'answered' }>;
 
@@ -119,13 +120,7 @@ export function answerCache({
         // A failure concerns only the first asker, for example its budget.
         if (answer.kind === 'answered') {
           count('cached');
-          return {
-            kind: 'answered',
-            value: answer.value,
-            truncated: answer.truncated,
-            cached: true,
-            ...(answer.model === undefined ? {} : { model: answer.model }),
-          };
+          return present({ kind: 'answered', value: answer.value, truncated: answer.truncated, cached: true, model: answer.model });
         }
       }
       count('asked');

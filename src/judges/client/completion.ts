@@ -8,6 +8,7 @@ import type { ResponseNote } from './call-record.ts';
 import type { HttpClient } from '../../http/http-client.ts';
 import type { Busy } from '../../runtime/retry.ts';
 import type { AnswerFormat, JudgeDeps, JudgeSettings } from '../judge.ts';
+import { present } from '../../model/present.ts';
 
 /** The function that a model must call; its arguments are the answer. One name for all questions keeps prompts alike. */
 export const answerFunction = { name: 'give_answer', description: 'Takes the JSON value that answers the question.' } as const;
@@ -197,11 +198,7 @@ function noteOf(body: unknown): ResponseNote {
   const cut = (value: unknown): string | undefined =>
     typeof value === 'string' && value !== '' ? value.slice(0, noteCharsMax).toWellFormed() : undefined;
   const [id, model, finishReason] = [cut(field(body, 'id')), cut(field(body, 'model')), cut(finish)];
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(model === undefined ? {} : { model }),
-    ...(finishReason === undefined ? {} : { finishReason }),
-  };
+  return present({ id, model, finishReason });
 }
 
 /** The tokens that the endpoint reports; `believed` checks them. */

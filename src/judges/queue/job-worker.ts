@@ -1,7 +1,7 @@
 /**
  * The job worker takes waiting jobs out of the store, oldest first, and gives each queue as many as it has slots. The transaction that
  * writes a verdict deletes the job's row, so the next process repeats exactly the unanswered jobs of a dead one. Processes that share a
- * store hold jobs by lease (decision 43).
+ * store hold jobs by lease (decision 19).
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';

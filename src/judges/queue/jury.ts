@@ -22,6 +22,7 @@ import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import { voting } from '../../pipeline/jury/jury-vote.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { costOf, usdOf, type TokenPrice } from '../budget/budgets.ts';
+import { present } from '../../model/present.ts';
 
 export interface Jury {
   /** Name of the configured evaluator. */
@@ -93,11 +94,7 @@ async function escalatedOf(
 ): Promise<Escalated | undefined> {
   const because = escalate === undefined ? undefined : reasonToEscalate(escalate, count);
   if (escalate === undefined || because === undefined) return undefined;
-  return {
-    because,
-    ballot: await vote({ judge: escalate.to, vote: 1 }),
-    ...(escalate.below === undefined ? {} : { below: escalate.below }),
-  };
+  return present({ because, ballot: await vote({ judge: escalate.to, vote: 1 }), below: escalate.below });
 }
 
 /** Sums the usage of all answers. */

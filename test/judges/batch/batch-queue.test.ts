@@ -83,13 +83,13 @@ test('batch: a full one goes at once, and no more are under way than may be', as
   server.finish(second, { output: all(second) });
   expect([first.lines.length, second.lines.length]).toEqual([2, 2]);
   await host.until(() => told(asked.slice(0, 4)), 'four answers');
-  // The last one is alone, until it has gathered long enough.
+  // The last one is by itself, until it has gathered long enough.
   expect([asked[4]?.told(), server.batches.length]).toEqual([undefined, 2]);
   const third = await host.until(() => server.batches[2], 'a third batch', 3_600_000);
   expect(third.lines).toHaveLength(1);
 });
 
-test('batch: a file is not larger than it may be, unless one question alone is', async () => {
+test('batch: a file is not larger than it may be, unless a single question is', async () => {
   const host = await batchHost(server, { batch: { bytes: 4_500, inFlight: 10 } });
   asks(host, 'a', 'b', 'c', 'd');
   host.ask('e', { ...question, data: [{ title: 'Text', text: 'long '.repeat(2_000) }] });
@@ -144,7 +144,7 @@ const faulty: readonly {
     questions: { answered: 1, expired: 2 },
     batches: { created: 1, expired: 1 },
   },
-  { name: 'cancelled by somebody', given: () => ({ status: 'cancelled' }), questions: { expired: 3 }, batches: { created: 1, expired: 1 } },
+  { name: 'cancelled by a person', given: () => ({ status: 'cancelled' }), questions: { expired: 3 }, batches: { created: 1, expired: 1 } },
   { name: 'failed as a whole', given: () => ({ status: 'failed' }), questions: { failed: 3 }, batches: { created: 1, failed: 1 } },
   {
     name: 'failed for some',
@@ -161,7 +161,7 @@ const faulty: readonly {
   },
   { name: 'without files', given: () => ({}), questions: { missing: 3 } },
   {
-    name: 'with lines that are no answers',
+    name: 'with lines that are not answers',
     given: (batch) => ({
       output: [
         answerLine(ids(batch)[0], good),
@@ -190,13 +190,13 @@ const faulty: readonly {
     lines: { malformed: 1 },
   },
   {
-    name: 'with thousands of lines that nobody asked for',
+    name: 'with thousands of unrequested lines',
     given: (batch) => ({ output: `${answerLine(ids(batch)[0], good)}\n${'x\n\n'.repeat(5_000)}${answerLine(ids(batch)[1], good)}` }),
     questions: { answered: 1, missing: 2 },
     lines: { malformed: 1_006 },
   },
   {
-    name: 'with two answers to one question, of which the first counts',
+    name: 'with two answers to one question; the first counts',
     given: (batch) => ({
       output: [...batch.lines.map(({ custom_id: id }) => answerLine(id, good)), answerLine(ids(batch)[0], '{"yes":false}')].join('\n'),
     }),
@@ -315,7 +315,7 @@ test('batch: one that is not taken goes up again, and after three times the ques
   ]).toEqual([{ not_taken: 1 }, 3, []]);
 });
 
-test('batch: when nobody knows whether it was created, it is looked for, and not made twice', async () => {
+test('batch: when its creation is uncertain, it is looked for, and not made twice', async () => {
   server.afterCreation = (response) => response.destroy() !== undefined;
   const host = await batchHost(server);
   const asked = asks(host, 'a', 'b');
@@ -325,7 +325,7 @@ test('batch: when nobody knows whether it was created, it is looked for, and not
   expect([host.counts('tracejury.judge.batches'), server.batches.length, server.direct]).toEqual([{ adopted: 1, done: 1 }, 1, []]);
 });
 
-/** Lets so many through. */
+/** Lets this many through. */
 function reservation(lets: number) {
   const [most, used]: [Tokens[], Used[]] = [[], []];
   const own: BudgetReservation = {
@@ -378,7 +378,7 @@ test('batch: questions that go as forced calls are answered by calls, and reserv
   });
   await host.until(() => told(asked), 'answers');
   expect(asked[0]?.told()).toMatchObject({ kind: 'answered', batched: true, value: { yes: true }, tokens: { input: 700, output: 7 } });
-  // What cannot be used goes by itself.
+  // An unusable item goes by itself.
   expect(host.counts('tracejury.judge.batch.questions')).toEqual({ answered: 1, unusable: 2 });
   expect(server.direct.map(({ body }) => body.tool_choice?.function.name)).toEqual(['give_answer', 'give_answer']);
 });
@@ -433,7 +433,7 @@ test('batch: with another mode what gathers is asked directly, and what is under
   expect(await host.until(() => first?.told(), 'its answer', 60_000)).toMatchObject({ kind: 'answered', batched: true });
 });
 
-test('batch: a stop lets go of all who wait, and takes nobody in any more', async () => {
+test('batch: a stop releases all waiting questions, and accepts no more', async () => {
   const host = await batchHost(server, { batch: { requests: 1, inFlight: 1 } });
   const asked = asks(host, 'a', 'b');
   await batchOf(host, server);

@@ -27,7 +27,7 @@ async function two() {
   return { store, clock, begun, first: await begun('one') };
 }
 
-test('batch of replicas: a process leaves the batch of a living one alone, and waits for its answers', async () => {
+test('batch of replicas: a process does not touch the batch of a living one, and waits for its answers', async () => {
   const { begun, first } = await two();
   const asked = first.ask('a');
   const batch = await batchOf(first, server);
@@ -89,7 +89,7 @@ test('batch of replicas: a question whose batch ends elsewhere without an answer
   expect(server.direct).toEqual([]);
 });
 
-test('batch of replicas: a process with another model leaves the batches of living ones alone', async () => {
+test('batch of replicas: a process with another model does not touch the batches of living ones', async () => {
   const { store, clock, first } = await two();
   const asked = first.ask('a');
   const batch = await batchOf(first, server);

@@ -48,7 +48,7 @@ test('fixed budget: what a killed process had reserved stays taken for the next 
   expect([await settle(next, 301, tokens(1)), await settle(next, 300, tokens(300))]).toEqual([false, true]);
 });
 
-test('fixed budget: is never exceeded, whatever requests use of what they reserve, at the same time and after a kill', async () => {
+test('fixed budget: is never exceeded, whether requests use all of what they reserve or less, at the same time and after a kill', async () => {
   const request = fc.record({
     most: fc.integer({ min: 1, max: 900 }),
     share: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -64,7 +64,7 @@ test('fixed budget: is never exceeded, whatever requests use of what they reserv
         const taken = await budget.at(price).take(tokens(most));
         if (typeof taken === 'function') open.push({ settle: taken, most, share });
         if (killed) {
-          // Nobody knows what its requests cost: at most what they reserved.
+          // The cost of its requests is unknown: at most what they reserved.
           spent += open.splice(0).reduce((sum, one) => sum + one.most, 0);
           budget = budgetOf(store, 0.001, String(at + 1));
         } else if (open.length > 2) {
@@ -97,7 +97,7 @@ test.each([
   expect([typeof taken === 'function', [one.used, other.used]]).toEqual([goes, used]);
 });
 
-test('both reservations: a store that fails returns what the first gave, and one alone is itself', async () => {
+test('both reservations: a store that fails returns what the first gave, and a single one is itself', async () => {
   const one = watched(false);
   const broken: BudgetReservation = { take: async () => await Promise.reject(new Error('disk full')) };
   await expect(bothReservations(one, broken)?.take(tokens(1))).rejects.toThrow('disk full');

@@ -1,4 +1,4 @@
-/** Budgets that hold, whatever calls cost and whenever the process ends. */
+/** Budgets hold at any cost of calls and at any end of the process. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Budget } from '../../../src/judges/budget/budgets.ts';
@@ -66,8 +66,8 @@ test('ledger: a budget of a thousand tokens is spent to the last one and not bey
 
 const ends: readonly { readonly name: string; readonly used: Used; readonly left: number }[] = [
   { name: 'a request that was refused costs nothing', used: 'nothing', left: 1000 },
-  { name: 'a request that nobody knows the end of costs all that it may have', used: 'unknown', left: 400 },
-  { name: 'an answer costs what it says', used: tokens(100), left: 900 },
+  { name: 'a request with an unknown end costs all that it may have', used: 'unknown', left: 400 },
+  { name: 'an answer costs the tokens that it reports', used: tokens(100), left: 900 },
   { name: 'an answer that was dearer than it could be counts in full', used: tokens(900), left: 100 },
 ];
 for (const { name, used, left } of ends) {
@@ -79,7 +79,7 @@ for (const { name, used, left } of ends) {
   });
 }
 
-test('ledger: the next day (UTC) has a budget of its own, and a call that began before midnight belongs to its day', async () => {
+test('ledger: the next day (UTC) has a new budget, and a call that began before midnight belongs to its day', async () => {
   const { reservation, clock, store, own, share } = await books();
   const settle = await reservation.take(tokens(1000));
   expect(share()).toBe(1);
@@ -123,14 +123,14 @@ test('ledger: however calls end and the process dies, the day costs no more than
       let spent = 0;
       let nowMs = noon;
       for (const { calls, ends: how } of lives) {
-        // The next process comes when the one before has not been heard of for a while, and nobody knows what became of its calls.
+        // The next process comes when the one before has been silent for a while, and the outcome of its calls is unknown.
         const { reservation, own } = await books(store, 0.001, (nowMs += 120_000));
         const taken = await Promise.all(calls.map(async ({ most }) => await reservation.take(tokens(most))));
         taken.forEach((settle, at) => {
           const { most = 0, share = 0, end = 'open' } = calls[at] ?? {};
           if (settle === undefined) return;
           const used = Math.floor(most * share);
-          // What was under way when the process died may have cost all that it could.
+          // Calls in progress when the process died may have cost all that they could.
           spent += end === 'nothing' ? 0 : end === 'used' ? used : most;
           if (end !== 'open') settle(end === 'used' ? tokens(used) : end === 'nothing' ? 'nothing' : 'unknown');
         });
@@ -192,7 +192,7 @@ const limits: readonly { readonly name: string; readonly budget: Omit<Budget, 'n
   { name: 'requests', budget: { requestsPerDay: 3 }, lets: 3, by: 'requests_per_day' },
   { name: 'tokens', budget: { tokensPerDay: 4_999 }, lets: 4, by: 'tokens_per_day' },
   {
-    name: 'whichever ends first',
+    name: 'either that ends first',
     budget: { usdPerDay: 1, requestsPerDay: 2, tokensPerDay: 5_000, price },
     lets: 2,
     by: 'requests_per_day',
@@ -270,7 +270,7 @@ for (const { name, budget } of minuteLimits) {
   });
 }
 
-test('ledger: tokens that were not needed make room within the minute, and one that needs more than a minute gives goes alone', async () => {
+test('ledger: unused tokens make room within the minute, and one that needs more than a minute gives goes by itself', async () => {
   const { own, sleep, clock } = await books();
   const reservation = reservationOf(own, { name: 'main', tokensPerMinute: 100 });
   const large = await reservation.take(tokens(5_000));
@@ -287,7 +287,7 @@ test('ledger: tokens that were not needed make room within the minute, and one t
   expect(await reservation.take(tokens(100))).toBeDefined();
 });
 
-test('ledger: whoever waits for a minute is let go when the judge stops, and has used nothing', async () => {
+test('ledger: a caller that waits for a minute is released when the judge stops, and has used nothing', async () => {
   const { own, store } = await books();
   const reservation = own.reservation({ name: 'main', requestsPerMinute: 1, requestsPerDay: 10 });
   await reservation.take(tokens(1));

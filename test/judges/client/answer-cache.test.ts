@@ -49,7 +49,7 @@ function bench({
   };
 }
 
-test('answer cache: the same question costs nothing the second time, and the answer says so', async () => {
+test('answer cache: the same question costs nothing the second time, and the answer is marked so', async () => {
   const { ask, asked, counts } = bench();
   expect(await ask()).toEqual(yes);
   expect(await ask({ ...question, data: [{ title: 'A', text: 'b' }], answerSchema: { required: ['yes'], type: 'object' } })).toEqual({
@@ -191,7 +191,7 @@ for (const { name, value } of [
   { name: 'a text deep in it', value: { tasks: [{ number: 1, explanation: 'a secret' }] } },
   { name: 'the name of a member', value: { 'a secret': 1 } },
 ]) {
-  test(`answer cache: an answer with ${name} that may not lie in the store is held in memory only`, async () => {
+  test(`answer cache: an answer with ${name} that may not be in the store is held in memory only`, async () => {
     const store = (await memoryStore()).judgeAnswers;
     const mayLie = (text: string): boolean => !text.includes('secret');
     const [one, other] = [bench({ store, mayLie }), bench({ store, mayLie })];

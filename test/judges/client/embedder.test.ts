@@ -69,7 +69,7 @@ const answers: readonly {
     settings: { timeoutMs: 50 },
   },
   {
-    name: 'what is no JSON is failed',
+    name: 'a body that is not JSON is failed',
     script: [(response) => void response.end('<html>')],
     requests: 1,
     want: { kind: 'failed', error: /^judge_answer_invalid/ },
@@ -197,7 +197,7 @@ test('embeddings: after a stop nothing is sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('embeddings: the cache holds so many numbers, and gives up what was not used for longest', () => {
+test('embeddings: the cache holds a bounded number of values, and gives up those that were not used for longest', () => {
   const cache = embeddingCache(6);
   for (const text of ['a', 'b', 'c']) cache.keep(text, [1, text.charCodeAt(0)]);
   expect(cache.of('a')).toEqual([1, 97]);

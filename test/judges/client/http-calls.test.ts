@@ -110,7 +110,7 @@ const answers: readonly {
     want: { kind: 'failed', error: 'http_answer_invalid: the endpoint did not send JSON' },
   },
   {
-    name: 'what is no JSON is failed',
+    name: 'a body that is not JSON is failed',
     script: [sends('<html>')],
     requests: 1,
     want: { kind: 'failed', error: 'http_answer_invalid: the endpoint did not send JSON' },
@@ -128,7 +128,7 @@ const answers: readonly {
     want: { kind: 'failed', error: 'http_answer_too_large: more than 1048576 bytes' },
   },
   {
-    name: 'an endpoint that hangs times out, and is left alone',
+    name: 'an endpoint that hangs times out, and gets a rest',
     script: [() => {}],
     requests: 1,
     want: { kind: 'failed', error: 'http_timed_out: no whole answer in time' },
@@ -194,7 +194,7 @@ test('http calls: Retry-After is honoured, else rests double; attempts are count
   expect(counts()).toEqual({ 'http:politeness retried': 2, 'http:politeness answered': 1 });
 });
 
-test('http calls: nobody there is failed after bounded attempts', async () => {
+test('http calls: an absent endpoint is failed after bounded attempts', async () => {
   const { server, call, counts } = await bench(good);
   await server.close();
   expect(await call()).toEqual({ kind: 'failed', error: 'http_unavailable: no connection' });

@@ -20,7 +20,7 @@ function* asks(): Generator<Question, Outcome, Answer> {
   return { kind: 'scored', score: 1, explanation: 'Yes.', evidence: [], details: {} };
 }
 
-/** A judge that answers when the test says so. */
+/** A judge that answers when the test lets it. */
 function slowJudge(name: string) {
   const pending: ((answer: Answer) => void)[] = [];
   const judge: Judge = {
@@ -104,7 +104,7 @@ test('lane: a job is asked and ends with its verdict; tokens are counted by eval
   expect(points('tracejury.evaluation.cost').map((point) => (point.kind === 'number' ? point.value : 0))).toEqual([11]);
 });
 
-test('lane: who answers for a job alone does so instead of its queue key, and what came in a batch costs what that costs', async () => {
+test('lane: only the one that answers for a job replaces its queue key, and an answer of a batch costs the price of the batch', async () => {
   const { lane, ends, job, points } = bench();
   const judge = scriptedJudge({});
   const own = job(judge);
@@ -125,7 +125,7 @@ test('lane: who answers for a job alone does so instead of its queue key, and wh
   ]);
 });
 
-test('lane: where there is no budget for a question, the job ends so, whatever its evaluator makes of it, and nothing more is asked', async () => {
+test('lane: where there is no budget for a question, the job ends so, with any evaluator, and nothing more is asked', async () => {
   const { lane, ends, job } = bench();
   const over = await withReservation(
     { take: async () => overBudget('usd_per_day') },
@@ -143,7 +143,7 @@ test('lane: where there is no budget for a question, the job ends so, whatever i
   expect([ends, judge.asked.length]).toEqual([['e:usd_per_day'], 1]);
 });
 
-test('lane: a verdict says how many of its answers had been given before, and what tokens it cost', async () => {
+test('lane: a verdict counts its cached answers and its tokens', async () => {
   const telemetry = metricRegistry();
   const lane = judgeExecutor({ telemetry, sleep: manualSleep().sleep });
   const verdicts: unknown[] = [];
@@ -178,7 +178,7 @@ test.each([
   { what: 'what its tokens cost', batched: false as const, price: { inputPerMillion: 1, outputPerMillion: 2 }, usd: 0.000_011 },
   { what: 'what batched tokens cost', batched: true as const, price: { inputPerMillion: 1, outputPerMillion: 2 }, usd: 0.000_005_5 },
   { what: 'no cost without a price', batched: false as const, price: undefined, usd: undefined },
-])('lane: a verdict says $what', async ({ batched, price, usd }) => {
+])('lane: a verdict has $what', async ({ batched, price, usd }) => {
   const lane = judgeExecutor({ telemetry: metricRegistry(), sleep: manualSleep().sleep });
   const judge = scriptedJudge({ q: [{ ...yes, ...(batched ? { batched } : {}) }] });
   const costs: unknown[] = [];
@@ -217,7 +217,7 @@ test('lane: the explanation of a verdict names the judge that did not answer, an
   expect(explanations.toSorted()).toEqual(['Judge main: No answer.', 'The evaluator broke off: Error.']);
 });
 
-test('lane: each judge works on so many at a time, and a slow one holds up no other', async () => {
+test('lane: each judge works on a bounded number at a time, and a slow one holds up no other', async () => {
   const { lane, ends, job, waiting } = bench();
   const [slow, fast] = [slowJudge('slow'), slowJudge('fast')];
   for (const label of ['a', 'b', 'c']) lane.offer(job(slow.judge, label));

@@ -1,4 +1,4 @@
-/** What waits in the store, taken out of it: within places and bounds, and never forgotten before it is written. */
+/** Jobs that wait in the store are taken out of it: within places and bounds, and never forgotten before they are written. */
 import { expect, test } from 'vitest';
 import { jobWorker, type JobWorkerOptions } from '../../../src/judges/queue/job-worker.ts';
 import { manualClock } from '../../../src/model/clock.ts';
@@ -61,7 +61,7 @@ async function bench(given: Partial<JobWorkerOptions> = {}) {
         })),
       ),
     names: () => begun.map(({ name }) => name),
-    /** A whole look, whatever it was about when this was called. */
+    /** A whole look, in any state at the call. */
     async look() {
       for (let turns = 0; turns < 20 && sleep.asleep() === 0; turns++) await settled();
       await sleep.wakeAll();
@@ -127,7 +127,7 @@ test('desk: those of a queue that answers late may wait for longer', async () =>
   await to.own.stop();
 });
 
-test('desk: what is too old ends as overload, although nobody has a place for it', async () => {
+test('desk: a job that is too old ends as overload, although there is no place for it', async () => {
   const to = await bench({ places: () => 0 });
   await to.write(['a']);
   to.clock.advance(60_001);
@@ -193,7 +193,7 @@ test('desk: what cannot be read goes, and is counted', async () => {
   await to.own.stop();
 });
 
-test('desk: a store that cannot be read is told of, and asked again', async () => {
+test('desk: a store that cannot be read is reported, and asked again', async () => {
   const { judgeJobs } = await memoryStore();
   let isDown = true;
   const to = await bench({ store: { ...judgeJobs, counts: () => (isDown ? Promise.reject(new Error('disk')) : judgeJobs.counts()) } });
@@ -220,7 +220,7 @@ test('desk: an idle worker looks once a second, goes on doing so, and is woken b
     });
     await to.sleep.wakeAll();
   }
-  // What another process has written is found at the next look, without a word.
+  // The jobs of another process are found at the next look, without a signal.
   await to.write(['a']);
   await to.look();
   expect(to.names()).toEqual(['a']);
