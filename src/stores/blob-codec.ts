@@ -10,7 +10,7 @@ import { roughBytes } from '../model/size-estimate.ts';
 import { runRecord } from './run-record.ts';
 import type { RunContent, WithoutContent, StoreItem } from '../model/store/store.ts';
 
-/** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
+/** A run whose JSON is longer is kept without its content, because it is too long to read on a page. */
 const contentCharsMax = 8_000_000;
 
 export function contentOf(run: Run, withoutContent: WithoutContent | undefined): RunContent {
@@ -21,10 +21,10 @@ export function contentOf(run: Run, withoutContent: WithoutContent | undefined):
   return { content: text, contentGone: undefined, ...(excerpt === undefined ? {} : { excerpt }) };
 }
 
-/** Of the input in a list. */
+/** Characters of the input in a list. */
 const excerptCharsMax = 160;
 
-/** The beginning of a text on one line, in memory of its own; `undefined` when it is blank. */
+/** The beginning of a text on one line, in separate memory; `undefined` when it is blank. */
 export function excerptOf(text: string | undefined): string | undefined {
   // Half a surrogate pair at the cut is left out. Blanks at the beginning of a text may be many.
   const begin = (text ?? '')
@@ -70,10 +70,11 @@ export function itemBytes(item: StoreItem): number {
 }
 
 /** The fields that lists use. */
-function slimTrace({ agent, sessionId, model, status, toolCallsCarried }: AgentTrace): AgentTrace {
+function slimTrace({ agent, sessionId, userId, model, status, toolCallsCarried }: AgentTrace): AgentTrace {
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(sessionId === undefined ? {} : { sessionId }),
+    ...(userId === undefined ? {} : { userId }),
     ...(model === undefined ? {} : { model }),
     status,
     ...noParts,

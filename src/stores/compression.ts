@@ -1,4 +1,4 @@
-/** How what is kept is compressed. */
+/** Compression of stored texts. */
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
 
@@ -7,19 +7,19 @@ const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 /** A small table finds as much in little, and takes less time to be made than little takes to be compressed. */
 const paramsOfLittle = { ...params, [constants.ZSTD_c_hashLog]: 12 };
 const littleBytes = 64 * 1024;
-/** Of the pieces in which the compressor gives what it makes. */
+/** Size of the pieces that the compressor returns. */
 const chunkBytesLeast = 4 * 1024;
 
 const elsewhere = promisify(zstdCompress);
 
-/** Without the size, the compressor makes room for whatever may come: that takes longer than compressing a few kilobytes. */
+/** Without the size, the compressor reserves room for any size, which takes longer than compressing a few kilobytes. */
 function optionsFor({ byteLength: bytes }: Uint8Array): ZstdOptions {
   return bytes <= littleBytes
     ? { params: paramsOfLittle, pledgedSrcSize: bytes, chunkSize: chunkBytesLeast }
     : { params, pledgedSrcSize: bytes };
 }
 
-/** In memory of its own: what the compressor gives lies in a larger piece, of which all would be kept. */
+/** Copies the result: the compressor returns a view of a larger piece, which would be kept whole. */
 export function compressed(whole: Uint8Array): Buffer {
   return ownBytes(zstdCompressSync(whole, optionsFor(whole)));
 }
@@ -29,7 +29,7 @@ export function compressedBeside(whole: Uint8Array): Promise<Buffer> {
   return elsewhere(whole, optionsFor(whole));
 }
 
-/** What leaves the store again within a second is written as it is, unless it is large: compressing costs more than the pages. In memory of its own. */
+/** Copies bytes uncompressed unless they are large: they leave the store again within a second, and compressing costs more than the pages. */
 export function brief(text: string, asItIsBytesMax = littleBytes): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
@@ -38,7 +38,7 @@ export function brief(text: string, asItIsBytesMax = littleBytes): Buffer {
 
 const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
-/** What `brief` was given. */
+/** Reads the input of `brief` again. */
 export function briefText(kept: Uint8Array): string {
   const bytes = Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength);
   return (isCompressed(bytes) ? zstdDecompressSync(bytes) : bytes).toString();

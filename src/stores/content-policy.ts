@@ -1,4 +1,4 @@
-/** Which runs' content is kept: their texts, arguments and results, and their spans. Verdicts and decisions are kept of every run. */
+/** Decides which runs keep their content: texts, arguments, results and spans. Every run keeps its verdicts and decisions. */
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
@@ -10,16 +10,16 @@ export const contentChoices = ['all', 'failed_and_sampled', 'none'] as const;
 
 export interface ContentChoice {
   readonly content: (typeof contentChoices)[number];
-  /** Share 0..1 of the received runs that is kept whatever comes of them; of `failed_and_sampled`. */
+  /** Share 0..1 of the received runs that is kept regardless of their verdicts, for `failed_and_sampled`. */
   readonly sampleRate: number;
   /** Further runs a minute that are kept; of `failed_and_sampled`. */
   readonly perMinute: number;
 }
 
 export interface ContentRoom {
-  /** Whether one run more is kept of those that the sample lets go. */
+  /** Returns true to keep one more run of those that the sample lets go. */
   takes(perMinute: number, tenant: Tenant): boolean;
-  /** False: there is too much to do for writing content as well. Asked only about content that would be kept. */
+  /** False when the store is too busy to write content as well. Asked only about content that would be kept. */
   isCalm(): boolean;
 }
 
@@ -28,7 +28,7 @@ export function withoutContent(item: ScoredRun, choice: ContentChoice, room: Con
   return unwanted(item, choice, room) ?? (room.isCalm() ? undefined : 'overload');
 }
 
-/** Minutes without runs that count: somebody who tries the service sends several runs at once. */
+/** Minutes without runs that count: someone who tries the service sends several runs at once. */
 const quietMinutesMax = 5;
 const minuteMs = 60_000;
 
@@ -53,7 +53,7 @@ export function contentAllowance(clock: Clock): ContentRoom['takes'] {
   };
 }
 
-/** Whoever pays for a question to a judge wants to see what it was about, whatever the answer. */
+/** A paid question to a judge should stay readable, however it was answered. */
 function unwanted(item: ScoredRun, { content, sampleRate, perMinute }: ContentChoice, room: ContentRoom): WithoutContent | undefined {
   switch (content) {
     case 'all':
@@ -65,7 +65,7 @@ function unwanted(item: ScoredRun, { content, sampleRate, perMinute }: ContentCh
   }
 }
 
-/** Somebody will want to know why, or has asked already. */
+/** A person will want to know why, or has asked already. */
 function isTelling({ run, evaluations, asked }: ScoredRun): boolean {
   return (
     asked === true ||

@@ -2,28 +2,21 @@
  * Looks up traces without a root in the store: they may be late spans of runs that an earlier process scored. It returns the stored spans to the
  * pipeline when they are complete and unchanged. Each round looks up a bounded number of traces.
  */
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { ClosingTimes } from '../pipeline/gathering/close-policy.ts';
 import type { Reopening } from '../pipeline/gathering/late-spans.ts';
 import { inTurns } from '../model/shares.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { keptSpans } from './span-archiver.ts';
 import type { KeptSpans, KnownTrace, Store, TraceName } from '../model/store/store.ts';
+import type { RestingContext } from '../telemetry/context.ts';
 
-export interface LateSpanLookupOptions {
+export interface LateSpanLookupOptions extends RestingContext {
   readonly store: Pick<Store, 'known' | 'spans'>;
   readonly flow: Reopening;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
   /** How long a closed run takes late spans, and how long a trace may lack a root. Called each time. */
   readonly closing: () => Pick<ClosingTimes, 'lateMs' | 'quietMs'>;
   /** Called after a run was reopened: the next deadline may have changed. */
   readonly wake: () => void;
-  readonly onFault: (error: unknown) => void;
 }
 
 export type LateSpanLookup = Pick<PeriodicTask, 'stop'>;

@@ -1,5 +1,5 @@
-/** What stores keep of a scored run. */
-import type { Run, ToolCall } from '../model/agent-trace.ts';
+/** Maps a scored run to what stores keep of it. */
+import { environmentOf, type Run, type ToolCall } from '../model/agent-trace.ts';
 import { tookNano } from '../model/error-signs.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { runTargetId, sampledBy, verdictWord, type Evaluation, type Verdict } from '../model/verdict.ts';
@@ -73,6 +73,8 @@ export function runColumns(run: Run, figures: RunFigures = {}) {
     status: run.trace.status,
     revision: run.revision,
     part_of: run.partOf === undefined ? null : runTargetId(run.partOf),
+    user_id: run.trace.userId ?? null,
+    environment: environmentOf(run) ?? null,
     prompt: figures.prompt ?? null,
     task: figures.task ?? null,
     input_tokens: figures.inputTokens ?? null,

@@ -1,4 +1,4 @@
-/** What sums over many runs need of one run beside its verdicts: its calls by tool and by model, and the arguments that schemas refuse. */
+/** Counts of one run for sums over many, beside its verdicts: calls by tool and by model, and arguments that schemas refuse. */
 import type { Run } from '../model/agent-trace.ts';
 import { callEnd } from '../model/error-signs.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts';
@@ -7,7 +7,7 @@ import { addValue, type EncodedSketch, encodedSketch, sketchSum, type SketchSum 
 import { tookMicros } from './row-mapping.ts';
 
 /**
- * Of one tool of a run: its name, calls, errors, calls that nothing shows to have run, calls of known time, their microseconds, and the sketch
+ * One tool of a run: its name, calls, errors, calls that nothing shows to have run, calls of known time, their microseconds, and the sketch
  * of these. One time needs no sketch.
  */
 export type ToolCounts = readonly [
@@ -20,7 +20,7 @@ export type ToolCounts = readonly [
   sketch?: EncodedSketch,
 ];
 
-/** Of one model of a run. Null: unknown. */
+/** Counts of one model of a run. Null when unknown. */
 export type ModelColumns = readonly [
   model: string,
   calls: number,
@@ -63,7 +63,7 @@ export function toolsText({ trace: { toolCalls } }: Run): string | null {
   return JSON.stringify(counts);
 }
 
-/** Null: the spans carry no model call. */
+/** Null when the spans carry no model call. */
 export function modelsText(models: readonly ModelCounts[] | undefined): string | null {
   if (models === undefined || models.length === 0) return null;
   const rows = models.map(({ model, calls, errors, inputTokens, outputTokens, costUsd, took }): ModelColumns => {
@@ -98,7 +98,7 @@ const keywordOf: { readonly [kind: string]: string } = {
   not_in_enum: 'enum',
 };
 
-/** Null: there are none. Of several entries of the evaluator the one under its own name counts, else the first. */
+/** Null when there are none. If the evaluator has several entries, the one under its own name counts, else the first. */
 export function failuresText(entries: readonly CheckedEntry[]): string | null {
   const checks = entries.filter(({ verdict }) => verdict?.evaluator === schemaEvaluator);
   const invalid = (checks.find(({ name }) => name === schemaEvaluator) ?? checks[0])?.verdict?.details['invalid'];

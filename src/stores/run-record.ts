@@ -1,6 +1,6 @@
 /**
- * Everything that is said of a run, by evaluator: as one text, and as marks, which are what filters and counts need. A mark tells what many verdicts
- * share; the numbers that they do not share stand beside it.
+ * The record of a run, by evaluator: one text, and marks, which filters and counts need. A mark has what many verdicts
+ * share; the numbers that they do not share are beside it.
  */
 import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonValue } from '../model/json.ts';
 import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
@@ -9,7 +9,7 @@ import type { Decision, EvaluatorKind, VerdictWord } from '../model/verdict.ts';
 import { failuresText, toolsText } from './run-counts.ts';
 import { storedVerdict } from './row-mapping.ts';
 
-/** What is said of a run under one name. */
+/** The record of a run under one name. */
 export interface RunEntry {
   readonly name: string;
   readonly verdict?: EntryVerdict;
@@ -22,29 +22,29 @@ export interface EntryVerdict extends Omit<StoredVerdict, 'name'> {
 }
 
 export interface EntryDecision extends Omit<RunDecision, 'name'> {
-  /** Of the run, or of the session, that it is about. */
+  /** Revision of the run or session that it is about. */
   readonly revision: number;
 }
 
-/** By name. */
+/** Ordered by name. */
 export type RunEntries = ReadonlyMap<string, RunEntry>;
 
-/** Longer labels stand in the text alone. */
+/** Longer labels are only in the text. */
 const labelCharsMax = 64;
 
 export interface Mark {
   readonly name: string;
   readonly kind: EvaluatorKind | null;
-  /** Null: there is no verdict. */
+  /** Null when there is no verdict. */
   readonly word: VerdictWord | null;
-  /** Null: there is none, or it stands in the text alone. */
+  /** Null when there is none, or it is only in the text. */
   readonly label: string | null;
   /** `x`: the score is the next number. */
   readonly score: 0 | 1 | 'x' | null;
   readonly sampleProbability: 1 | 'x' | null;
   readonly decision: Decision | null;
   readonly probability: 'x' | null;
-  /** `x`: the sample probability was raised, and by how much is a number. Null: it was not. Absent: of rules, and of releases that did not note it. */
+  /** `x`: the sample probability was raised, and by how much is a number. Null when it was not. Rules, and releases that did not note it, omit it. */
   readonly raisedBy?: 'x' | null;
   /** `x`: samplers before the service have a part in it, which is a number. */
   readonly upstream?: 'x';
@@ -115,7 +115,7 @@ function markText({ name, verdict, decision }: RunEntry, figures: number[]): str
   ]);
 }
 
-/** What made the sample probability of a judge's verdict. Rules have none of it; the first part is always noted. */
+/** Parts of the sample probability of a judge's verdict. Rules have none of it; the first part is always noted. */
 function samplingParts(verdict: EntryVerdict | undefined): readonly (number | undefined)[] {
   if (verdict === undefined || verdict.kind === 'rule') return [];
   return verdict.upstream === undefined ? [verdict.raisedBy] : [verdict.raisedBy, verdict.upstream];
@@ -179,7 +179,7 @@ function entryJson({ name, verdict, decision }: RunEntry): JsonValue {
           ...withoutEnd([verdict.threshold ?? null, verdict.raisedBy ?? null, verdict.upstream ?? null]),
         ];
   if (decision === undefined) return [name, said, null];
-  // What a verdict leads to need not be said again.
+  // The consequence of a verdict is not stored again.
   if (verdict !== undefined && followsFrom(decision, verdict)) return [name, said, true];
   return [
     name,

@@ -5,13 +5,12 @@
 import { isValueRefused } from '../model/errors.ts';
 import { oldestOfLargest } from '../model/shares.ts';
 import { roughBytes } from '../model/size-estimate.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewExport } from '../model/store/export-store.ts';
 import type { Store, StoreItem } from '../model/store/store.ts';
 import { watermarkTracker, type Delivered, type Watermark } from '../model/watermark.ts';
 import { backoffMs } from '../runtime/retry.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
+import type { Context } from '../telemetry/context.ts';
 
 /** Ages in milliseconds by the start of the run. */
 export interface RetentionLimits {
@@ -28,7 +27,7 @@ export interface RetentionLimits {
   readonly turnsMs: number;
 }
 
-/** What exporters have not sent of a batch. */
+/** The part of a batch that exporters have not sent. */
 export interface PendingExports {
   readonly exports: readonly NewExport[];
   /** `rows`: one for each export, in their order; `undefined` when a newer revision takes its place. */
@@ -40,36 +39,33 @@ export interface UnsentItems {
   pending(items: readonly Delivered<StoreItem>[]): PendingExports;
 }
 
-export interface RunWriterOptions {
+export interface RunWriterOptions extends Context {
   readonly store: Store;
   readonly keep: RetentionLimits;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   /** Called when a batch could not be written. */
   readonly onFault: (error: unknown) => void;
   /** Called at a stop, before the store closes. */
   readonly beforeClose?: () => Promise<void>;
   /** Called after a batch is written. */
   readonly onWritten?: () => void;
-  /** Absent: the store keeps nothing for exporters. */
+  /** Absent when the store keeps nothing for exporters. */
   readonly unsent?: UnsentItems;
   readonly itemsMax?: number;
   readonly bytesMax?: number;
-  /** False: another writer of the same store prunes it now. Default: this one does. */
+  /** False while another writer of the same store prunes it. The default is true. */
   readonly mayPrune?: () => boolean;
 }
 
 export interface RunWriter {
-  /** Never waits, never throws. Drops the item after `stop`. `bytes`: size of the item. Absent: estimated here. */
+  /** Never waits, never throws. Drops the item after `stop`. `bytes` is the size of the item, estimated here when absent. */
   offer(item: Delivered<StoreItem>, bytes?: number): void;
   /** Items not written yet. */
   held(): number;
   /** Share of the limits that waiting items use, by items or by bytes. */
   fill(): number;
-  /** True: items come faster than the store writes them, so the pipeline should wait. False while the store fails, unless `evenFailing`. */
+  /** True when items come faster than the store writes them, so the pipeline should wait. False while the store fails, unless `evenFailing`. */
   isBehind(evenFailing?: boolean): boolean;
-  /** The items up to here are written or given up. What a stop gives up does not count: another process may write it. */
+  /** The items up to here are written or given up. Items that a stop gives up do not count: another process may write it. */
   settled(): Watermark;
   /** Writes the waiting items and gives up the rest at the deadline. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
@@ -77,7 +73,7 @@ export interface RunWriter {
 
 /** Items that wait for the store, shared by the tenants. */
 export const itemsMaxDefault = 10_000;
-/** How long items gather for one batch. */
+/** Time for which items gather for one batch. */
 const gatherMs = 100;
 /** Items of one transaction. A sync of the disk takes as long as writing some tens of items. */
 const batchItems = 200;
@@ -88,7 +84,7 @@ const pruneEveryMs = 60_000;
 const pruneShare = 1 / 16;
 const pruneStepRuns = 200;
 const restBetweenStepsMs = 20;
-/** Fill from which on the store is behind: a scored run takes more memory than the spans of an open one. */
+/** The store is behind from this fill on: a scored run takes more memory than the spans of an open one. */
 const behindShare = 0.1;
 
 interface Held {
@@ -150,7 +146,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
   async function writeAll(): Promise<void> {
     await sleep(gatherMs, ended.signal);
     let size = batchItems;
-    /** Was refused alone once. */
+    /** Was refused once in a batch of one. */
     let suspect: Held | undefined;
     for (let failures = 0; waiting.length > 0;) {
       current = waiting.splice(0, size);
@@ -174,7 +170,7 @@ export function runWriter(options: RunWriterOptions): RunWriter {
         waiting = [...batch, ...waiting];
         count('retried', batch.length);
         if (isRefused) {
-          // Smaller batches, until the item that the store cannot take is alone.
+          // Smaller batches, until the item that the store cannot take is by itself.
           if (batch.length === 1) [suspect] = batch;
           size = Math.ceil(batch.length / 2);
         } else {

@@ -4,10 +4,8 @@
  */
 import { crc32, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 import type { ScoredRun } from '../model/scored-run.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import { tenantOf, traceIdOf, traceKey } from '../pipeline/gathering/trace-table.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { compressedBeside } from './compression.ts';
 import { microsOf } from './row-mapping.ts';
 import type { KeptSpans, NewSpanPiece, SpanPiece, Store } from '../model/store/store.ts';
@@ -20,6 +18,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { unbundled } from '../otlp/cut/bundle.ts';
 import { runInTurns } from '../runtime/cooperative.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
 /** Spans of one trace, read back from the journal. */
 export interface TraceSpans {
@@ -28,18 +27,14 @@ export interface TraceSpans {
   readonly spans: number;
   readonly isWhole: boolean;
   readonly isRedacted: boolean;
-  /** True: the batch had no room left, so the trace is read again. The first trace always finds room. */
+  /** True when the batch had no room left, so the trace is read again. The first trace always finds room. */
   readonly isLater: boolean;
 }
 
-export interface SpanArchiverOptions {
+export interface SpanArchiverOptions extends TaskContext {
   readonly store: Pick<Store, 'writeSpans'>;
   /** In the order of the traces. */
   readonly read: (traces: readonly FinishedTrace[]) => Promise<readonly TraceSpans[]>;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  readonly onFault: (error: unknown) => void;
   readonly tracesMax?: number;
   readonly wantedMax?: number;
 }
@@ -56,7 +51,7 @@ export interface SpanArchiver {
 /** Finished traces whose spans wait for the store, and traces whose spans will be stored; both are shared by the tenants. */
 export const tracesMaxDefault = 10_000;
 export const wantedMaxDefault = 100_000;
-/** How long traces gather for one batch: traces of one request are read together. */
+/** Time for which traces gather for one batch: traces of one request are read together. */
 const gatherMs = 100;
 const batchTraces = 128;
 /** The store's thread compresses a smaller bundle. Each await costs a turn, and the journal holds all requests until the last one. */
@@ -183,7 +178,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
     return pieces;
   }
 
-  /** With a plain body. */
+  /** A row with a plain body. */
   function pieceOf({ trace, startedAt, isRest }: Waiting, read: TraceSpans | undefined): SpanPiece | undefined {
     const [whole = '', ...joined] = trace.keys;
     if (read?.isWhole === false) count('incomplete', 1);
@@ -235,7 +230,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
 
   return {
     want({ run: { tenant, traceId, startUnixNano }, evaluations }) {
-      // What a judge says comes later: when the run closed it was wanted already, and by now the trace may be done.
+      // A judge's verdict comes later: the content was wanted when the run closed, and by now the trace may be done.
       if (evaluations.some(({ evaluatorKind }) => evaluatorKind !== 'rule')) return;
       const key = traceKey(tenant, traceId);
       wanted.set(tenant, key, Math.min(wanted.get(tenant, key) ?? Infinity, microsOf(startUnixNano)));
@@ -263,7 +258,7 @@ export function spanArchiver(options: SpanArchiverOptions): SpanArchiver {
   };
 }
 
-/** Of all pieces of a trace, decompressed. */
+/** Size of all pieces of a trace, decompressed. */
 const bytesMax = 256 * 1024 * 1024;
 
 const decompressed = promisify(zstdDecompress);

@@ -1,4 +1,4 @@
-/** What people say of runs, in every store. */
+/** Annotations of runs, in every store. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type Annotation } from '../../src/model/store/annotation-store.ts';
@@ -23,7 +23,7 @@ function traceId(number: number): TraceId {
 
 const first = traceId(1);
 
-/** A run of the first trace, that starts and ends so many seconds after the base. */
+/** A run of the first trace, that starts and ends at these seconds after the base. */
 function item(
   span: number,
   {
@@ -92,7 +92,7 @@ describe.each(members)('%s', (member) => {
     expect(await store.annotations.remove(annotationId(odd))).toBe(true);
   });
 
-  test('annotations: what was said is told with the run, by name and annotator', async () => {
+  test('annotations: they are listed with the run, by name and annotator', async () => {
     const store = await open(member);
     await store.write([item(1)]);
     const whole = said({
@@ -113,7 +113,7 @@ describe.each(members)('%s', (member) => {
     expect(found?.annotations[1]).toEqual({ id: annotationId(whole), ...told });
   });
 
-  test('annotations: of one annotator, run and name the newer one counts, whichever came first', async () => {
+  test('annotations: for one annotator, run and name the newer one counts, in any order of arrival', async () => {
     const store = await open(member);
     await store.write([item(1)]);
     const labels = async (): Promise<unknown> => (await store.run(item(1).run))?.annotations.map(({ label }) => label);
@@ -134,7 +134,7 @@ describe.each(members)('%s', (member) => {
     expect(await labels()).toEqual(['e']);
   });
 
-  test('annotations: what is said of a tool call stands beside what is said of the run, of each call once, and is compared with the verdict on that call', async () => {
+  test('annotations: those of a tool call are beside those of the run, one for each call, and are compared with the verdict on that call', async () => {
     const store = await open(member);
     const parts = [
       { index: 0, tool: 't', spanId: spanId(5), callId: 'call_a', score: 1, passed: true, explanation: 'e' },
@@ -266,14 +266,14 @@ describe.each(members)('%s', (member) => {
     expect((await store.run(item(1, { of: team }).run))?.annotations.map(({ by }) => by)).toEqual(['any', 'team']);
   });
 
-  test('annotations: a trace takes so many, and more are refused and keep none out', async () => {
+  test('annotations: a trace takes a bounded number, and more are refused and keep none out', async () => {
     const store = await open(member);
     const many = Array.from({ length: annotationsPerTraceMax }, (_, at) => said({ by: `annotator ${at}` }));
     expect(new Set(await store.annotations.write(many, base))).toEqual(new Set(['waiting']));
     expect(await store.annotations.write([said({ by: 'late' }), said({ traceId: traceId(2) })], base)).toEqual(['too_many', 'waiting']);
   });
 
-  test('annotations: runs are listed by whether somebody has annotated them', async () => {
+  test('annotations: runs are listed by whether they are annotated', async () => {
     const store = await open(member);
     const [one, other] = [item(1), item(1, { trace: traceId(2), from: 5 })];
     await store.write([one, other]);
@@ -299,7 +299,7 @@ describe.each(members)('%s', (member) => {
     expect(await heard(store, 1)).toEqual([[]]);
   });
 
-  test('annotations: each is told beside the verdict of its name, newest run first', async () => {
+  test('annotations: each is listed beside the verdict of its name, newest run first', async () => {
     const store = await open(member);
     await store.write([item(1), item(1, { trace: traceId(2), from: 5 })]);
     await store.annotations.write(
@@ -338,7 +338,7 @@ describe.each(members)('%s', (member) => {
   });
 });
 
-test('annotations: room is for so many that wait for their run, and those that expire make room again', async () => {
+test('annotations: a bounded number may wait for their run, and those that expire make room again', async () => {
   const store = await memoryStore();
   const waits = (trace: number): Annotation => said({ traceId: traceId(trace) });
   const batch = 1_000;
@@ -376,7 +376,7 @@ const anyStep = fc.oneof(
   }),
 );
 
-test('annotations: a store in memory and one in a file tell the same after the same steps', async () => {
+test('annotations: a store in memory and one in a file are alike after the same steps', async () => {
   const stores = [await memoryStore(), await open('sqlite in a file')];
   let traces = 0;
   await fc.assert(

@@ -1,4 +1,4 @@
-/** What every store does, whichever it is. */
+/** The contract of every store. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Run, RunStatus } from '../../src/model/agent-trace.ts';
@@ -24,10 +24,11 @@ describe.each(members)('%s', (member) => {
       agent: 'travel-agent',
       input: 'A trip',
       sessionId: 's1',
+      userId: 'u1',
       model: 'gpt',
       toolCalls: [call({ name: 'book', arguments: { id: 1234567890123456789n } })],
     });
-    const given = nth(1, { trace, serviceVersion: '2' });
+    const given = nth(1, { trace, serviceVersion: '2', resourceAttributes: { 'deployment.environment.name': 'production' } });
     const part = { index: 0, tool: 'book', score: 0, passed: false, explanation: 'It failed.' };
     await store.write([
       {
@@ -51,6 +52,8 @@ describe.each(members)('%s', (member) => {
       service: 'travel',
       version: '2',
       sessionId: 's1',
+      userId: 'u1',
+      environment: 'production',
       model: 'gpt',
       startedAt: base + secondMicros,
       endedAt: base + 3 * secondMicros,
@@ -130,7 +133,7 @@ describe.each(members)('%s', (member) => {
     expect(found?.decisions.map(({ name, decision }) => `${name} ${decision}`)).toEqual(['tool_error scored']);
   });
 
-  test('stores: a run that turns out to be part of another one is in no list, and says whose', async () => {
+  test('stores: a run that turns out to be part of another one is in no list, and names it', async () => {
     const store = await open(member);
     const [part, whole] = [nth(1, { trace: agentTrace({ toolCalls: [call({ name: 'find' })] }) }), nth(2)];
     await store.write([scoredRun({ a: scored(0) }, part), scoredRun({ a: scored(1) }, whole)]);
@@ -145,7 +148,7 @@ describe.each(members)('%s', (member) => {
     expect(await store.tools({ from: 0, to: base * 2 })).toEqual([]);
   });
 
-  test('stores: the usage counts runs and bytes, and tells the oldest run', async () => {
+  test('stores: the usage counts runs and bytes, and names the oldest run', async () => {
     const store = await open(member);
     expect(await store.usage()).toMatchObject({ runs: 0, oldestAt: undefined });
     await store.write([3, 1, 2].map((at) => scoredRun({ a: scored(1) }, nth(at))));
@@ -185,8 +188,14 @@ describe.each(members)('%s', (member) => {
         scoredRun(
           { a: scored(at % 2), ...(at < 4 ? { b: skipped } : {}) },
           nth(at, {
-            trace: agentTrace({ agent: agents[at % 4 < 2 ? 0 : 1], sessionId: `s${at % 3}`, status: ends.get(at) ?? 'ok' }),
+            trace: agentTrace({
+              agent: agents[at % 4 < 2 ? 0 : 1],
+              sessionId: `s${at % 3}`,
+              status: ends.get(at) ?? 'ok',
+              ...(at < 5 ? { userId: `u${at % 2}` } : {}),
+            }),
             service: at < 6 ? 'one' : 'two',
+            ...(at < 3 ? { resourceAttributes: { 'deployment.environment': 'staging' } } : {}),
           }),
         ),
       ),
@@ -196,6 +205,9 @@ describe.each(members)('%s', (member) => {
     expect(await found({ agent: 'x' })).toEqual([5, 4, 1, 0]);
     expect(await found({ service: 'two' })).toEqual([7, 6]);
     expect(await found({ sessionId: 's1' })).toEqual([7, 4, 1]);
+    expect(await found({ userId: 'u0' })).toEqual([4, 2, 0]);
+    expect(await found({ userId: 'u1', agent: 'y' })).toEqual([3]);
+    expect(await found({ environment: 'staging', sessionId: 's1' })).toEqual([1]);
     expect(await found({ evaluator: 'a', verdict: 'fail' })).toEqual([6, 4, 2, 0]);
     expect(await found({ evaluator: 'a', verdict: 'fail', agent: 'x' })).toEqual([4, 0]);
     expect(await found({ verdict: 'skipped' })).toEqual([3, 2, 1, 0]);
@@ -251,7 +263,7 @@ describe.each(members)('%s', (member) => {
     expect(await store.summary({ from: base, to: base + ten, bucketMicros: ten, evaluator: 'b', agent: 'travel-agent' })).toHaveLength(1);
   });
 
-  test('stores: tools are counted once, whatever the revisions', async () => {
+  test('stores: tools are counted once, over all revisions', async () => {
     const store = await open(member);
     const error = { message: 'no', sign: 'is_error' } as const;
     const times = { startUnixNano: 1_000n, endUnixNano: 5_000n };
@@ -272,7 +284,7 @@ describe.each(members)('%s', (member) => {
     expect(await store.tools({ from: 0, to: base * 2, agent: 'y' })).toEqual([]);
   });
 
-  test('stores: a run without its content says why, and a later revision may bring it', async () => {
+  test('stores: a run without its content has the reason, and a later revision may bring it', async () => {
     const store = await open(member);
     const [kept, out] = [nth(1), nth(2)];
     await store.write([
@@ -281,7 +293,7 @@ describe.each(members)('%s', (member) => {
       { ...scoredRun({}, nth(3)), withoutContent: 'switched_off' },
       { ...scoredRun({ a: scored(1) }, nth(4)), withoutContent: 'overload' },
     ]);
-    // A judge that comes later says nothing about the content.
+    // A judge that comes later does not decide about the content.
     await store.write([{ ...scoredRun({ judge: scored(1) }, kept), withoutContent: 'sampled_out' }, scoredRun({ judge: scored(1) }, out)]);
     const told = async (of: Run) => {
       const { content, contentGone, verdicts } = (await store.run(of)) ?? {};
@@ -353,7 +365,7 @@ describe.each(members)('%s', (member) => {
     expect(await store.known([])).toEqual([]);
   });
 
-  test('stores: of one trace so many pieces are kept and no more', async () => {
+  test('stores: a bounded number of pieces of one trace is kept', async () => {
     const store = await open(member);
     for (let number = 0; number < piecesPerTraceMax + 5; number++) await store.writeSpans([piece(1, { digest: String(number) })]);
     expect(await store.spans(noTenant, traceId(2))).toHaveLength(piecesPerTraceMax);
@@ -409,7 +421,7 @@ const anyPiece: fc.Arbitrary<SpanPiece> = fc
   .record({ at: fc.nat(3), digest: fc.constantFrom('a', 'b'), spans: fc.nat(9) })
   .map(({ at, ...more }) => piece(at, more));
 
-test('stores: a store with a thread and one without tell the same after the same writes, also of items that were made light', async () => {
+test('stores: a store with a thread and one without are alike after the same writes, also for items that were made light', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }),

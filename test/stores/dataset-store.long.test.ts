@@ -60,7 +60,7 @@ test.each([
 });
 
 describe.each(members)('%s', (member) => {
-  test('dataset: an example is read as it was written', async () => {
+  test('dataset: an example is read as written', async () => {
     const { datasets } = await open(member);
     const whole: DatasetExample = {
       id: 'refund-17',
@@ -106,7 +106,7 @@ describe.each(members)('%s', (member) => {
     { name: 'a removed one leaves', change: { remove: ['a', 'a'] }, want: written(2, { removed: 1 }), left: 'b' },
     { name: 'what stays the same makes no version', change: { put: [example('a')] }, want: written(1, { unchanged: 1 }), left: 'a b' },
     {
-      name: 'another origin is no difference',
+      name: 'another origin makes no difference',
       change: { put: [example('a', { origin: { by: 'bob', at: 9 } })] },
       want: written(1, { unchanged: 1 }),
       left: 'a b',
@@ -125,7 +125,7 @@ describe.each(members)('%s', (member) => {
     },
     { name: 'the expected version', change: { put: [example('c')], expected: 1 }, want: written(2, { added: 1 }), left: 'a b c' },
     {
-      name: 'another version than expected',
+      name: 'a version that is not the expected one',
       change: { put: [example('c')], expected: 0 },
       want: { kind: 'conflict', version: 1 },
       left: 'a b',
@@ -158,7 +158,7 @@ describe.each(members)('%s', (member) => {
       left: 'a b d',
     },
     {
-      name: 'a changed one is no duplicate of itself',
+      name: 'a changed one never duplicates itself',
       change: { put: [example('a', { tags: ['t'] })], isDistinct: true },
       want: written(2, { changed: 1, changedReviewed: 1 }),
       left: 'a b',
@@ -273,7 +273,7 @@ describe.each(members)('%s', (member) => {
     expect(await ids(datasets)).toHaveLength(2);
   });
 
-  test('dataset: no version changes once it is made, whatever follows', async () => {
+  test('dataset: no version changes once it is made, after any later change', async () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd');
     const text = fc.constantFrom('one', 'two', 'ONE!', 'three');
     const step = fc.record({
@@ -307,7 +307,7 @@ describe.each(members)('%s', (member) => {
   });
 });
 
-/** What a change makes of a version, in a few words. */
+/** The effect of a change on a version, in a few words. */
 function afterChange(
   before: readonly DatasetExample[],
   { put, remove, replaces, examplesMax }: Required<Pick<DatasetChange, 'put' | 'remove' | 'replaces' | 'examplesMax'>>,

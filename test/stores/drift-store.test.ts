@@ -1,4 +1,4 @@
-/** What judges said of fixed sets of runs, in every store. */
+/** Looks of judges at fixed sets of runs, in every store. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { driftMeasurementsMax, type DriftMeasurement } from '../../src/model/store/drift-store.ts';
@@ -39,7 +39,7 @@ const places = (looks: readonly DriftMeasurement[]): readonly string[] =>
   looks.map(({ series, look: number }) => `${series.number}.${number}`);
 
 describe.each(members)('%s', (member) => {
-  test('drift: a look is read as it was written, open or ended', async () => {
+  test('drift: a look is read as written, open or ended', async () => {
     const { judgeDrift } = await open(member);
     const [open0, whole] = [
       look(1, 2, { state: 'open', endedAt: undefined, answers: [], result: undefined }),

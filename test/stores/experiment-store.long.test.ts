@@ -73,7 +73,7 @@ describe.each(members)('%s', (member) => {
     expect(await ids({ status: 'failed', after: first.next ?? 0 })).toEqual([['c1'], false]);
   });
 
-  test('experiments: an experiment and its results are read as they were written', async () => {
+  test('experiments: an experiment and its results are read as written', async () => {
     const { experiments } = await open(member);
     expect(await experiments.begin(experiment('e1'))).toBe('begun');
     const failed = result('two', 1, {
@@ -91,7 +91,7 @@ describe.each(members)('%s', (member) => {
     expect(await rows(experiments, 'e1')).toEqual([result('one', 1), result('one', 2), failed]);
   });
 
-  test('experiments: a result that is there stays as it is, and counts once', async () => {
+  test('experiments: a present result stays unchanged, and counts once', async () => {
     const { experiments } = await open(member);
     await experiments.begin(experiment('e1'));
     await experiments.add(key('e1'), result('one', 1));
@@ -220,7 +220,7 @@ describe.each(members)('%s', (member) => {
     expect(await experiments.add(key('e2'), result('one', 1))).toBe('closed');
   });
 
-  test('experiments: a name and an id mean an experiment with a runner, whatever senders of spans call theirs', async () => {
+  test('experiments: a name and an id mean an experiment with a runner, under any names that senders of spans use', async () => {
     const { experiments } = await open(member);
     const named = async (reference: string): Promise<string | undefined> =>
       (await referredExperiment(experiments, noTenant, reference))?.id;
@@ -236,7 +236,7 @@ describe.each(members)('%s', (member) => {
     ]);
   });
 
-  test('experiments: one of spans alone is done when no result has come for a week, and takes no more', async () => {
+  test('experiments: one of only spans is done when no result has come for a week, and takes no more', async () => {
     const { experiments } = await open(member);
     await experiments.begin(experiment('e1', ofSpans));
     await experiments.merge(key('e1'), merged('one'), 10);
@@ -248,7 +248,7 @@ describe.each(members)('%s', (member) => {
     expect(await experiments.merge(key('e1'), merged('one'), 12)).toBe('closed');
   });
 
-  test('experiments: each tenant has its own room, those of spans alone another one, and old ones go', async () => {
+  test('experiments: each tenant has separate room, those of only spans another one, and old ones go', async () => {
     const { experiments } = await open(member);
     const other = tenant('other');
     const begin = async (id: string, given: Partial<Experiment> = {}) => await experiments.begin(experiment(id, given));
@@ -295,7 +295,7 @@ const statuses = [
 ] as const;
 
 for (const { words, status } of statuses) {
-  test(`experiments: verdicts ${words.join(', ') || 'of nobody'} make a result ${status}`, () => {
+  test(`experiments: verdicts ${words.join(', ') || 'of no one'} make a result ${status}`, () => {
     expect(statusOfVerdicts(words.map((verdict) => ({ evaluator: 'tool_error', verdict })))).toBe(status);
   });
 }
@@ -305,7 +305,7 @@ test('experiments: a run that only came to its end makes a result skipped, and o
   expect(statusOfVerdicts([{ evaluator: 'run_error', verdict: 'fail' }])).toBe('failed');
 });
 
-test('experiments: an id is no path and not too long', () => {
+test('experiments: an id is never a path and not too long', () => {
   expect(['nightly-3', 'a.b_C', '0'].every(isExperimentId)).toBe(true);
   expect(['', '.', '..', 'compare', 'a/b', 'a b', 'é', 'x'.repeat(101)].some(isExperimentId)).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** What waits for backends, in every store. */
+/** Rows that wait for backends, in every store. */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -138,7 +138,7 @@ describe.each(members)('%s', (member) => {
     expect(await store.exports.due({ exporter: 'z', ...anyTime })).toEqual([]);
   });
 
-  test('stores: what is sent goes, what is put back waits for its time, what is dead waits for somebody', async () => {
+  test('stores: a sent row goes, one that is put back waits for its time, and a dead one waits for a person', async () => {
     const { store, ids } = await filled(4);
     const [first = 0, second = 0, third = 0] = ids;
     await store.exports.note({
@@ -208,7 +208,7 @@ describe.each(members)('%s', (member) => {
       'j 1',
       'rules 2',
     ]);
-    // What was noted of the older one does not touch the newer one; an older one has no place any more.
+    // Notes about the older one do not touch the newer one; an older one has no place any more.
     await store.exports.note({ sent: [old ?? 0], putBack: [], dead: [] });
     expect(await store.write([first], [waiting(first)])).toEqual([undefined]);
     expect(await store.write([first, second], [waiting(first), waiting(second)])).toMatchObject([undefined, expect.any(Number)]);
@@ -229,7 +229,7 @@ describe.each(members)('%s', (member) => {
     ]);
   });
 
-  test('stores: rows go with their run, when they are too old, and when they are too many, dead letters first; all are told', async () => {
+  test('stores: rows go with their run, when they are too old, and when they are too many, dead letters first; all are counted', async () => {
     const { store, ids } = await filled(6);
     await store.exports.note({ sent: [], putBack: [], dead: [{ id: ids[4] ?? 0, attempts: 1, reason: 'no' }] });
     const limits = retention({ stepRuns: 10 });
@@ -261,7 +261,7 @@ describe.each(members)('%s', (member) => {
   });
 });
 
-test('sqlite: rows outlive the process, and what cannot be read is told as such', async () => {
+test('sqlite: rows outlive the process, and an unreadable one is reported as such', async () => {
   const file = join(folder(), 'tracejury.db');
   const first = await openFile(file);
   const [one, other] = [scoredRun({ a: scored(1) }, nth(1)), scoredRun({ a: scored(0) }, nth(2))];
@@ -290,7 +290,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('prune' as const), max: fc.nat(4) }),
 );
 
-test('stores: a store with a thread and one without tell the same of exports after the same steps', async () => {
+test('stores: a store with a thread and one without have the same exports after the same steps', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
       const told = await Promise.all(

@@ -1,4 +1,4 @@
-/** Which questions are in batches, in every store. */
+/** Questions in batches, in every store. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JudgeBatchStore, NewBatch } from '../../src/model/store/judge-store.ts';
@@ -40,7 +40,7 @@ describe.each(members)('%s', (member) => {
     expect((await unfinished(judgeBatches)).map(({ id }) => id)).toEqual(['two']);
   });
 
-  test('stores: answers of a batch stay when it has ended, those of others and what nobody asked do not', async () => {
+  test('stores: answers of a batch stay when it has ended, those of others and unrequested ones do not', async () => {
     const { judgeBatches } = await open(member);
     await prepare(judgeBatches);
     await prepare(judgeBatches, { id: 'two', questions: ['c'] });
@@ -87,7 +87,7 @@ describe.each(members)('%s', (member) => {
     expect([...(await judgeBatches.find(['b'])).keys()]).toEqual(['b']);
   });
 
-  test('stores: its owner alone renews the lease on a batch', async () => {
+  test('stores: only its owner renews the lease on a batch', async () => {
     const { judgeBatches } = await open(member);
     await prepare(judgeBatches, { questions: ['a'] }, 'one');
     const of = { judge: 'main', endpoint: 'e' };
@@ -130,7 +130,7 @@ describe.each(members)('%s', (member) => {
     });
   }
 
-  test('stores: a batch that nobody looks after is forgotten with its questions', async () => {
+  test('stores: a batch without an owner is forgotten with its questions', async () => {
     const { judgeBatches } = await open(member);
     await prepare(judgeBatches);
     await prepare(judgeBatches, { id: 'two', preparedAt: 2_000, questions: ['c'] });

@@ -1,4 +1,4 @@
-/** What judges are still to be asked, in every store. */
+/** Questions that wait for judges, in every store. */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -60,7 +60,7 @@ async function decided(store: Store, of: Run): Promise<readonly string[]> {
 }
 
 describe.each(members)('%s', (member) => {
-  test('stores: what waits is the whole run as it was, and what it was chosen with', async () => {
+  test('stores: a waiting job has the whole unchanged run, and the sample that chose it', async () => {
     const store = await open(member);
     const of = nth(1, {
       tenant: tenant('team'),
@@ -146,7 +146,7 @@ describe.each(members)('%s', (member) => {
     expect(await waiting(store)).toEqual([]);
   });
 
-  test('stores: they are told by party, by age, and without those that are named', async () => {
+  test('stores: they are counted by party, by age, and without those that are named', async () => {
     const store = await open(member);
     await store.write(
       Array.from({ length: 6 }, (_, number) =>
@@ -167,7 +167,7 @@ describe.each(members)('%s', (member) => {
     expect(await store.judgeJobs.counts()).toEqual([{ queueKey: 'http:x', waiting: 3, oldestAt: 11 }]);
   });
 
-  test('stores: what an owner has taken nobody else gets while its lease lasts, renewed or not, and the owner itself does', async () => {
+  test('stores: only its owner gets a taken job again while its lease lasts, renewed or not', async () => {
     const store = await open(member);
     await store.write([0, 1, 2].map((number) => asks(nth(number))));
     const taken = async (owner: string, now: number, until: number, limit = 10): Promise<readonly number[]> =>
@@ -189,7 +189,7 @@ describe.each(members)('%s', (member) => {
     expect(await taken('one', 210, 300)).toEqual([0]);
   });
 
-  test('stores: what takes the place of a job that somebody has is free, and bounds of a query hold for what is taken', async () => {
+  test('stores: a job that replaces a taken one is free, and bounds of a query hold for taken jobs', async () => {
     const store = await open(member);
     const lease = { owner: 'one', now: 0, until: 100 };
     await store.write([asks(nth(0)), asks(nth(1), chosen({ offeredAt: 5_000 })), asks(nth(2), chosen({ queueKey: 'http:x' }))]);
@@ -226,14 +226,14 @@ describe.each(members)('%s', (member) => {
     expect(await store.prune(limits)).toMatchObject({ runs: 0, jobs: 0 });
   });
 
-  test('stores: whatever is written in whatever order and batch, a pair of the newest revision waits or is decided, once', async () => {
+  test('stores: in any order and batch of writes, a pair of the newest revision waits or is decided, once', async () => {
     const step = fc.record({
       number: fc.nat(2),
       revision: fc.integer({ min: 1, max: 3 }),
       what: fc.constantFrom('asks', 'answers', 'sampled_out', 'over_budget'),
     });
     const store = await open(member);
-    /** Each trial has runs of its own. */
+    /** Each trial has separate runs. */
     let first = -3;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { maxLength: 6 }), async (trial) => {

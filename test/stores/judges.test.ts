@@ -1,4 +1,4 @@
-/** What judges have cost, in every store. */
+/** Costs of judges, in every store. */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -61,7 +61,7 @@ describe.each(members)('%s', (member) => {
     });
   }
 
-  test('stores: no sixty seconds hold more than a minute may, whoever notes it, and what is given back makes room', async () => {
+  test('stores: no sixty seconds hold more than a minute may, over all processes, and returned amounts make room', async () => {
     const { judgeSpend } = await open(member);
     const at = async (second: number, given: Partial<MinuteEntry> = {}): Promise<boolean> => {
       const noted = await judgeSpend.pass({
@@ -101,7 +101,7 @@ describe.each(members)('%s', (member) => {
     expect((await judgeSpend.enter(entry({ wantedNanoUsd: 0 }))).over).toBe('nanoUsd');
   });
 
-  test('stores: judges and days have budgets of their own', async () => {
+  test('stores: judges and days have separate budgets', async () => {
     const { judgeSpend } = await open(member);
     for (const other of [{ account: 'other' }, { day: '2026-02-01' }, {}])
       expect((await judgeSpend.enter(entry({ wantedNanoUsd: 100, ...other }))).over).toBeUndefined();

@@ -67,7 +67,7 @@ async function turned(strays: readonly TraceName[], store: Store) {
   };
 }
 
-test('reopener: traces are asked about together, and not more than so many in one turn', async () => {
+test('reopener: traces are asked about together, a bounded number in one turn', async () => {
   const store = await memoryStore();
   await store.write([scoredRun({}, run({ traceId: traceId(7) }))]);
   const { asked, dismissed, counts } = await turned(names(2_050), store);
@@ -76,7 +76,7 @@ test('reopener: traces are asked about together, and not more than so many in on
   expect(counts).toEqual({ new: 1_999, reopened: 0, not_kept: 1, not_asked: 50, failed: 0 });
 });
 
-test('reopener: a store that cannot be asked is told of, and the traces go on as new ones', async () => {
+test('reopener: a store that cannot be asked is reported, and the traces go on as new ones', async () => {
   const { dismissed, faults, counts } = await turned(names(3), {
     ...(await memoryStore()),
     known: () => Promise.reject(new Error('locked')),

@@ -1,4 +1,4 @@
-/** Stores of every kind, for suites that hold for whichever it is: closed, and their folders gone, after each test. */
+/** Stores of every kind, for suites that all of them must pass: closed, and their folders gone, after each test. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

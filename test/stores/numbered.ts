@@ -13,7 +13,7 @@ export function traceId(number: number): TraceId {
   return id;
 }
 
-/** The run of that number, which starts so many seconds after the first. */
+/** The run of that number, which starts that many seconds after the first. */
 export function nth(number: number, given: Partial<Run> = {}): Run {
   const start = BigInt(base + number * secondMicros) * 1_000n;
   return run({ traceId: traceId(number + 1), startUnixNano: start, endUnixNano: start + 2_000_000_000n, ...given });
@@ -35,6 +35,6 @@ export function piece(number: number, given: Partial<SpanPiece> = {}): SpanPiece
   };
 }
 
-/** Of the runs of a page. */
+/** The numbers of the runs of a page. */
 export const numbers = (page: { readonly runs: readonly { readonly traceId: TraceId }[] }): readonly number[] =>
   page.runs.map((one) => Number.parseInt(one.traceId, 16) - 1);

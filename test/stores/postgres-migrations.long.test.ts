@@ -5,7 +5,7 @@ import { lineTo } from '../../src/stores/postgres/line.ts';
 import { migrated } from '../../src/stores/postgres/migrations.ts';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
 import type { Lease } from '../../src/model/store/lease.ts';
-import type { SqlStore } from '../../src/stores/sql/store.ts';
+import type { ReplayableStore } from '../../src/model/store/replay-store.ts';
 import { statementsOf, stepNames } from '../../src/stores/sqlite/migrations.ts';
 import { missingPostgres } from '../builders/postgres.ts';
 import { scoredRun } from '../builders/scored-run.ts';
@@ -34,7 +34,7 @@ async function client(url: string): Promise<pg.Client> {
   return one;
 }
 
-async function opened(url: string): Promise<SqlStore> {
+async function opened(url: string): Promise<ReplayableStore> {
   const store = await postgresStore(url, { inThread: false });
   onTestFinished(() => store.stop());
   return store;
@@ -140,14 +140,14 @@ test('postgres: replicas go on writing and reading while the next release adds a
   });
 });
 
-test('postgres: a step that fails leaves the tables as they were', async () => {
+test('postgres: a step that fails leaves the tables unchanged', async () => {
   const step = sharedSteps.find(({ name }) => name === '040_draw_cutoff');
   const url = await databaseOf(step?.before ?? '');
   await (await client(url)).query('create index queue_items_unsettled on tracejury.queue_items (id)');
   const before = await shapeOf(url);
   await expect(postgresStore(url, { inThread: false })).rejects.toMatchObject({
     code: 'STORE_UNUSABLE',
-    message: expect.stringContaining(`the step ${step?.name} failed, and the tables are as they were before it`),
+    message: expect.stringContaining(`the step ${step?.name} failed, and the tables are unchanged`),
   });
   expect(await shapeOf(url)).toEqual(before);
 });

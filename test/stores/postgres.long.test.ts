@@ -1,11 +1,11 @@
-/** What PostgreSQL alone can do to a store: connections that end, transactions that it gives up, and databases of other releases. */
+/** Faults that only PostgreSQL has: connections that end, transactions that it gives up, and databases of other releases. */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { postgresDatabase } from '../../src/stores/postgres/database.ts';
 import { writeLock } from '../../src/stores/postgres/line.ts';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.ts';
 import { beginText } from '../../src/stores/sql/answers.ts';
-import type { SqlStore } from '../../src/stores/sql/store.ts';
+import type { ReplayableStore } from '../../src/model/store/replay-store.ts';
 import { emptyPostgres } from '../builders/postgres.ts';
 import { eventually } from '../service/running.ts';
 import { scoredRun } from '../builders/scored-run.ts';
@@ -21,7 +21,7 @@ async function beside(url: string): Promise<pg.Client> {
   return client;
 }
 
-async function opened(url: string): Promise<SqlStore> {
+async function opened(url: string): Promise<ReplayableStore> {
   const store = await postgresStore(url, { inThread: false });
   onTestFinished(() => store.stop());
   return store;
@@ -30,7 +30,7 @@ async function opened(url: string): Promise<SqlStore> {
 const cutOff =
   "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tracejury' and datname = current_database()";
 
-async function runsOf(store: SqlStore): Promise<number> {
+async function runsOf(store: ReplayableStore): Promise<number> {
   return (await store.runs({ limit: 10 })).runs.length;
 }
 
@@ -109,7 +109,7 @@ test('postgres: a transaction whose connection ends is not written by the next c
   expect(rows).toEqual([{ mark: 'next' }]);
 });
 
-test('postgres: the commit of a transaction in which a statement has failed is no success', async () => {
+test('postgres: the commit of a transaction with a failed statement is not a success', async () => {
   const database = await postgresDatabase(await emptyPostgres());
   onTestFinished(async () => void (await database.answer({ id: 1, kind: 'close' })));
   const ask = async (sql: string) => (await database.answer({ id: 1, kind: 'query', sql, parameters: [] })).kind;

@@ -162,7 +162,7 @@ describe.each(members)('%s', (member) => {
     expect(await queues.respond(saying('ann', first))).toEqual({ kind: 'refused', reason: 'closed' });
   });
 
-  test('queues: the answer of a lease that has ended counts while nobody else has the item', async () => {
+  test('queues: the answer of a lease that has ended counts while no other person has the item', async () => {
     const { queues } = await opened(member, 1);
     await queues.add(adding([nth(0)]));
     const first = await leasedItem(queues, 'ann');
@@ -266,12 +266,12 @@ describe.each(members)('%s', (member) => {
     const ids = (await queues.items({ queue: 'refunds', limit: 10 })).items.map(({ id }) => id).toReversed();
     expect(await leasedItem(queues, 'ann', { among: ids })).toMatchObject({ traceId: nth(2).traceId });
     expect(await leasedItem(queues, 'bob', { among: ids })).toMatchObject({ traceId: nth(1).traceId });
-    // What a person holds comes first.
+    // Items that a person holds come first.
     expect(await leasedItem(queues, 'ann', { among: ids.toReversed() })).toMatchObject({ traceId: nth(2).traceId });
     expect(await leasedItem(queues, 'cid', { among: [] })).toBeUndefined();
   });
 
-  test('queues: tenants have items of their own, pages follow one another, and answers of two are listed', async () => {
+  test('queues: tenants have separate items, pages follow one another, and answers of two are listed', async () => {
     const store = await opened(member, 2);
     const acme = tenant('acme');
     await store.write([scoredRun({}, nth(5, { tenant: acme }))]);
@@ -296,7 +296,7 @@ describe.each(members)('%s', (member) => {
     expect(await store.queues.answered({ queue: 'refunds', tenant: acme, limit: 5 })).toEqual([]);
   });
 
-  test('queues: drawn runs have room of their own, and a thinning keeps those that come first with the probability that they now have', async () => {
+  test('queues: drawn runs have separate room, and a thinning keeps those that come first with the probability that they now have', async () => {
     const { queues } = await opened(member, 10);
     const numbers = [0.5, 0.1, 0.9, 0.3, 0.7, 0.2, 0.05, 0.4];
     const outcomes: unknown[] = [];
@@ -313,7 +313,7 @@ describe.each(members)('%s', (member) => {
     expect(await queues.draw(drawing([[nth(9), 0.1, 0.2]]))).toEqual(['drawn']);
     expect((await queues.items({ queue: 'refunds', limit: 10 })).items.at(-1)).toMatchObject({ probability: 1 });
     expect(await queues.draw(drawing([[nth(1), 0.1]]))).toEqual(['known']);
-    // Neither a run that was not drawn nor one that has left the queue has another chance, whatever the rate or its number is now.
+    // Neither a run that was not drawn nor one that has left the queue has another chance, at any new rate or number.
     expect(
       await queues.draw(
         drawing([
@@ -325,7 +325,7 @@ describe.each(members)('%s', (member) => {
     expect(await queues.add(adding([nth(0), nth(2)], { itemsMax: 2 }))).toEqual(['added', 'added']);
   });
 
-  test('queues: turns of the random share give drawn runs in their own order, and their labels alone have a probability', async () => {
+  test('queues: turns of the random share give drawn runs in their own order, and only their labels have a probability', async () => {
     const store = await opened(member, 6);
     const { queues } = store;
     await queues.add(adding([nth(0), nth(1), nth(2)]));
@@ -377,7 +377,7 @@ describe.each(members)('%s', (member) => {
       Object.fromEntries(((await store.run(nth(at)))?.annotations ?? []).map(({ name, probability }) => [name, probability]));
     const next = async (): Promise<QueueItem | undefined> => await leasedItem(queues, 'ann', { random: 1 });
     const first = await next();
-    // The first that waits lies behind the early one. What the queue did not ask stays chosen.
+    // The first that waits is behind the early one. A run that the queue did not ask about stays chosen.
     expect([first?.traceId, await probabilities(0)]).toEqual([nth(1).traceId, { goal: 0.6, tone: undefined }]);
     await queues.respond(saying('ann', first, { annotations: [annotationOf('ann', nth(1))] }));
     expect([(await next())?.traceId, await probabilities(0)]).toEqual([nth(2).traceId, { goal: 1, tone: undefined }]);
@@ -505,7 +505,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.constant({ kind: 'upkeep' } as const),
 );
 
-test('queues: whatever happens, no item is answered by more people than asked, twice by one, or lost', async () => {
+test('queues: in any course of events, no item is answered by more people than asked, twice by one, or lost', async () => {
   const runs = 3;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 3 }), fc.boolean(), async (steps, people, expires) => {
@@ -516,7 +516,7 @@ test('queues: whatever happens, no item is answered by more people than asked, t
           expires ? { dueAt: 300 * second } : {},
         ),
       );
-      /** What each person opened last, however old. */
+      /** The item that each person opened last, at any age. */
       const opened_ = new Map<number, QueueItem>();
       let now = 2 * second;
       const respond = async (person: number, kind: 'answer' | 'skip'): Promise<void> => {

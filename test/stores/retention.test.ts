@@ -1,4 +1,4 @@
-/** What every store lets go, by age and by bytes. */
+/** Deletion by age and by bytes, in every store. */
 import { describe, expect, test } from 'vitest';
 import { noTenant } from '../../src/model/ids.ts';
 import type { RunQuery } from '../../src/model/store/store.ts';
@@ -47,7 +47,7 @@ describe.each(members)('%s', (member) => {
   });
 });
 
-/** PostgreSQL has a suite of its own: its files keep the room of deleted rows, and an estimate says how many runs must go. */
+/** PostgreSQL has a separate suite: its files keep the room of deleted rows, and an estimate decides how many runs must go. */
 const shrinking = members.filter((member) => member !== 'postgres');
 
 describe.each(shrinking)('%s, by bytes', (member) => {
@@ -55,7 +55,7 @@ describe.each(shrinking)('%s, by bytes', (member) => {
     { runs: 300, chars: 5_000, stepRuns: 50 },
     { runs: 20, chars: 80_000, stepRuns: 200 },
   ])(
-    'stores: of $runs runs that hold too many bytes the oldest go, whatever their age, and no more than must',
+    'stores: of $runs runs that hold too many bytes the oldest go, at any age, and no more than must',
     async ({ runs: count, chars, stepRuns }) => {
       const store = await open(member);
       // A file without a run takes half a megabyte.

@@ -70,7 +70,7 @@ function timed(name: string, micros: number, more: Partial<ToolCall> = {}): Tool
 
 async function refreshed(store: Store, now: number, keepFrom = now - 30 * day): Promise<void> {
   while (await store.versions.refresh({ now, keepFrom })) {}
-  // What is due without a change.
+  // Work that is due without a change.
   while (await store.versions.refresh({ now, keepFrom })) {}
 }
 
@@ -145,6 +145,9 @@ describe.each(members)('%s', (member) => {
       raised: 0,
       raisedRuns: 0,
       usualRuns: 5,
+      passedScore: 1,
+      failedScore: 0,
+      worded: 2,
     });
     expect((await rows(store, 'evaluator', { name: 'raw' }))[0]).toMatchObject({ counts: { raw: 1, weight: 0 }, keyed: [['3', 1]] });
     const tools = await rows(store, 'tool');
@@ -278,7 +281,7 @@ const writes = fc.array(
   { maxLength: 25 },
 );
 
-test('rollups: equal to figures counted from the runs themselves, whatever the order of writes and refreshes', async () => {
+test('rollups: equal to figures counted from the runs themselves, in any order of writes and refreshes', async () => {
   await fc.assert(
     fc.asyncProperty(writes, async (steps) => {
       const store = await openedInMemory();

@@ -21,7 +21,7 @@ interface Bench {
   readonly refused: Set<SpanId>;
   readonly pruned: Retention[];
   readonly faults: unknown[];
-  /** The next so many writes fail. */
+  /** This many next writes fail. */
   fail(times: number): void;
   stored(tenant?: string): Promise<number>;
   stopped(): boolean;
@@ -105,7 +105,7 @@ test('run writer: items gather and are written in batches', async () => {
   await keeping.stop(1_000);
 });
 
-test('run writer: an item that the store cannot take is dropped alone, and all others are written', async () => {
+test('run writer: only the item that the store cannot take is dropped, and all others are written', async () => {
   const { keeping, sleep, refused, stored, faults, count } = await bench();
   for (const number of [7, 150]) refused.add(spanId(number));
   for (let number = 1; number <= 180; number++) keeping.offer(item(number));
@@ -166,7 +166,7 @@ for (const [bound, options] of [
   });
 }
 
-test('run writer: it tells how full it is, by items or by bytes', async () => {
+test('run writer: it reports how full it is, by items or by bytes', async () => {
   const { keeping, sleep } = await bench({ itemsMax: 10, bytesMax: 1_000 });
   keeping.offer(item(1), 10);
   expect(keeping.fill()).toBe(0.1);
@@ -209,7 +209,7 @@ test('run writer: a stop writes what is there, tries once more, and then gives i
   bad.keeping.offer(item(1));
   await bad.keeping.stop(1_000);
   expect([bad.batches.length, bad.count('dropped'), bad.stopped()]).toEqual([2, 1, true]);
-  // Whoever holds the journal must not think that it is done with.
+  // The journal must not take it for done.
   expect([bad.keeping.held(), bad.keeping.settled()]).toEqual([0, 0]);
   // Another process may write what this one gave up.
   expect([good.keeping.settled(), bad.keeping.settled()]).toEqual([1, 0]);

@@ -59,7 +59,7 @@ async function handOn(store: Store, at = 1_000): Promise<readonly boolean[]> {
   return await Promise.all((await store.judgeSessions.ripe(always)).map((one) => store.judgeSessions.handOn(one, at)));
 }
 
-/** What waits is answered. */
+/** Answers the waiting jobs. */
 async function answer(store: Store, score = 1): Promise<void> {
   for (const { run: of, name, probability } of await store.judgeJobs.due(all)) {
     if (of === undefined) throw new Error('unreadable');
@@ -81,7 +81,7 @@ async function answer(store: Store, score = 1): Promise<void> {
   }
 }
 
-/** Which runs have a verdict on their session, and of which revision of it; and how their pairs ended. */
+/** The runs with a verdict on their session and its revision, and the ends of their pairs. */
 async function standing(store: Store): Promise<{ readonly verdicts: readonly string[]; readonly decisions: readonly string[] }> {
   const { runs } = await store.runs({ limit: 200 });
   const number = ({ traceId }: { readonly traceId: string }): number => Number.parseInt(traceId, 16) - 1;
@@ -248,7 +248,7 @@ describe.each(members)('%s', (member) => {
     expect([await ripe(store), await store.judgeJobs.counts()]).toEqual([[], []]);
   });
 
-  test('stores: a turn that has gone with its run counts as left out of its session alone, also one that was judged before', async () => {
+  test('stores: a turn that is gone with its run counts as left out only of its session, also one that was judged before', async () => {
     const store = await open(member);
     await store.write([
       turn(nth(0), 10),

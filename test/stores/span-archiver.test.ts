@@ -75,7 +75,7 @@ const finished = (trace: number, positions: readonly number[], ...joined: readon
   positions,
 });
 
-/** Whether a promise is over. */
+/** True when a promise is over. */
 function over(promise: Promise<void> | undefined): () => boolean {
   let isOver = false;
   void promise?.then(() => {
@@ -124,7 +124,7 @@ test('span keeper: what is wanted is read together, compressed and stored; the o
 test('span keeper: late spans of a trace that is kept follow it, and those of one that was let go are not the whole', async () => {
   const { keeping, sleep, pieces } = await bench();
   keeping.want(closed(1));
-  // Both are told of together; a judge's verdict asks for nothing.
+  // Both are reported together; a judge's verdict asks for nothing.
   const kept = [
     keeping.keep(finished(1, [1])),
     keeping.keep(finished(1, [])),

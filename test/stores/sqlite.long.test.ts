@@ -1,4 +1,4 @@
-/** What only a store in a file must do. */
+/** Duties that only a store in a file has. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { noTenant, parseTraceId, type TraceId } from '../../src/model/ids.ts';
 import type { RunPage, RunRow, SpanPiece } from '../../src/model/store/store.ts';
 import { connected } from '../../src/stores/sqlite/connection.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import type { SqlStore } from '../../src/stores/sql/store.ts';
+import type { ReplayableStore } from '../../src/model/store/replay-store.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
@@ -82,53 +82,9 @@ test('sqlite: a thread that dies has its questions rejected, and the next one is
   await expect(store.runs({ limit: 10 })).rejects.toThrow('destroyed');
 });
 
-test('sqlite: clients of one thread write at once, a transaction of one is not mixed with another, and one that leaves ends its own', async () => {
-  const at = file();
-  const first = await sqliteStore(at);
-  const ports = first.port;
-  const others = await Promise.all([1, 2].map(() => connected(at, { ports })));
-  const [left, right] = others.map(({ db }) => db) as [(typeof others)[0]['db'], (typeof others)[0]['db']];
-  const insert = 'insert into meta_test (client, number) values (?, ?)';
-  await left.executeQuery(CompiledQuery.raw('create table meta_test (client text, number integer)'));
-  const write = (db: typeof left, client: string, fails: boolean): Promise<void> =>
-    db
-      .transaction()
-      .execute(async (tx) => {
-        for (let number = 0; number < 20; number++) await tx.executeQuery(CompiledQuery.raw(insert, [client, number]));
-        if (fails) throw new Error('no');
-      })
-      .catch(() => undefined);
-  await Promise.all([write(left, 'left', false), write(right, 'right', true), first.write([nth(1)]), write(left, 'left', false)]);
-  const counted = async (): Promise<unknown> =>
-    (await left.executeQuery(CompiledQuery.raw('select client, count(*) as n from meta_test group by client'))).rows;
-  expect(await counted()).toEqual([{ client: 'left', n: 40 }]);
-  await right.executeQuery(CompiledQuery.raw('begin'));
-  await right.executeQuery(CompiledQuery.raw(insert, ['right', 1]));
-  const waiting = counted();
-  await right.destroy();
-  expect(await waiting).toEqual([{ client: 'left', n: 40 }]);
-  expect((await first.runs({ limit: 10 })).runs).toHaveLength(1);
-  await left.destroy();
-  await first.stop();
-});
-
-test('sqlite: a client goes on at the next thread when the one that it asked has died', async () => {
-  const threads: Worker[] = [];
-  const at = file();
-  const first = await sqliteStore(at, { onThread: (thread) => threads.push(thread) });
-  const other = await sqliteStore(at, { ports: first.port });
-  await other.write([nth(1)]);
-  const asked = other.write([nth(2)]);
-  await Promise.all([expect(asked).rejects.toThrow('thread'), threads[0]?.terminate()]);
-  await other.write([nth(3)]);
-  expect((await first.runs({ limit: 10 })).runs.map(({ traceId }) => traceId)).toContain(nth(3).run.traceId);
-  await other.stop();
-  await first.stop();
-});
-
 const rights = (path: string): number => statSync(path).mode & 0o777;
 
-test('sqlite: folders, file, log and copies are made for their owner alone', async () => {
+test('sqlite: folders, file, log and copies are made for their owner only', async () => {
   const at = join(dirname(file()), 'data', 'inner', 'tracejury.db');
   const store = await sqliteStore(at);
   await store.write([nth(1)]);
@@ -180,7 +136,7 @@ const foreign: readonly { readonly name: string; readonly make: (at: string) => 
   },
 ];
 for (const { name, make, says } of foreign) {
-  test(`sqlite: ${name} is refused and left alone`, async () => {
+  test(`sqlite: ${name} is refused and left unchanged`, async () => {
     const at = file();
     make(at);
     await expect(sqliteStore(at, { inThread: false })).rejects.toThrow(says);
@@ -215,8 +171,10 @@ test('sqlite: a file of the first release is brought up to date, and nothing in 
   await store.stop();
 });
 
-/** That release had no cost, excerpt or labels in its lists, and read them whole. */
+/** That release had no user, environment, cost, excerpt or labels in its lists, and read them whole. */
 function toldRun({
+  userId: _user,
+  environment: _environment,
   inputTokens: _input,
   outputTokens: _output,
   costUsd: _cost,
@@ -231,8 +189,8 @@ function toldPage({ runs, next }: RunPage): unknown {
   return { runs: runs.map(toldRun), next };
 }
 
-/** What the release that wrote the dump said of its file. */
-async function told(store: SqlStore): Promise<unknown> {
+/** Facts about its file from the release that wrote the dump. */
+async function told(store: ReplayableStore): Promise<unknown> {
   const period = { from: 0, to: 2_000_000_000_000_000 };
   const page = await store.verdicts.page({ ...period, name: 'task_completion', limit: 10 });
   const keys = ['02', '03', '04', '05'].map((end) => ({ ...run(), traceId: `${'0'.repeat(30)}${end}` as TraceId }));
@@ -263,7 +221,7 @@ const saidBefore = (): unknown =>
 
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, member: unknown) => member ?? null));
 
-test('sqlite: a file with a row for each verdict says the same with one row a run', async () => {
+test('sqlite: a file with a row for each verdict reads the same as one with one row a run', async () => {
   const at = file();
   ofEarlierRelease(at, '016-verdict-rows.sql').close();
   const store = await sqliteStore(at, { inThread: false });
@@ -282,7 +240,7 @@ test('sqlite: a file with a row for each verdict says the same with one row a ru
   after.close();
 });
 
-test('sqlite: a step that fails in its middle leaves the file as it was, and is done by the next start', async () => {
+test('sqlite: a step that fails in its middle leaves the file unchanged, and the next start does it', async () => {
   const at = file();
   const old = ofEarlierRelease(at, '016-verdict-rows.sql');
   // The step makes this index after all rows are moved.
@@ -436,7 +394,7 @@ test('sqlite: beyond its bytes the oldest runs go, and the file shrinks', async 
   await store.stop();
 });
 
-test('sqlite: a full disk is called that, with its folder, and is told to the one who opened it', async () => {
+test('sqlite: a full disk is reported as such, with its folder, to the one who opened it', async () => {
   const at = file();
   let full = 0;
   const connection = await connected(at, { onDiskFull: () => full++ });

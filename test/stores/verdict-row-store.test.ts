@@ -17,7 +17,7 @@ function traceId(number: number): TraceId {
   return id;
 }
 
-/** The run of that number, which starts so many seconds after the base. */
+/** The run of that number, which starts that many seconds after the base. */
 function item(
   number: number,
   verdicts: { readonly [name: string]: readonly [EvaluatorKind, Verdict, number] },
@@ -167,7 +167,7 @@ describe.each(members)('%s', (member) => {
     ]);
   });
 
-  test('verdict rows: what was chosen and not asked about, or waits, is told with what it stands for', async () => {
+  test('verdict rows: a run that was chosen and not asked about, or waits, has its weight', async () => {
     const store = await open(member);
     const job = (probability: number) => ({
       name: 'b',

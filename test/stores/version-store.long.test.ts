@@ -68,7 +68,7 @@ function item({
 
 async function refreshed(store: Store, now = start, keepFrom = now - 30 * day): Promise<void> {
   while (await store.versions.refresh({ now, keepFrom })) {}
-  // What is due without a change.
+  // Work that is due without a change.
   await store.versions.refresh({ now, keepFrom });
 }
 
@@ -217,7 +217,7 @@ describe.each(members)('%s', (member) => {
     expect(rows.find(({ version }) => version === 'other')?.runs).toBe(100);
   });
 
-  test('versions: states of alerts are kept as they were given last', async () => {
+  test('versions: states of alerts are kept as given last', async () => {
     const store = await open(member);
     await store.versions.keepAlertStates([
       { alert: 'x', agent: 'a', state: '{"a":1}' },
@@ -400,7 +400,7 @@ test('versions: durations of a file of before go into the buckets of today', asy
   await before.write(took.map((tookMs) => item({ version: '1', tookMs })));
   await refreshed(before, start + hour);
   await before.stop();
-  // As the release before wrote them: durations of a bucket differ by a tenth.
+  // In the form of the release before: durations of a bucket differ by a tenth.
   const older = new DatabaseSync(file);
   older.exec("delete from kysely_migration where name = '030_duration_buckets'; delete from version_totals where kind = 'duration'");
   const [row] = older.prepare("select * from version_figures where kind = 'duration'").all();

@@ -19,7 +19,7 @@ const batchBytes = 8 * 1024 * 1024;
 export interface CopyOptions {
   readonly from: CopySide;
   readonly to: CopySide;
-  /** By the clock of this process. A store with a sign of life of a service within the time of a lease is in use. */
+  /** The clock of this process. A store with a sign of life of a service within the time of a lease is in use. */
   readonly now: Micros;
   /** Rows that were read, of the copy and then of the comparison. */
   readonly onRows: (done: number) => void;
@@ -33,11 +33,11 @@ export interface TableRows {
 }
 
 export interface ComparedTable extends TableRows {
-  /** Of the rows of both stores. Undefined: they are not the same. */
+  /** Compares the rows of both stores. Undefined when they differ. */
   readonly hash: string | undefined;
 }
 
-/** Where a copy goes on: behind this row of this table. */
+/** The row of a table after which a copy goes on. */
 interface Position {
   /** Its place in the list of tables. */
   readonly table: number;
@@ -85,7 +85,7 @@ async function refuseUnfit(side: CopySide, now: Micros): Promise<void> {
   const refuse = (why: string): never => {
     throw new JuryError('COPY_REFUSED', `${side.name} ${why}.`);
   };
-  if (!(await side.hasTable('kysely_migration'))) refuse('is no store');
+  if (!(await side.hasTable('kysely_migration'))) refuse('is not a store');
   const names = new Set((await side.statements.all('select name from kysely_migration')).map(({ name }) => String(name)));
   if (stepNames.some((name) => !names.has(name)))
     refuse('has the tables of an earlier release: start a service of this release on it once');
@@ -139,7 +139,7 @@ function positionText({ table, after }: Position): string {
 
 function parsedPosition(text: string): Position {
   const value = parseJson(text);
-  if (value === undefined || !isJsonObject(value)) throw new Error('the note of the copy is no JSON');
+  if (value === undefined || !isJsonObject(value)) throw new Error('the note of the copy is not JSON');
   return { table: Number(value['table']), after: Array.isArray(value['after']) ? (value['after'] as Key) : undefined };
 }
 
@@ -177,7 +177,7 @@ function sizeOf(row: SqlRow): number {
   return bytes;
 }
 
-/** From here on the target is a store of its own. */
+/** The target becomes an independent store here. */
 async function ended(from: CopySide, to: CopySide, tables: readonly CopiedTable[]): Promise<void> {
   await to.transaction(async () => {
     for (const table of tables) if (table.givesIds) await to.skipIds(table, await from.lastId(table));

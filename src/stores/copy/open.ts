@@ -1,4 +1,4 @@
-/** Opens a store for a copy, whichever engine it has. */
+/** Opens a store of either engine for a copy. */
 import { JuryError } from '../../model/errors.ts';
 import type { StoreAddress } from '../index.ts';
 import { postgresSide } from '../postgres/copy-side.ts';

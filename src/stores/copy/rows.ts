@@ -1,4 +1,4 @@
-/** Rows of a table in the order of its key, and what tells whether two stores have the same ones. */
+/** Rows of a table in the order of its key, and the check that two stores have the same ones. */
 import { createHash } from 'node:crypto';
 import type { SqlRow, SqlValue } from '../sql/statements.ts';
 import type { CopySide } from './side.ts';
@@ -6,7 +6,7 @@ import type { CopiedTable } from './tables.ts';
 
 export type Key = readonly SqlValue[];
 
-/** Rows of one page, and bytes: one row alone may have more. */
+/** Rows of one page, and bytes: a single row may have more. */
 const pageRows = 500;
 const pageBytes = 8 * 1024 * 1024;
 /** More than one row in a table without a key: it has the one of its migration. */
@@ -55,7 +55,7 @@ export function bytesOf(value: SqlValue | undefined): Uint8Array {
   return value;
 }
 
-/** Rows of a table as a number of them and a hash, which is the same in whatever order they come. */
+/** Rows of a table as a number of them and a hash, which does not depend on their order. */
 export interface Tally {
   readonly rows: number;
   readonly hash: string;

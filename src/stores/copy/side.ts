@@ -1,12 +1,12 @@
-/** One of the two stores of a copy. What the copy asks is one text for both engines; the rest stands here. */
+/** One of the two stores of a copy. The copy's statements have one text for both engines; the rest is here. */
 import type { Statements, SqlRow } from '../sql/statements.ts';
 import type { CopiedTable } from './tables.ts';
 
 export interface CopySide {
-  /** For people: without a password. */
+  /** Shown to people, so without a password. */
   readonly name: string;
   readonly statements: Pick<Statements, 'all' | 'first' | 'run'>;
-  /** Whether there is a table of this name. */
+  /** True when there is a table of this name. */
   hasTable(name: string): Promise<boolean>;
   /** Makes the tables of this release in a store without any. */
   makeTables(): Promise<void>;

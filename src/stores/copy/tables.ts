@@ -11,12 +11,12 @@ export interface CopiedTable {
   readonly columns: readonly CopiedColumn[];
   /** Columns of the primary key. Empty: the table has the one row that its migration wrote. */
   readonly key: readonly string[];
-  /** True: the engine gives ids to rows. */
+  /** True when the engine gives ids to rows. */
   readonly givesIds: boolean;
 }
 
 /**
- * What belongs to the processes on a store and not to its runs. The target fills the index of words by itself, and a step of the index
+ * Tables of the processes on a store, not of its runs. The target fills the index of words by itself, and a step of the index
  * notes how far it is in the last two.
  */
 const leftOut: ReadonlySet<string> = new Set([

@@ -77,7 +77,7 @@ export async function postgresDatabase(url: string, options: Pick<LineOptions, '
     if (ask.kind === 'backup') throw new Error('pg_dump copies the tables of PostgreSQL');
     if (ask.kind === 'close') await Promise.all(readers.map(({ close }) => close()));
     if (!isFree(ask)) return await write(ask);
-    // The connection that writes hears of the runs of other processes. Without it their runs are told as left out.
+    // The connection that writes hears of the runs of other processes. Without it their runs are reported as left out.
     const [answer] = await Promise.all([besides(ask), line.connect().catch(() => undefined)]);
     return answer;
   }

@@ -1,6 +1,6 @@
 /**
- * What the statements of the sub-stores use and PostgreSQL does not have: functions that SQLite has, or that this program adds to it. A statement is
- * then one text for both engines. They stand in the schema of the store, so no other schema sees them.
+ * Functions that the statements of the sub-stores use and PostgreSQL lacks: those of SQLite, and those that this program adds to it. A statement
+ * then has one text for both engines. They are in the schema of the store, so no other schema sees them.
  */
 
 /** SQL functions of one expression are put into the statements that call them. */

@@ -6,20 +6,20 @@ import type { SqlRow, SqlValue } from '../sql/statements.ts';
 import { schemaName } from './database-name.ts';
 import type { HearingClient } from './run-news.ts';
 
-/** Of the advisory lock of those who write; any number that other programs do not use. */
+/** Key of the writers' advisory lock: any number that other programs do not use. */
 export const writeLock = 7_304_110_853;
-/** How long a transaction may do nothing: one that stalls would keep all others from writing. */
+/** Longest time that a transaction may be idle: one that stalls would keep all others from writing. */
 const idleMs = 15_000;
 const connectMs = 10_000;
 /** Between attempts to connect. */
 const rests = { firstRestMs: 50, longestRestMs: 5_000 };
 
 export interface LineOptions {
-  /** How long a statement may take. */
+  /** Longest time of a statement. */
   readonly statementMs?: number;
   /** How much longer the answer may take, until the network counts as cut. */
   readonly answerMs?: number;
-  /** True: the server refuses statements that write. */
+  /** True when the server refuses statements that write. */
   readonly readsOnly?: boolean;
 }
 
@@ -59,7 +59,7 @@ export interface Line {
   each(begun: (client: HearingClient) => Promise<void>): Promise<void>;
   /** Connects when the connection was lost. */
   connect(): Promise<void>;
-  /** False: something between gives out process ids of its own, as poolers of connections do. */
+  /** False when something in between assigns its own process ids, as connection poolers do. */
   isDirect(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -177,7 +177,7 @@ export function lineTo(url: string, given: LineOptions = {}): Line {
 
   return {
     query,
-    // After the wait for the lock each statement sees what the one before has committed, whatever the default of the role is.
+    // After the wait for the lock each statement sees what the one before has committed, regardless of the role's default.
     begin: (patienceMs) =>
       beginWith('begin isolation level read committed', async () => {
         if (patienceMs !== undefined) {

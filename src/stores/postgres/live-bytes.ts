@@ -1,6 +1,6 @@
 /**
  * Bytes that the rows of a database take without the room of deleted ones, which PostgreSQL keeps for new rows. Runs are counted by their ids, and by the statistics
- * of the server where many between the ids are gone. What one of them takes is measured on the newest rows, with as many blocks and spans for it as there are for all.
+ * of the server where many between the ids are gone. Their size is measured on the newest rows, with as many blocks and spans for it as there are for all.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../sql/tables.ts';
@@ -13,7 +13,7 @@ const headBytes = 36;
 /** Entries of a run in all indexes, and of a row that has two. Measured on 20,000 runs. */
 const runIndexBytes = 330;
 const otherIndexBytes = 60;
-/** What the large tables are not. It does not shrink with the runs. */
+/** Size of everything but the large tables. It does not shrink with the runs. */
 const largeTables = ['runs', 'blocks', 'spans'] as const;
 
 interface Figures {

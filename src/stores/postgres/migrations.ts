@@ -8,9 +8,9 @@ import { isAway, UnfitDatabase } from './faults.ts';
 import type { Line } from './line.ts';
 import { inPostgres, postgresSchema } from './schema.ts';
 
-/** How long a statement of a step may take: a table may have millions of rows. */
+/** Longest time of a statement of a step: a table may have millions of rows. */
 const stepMs = 3_600_000;
-/** How long a step waits for a table that other replicas use. Questions of theirs that come later wait behind it. */
+/** Longest wait of a step for a table that other replicas use. Their later questions wait behind it. */
 const lockMs = 5_000;
 
 /** Rejects with UnfitDatabase when the store cannot work through this connection. `beside`: another one to the same database. */
@@ -41,9 +41,7 @@ async function isShared(line: Line, other: Line): Promise<boolean> {
 /** Rejects with UnfitDatabase when this release cannot work with the tables. `until`: the last step, for tests. */
 export async function migrated(line: Line, until?: string): Promise<void> {
   if (await hasTable(line, unfinishedCopy))
-    throw new UnfitDatabase(
-      'it holds an unfinished copy: give the same command tracejury store copy again, which goes on where it stopped',
-    );
+    throw new UnfitDatabase('it holds an unfinished copy: run the same command tracejury store copy again: it continues where it stopped');
   if (!(await isMade(line))) await alone(line, async () => ((await isMade(line)) ? undefined : await make(line, until)));
   const applied = await appliedNames(line);
   const newer = [...applied].filter((name) => !stepNames.includes(name));
@@ -74,7 +72,7 @@ async function apply(line: Line, name: string): Promise<void> {
     await line.query('insert into kysely_migration (name, timestamp) values ($1, now()::text)', [name]);
   } catch (error) {
     if (isAway(error) || !(error instanceof Error)) throw error;
-    throw new UnfitDatabase(`the step ${name} failed, and the tables are as they were before it: ${error.message}`);
+    throw new UnfitDatabase(`the step ${name} failed, and the tables are unchanged: ${error.message}`);
   }
 }
 

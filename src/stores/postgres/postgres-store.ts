@@ -1,7 +1,8 @@
 /** The store in PostgreSQL. */
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import { connectionOn, type SqlThread } from '../sql/connection.ts';
-import { sqlStore, type SqlStore } from '../sql/store.ts';
+import type { ReplayableStore } from '../../model/store/replay-store.ts';
+import { sqlStore } from '../sql/store.ts';
 import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
 import { schemaName } from './database-name.ts';
 import { storeFault } from './faults.ts';
@@ -9,7 +10,7 @@ import { plugins, postgresDatabase } from './database.ts';
 import { liveBytes } from './live-bytes.ts';
 
 /** `url`: `postgres://user:password@host:5432/database`. Rejects with a JuryError: STORE_AWAY when the database may be there later. */
-export async function postgresStore(url: string, options: ThreadOptions = {}): Promise<SqlStore> {
+export async function postgresStore(url: string, options: ThreadOptions = {}): Promise<ReplayableStore> {
   const connection = connectionOn(await opened(url, options), {
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createAdapter: () => new PostgresAdapter(),

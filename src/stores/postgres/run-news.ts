@@ -1,6 +1,6 @@
 /**
- * Tells all processes on a database of the runs that one of them writes. Each write has a position, and writers hold one lock, so positions rise in
- * the order of the commits. What a process does not hear while its connection is lost leaves a gap in the positions, which its readers are told.
+ * Announces the runs that one process writes to all processes on a database. Each write has a position, and writers hold one lock, so positions rise in
+ * the order of the commits. A process that misses some while its connection is lost finds a gap in the positions and reports it to its readers.
  */
 import type { AnnouncedRuns } from '../sql/answers.ts';
 import { sharedRecentRuns } from '../sql/recent-runs.ts';

@@ -75,7 +75,7 @@ function referredFirst(tables: readonly Made[]): readonly Made[] {
   return [...placed.values()];
 }
 
-/** Numbers and texts alone: the migrations leave times and the names of the steps. */
+/** Only numbers and texts: the migrations leave times and the names of the steps. */
 function rowsOf(from: DatabaseSync, name: string): readonly string[] {
   return from
     .prepare(`select * from "${name}"`)

@@ -118,7 +118,7 @@ interface AnnotatedVerdict {
   readonly parts: JsonValue | undefined;
 }
 
-/** What evaluators of the same names say of these runs. */
+/** Verdicts of evaluators of the same names on these runs. */
 async function verdictsFor(
   db: Db,
   rows: readonly { readonly run: number; readonly name: string }[],
@@ -148,7 +148,7 @@ function annotatedVerdict({
   return { verdict: { evaluator, kind, version, model: typeof model === 'string' ? model : undefined, word, label, ...drawn }, parts };
 }
 
-/** Of one run, by name and annotator. */
+/** Annotations of one run, by name and annotator. */
 export async function annotationsOf(db: Db, runId: number): Promise<readonly IdentifiedAnnotation[]> {
   return (
     await db
@@ -314,7 +314,7 @@ export async function settleAnnotations(tx: Tx, traces: readonly string[]): Prom
       select r.id from runs r where r.trace_id = annotations.trace_id and annotations.tenant in (r.tenant, ${anyTenant}) and (annotations.is_near = 1 or r.span_id = annotations.span_id)
       order by r.span_id = annotations.span_id desc, r.part_of is not null, r.started_us, r.ended_us desc, r.id limit 1)
     where trace_id in ${oneOf(some)}`.execute(tx);
-  // What takes the place of the label of a drawn run is one.
+  // An annotation that replaces the label of a drawn run is one.
   await sql`update annotations set probability = (
       select max(b.probability) from annotations b where b.run_id = annotations.run_id and b.tool_call = annotations.tool_call and b.name = annotations.name and b.annotator = annotations.annotator)
     where trace_id in ${oneOf(some)} and run_id is not null and probability is null`.execute(tx);
@@ -340,15 +340,8 @@ async function keptOf(tx: Tx, rows: readonly Row[]): Promise<readonly Kept[]> {
   ).rows;
 }
 
-function keyText({
-  trace_id: traceId,
-  tenant,
-  span_id: spanId,
-  tool_call: toolCall,
-  name,
-  annotator,
-}: Pick<Row, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator'>): string {
-  return JSON.stringify([traceId, tenant, spanId, toolCall, name, annotator]);
+function keyText(row: Pick<Row, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator'>): string {
+  return JSON.stringify([row.trace_id, row.tenant, row.span_id, row.tool_call, row.name, row.annotator]);
 }
 
 function fateOf(row: Row, kept: Kept | undefined): AnnotationFate {
@@ -368,7 +361,7 @@ async function countsByTrace(tx: Tx, annotations: readonly Annotation[]): Promis
   return new Map(rows.map(({ trace_id: traceId, tenant, count }) => [`${traceId} ${tenant}`, count]));
 }
 
-/** What is said of these waits for nobody, so it finds room when no other does. By trace and tenant. */
+/** Annotations of these runs wait for nothing, so they find room when no others do. Keyed by trace and tenant. */
 async function tracesWithRuns(tx: Tx, annotations: readonly Annotation[]): Promise<ReadonlySet<string>> {
   const rows = await tx
     .selectFrom('runs')
@@ -399,7 +392,7 @@ async function countWaiting(db: Db): Promise<number> {
   return count;
 }
 
-/** `parts` as verdicts are stored; a call is known by its span or by the model's id of it. Undefined verdict: the evaluator says nothing of it. */
+/** `parts` as verdicts are stored; a call is known by its span or by the model's id of it. The verdict is undefined when the evaluator has none on it. */
 export function onCall(
   verdict: AnnotatedRun['verdict'],
   parts: JsonValue | undefined,

@@ -1,4 +1,4 @@
-/** What is asked of a store's thread, and its answers: statements, and work of several statements in one transaction. The same for each engine. */
+/** Questions to a store's thread and its answers: statements, and work of several statements in one transaction. The same for each engine. */
 import type { Kysely, Transaction } from 'kysely';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { RevisionFate } from '../../model/store/replay-store.ts';
@@ -26,7 +26,7 @@ export type Ask =
       readonly parameters: readonly SqlValue[];
       readonly isFree?: boolean | undefined;
     }
-  /** Until it is done, whatever rows it gives on the way. */
+  /** Runs until it is done, and ignores rows that it gives on the way. */
   | { readonly id: number; readonly kind: 'exec'; readonly sql: string }
   /** In one transaction. A batch as one question: were each of its statements one, it would take a turn of the service for each. */
   | { readonly id: number; readonly kind: 'write'; readonly batch: Batch }
@@ -34,7 +34,7 @@ export type Ask =
   | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly NewSpanPiece[] }
   /** Likewise. */
   | { readonly id: number; readonly kind: 'revise'; readonly batch: RevisionBatch }
-  /** Counts over many runs, of which only the sums leave the thread. */
+  /** Counts over many runs; only the sums leave the thread. */
   | { readonly id: number; readonly kind: 'scan'; readonly scan: Scan }
   /** Sums by version. */
   | { readonly id: number; readonly kind: 'refresh'; readonly options: RefreshOptions }
@@ -73,13 +73,13 @@ export type Answer =
 
 export const openedId = 0;
 
-/** The answer that says of a fault what another thread can know of it. */
+/** The answer that describes a fault to another thread. */
 export function failedAnswer(id: number, error: unknown): Answer {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return { id, kind: 'failed', message: faultText(error), isDiskFull: false, code: typeof code === 'string' ? code : undefined };
 }
 
-/** A host with several addresses fails with an error for each of them, and no message of its own. */
+/** A host with several addresses fails with an error for each of them, and without a message. */
 export function faultText(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(faultText).join(', ');
   return error instanceof Error ? error.message : 'unknown error';
@@ -104,27 +104,27 @@ export interface Engine {
   readonly statements: Statements;
   /** On the same connection. */
   readonly db: Kysely<Tables>;
-  /** As the engine keeps the texts of a block. */
+  /** Texts of a block as the engine keeps them. */
   readonly packed: (body: Uint8Array) => Uint8Array;
   query(sql: string, parameters: readonly SqlValue[]): Promise<Done>;
-  /** Absent: no other process writes, and the runs of this one are kept here. */
+  /** Absent when no other process writes, and the runs of this one are kept here. */
   readonly recent?: AnnouncedRuns;
   /** `begin` takes the lock of those who write from its beginning: a transaction that reads first would fail when another process writes meanwhile. */
   transaction(step: 'begin' | 'commit' | 'rollback'): Promise<void>;
-  /** True: others write meanwhile, and the statements of one scan are to see the same rows. */
+  /** True when others write meanwhile, and the statements of one scan are to see the same rows. */
   readonly scansInTransactions?: boolean;
   exec(sql: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Database {
-  /** True: the question neither writes nor belongs to a transaction, so it waits for no other one. */
+  /** True when the question neither writes nor belongs to a transaction, so it waits for no other one. */
   isFree?(ask: Ask): boolean;
   /** Never rejects: a failure is an answer. */
   answer(ask: Ask): Promise<Answer>;
 }
 
-/** Answers one question after the other. Rejects with what the engine says. */
+/** Answers one question after the other. Rejects with the engine's error. */
 export function answering(engine: Engine): (ask: Exclude<Ask, { readonly kind: 'backup' }>) => Promise<Content> {
   const { db, statements: on } = engine;
   const to = rows(on, engine.packed);

@@ -1,6 +1,6 @@
-/** What one transaction writes, made where the runs are and cheap to send to the thread that has the file: texts, and few objects. */
+/** Content of one transaction, made where the runs are and cheap to send to the thread that has the file: texts, and few objects. */
 import { setImmediate } from 'node:timers/promises';
-import { itemRevision, type ScoredRun } from '../../model/scored-run.ts';
+import { itemRevision, type RunFault, type ScoredRun } from '../../model/scored-run.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
@@ -17,18 +17,18 @@ export interface Batch {
   readonly exports: readonly BatchExport[];
 }
 
-export interface BatchItem extends Pick<ScoredRun, 'jobs' | 'turn' | 'answered'>, Pick<StoreItem, 'matches' | 'fence'> {
+export interface BatchItem extends Pick<ScoredRun, 'jobs' | 'turn' | 'answered' | 'faults'>, Pick<StoreItem, 'matches' | 'fence'> {
   readonly run: BatchRun;
   readonly record: RunRecord;
 }
 
 export interface BatchRun extends RunKey {
   readonly revision: number;
-  /** What is said of a whole session is of its revision. */
+  /** Verdicts on a whole session have its revision. */
   readonly session?: NonNullable<Run['session']>;
   readonly columns: ReturnType<typeof runColumns> & { readonly models: string | null };
   readonly content: RunContent;
-  /** As it waits for judges; undefined unless it does. */
+  /** Defined while it waits for judges. */
   readonly waiting: Uint8Array | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface BatchExport extends Omit<NewExport, 'item'> {
   readonly item: Uint8Array;
 }
 
-/** Of so many at once: a few milliseconds in which no request is answered. A turn may take longer than a slice, and all who wait for the store wait for these. */
+/** Rows at once: a few milliseconds in which no request is answered. A turn may take longer than a slice, and all who wait for the store wait for these. */
 const sliceItems = 50;
 
 /** Others have their turn in between. */
@@ -46,13 +46,14 @@ export async function batchOf(items: readonly StoreItem[], exports: readonly New
   return { items: await inSlices(items, batchItem), exports: await inSlices(exports, batchExport) };
 }
 
-/** What one transaction writes of a replay. */
+/** The part of a replay that one transaction writes. */
 export interface RevisionBatch {
   readonly revisions: readonly {
     readonly key: RunKey;
     readonly before: number;
     readonly revision: number;
     readonly record: RunRecord;
+    readonly faults: readonly RunFault[];
     readonly exports: readonly BatchExport[];
   }[];
   readonly checkpoint: Omit<ReplayCheckpoint, 'state'> & { readonly state: string };
@@ -65,6 +66,7 @@ export async function revisionBatch(revisions: readonly Revision[], { state, ...
       before,
       revision: item.run.revision,
       record: runRecord(item),
+      faults: item.faults ?? [],
       exports: exports.map(batchExport),
     })),
     checkpoint: { ...checkpoint, state: jsonText(state) },
@@ -95,6 +97,7 @@ function batchItem(item: StoreItem): BatchItem {
     answered,
     matches,
     fence,
+    faults,
   } = item;
   const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : jobBody(run);
   return {
@@ -112,6 +115,7 @@ function batchItem(item: StoreItem): BatchItem {
     ...(answered === undefined ? {} : { answered }),
     ...(matches === undefined ? {} : { matches }),
     ...(fence === undefined ? {} : { fence }),
+    ...(faults === undefined ? {} : { faults }),
   };
 }
 

@@ -1,19 +1,19 @@
 /**
- * Texts of several runs, compressed together: one call of the compressor for many runs, and what one run says like the others costs next to nothing. A block
+ * Texts of several runs, compressed together: one call of the compressor for many runs, and text that runs share costs next to nothing. A block
  * goes when no run refers to it any more, by the triggers of its table.
  */
 import { zstdDecompressSync } from 'node:zlib';
 
-/** Bytes of texts from which on a block is full. Reading one run decompresses its whole block. */
+/** A block is full from this many bytes of text on. Reading one run decompresses its whole block. */
 const blockBytes = 64 * 1024;
 /** A character takes three bytes at most. */
 const scratchBytes = 4 * blockBytes;
 const bytesPerChar = 3;
 
-/** Where a text lies. */
+/** Position of a text. */
 export interface TextPlace {
   readonly block: number;
-  /** Of the decompressed block, in bytes; a text without a length is the whole. */
+  /** Place in the decompressed block, in bytes; a text without a length is the whole. */
   readonly at: number;
   readonly length: number | null;
 }

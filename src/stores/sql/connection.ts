@@ -1,5 +1,4 @@
-/** A store's questions, as Kysely takes a database; whatever thread answers them. */
-import type { MessagePort } from 'node:worker_threads';
+/** A store's questions, as Kysely takes a database, from any thread. */
 import { CompiledQuery, Kysely, type DatabaseConnection, type Dialect, type Driver, type KyselyPlugin, type QueryResult } from 'kysely';
 import type { AddedExport } from '../../model/store/export-store.ts';
 import type { IndexedTexts, IndexOptions, NewSpanPiece } from '../../model/store/store.ts';
@@ -24,7 +23,7 @@ export interface Connection {
   refresh(options: RefreshOptions): Promise<boolean>;
   /** Adds words to the index of texts, in one transaction. */
   indexTexts(options: IndexOptions): Promise<IndexedTexts>;
-  /** Runs that were written behind a position, through whichever client of the thread. */
+  /** Runs that were written behind a position, through any client of the thread. */
   recent(after: number | undefined): Promise<Recent>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
@@ -32,28 +31,24 @@ export interface Connection {
   backup(to: string): Promise<void>;
   /** Ends the connection, whether or not it was used. */
   stop(): Promise<void>;
-  /** For a client in another thread. Rejects where the connection has no thread of its own. */
-  port(): Promise<MessagePort>;
 }
 
 export type Answered = Exclude<Answer, { readonly kind: 'failed' }>;
 export type Question = Ask extends infer One ? (One extends Ask ? Omit<One, 'id'> : never) : never;
 
 export interface SqlThread {
-  /** Rejects with what SQLite says. */
+  /** Rejects with SQLite's error. */
   ask(question: Question): Promise<Answered>;
-  /** For another client. Absent where there is no thread, or another client has started it. */
-  port?(): Promise<MessagePort>;
   stop(): Promise<void>;
 }
 
 interface ConnectionOptions extends Omit<Dialect, 'createDriver'> {
   readonly plugins?: KyselyPlugin[];
-  /** True: questions that only read wait for no transaction. The adapter then supports several connections. */
+  /** True when questions that only read wait for no transaction. The adapter then supports several connections. */
   readonly readsBeside?: boolean;
 }
 
-/** The questions of a store, over whatever answers them. */
+/** The questions of a store, over any connection. */
 export function connectionOn(thread: SqlThread, { plugins = [], readsBeside = false, ...engine }: ConnectionOptions): Connection {
   const turn = turns();
   const db = new Kysely<Tables>({
@@ -93,10 +88,6 @@ export function connectionOn(thread: SqlThread, { plugins = [], readsBeside = fa
     async stop() {
       await db.destroy();
       await thread.stop();
-    },
-    async port() {
-      if (thread.port === undefined) throw new Error('the connection has no thread of its own');
-      return await thread.port();
     },
   };
 }
@@ -153,7 +144,7 @@ function driver(thread: SqlThread): Driver {
 
 /** Questions that write, and transactions, have their turns; others wait for nothing. */
 function driverBeside(thread: SqlThread, turn: Turn): Driver {
-  /** What ends the turn of a connection with a transaction. */
+  /** Ends the turn of a connection with a transaction. */
   const ends = new WeakMap<DatabaseConnection, () => void>();
   const ended = (on: DatabaseConnection): void => {
     ends.get(on)?.();
@@ -231,7 +222,7 @@ async function piecesWritten(inOwnTurn: Alone, thread: SqlThread, pieces: readon
   );
 }
 
-/** A Buffer may lie in memory that is much larger, or that it shares with others: all of that would go along. */
+/** A Buffer may be a view of memory that is much larger or shared: all of that would go along. */
 function ownBytes<Value>(value: Value): Value | Uint8Array {
   return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? new Uint8Array(value) : value;
 }

@@ -175,7 +175,7 @@ async function begun(
   });
 }
 
-/** Another id for an experiment of spans alone that has this one. The row id makes it unique; ids have 100 characters at most. */
+/** A new id for an experiment made only of spans whose id is taken. The row id makes it unique; ids have 100 characters at most. */
 async function giveUpId(tx: Tx, { tenant, id }: ExperimentKey): Promise<void> {
   await tx
     .updateTable('experiments')
@@ -277,7 +277,7 @@ async function merged(
 
 type LockedRow = Pick<Selectable<Tables['experiments']>, 'id' | 'results' | 'state' | 'from_spans'>;
 
-/** From this write on no other process writes until the end of the transaction. */
+/** After this write no other process writes until the end of the transaction. */
 async function lockedRow(tx: Tx, { tenant, id }: ExperimentKey, at: Micros): Promise<LockedRow | undefined> {
   return await tx
     .updateTable('experiments')

@@ -48,7 +48,7 @@ export function journalPartitionStore(db: Kysely<Tables>): JournalPartitionStore
   };
 }
 
-/** Whether each fence has ended. */
+/** For each fence, true when it has ended. */
 export async function endedFences(tx: Transaction<Tables>, fences: readonly Fence[]): Promise<(fence: Fence) => boolean> {
   if (fences.length === 0) return () => false;
   const rows = await tx

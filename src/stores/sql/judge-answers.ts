@@ -1,4 +1,4 @@
-/** What judges have answered, in the SQLite store. */
+/** Answers of judges in the SQLite store. */
 import { sql, type Kysely } from 'kysely';
 import type { JudgeAnswerStore, JudgeBatchStore, QuestionState } from '../../model/store/judge-store.ts';
 import type { Tables } from './tables.ts';

@@ -1,4 +1,4 @@
-/** What judges are still to be asked, in the SQLite store. */
+/** Open questions to judges in the SQLite store. */
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import { chunks as pieces } from '../../model/chunks.ts';
@@ -59,7 +59,7 @@ export async function writeChosen(tx: Tx, { pairs, idOf, decided }: Choices): Pr
   return fresh.filter(({ what }) => what.kind === 'decision');
 }
 
-/** Of each run and evaluator that waits. */
+/** Jobs of each run and evaluator that waits. */
 async function waitingRevisions(tx: Tx, runIds: readonly number[]): Promise<ReadonlyMap<string, number>> {
   const rows = await tx.selectFrom('judge_jobs').select(['run_id', 'name', 'revision']).where('run_id', 'in', runIds).execute();
   return new Map(rows.map(({ run_id: id, name, revision }) => [`${id} ${name}`, revision]));
@@ -74,7 +74,7 @@ export async function endJobs(
     await tx.deleteFrom('judge_jobs').where('run_id', '=', runId).where('name', '=', name).where('revision', '<=', revision).execute();
 }
 
-/** How many belong to these runs. */
+/** Number of jobs of these runs. */
 export async function jobsOf(db: Kysely<Tables>, runs: readonly number[]): Promise<number> {
   return runs.length === 0
     ? 0

@@ -1,4 +1,4 @@
-/** What judges have cost, and what is reserved for calls under way, in the SQLite store. Each transaction begins with a write, so that two processes never decide by the same sums. */
+/** Cost of judges, and reservations for calls under way, in the SQLite store. Each transaction begins with a write, so that two processes never decide by the same sums. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { isNothing, noAmount, sumOfAmounts, type Amount } from '../../model/budget.ts';
 import {
@@ -98,7 +98,7 @@ interface Place {
   readonly day: string;
 }
 
-/** What the day comes to with it. */
+/** The day's sum including it. */
 async function addSpending(tx: Tx, { account, day }: Place, { nanoUsd, requests, inputTokens, outputTokens }: Spending): Promise<Spending> {
   const sums = {
     nano_usd: sql<number>`judge_spend.nano_usd + excluded.nano_usd`,

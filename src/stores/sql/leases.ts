@@ -17,7 +17,7 @@ export function leaseEnd({ now, until }: Lease): RawBuilder<number> {
   return sql<number>`lease_clock(${now}) + ${until - now}`;
 }
 
-/** Rows that no process holds, or the owner, or one whose lease is over. For tables with the columns `owner` and `leased_us`. */
+/** Rows that no process holds, or the owner, or one whose lease is over. Tables need the columns `owner` and `leased_us`. */
 export function mayTake({ owner, now }: Lease): RawBuilder<SqlBool> {
   return sql<SqlBool>`(owner is null or owner = ${owner} or leased_us <= lease_clock(${now}))`;
 }

@@ -1,5 +1,5 @@
 /**
- * Marks in SQLite. Each mark has a character, and a run has a text of such characters, in which GLOB finds whichever are looked for: faster than an index
+ * Marks in SQLite. Each mark has a character, and a run has a text of such characters, which GLOB searches: faster than an index
  * is kept up to date for every verdict.
  */
 import { sql, type ExpressionBuilder, type Kysely } from 'kysely';
@@ -14,7 +14,7 @@ export interface KnownMark extends Mark {
   readonly char: string;
 }
 
-/** More marks than evaluators with labels of their own need; beyond it a mark has no label. A pattern of all of them is shorter than the longest of SQLite. */
+/** More marks than evaluators with their own labels need; beyond it a mark has no label. A pattern of all of them is shorter than the longest of SQLite. */
 export const marksMax = 10_000;
 
 /** Below it are the characters that a pattern reads as something else; a text holds no half of a surrogate pair. */
@@ -76,12 +76,12 @@ export function globOf(marks: readonly KnownMark[]): string {
   return `*[${marks.map(({ char }) => char).join('')}]*`;
 }
 
-/** What is marked of one evaluator. */
+/** Marks of one evaluator. */
 export interface Marked {
   readonly mark: KnownMark;
   readonly score: number | undefined;
   readonly sampleProbability: number | undefined;
-  /** Of the decision. */
+  /** Reason of the decision. */
   readonly probability: number | undefined;
   readonly by: SampledBy;
 }
@@ -95,7 +95,7 @@ interface MarkedRow {
   readonly figures: Uint8Array | null;
 }
 
-/** What is marked under that name. */
+/** Marks under that name. */
 export function markedOf(row: MarkedRow, known: ReadonlyMap<string, KnownMark>, name: string): Marked | undefined {
   let found: Marked | undefined;
   eachMark(row, known, (mark, score, sampleProbability, probability, raisedBy, upstream) => {
@@ -134,7 +134,7 @@ export function eachMark(
   }
 }
 
-/** Null: there are none. */
+/** Null when there are none. */
 export function figuresBytes(figures: readonly number[]): Uint8Array | null {
   if (figures.length === 0) return null;
   const bytes = new DataView(new ArrayBuffer(figures.length * Float64Array.BYTES_PER_ELEMENT));

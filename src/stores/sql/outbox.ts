@@ -1,4 +1,4 @@
-/** What waits for backends, as rows beside the runs that they are of. */
+/** Items that wait for backends, as rows beside their runs. */
 import { type Kysely, type Selectable, type Transaction } from 'kysely';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
@@ -104,7 +104,7 @@ export function exportStore(
         .$if(ids !== undefined, (select) => select.where('id', 'in', ids ?? []))
         .orderBy('id')
         .limit(limit);
-      // Who was given up for its age has its time again.
+      // An item given up for its age gets its time again.
       const { numUpdatedRows } = await db
         .updateTable('exports')
         .set({ state: 'waiting', attempts: 0, due_us: 0, reason: null, offered_us: now, owner: null, leased_us: null })
@@ -188,7 +188,7 @@ async function counts(db: Db): Promise<readonly ExportCount[]> {
   });
 }
 
-/** Of each row that belongs to one of these runs, its exporter. */
+/** The exporter of each row that belongs to one of these runs. */
 export async function exportersOf(db: Db, runs: readonly number[]): Promise<readonly string[]> {
   return runs.length === 0
     ? []
@@ -218,7 +218,7 @@ async function surplus(db: Db, rowsMax: number, stepMax: number): Promise<readon
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   if (count <= rowsMax) return [];
-  // The states in this order: what nobody asked for again goes before what still waits.
+  // The states in this order: items that no one asked for again go before items that still wait.
   return await db
     .selectFrom('exports')
     .select(['id', 'exporter'])
@@ -248,7 +248,7 @@ export async function writeExports(tx: Tx, to: Rows, exports: readonly RunExport
     if (!hasRun(one)) continue;
     const before = newest.get(keyText(one));
     if (before !== undefined && one.revision < before.revision) continue;
-    // A newer revision stands at its own place in the order, as it does when a batch of its own brings it.
+    // A newer revision has its own place in the order, as it does when a separate batch brings it.
     newest.delete(keyText(one));
     newest.set(keyText(one), one);
   }

@@ -97,7 +97,7 @@ async function added(tx: Tx, { queue, items, addedBy, at, dueAt, itemsMax, reope
     const mayOpen = run?.state === null || (reopens && (run?.state === 'skipped' || run?.state === 'expired'));
     if (run === undefined) outcomes.push('not_stored');
     else if (!mayOpen) {
-      // A drawn run keeps its place in the random order, whatever chooses it too.
+      // A drawn run keeps its place in the random order, even if something else chooses it too.
       if (run.item !== null && run.is_chosen === 0)
         await tx.updateTable('queue_items').set({ is_chosen: 1, why, added_by: addedBy }).where('id', '=', run.item).execute();
       outcomes.push('known');
@@ -138,7 +138,7 @@ function storedRun(tx: Tx, queue: string, { tenant, traceId, spanId }: RunKey) {
     .executeTakeFirst();
 }
 
-/** Written out, as the index holds these rows alone. */
+/** Written out, because the index holds only these rows. */
 const isOpen = sql<boolean>`state = 'open'`;
 
 async function openOf(tx: Tx, queue: string, tenant: string): Promise<number> {
@@ -252,10 +252,10 @@ async function thinned(
     .where('tenant', '=', tenant)
     .where('rate', '>', rate)
     .execute();
-  const [chosen, alone] = [left.filter((item) => item.is_chosen === 1), left.filter((item) => item.is_chosen === 0)];
+  const [chosen, unchosen] = [left.filter((item) => item.is_chosen === 1), left.filter((item) => item.is_chosen === 0)];
   await tx
     .deleteFrom('queue_items')
-    .where('id', 'in', oneOf(alone.map(({ id }) => id)))
+    .where('id', 'in', oneOf(unchosen.map(({ id }) => id)))
     .execute();
   await tx
     .updateTable('queue_items')
@@ -265,7 +265,7 @@ async function thinned(
   return [...kept, ...others.filter(isBound)].map((item) => ({ ...item, rate: Math.min(rate, item.rate ?? 1) }));
 }
 
-/** Of the items named `i`. */
+/** Columns of the items named `i`. */
 function isFree({ queue, tenant, person, people, now }: FreeItems): RawBuilder<boolean> {
   return sql<boolean>`i.queue = ${queue} ${ofTenant(tenant)} and i.state = 'open' and i.answers < ${people}
     and (i.holder is null or i.holder = ${person} or i.leased_us <= ${now}) and (i.due_us is null or i.due_us > ${now} or i.holder = ${person})
@@ -493,7 +493,7 @@ async function kept(tx: Tx, { at, people, limit }: QueueUpkeep): Promise<UpkeepC
   const ended = sql`i.state = 'open' and i.holder is not null and i.leased_us <= ${at}`;
   const lapsed = await sql<OfQueue>`update queue_items set is_lapsed = 1
     where id in (select i.id from queue_items i where ${ended} and i.is_lapsed = 0 limit ${limit}) returning queue`.execute(tx);
-  // Who holds an item may still answer it.
+  // The person who holds an item may still answer it.
   const unheld = sql`i.state = 'open' and (i.holder is null or i.leased_us <= ${at})`;
   const closing = (state: QueueItemState): RawBuilder<unknown> =>
     sql`update queue_items set state = ${state}, closed_us = ${at}, holder = null, leased_us = null`;

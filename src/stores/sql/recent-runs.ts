@@ -8,7 +8,7 @@ export const runsMax = 10_000;
 
 export interface RecentRuns {
   add(ids: Iterable<number>): void;
-  /** Runs that were written behind a position; without one, the position alone. A run that was written twice counts once, where it was written last. */
+  /** Runs that were written behind a position; without one, only the position. A run that was written twice counts once, where it was written last. */
   since(position: number | undefined): Recent;
 }
 
@@ -47,12 +47,12 @@ export function recentRuns(keepMax = runsMax): RecentRuns {
 export interface SharedRecentRuns extends Pick<RecentRuns, 'since'> {
   /** Runs at the positions up to this one. A write that was heard before changes nothing. */
   heard(position: number, ids: readonly number[]): void;
-  /** The position of the store. What was written before is unknown here. */
+  /** The position of the store. Runs written before are unknown here. */
   begin(position: number): void;
 }
 
 export function sharedRecentRuns(keepMax = runsMax): SharedRecentRuns {
-  /** By position modulo `keepMax`. */
+  /** Indexed by position modulo `keepMax`. */
   const ring: { readonly at: number; readonly id: number }[] = [];
   let position = 0;
   return {

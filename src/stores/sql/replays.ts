@@ -1,4 +1,4 @@
-/** Replays in SQLite: pages of runs with their verdicts, revisions, and checkpoints. */
+/** Replays in SQL: pages of runs with their verdicts, revisions, and checkpoints. */
 import { parseJson } from '../../model/json.ts';
 import type { ReplayStore, StoredCheckpoint } from '../../model/store/replay-store.ts';
 import { revisionBatch } from './batch.ts';

@@ -26,7 +26,7 @@ interface ReplicasTable {
   /** Hash of the settings that replicas have in common. */
   readonly configuration: string;
   readonly started_us: number;
-  /** By the clock of the store. */
+  /** Time on the clock of the store. */
   readonly seen_us: number;
   readonly skew_us: number | null;
 }

@@ -4,12 +4,13 @@ import type { RevisionFate } from '../../model/store/replay-store.ts';
 import { addEntry, parsedEntries, type RunEntry } from '../run-record.ts';
 import type { RevisionBatch } from './batch.ts';
 import { endJobs } from './judge-jobs.ts';
+import { type FaultChange, writeFaults } from './issue-writes.ts';
 import { writeExports } from './outbox.ts';
 import type { Rows } from './rows.ts';
 import { readEntries } from './run-entries.ts';
 import { verdictChanges, type WrittenRevision, writeRunRevisions } from './run-revisions.ts';
 import type { Tables } from './tables.ts';
-import { keyText, knownRuns, saveEntries, type Known } from './write.ts';
+import { isSaidBy, keyText, knownRuns, saveEntries, type Known } from './write.ts';
 
 type Tx = Transaction<Tables>;
 
@@ -43,11 +44,24 @@ export async function writeRevisions(tx: Tx, to: Rows, { revisions, checkpoint }
     );
   }
   await saveEntries(to, all, known);
+  await writeFaults(
+    tx,
+    written.flatMap((one) => faultChange(one, known.get(keyText(one.key)))),
+  );
   await writeRunRevisions(tx, rows);
   const exports = written.flatMap(({ key, exports: own }) => own.map((one) => ({ ...one, runId: idOf(key) })));
   if (exports.length > 0) await writeExports(tx, to, exports);
   await writeCheckpoint(tx, checkpoint, fates);
   return fates;
+}
+
+function faultChange(
+  { key: { tenant }, record, faults }: RevisionBatch['revisions'][number],
+  known: Known | undefined,
+): readonly FaultChange[] {
+  if (known === undefined) return [];
+  const { id: runId, startedAt, agent, version, session } = known;
+  return [{ runId, isNew: false, tenant, agent, version, startedAt, session, sessionBefore: session, faults, isSaid: isSaidBy(record) }];
 }
 
 function fateOf(known: Known | undefined, before: number): RevisionFate {

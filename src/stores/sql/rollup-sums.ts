@@ -43,7 +43,7 @@ const daysKeptMicros = 400 * dayMicros;
 
 const kinds = Object.keys(rollupShapes) as readonly RollupKind[];
 
-function startOf(at: number, width: number): number {
+export function startOf(at: number, width: number): number {
   return at - (at % width);
 }
 
@@ -70,7 +70,7 @@ function add({ counts }: Sums, at: number, value: number): void {
   counts[at] = (counts[at] ?? 0) + value;
 }
 
-/** `other` has room of its own. */
+/** `other` has extra room. */
 function withRoom(known: ReadonlyMap<string, unknown>, key: string, max: number): string {
   return known.has(key) || known.size - Number(known.has(otherRollup)) < max ? key : otherRollup;
 }
@@ -85,7 +85,7 @@ interface Agent {
   readonly tenant: string;
   readonly agent: string;
   readonly kinds: { readonly [kind in RollupKind]: Map<string, Sums> };
-  /** Runs by marks, of which nothing but the marks need be known. There are millions of runs, and few such texts. */
+  /** Runs by marks; only their marks are needed. There are millions of runs, and few such texts. */
   readonly plain: Map<string, number>;
 }
 
@@ -118,17 +118,17 @@ function sumsFor({ kinds: own }: Agent, kind: RollupKind, name: string): Sums {
   return fresh;
 }
 
-/** As PostgreSQL keeps a text. JSON within a row holds names as they were sent, and two of them may become one key. */
+/** A text as PostgreSQL keeps it. JSON within a row holds names unchanged, and two of them may become one key. */
 function storable(name: string): string {
   return name.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
-// From runs.
+// Adds runs.
 
 const columns =
   'tenant, agent, started_us, ended_us, input_tokens, output_tokens, cost_usd, status, marks, figures, tools, models, failures, session_id';
 
-interface Times {
+export interface Times {
   readonly from: number;
   readonly to: number;
 }
@@ -228,7 +228,7 @@ function addModel(agent: Agent, [name, calls, errors, input, output, cost, sketc
   if (costs !== undefined) addValue(costs, cost);
 }
 
-/** What the marks say, as often as there are runs with them. */
+/** Adds what the marks mean, as often as there are runs with them. */
 function addVerdicts(
   agent: Agent,
   said: { readonly marks: string; readonly figures: Uint8Array | null },
@@ -243,6 +243,9 @@ function addVerdicts(
       add(evaluator, ofEvaluator.scored, runs);
       add(evaluator, ofEvaluator.score, runs * score);
       addKey(evaluator, String(scoreBin(score)), runs);
+      if (mark.word === 'pass' || mark.word === 'fail' || mark.word === 'raw') add(evaluator, ofEvaluator.worded, runs);
+      if (mark.word === 'pass') add(evaluator, ofEvaluator.passedScore, runs * score);
+      if (mark.word === 'fail') add(evaluator, ofEvaluator.failedScore, runs * score);
     }
     if (mark.word === 'fail') isFailed = true;
     const weight = 1 / (sampleProbability ?? 1);
@@ -263,7 +266,7 @@ function scoreBin(score: number): number {
   return bin < 0 ? scoreEdges.length - 1 : bin;
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -304,7 +307,7 @@ export async function rollUpRest(
   const hour = (await on.first('select max(at_us) as at from rollup_changes'))?.['at'];
   if (typeof hour === 'number') {
     await on.run('delete from rollup_changes where at_us = ?', [hour]);
-    // Some of its runs are gone, so its sums stay as they are.
+    // Some of its runs are gone, so its sums stay unchanged.
     if (await isGone(hour)) return true;
     await on.run('delete from rollups where width_us = ? and at_us >= ? and at_us < ?', [fineMicros, hour, hour + hourMicros]);
     await write(on, { width: hourMicros, at: hour }, await agentsOfRuns(on, { from: hour, to: hour + hourMicros }, await marks()));
@@ -322,7 +325,9 @@ export async function rollUpRest(
   }
   if (until < today) await on.run('update rollup_days set until_us = ?', [today]);
   await drop(on, fineMicros, startOf(now - fineRollupMicros, hourMicros));
-  await drop(on, hourMicros, startOf(Math.min(keepFrom, today), hourMicros));
+  const hours = startOf(Math.min(keepFrom, today), hourMicros);
+  await drop(on, hourMicros, hours);
+  await sumsStay(on, hours);
   await drop(on, dayMicros, Math.min(keepFrom, now - daysKeptMicros));
   return false;
 }
@@ -331,11 +336,17 @@ export async function isRollupLeft(on: Statements): Promise<boolean> {
   return (await on.first('select 1 from rollup_changes limit 1')) !== undefined;
 }
 
+/** Changes of runs before this hour are not summed any more. */
+export async function sumsStay(on: Statements, before: number): Promise<void> {
+  await on.run('update version_pruned set until_us = ? where until_us < ?', [before - 1, before - 1]);
+}
+
 async function drop(on: Statements, width: number, before: number): Promise<void> {
   await on.run('delete from rollups where width_us = ? and at_us < ?', [width, before]);
 }
 
-async function daysUntil(on: Statements): Promise<number> {
+/** Start of the first day (UTC) without a sum. */
+export async function daysUntil(on: Statements): Promise<number> {
   return Number((await on.first('select until_us as until from rollup_days'))?.['until'] ?? 0);
 }
 
@@ -479,13 +490,23 @@ export async function rollups<Kind extends RollupKind>(on: Statements, kind: Kin
   };
 }
 
+function countsOf<Kind extends RollupKind>(kind: Kind, counts: readonly number[]): RollupRow<Kind>['counts'] {
+  return Object.fromEntries(rollupShapes[kind].counts.map((name, at) => [name, counts[at] ?? 0])) as RollupRow<Kind>['counts'];
+}
+
+/** The counts of a row of `rollups`. */
+export function countsOfBody<Kind extends RollupKind>(kind: Kind, body: string): RollupRow<Kind>['counts'] {
+  const [counts] = JSON.parse(body) as Body;
+  return countsOf(kind, counts);
+}
+
 function rowOf<Kind extends RollupKind>(
   kind: Kind,
   { counts, sketches, keyed }: Sums,
 ): Pick<RollupRow<Kind>, 'counts' | 'sketches' | 'keyed'> {
-  const { counts: countNames, sketches: sketchNames } = rollupShapes[kind];
+  const { sketches: sketchNames } = rollupShapes[kind];
   return {
-    counts: Object.fromEntries(countNames.map((name, at) => [name, counts[at] ?? 0])) as RollupRow<Kind>['counts'],
+    counts: countsOf(kind, counts),
     sketches: Object.fromEntries(
       sketchNames.map((name, at) => [name, sketchOfSum(sketches[at] ?? sketchSum())]),
     ) as unknown as RollupRow<Kind>['sketches'],

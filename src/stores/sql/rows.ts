@@ -20,7 +20,7 @@ export type OutboxRow = Omit<Insertable<Tables['exports']>, 'owner' | 'leased_us
 export type PieceRow = Insertable<Tables['spans']>;
 export type JoinedTraceRow = Insertable<Tables['joined_traces']>;
 
-/** What is said of a run: its columns. */
+/** Columns of a run's record. */
 export type SaidColumns = Pick<Insertable<Tables['runs']>, (typeof saidColumns)[number]>;
 
 export interface Rows {
@@ -33,13 +33,13 @@ export interface Rows {
   block(row: BlockRow): Promise<number>;
   /** The characters of these marks, a line each. */
   marks(lines: string): Promise<string>;
-  /** Ids of runs that were written since the last call, also of a later verdict alone. */
+  /** Ids of runs that were written since the last call, also when only a later verdict was. */
   touched(): readonly number[];
-  /** What was written may be gone: marks are looked up again. */
+  /** Written marks may be gone: marks are looked up again. */
   forget(): void;
   /** Resolves with its id. */
   exported(row: OutboxRow): Promise<number>;
-  /** A trace has so many pieces at most, and none of them twice: else nothing is written. */
+  /** Most pieces of a trace. If a trace has more, or has one twice, nothing is written. */
   piece(row: PieceRow): Promise<void>;
   joinedTrace(row: JoinedTraceRow): Promise<void>;
   /** Runs that started at this time have changed. */
@@ -63,8 +63,8 @@ export const listedColumns = [
   'revision',
   'part_of',
 ] as const;
-/** Of figures over many runs. */
-const figureColumns = ['prompt', 'task', 'input_tokens', 'output_tokens', 'cost_usd', 'models'] as const;
+/** Cache of figures over many runs. */
+const figureColumns = ['user_id', 'environment', 'prompt', 'task', 'input_tokens', 'output_tokens', 'cost_usd', 'models'] as const;
 const revisionColumns = [
   ...listedColumns,
   ...figureColumns,
@@ -99,7 +99,7 @@ const knownMarksMax = 2_000;
 
 /** `packed`: the body of a block as the engine stores it. */
 export function rows(on: Statements, packed: (body: Uint8Array) => Uint8Array): Rows {
-  /** Of whole texts: what is said of runs is mostly one of a few. */
+  /** Cache of whole texts: most runs share one of a few. */
   const known = new Map<string, string>();
   let touched = new Set<number>();
 

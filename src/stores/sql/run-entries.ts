@@ -1,4 +1,4 @@
-/** What is said of runs, read from blocks and written again where a batch does not. */
+/** Records of runs, read from blocks and carried over where a batch does not write them. */
 import { sql, type Kysely } from 'kysely';
 import { encodedEntries, parsedEntries, type RunEntry } from '../run-record.ts';
 import type { RunRecord } from '../../model/store/store.ts';
@@ -9,10 +9,10 @@ import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
 
-/** Of the runs of that name in the statement, and the block of their verdicts as `b`. */
+/** Columns of the runs of that name in the statement, with the block of their verdicts as `b`. */
 export const verdictsText = sql<string | null>`block_text(b.body, runs.verdicts_at, runs.verdicts_length)`;
 
-/** Ordered by name. A run of which nothing is said is not there. */
+/** Ordered by name. A run without entries is not there. */
 export async function readEntries(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, readonly RunEntry[]>> {
   if (ids.length === 0) return new Map();
   const rows = await db
@@ -30,7 +30,7 @@ function sorted(entries: readonly RunEntry[]): readonly RunEntry[] {
   return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** Of a run that is there. */
+/** Entries of a run that is there. */
 export async function writeEntries(tx: Db, id: number, entries: readonly RunEntry[]): Promise<void> {
   const { marks, figures, verdicts, failures } = encodedEntries(entries);
   const chars = await markChars(tx, marks);
@@ -42,12 +42,12 @@ export async function writeEntries(tx: Db, id: number, entries: readonly RunEntr
     .execute();
 }
 
-/** Of one text: the id of its row. */
+/** Id of the row of one text. */
 export async function blockOf(tx: Db, body: Uint8Array): Promise<number> {
   return (await tx.insertInto('blocks').values({ live: 1, body }).returning('id').executeTakeFirstOrThrow()).id;
 }
 
-/** What is said of a run, with the characters of its marks. */
+/** The record of a run, with the characters of its marks. */
 type Said = Pick<RunRecord, 'marks' | 'figures' | 'failures'>;
 
 export function saidColumns({ marks, figures, failures }: Said, place: TextPlace | undefined): SaidColumns {

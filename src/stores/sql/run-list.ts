@@ -20,7 +20,9 @@ import {
 } from '../../model/store/store.ts';
 import type { ReplayPage, ReplayQuery, ReplayRun } from '../../model/store/replay-store.ts';
 import type { EntryVerdict, RunEntry } from '../run-record.ts';
+import type { IssueId } from '../../model/store/issue-store.ts';
 import type { Connection } from './connection.ts';
+import { numberOf } from './issue-writes.ts';
 import { globOf, readMarks, type KnownMark } from './marks.ts';
 import { listedColumns, oneOf } from './rows.ts';
 import { readEntries } from './run-entries.ts';
@@ -31,7 +33,7 @@ type Db = Kysely<Tables>;
 export type ListedRun = Pick<Selectable<Tables['runs']>, (typeof listed)[number]>;
 export type Entries = ReadonlyMap<number, readonly RunEntry[]>;
 
-export const listed = ['id', ...listedColumns, 'input_tokens', 'output_tokens', 'cost_usd', 'excerpt'] as const;
+export const listed = ['id', ...listedColumns, 'user_id', 'environment', 'input_tokens', 'output_tokens', 'cost_usd', 'excerpt'] as const;
 
 /** Rows with such an annotation are read by their ids when there are no more. */
 const candidatesMax = 2_000;
@@ -107,10 +109,11 @@ interface Listed {
 
 async function readListed(db: Db, { after, limit, examine = examinedMax, ...filter }: RunQuery): Promise<Listed> {
   const wanted = await wantedRuns(db, filter);
-  const few = (await annotatedRuns(db, filter)) ?? (await runsWithText(db, filter));
+  const ofIssue = await runsOfIssue(db, filter, after);
+  const few = ofIssue?.ids ?? (await annotatedRuns(db, filter)) ?? (await runsWithText(db, filter));
   const index = few === undefined ? indexOf(filter) : 'id';
   const examined = { filter, index, after, examine };
-  const floor = isAnswered(filter, index) ? undefined : await examinedTo(db, examined);
+  const floor = ofIssue?.floor ?? (isAnswered(filter, index) ? undefined : await examinedTo(db, examined));
   const start = startColumn(index);
   const rows = await db
     .selectFrom('runs')
@@ -137,7 +140,7 @@ async function readListed(db: Db, { after, limit, examine = examinedMax, ...filt
   };
 }
 
-/** What a list goes along. Runs of one trace are few; `id` stands for a list of runs. */
+/** The index that a list follows. Runs of one trace are few; `id` means a list of runs. */
 type Index = 'id' | 'trace_id' | 'session_id' | 'task' | 'status' | 'agent' | 'start';
 
 export function indexOf({ traceId, sessionId, task, status, agent }: RunFilter): Index {
@@ -160,7 +163,7 @@ const answered: { readonly [index in Index]: readonly (keyof RunFilter)[] | unde
   start: ['from', 'to'],
 };
 
-/** Whether the index alone finds the runs, without a limit of examined ones. */
+/** True when the index by itself finds the runs, without a limit of examined ones. */
 function isAnswered(filter: RunFilter, index: Index): boolean {
   const keys = answered[index];
   return keys === undefined || Object.entries(filter).every(([key, value]) => value === undefined || keys.some((known) => known === key));
@@ -189,7 +192,7 @@ interface Examined {
   readonly examine: number;
 }
 
-/** The last run that a page examines, read from the index alone; `undefined` when the runs end before. */
+/** The last run that a page examines, read only from the index; `undefined` when the runs end before. */
 export async function examinedTo(db: Db, examined: Examined): Promise<RunPlace | undefined> {
   const row = await examinedRuns(db, examined)
     .limit(1)
@@ -240,6 +243,8 @@ const equalColumns = [
   ['version', 'version'],
   ['model', 'model'],
   ['prompt', 'prompt'],
+  ['userId', 'user_id'],
+  ['environment', 'environment'],
   ['sessionId', 'session_id'],
   ['task', 'task'],
   ['traceId', 'trace_id'],
@@ -248,7 +253,7 @@ const equalColumns = [
 
 export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns> {
   const marks = await marksOf(db, filter);
-  const { from, to, annotated, text, tool, label, minDuration, maxDuration, minCost, maxCost } = filter;
+  const { from, to, annotated, text, tool, label, issue, minDuration, maxDuration, minCost, maxCost } = filter;
   return (alias, index, ids) => {
     const column = (name: string): RawBuilder<unknown> => sql.ref(`${alias}.${name}`);
     const took = sql`(${column('ended_us')} - ${column('started_us')})`;
@@ -267,8 +272,9 @@ export async function wantedRuns(db: Db, filter: RunFilter): Promise<WantedRuns>
         : [sql`${annotated ? sql`exists` : sql`not exists`} (select 1 from annotations a where a.run_id = ${column('id')})`]),
       ...(label === undefined ? [] : [sql`exists (select 1 from annotations a where a.run_id = ${column('id')} and ${hasLabel(label)})`]),
       ...(text === undefined ? [] : [sql`${column('id')} in (${textMatches(text, ids)})`]),
-      // Names of tools stand in the list as JSON writes them, after a bracket that no name can hold unescaped.
+      // Names of tools are in the list as JSON writes them, after a bracket that no name can hold unescaped.
       ...(tool === undefined ? [] : [sql`instr(${column('tools')}, ${`[${JSON.stringify(tool)},`}) > 0`]),
+      ...(issue === undefined ? [] : [sql`${column('id')} in (select run_id from issue_runs where issue = ${placeOfIssue(issue)})`]),
       ...(minDuration === undefined ? [] : [sql`${took} >= ${minDuration}`]),
       ...(maxDuration === undefined ? [] : [sql`${took} <= ${maxDuration}`]),
       ...(minCost === undefined ? [] : [sql`${column('cost_usd')} >= ${minCost}`]),
@@ -289,11 +295,38 @@ async function marksOf(db: Db, { verdict, evaluator }: RunFilter): Promise<reado
   return (await readMarks(db)).filter(({ name, word }) => word !== null && (evaluator ?? name) === name && (verdict ?? word) === word);
 }
 
-/** Of an annotation `a`: the text is the label, or `name=label`. */
+/** Condition on an annotation `a`: the text is the label, or `name=label`. */
 function hasLabel(text: string): RawBuilder<boolean> {
   const sign = text.indexOf('=');
   if (sign < 0) return sql<boolean>`a.label = ${text}`;
   return sql<boolean>`(a.label = ${text} or (a.label = ${text.slice(sign + 1)} and a.name = ${text.slice(0, sign)}))`;
+}
+
+/** The issue that has the runs of this one: itself, or the one that it was merged into. */
+function placeOfIssue(issue: IssueId): RawBuilder<number> {
+  const id = numberOf(issue);
+  return sql<number>`coalesce((select merged_into from issues where id = ${id}), ${id})`;
+}
+
+/** The next runs of the issue. `floor`: the last of them when there are more. */
+async function runsOfIssue(
+  db: Db,
+  { issue, traceId, from = 0, to = Number.MAX_SAFE_INTEGER }: RunFilter,
+  after: RunPlace | undefined,
+): Promise<{ readonly ids: readonly number[]; readonly floor: RunPlace | undefined } | undefined> {
+  if (issue === undefined || traceId !== undefined) return undefined;
+  const rows = await db
+    .selectFrom('issue_runs')
+    .select(['run_id as id', 'started_us as startedAt'])
+    .where('issue', '=', placeOfIssue(issue))
+    .where('started_us', '>=', from)
+    .where('started_us', '<', to)
+    .$if(after !== undefined, (select) => select.where(sql<boolean>`(started_us, run_id) < (${after?.startedAt}, ${after?.id})`))
+    .orderBy('started_us', 'desc')
+    .orderBy('run_id', 'desc')
+    .limit(candidatesMax)
+    .execute();
+  return { ids: rows.map(({ id }) => id), floor: rows.length < candidatesMax ? undefined : rows.at(-1) };
 }
 
 /** Runs with such an annotation when they are few; `undefined` when they are many, or the filter names none. */
@@ -329,7 +362,7 @@ async function unindexedRuns(db: Db): Promise<number> {
   return rows[0]?.runs ?? 0;
 }
 
-/** By the ids of their rows. */
+/** Rows are chosen by id. */
 export async function labelsOf(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, readonly RunLabel[]>> {
   if (ids.length === 0) return new Map();
   const { rows } = await sql<RunLabel & { readonly id: number }>`
@@ -349,6 +382,8 @@ export function runRow(row: ListedRun, entries: Entries): Omit<RunRow, 'labels'>
     service: row.service ?? undefined,
     version: row.version ?? undefined,
     sessionId: row.session_id ?? undefined,
+    userId: row.user_id ?? undefined,
+    environment: row.environment ?? undefined,
     model: row.model ?? undefined,
     startedAt: row.started_us,
     endedAt: row.ended_us,

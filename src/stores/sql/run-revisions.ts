@@ -1,4 +1,4 @@
-/** What each revision of a run changed against the one before. The row of a run holds its newest revision alone. */
+/** Changes of each revision of a run against the one before. The row of a run holds only its newest revision. */
 import type { Kysely, Transaction } from 'kysely';
 import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonValue } from '../../model/json.ts';
 import { type RevisionChange, type RunRevision, revisionsKeptMax } from '../../model/store/store.ts';
@@ -6,12 +6,12 @@ import type { ToolCounts } from '../run-counts.ts';
 import type { RunEntry } from '../run-record.ts';
 import type { Tables } from './tables.ts';
 
-/** What is compared of the row of a run. */
+/** Columns of a run that are compared. */
 export type ComparedColumns = Pick<Tables['runs'], 'completeness' | 'status' | 'ended_us' | 'tools' | 'input_tokens' | 'output_tokens'>;
 
 export const comparedColumns = ['completeness', 'status', 'ended_us', 'tools', 'input_tokens', 'output_tokens'] as const;
 
-/** Of one revision. */
+/** Changes of one revision. */
 const changesMax = 100;
 
 export function columnChanges(before: ComparedColumns, after: ComparedColumns): readonly RevisionChange[] {

@@ -14,7 +14,7 @@ const rowsPerStep = 1_000;
 const contentCharsPerStep = 4_000_000;
 
 export const textTables: readonly string[] = [
-  // The words themselves are in the index alone. Without places a word is in a run or not, which is all that a search asks.
+  // The words themselves are only in the index. Without places a word is in a run or not, which is all that a search asks.
   "create virtual table run_texts using fts5(words, content='', contentless_delete=1, detail=none, tokenize='ascii')",
   // Runs from the oldest to the newest of these are in the index.
   'create table run_texts_state (newest_id integer not null, oldest_id integer not null) strict',
@@ -122,7 +122,7 @@ export interface TextsQuery {
 /** Characters of an input, and of an answer, in which words are looked up without the index. */
 const charsReadMax = 100_000;
 
-/** Which of these runs have the words in their stored texts, whether they are in the index or not. */
+/** Finds the runs that have the words in their stored texts, whether they are in the index or not. */
 export async function runsWithWords(on: Statements, { ids, text }: TextsQuery): Promise<readonly number[]> {
   const terms = searchTerms(text);
   const content =

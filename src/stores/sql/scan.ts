@@ -5,9 +5,10 @@ import type { RollupKind, RollupQuery, Rollups } from '../../model/store/rollup-
 import type { VersionFigure, VersionQuery } from '../../model/store/version-store.ts';
 import { rollups } from './rollup-sums.ts';
 import { versionFigures } from './version-totals.ts';
-import type { Decision, VerdictWord } from '../../model/verdict.ts';
+import type { Decision } from '../../model/verdict.ts';
 import type { SessionRow, WorstTurns } from '../../model/store/session-list.ts';
 import { runsWithWords, type TextsQuery } from './run-texts.ts';
+import { summedVerdicts } from './summary-sums.ts';
 import { sessionSums, type SessionsQuery } from './session-sums.ts';
 import { sessionWorstTurns, type WorstTurnsQuery } from './worst-turns.ts';
 import { addEncoded, addValue, encodedSketch, sketchOfSum, sketchSum, type SketchSum } from '../../statistics/sketch-sum.ts';
@@ -25,7 +26,7 @@ export type Scan =
   | { readonly of: 'versions'; readonly query: VersionQuery }
   | { readonly of: 'texts'; readonly query: TextsQuery };
 
-/** Unordered, unless it says otherwise. */
+/** Unordered unless stated otherwise. */
 export interface Scanned {
   readonly summary: readonly SummaryRow[];
   readonly tools: readonly ToolRow[];
@@ -84,7 +85,7 @@ function runsOf(
   ]);
 }
 
-/** Values of a split that are told apart while runs are counted. Spans name them, so there may be any number. */
+/** Values of a split that are counted separately. Spans name them, so there may be any number. */
 const splitNamesMax = 2_000;
 
 /** The value of a run under a split, of a bounded number of values. */
@@ -134,7 +135,8 @@ const noMean = (): Mean => ({ sum: 0, error: 0, count: 0 });
 
 const meanOf = ({ sum, error, count }: Mean): number | undefined => (count === 0 ? undefined : (sum + error) / count);
 
-async function summary(on: Statements, { evaluator, bucketMicros, by, ...period }: SummaryQuery): Promise<readonly SummaryRow[]> {
+async function summary(on: Statements, query: SummaryQuery): Promise<readonly SummaryRow[]> {
+  const { evaluator, bucketMicros, by, ...period } = query;
   const all = await knownMarks(on);
   const byChar = marksByChar(all);
   const wanted = all.filter(({ name, word }) => word !== null && (evaluator === undefined || name === evaluator));
@@ -143,29 +145,54 @@ async function summary(on: Statements, { evaluator, bucketMicros, by, ...period 
   const counts = new Map<string | undefined, number>();
   /** By value of the split, bucket and mark: of one evaluator and word there may be several marks. */
   const splits = new Map<string | undefined, Map<number, Map<KnownMark, Group>>>();
-  for await (const rows of runsOf(on, `started_us, marks, figures, ${by ?? 'null'}`, period, {
-    condition: 'glob(?, marks)',
-    value: globOf(wanted),
-  }))
-    for (const [startedAt, marks, figures, value] of rows) {
-      const of = valueOf(value);
-      counts.set(of, (counts.get(of) ?? 0) + 1);
-      const at = Number(startedAt) - (Number(startedAt) % bucketMicros);
-      const buckets = splits.get(of) ?? new Map<number, Map<KnownMark, Group>>();
-      splits.set(of, buckets);
-      const bucket = buckets.get(at) ?? new Map<KnownMark, Group>();
-      buckets.set(at, bucket);
-      eachMark({ marks: String(marks), figures: figures as Uint8Array | null }, byChar, (mark, score) => {
-        let group = bucket.get(mark);
-        if (group === undefined) bucket.set(mark, (group = { mean: noMean(), count: 0 }));
-        group.count++;
-        if (score !== undefined) addTo(group.mean, score);
-      });
-    }
+  const { verdicts, rest } = await summedVerdicts(on, query);
+  const [columns, more] = [`started_us, marks, figures, ${by ?? 'null'}`, { condition: 'glob(?, marks)', value: globOf(wanted) }];
+  for (const times of rest)
+    for await (const rows of runsOf(on, columns, { ...period, ...times }, more))
+      for (const [startedAt, marks, figures, value] of rows) {
+        const of = valueOf(value);
+        counts.set(of, (counts.get(of) ?? 0) + 1);
+        const at = Number(startedAt) - (Number(startedAt) % bucketMicros);
+        const buckets = splits.get(of) ?? new Map<number, Map<KnownMark, Group>>();
+        splits.set(of, buckets);
+        const bucket = buckets.get(at) ?? new Map<KnownMark, Group>();
+        buckets.set(at, bucket);
+        eachMark({ marks: String(marks), figures: figures as Uint8Array | null }, byChar, (mark, score) => {
+          let group = bucket.get(mark);
+          if (group === undefined) bucket.set(mark, (group = { mean: noMean(), count: 0 }));
+          group.count++;
+          if (score !== undefined) addTo(group.mean, score);
+        });
+      }
   const nameOf = mostOf(counts);
   const kept = new Map<string | undefined, Map<number, Map<KnownMark, Group>>>();
   for (const [value, buckets] of splits) joinBuckets(kept, nameOf(value), buckets);
-  return [...kept].flatMap(([of, buckets]) => [...buckets].flatMap(([at, bucket]) => summaryRows({ at, of }, bucket, wanted)));
+  const rows = [...kept].flatMap(([of, buckets]) => [...buckets].flatMap(([at, bucket]) => summaryRows({ at, of }, bucket, wanted)));
+  const summed = verdicts.map(({ scores: sum, ...row }) => ({
+    ...row,
+    of: undefined,
+    mean: { ...noMean(), ...(sum === undefined ? {} : { sum, count: row.count }) },
+  }));
+  return joinedRows([...rows, ...summed]).map(({ mean, ...row }) => ({ ...row, score: meanOf(mean) }));
+}
+
+interface Row extends Pick<SummaryRow, 'at' | 'of' | 'name' | 'verdict'> {
+  readonly mean: Mean;
+  count: number;
+}
+
+function joinedRows(rows: Iterable<Row>): readonly Row[] {
+  const joined = new Map<string, Row>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.of, row.at, row.verdict, row.name]);
+    const known = joined.get(key);
+    if (known === undefined) joined.set(key, row);
+    else {
+      known.count += row.count;
+      joinTo(known.mean, row.mean);
+    }
+  }
+  return [...joined.values()];
 }
 
 type Buckets = Map<number, Map<KnownMark, Group>>;
@@ -196,18 +223,12 @@ function summaryRows(
   place: Pick<SummaryRow, 'at' | 'of'>,
   bucket: ReadonlyMap<KnownMark, Group>,
   wanted: readonly KnownMark[],
-): readonly SummaryRow[] {
-  const rows = new Map<string, { readonly name: string; readonly verdict: VerdictWord; readonly mean: Mean; count: number }>();
-  for (const mark of wanted) {
+): readonly Row[] {
+  return wanted.flatMap((mark) => {
     const { name, word } = mark;
     const group = bucket.get(mark);
-    if (group === undefined || word === null) continue;
-    const row = rows.get(`${word} ${name}`) ?? { name, verdict: word, mean: noMean(), count: 0 };
-    row.count += group.count;
-    joinTo(row.mean, group.mean);
-    rows.set(`${word} ${name}`, row);
-  }
-  return [...rows.values()].map(({ name, verdict, mean, count }) => ({ ...place, name, verdict, count, score: meanOf(mean) }));
+    return group === undefined || word === null ? [] : [{ ...place, name, verdict: word, ...group }];
+  });
 }
 
 interface ToolGroup {
@@ -220,7 +241,7 @@ interface ToolGroup {
   readonly took: Mean;
   timed: number;
   readonly times: SketchSum;
-  /** By path and keyword. */
+  /** Keyed by path and keyword. */
   readonly failures: Map<string, ArgumentFailures>;
 }
 

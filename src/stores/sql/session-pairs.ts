@@ -5,13 +5,13 @@ import type { Statements } from './statements.ts';
 
 /** Runs of a session that are looked at, before the first one of a time. */
 const earlierRunsMax = 200;
-/** How long before. */
+/** Time to look back. */
 const lookBackMicros = 24 * 3_600_000_000;
 
 interface SessionRun {
   readonly tenant: string;
   readonly agent: string;
-  /** Absent: runs of all versions are pairs. */
+  /** When absent, runs of all versions are pairs. */
   readonly version?: string;
   readonly session: string;
   readonly marks: string;
@@ -19,8 +19,8 @@ interface SessionRun {
 }
 
 /**
- * Called for each run of a time, in any order: tells for the run, and for each of its verdicts, how many the session had before, of runs or from the
- * same evaluator. Of m verdicts these are m·(m − 1) / 2 together, so sums of several times add up. The first run of a session gives a promise, as
+ * Called for each run of a time, in any order: returns for the run, and for each of its verdicts, how many the session had before, of runs or from the
+ * same evaluator. For m verdicts these are m·(m − 1) / 2 together, so sums of several times add up. The first run of a session gives a promise, as
  * its earlier runs are read; the next call waits for it.
  */
 export type SessionPairs = (run: SessionRun, visit: (evaluator: string, earlier: number) => void) => Promise<void> | undefined;

@@ -14,7 +14,7 @@ const runsMax = 10_000;
 const runsOfSession = `select started_us, ended_us, agent, input_tokens, output_tokens, cost_usd, marks, figures from runs
   where session_id = ? and +tenant = ? and part_of is null order by started_us desc, id desc limit ${sessionRunsMax + 1}`;
 
-/** Of the first sessions, in their order: of one at least, and of all unless they have very many runs. */
+/** Sums of the first sessions, in their order: of at least one, and of all unless they have very many runs. */
 export async function sessionSums(
   on: Statements,
   { sessions }: SessionsQuery,
@@ -102,7 +102,8 @@ type Worst = NonNullable<SessionRow['worst']>;
 
 function isWorse(one: Worst, other: Worst): boolean {
   if ((one.verdict === 'fail') !== (other.verdict === 'fail')) return one.verdict === 'fail';
-  return one.score < other.score;
+  // The order of the runs and their marks decides nothing.
+  return one.score === other.score ? one.name < other.name : one.score < other.score;
 }
 
 function rowOf({ agents, ...sum }: Sum, session: Pick<SessionRow, 'tenant' | 'id'>): SessionRow {

@@ -138,7 +138,7 @@ async function makeRoom(tx: Tx, session: number): Promise<number> {
   return 1;
 }
 
-/** These runs turned out to be parts of others: they are no turns. */
+/** These runs turned out to be parts of others, so they are not turns. */
 export async function forgetTurns(tx: Tx, runIds: readonly number[]): Promise<void> {
   for (const some of chunks(runIds)) {
     const gone = await tx.deleteFrom('session_turns').where('run_id', 'in', some).returning('session').execute();
@@ -152,7 +152,7 @@ export async function forgetTurns(tx: Tx, runIds: readonly number[]): Promise<vo
   }
 }
 
-/** Before these runs go: what is said of their sessions from now on tells that it has not seen these turns. */
+/** Called before these runs go: later verdicts on their sessions note that they have not seen these turns. */
 export async function countGoneTurns(tx: Tx, runIds: readonly number[]): Promise<void> {
   for (const some of chunks(runIds)) {
     const gone = tx

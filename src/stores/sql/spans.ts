@@ -9,7 +9,7 @@ import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
 
-/** Of all traces that are asked about together. */
+/** Limit for all traces of one question. */
 const knownRunsMax = 100_000;
 
 /** In the transaction that is open. */

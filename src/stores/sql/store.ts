@@ -13,6 +13,7 @@ import { experimentStore } from './experiments.ts';
 import { processStore } from './processes.ts';
 import { queueStore } from './queues.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './outbox.ts';
+import { issueStore, pruneIssues } from './issues.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { countGoneTurns, sessionStore, isUnjudged } from './sessions.ts';
 import { signInStore } from './sign-ins.ts';
@@ -29,14 +30,14 @@ import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
 import { notePruned, versionStore } from './versions.ts';
 
-/** What the engines do each in its way. */
+/** Operations that each engine does in its way. */
 export interface Upkeep {
   readonly isDurable: boolean;
-  /** True: other processes may write to the store at the same time. */
+  /** True when other processes may write to the store at the same time. */
   readonly isShared: boolean;
   /** Bytes that the store takes. */
   usedBytes(): Promise<number>;
-  /** Bytes of the rows alone: they become fewer with each row that goes. */
+  /** Bytes of only the rows: they become fewer with each row that goes. */
   liveBytes(): Promise<number>;
   /** Gives some of the room of deleted rows back. */
   giveBack(): Promise<void>;
@@ -44,12 +45,7 @@ export interface Upkeep {
   otherWrites(): Promise<number>;
 }
 
-export interface SqlStore extends ReplayableStore {
-  /** For a store in another thread, on the same connection. */
-  port: Connection['port'];
-}
-
-export function sqlStore(connection: Connection, upkeep: Upkeep): Omit<SqlStore, 'backup'> {
+export function sqlStore(connection: Connection, upkeep: Upkeep): Omit<ReplayableStore, 'backup'> {
   const { db } = connection;
   let stopped: Promise<void> | undefined;
   return {
@@ -78,6 +74,7 @@ export function sqlStore(connection: Connection, upkeep: Upkeep): Omit<SqlStore,
     experiments: experimentStore(db),
     queues: queueStore(db),
     ruleMatches: ruleMatchStore(db),
+    issues: issueStore(db),
     journalPartitions: journalPartitionStore(db),
     replays: replayStore(connection),
     replicas: replicaStore(db, upkeep),
@@ -94,7 +91,6 @@ export function sqlStore(connection: Connection, upkeep: Upkeep): Omit<SqlStore,
     indexTexts: connection.indexTexts,
     usage: () => usageOf(db, upkeep),
     prune: (limits) => pruned(db, upkeep, limits),
-    port: connection.port,
     stop: () => (stopped ??= connection.stop()),
   };
 }
@@ -120,6 +116,7 @@ async function pruned(db: Kysely<Tables>, { liveBytes: used, giveBack }: Upkeep,
   }
   const spans = await forgetSpans(db, { of: gone, before: contentBefore, piecesMax: stepRuns });
   const surplus = await pruneExports(db, retention);
+  await pruneIssues(db, runsBefore);
   const emptied = await db
     .selectFrom('runs')
     .select('id')
@@ -161,7 +158,7 @@ async function runsTooMany(db: Kysely<Tables>, used: number, bytesMax: number): 
   return surplusRuns({ used, bytesMax, runs: (last ?? 0) - (first ?? 1) + 1 });
 }
 
-/** Each count reads an index alone. */
+/** Each count reads only an index. */
 async function usageOf(db: Kysely<Tables>, { usedBytes: used }: Upkeep): Promise<StoreUsage> {
   const { runs } = await db
     .selectFrom('runs')
@@ -174,9 +171,9 @@ async function usageOf(db: Kysely<Tables>, { usedBytes: used }: Upkeep): Promise
   return { bytes: await used(), runs, oldestAt: oldest ?? undefined };
 }
 
-// Which runs stay although they are too old: those that somebody still waits for.
+// Runs that stay although they are too old, because something still waits for them.
 
-/** Of a run: no backend waits for its scores, and no judge is to be asked about it or its session. */
+/** True for a run when no backend waits for its scores, and no judge is to be asked about it or its session. */
 function isNotAwaited({ jobsBefore, turnsBefore }: Pick<Retention, 'jobsBefore' | 'turnsBefore'>) {
   return ({ and, exists, not, selectFrom }: ExpressionBuilder<Tables, 'runs'>): ExpressionWrapper<Tables, 'runs', SqlBool> =>
     and([

@@ -1,8 +1,10 @@
 /** The tables of the SQLite store, as the queries see them. Times are microseconds since the epoch. */
 import type { Generated } from 'kysely';
+import type { AlertTables } from './alert-tables.ts';
+import type { IssueTables } from './issue-tables.ts';
 import type { ReplicaTables } from './replica-tables.ts';
 
-export interface Tables extends ReplicaTables {
+export interface Tables extends AlertTables, IssueTables, ReplicaTables {
   readonly runs: RunsTable;
   readonly run_revisions: RunRevisionsTable;
   readonly verdict_marks: VerdictMarksTable;
@@ -31,8 +33,6 @@ export interface Tables extends ReplicaTables {
   readonly rollups: RollupsTable;
   readonly rollup_changes: RollupChangesTable;
   readonly rollup_days: RollupDaysTable;
-  readonly alert_states: AlertStatesTable;
-  readonly alert_marks: AlertMarksTable;
   readonly datasets: DatasetsTable;
   readonly dataset_versions: DatasetVersionsTable;
   readonly dataset_examples: DatasetExamplesTable;
@@ -86,7 +86,7 @@ interface RunsTable {
   readonly content_gone: string | null;
   /** A character for each evaluator that has said something. */
   readonly marks: string;
-  /** Of the marks: doubles, little-endian. */
+  /** Numbers of the marks: doubles, little-endian. */
   readonly figures: Uint8Array | null;
   /** Calls by tool, as JSON. */
   readonly tools: string | null;
@@ -97,8 +97,10 @@ interface RunsTable {
   /** The run as JSON, in a block; null: not kept. */
   readonly content_block: number | null;
   readonly content_at: number | null;
-  /** Null: the whole block. */
+  /** Null for the whole block. */
   readonly content_length: number | null;
+  readonly user_id: string | null;
+  readonly environment: string | null;
   /** Hash of the system prompt. */
   readonly prompt: string | null;
   readonly task: string | null;
@@ -129,7 +131,7 @@ interface RunTextsWaitingTable {
   readonly run_id: number;
 }
 
-/** Figures of the runs of a time, by agent and by what the kind says. The empty text: there is none. */
+/** Figures of the runs of a time, by agent and by the kind's key. Empty when there is none. */
 interface RollupsTable {
   readonly kind: string;
   readonly width_us: number;
@@ -159,16 +161,16 @@ export interface VersionFiguresTable {
   readonly version: string;
   /** Empty: over all tasks. */
   readonly task: string;
-  /** What is summed. */
+  /** The summed figure. */
   readonly kind: string;
-  /** Of the evaluator, the model, the prompt or the bin. */
+  /** Name of the evaluator, the model, the prompt or the bin. */
   readonly name: string;
   readonly at_us: number;
   readonly width_us: number;
   readonly runs: number;
   readonly weight: number;
   readonly value: number;
-  /** Of the least probability: Σ s and Σ s·value. */
+  /** Sums of the shares of the least probability: Σ s and Σ s·value. */
   readonly share: number;
   readonly share_value: number;
   readonly first_us: number;
@@ -184,28 +186,6 @@ interface VersionChangesTable {
 interface VersionPrunedTable {
   /** Start of the last run that was pruned. */
   readonly until_us: number;
-}
-
-interface AlertMarksTable {
-  readonly id: Generated<number>;
-  readonly kind: 'silence' | 'acknowledged';
-  readonly alert: string;
-  /** Null: all agents. */
-  readonly agent: string | null;
-  readonly tenant: string;
-  readonly author: string;
-  readonly note: string;
-  readonly at_ms: number;
-  readonly until_ms: number | null;
-  readonly firing_ms: number | null;
-}
-
-interface AlertStatesTable {
-  readonly alert: string;
-  /** The agent that it looks at. */
-  readonly agent: string;
-  /** JSON. */
-  readonly state: string;
 }
 
 /** Their characters follow from the codes. */
@@ -254,9 +234,9 @@ interface ExportsTable {
   readonly offered_us: number;
   readonly due_us: number;
   readonly reason: string | null;
-  /** What is sent, as JSON, compressed. */
+  /** The item as compressed JSON. */
   readonly item: Uint8Array;
-  /** The process that sends it until then; null where one process alone has the store. */
+  /** The process that sends it until then; null where a single process has the store. */
   readonly owner: string | null;
   readonly leased_us: number | null;
 }
@@ -264,7 +244,7 @@ interface ExportsTable {
 interface AnnotationsTable {
   readonly id: Generated<number>;
   readonly trace_id: string;
-  /** `*`: whichever the trace belongs to. */
+  /** `*` matches the tenant of the trace. */
   readonly tenant: string;
   /** Empty: the outermost run of the trace. */
   readonly span_id: string;
@@ -281,7 +261,7 @@ interface AnnotationsTable {
   /** When it was given. */
   readonly at_us: number;
   readonly received_us: number;
-  /** Null: it waits for its run. */
+  /** Null while it waits for its run. */
   readonly run_id: number | null;
   /** With which a queue drew the run; null: it was chosen. */
   readonly probability: number | null;
@@ -306,7 +286,7 @@ interface JudgeReservationsTable {
   readonly renewed_us: number;
 }
 
-/** What may have been used in the last seconds. */
+/** May have been used in the last seconds. */
 interface JudgeMinutesTable {
   readonly account: string;
   readonly second: number;
@@ -324,19 +304,19 @@ interface JudgeJobsTable {
   readonly party: string;
   readonly options_hash: string;
   readonly probability: number;
-  /** Null: it was not raised. */
+  /** Null when it was not raised. */
   readonly raised_by: number | null;
-  /** Null: there was no sampler before the service. */
+  /** Null when there was no sampler before the service. */
   readonly upstream: number | null;
   readonly offered_us: number;
   /** The run, compressed. */
   readonly body: Uint8Array;
-  /** Who asks about it, and until when; null: nobody. */
+  /** The process that asks about it, and until when; null when none does. */
   readonly owner: string | null;
   readonly leased_us: number | null;
 }
 
-/** Of one evaluator. */
+/** Jobs of one evaluator. */
 interface SessionsTable {
   readonly id: Generated<number>;
   readonly tenant: string;
@@ -346,19 +326,19 @@ interface SessionsTable {
   readonly kind: string;
   readonly party: string;
   readonly options_hash: string;
-  /** Null: it was passed over. */
+  /** Null when it was passed over. */
   readonly probability: number | null;
   readonly revision: number;
   /** The revision that was made a job last. */
   readonly handed_on: number;
-  /** How often one was. */
+  /** Number of times that one was. */
   readonly times: number;
   /** Turns that had no room. */
   readonly left_out: number;
   /** The first change since then. */
   readonly since_us: number;
   readonly changed_us: number;
-  /** Where its job and its verdict stand. */
+  /** Key of its job and its verdict. */
   readonly run_id: number | null;
 }
 
@@ -376,7 +356,7 @@ interface SessionTurnsTable {
 interface JudgeAnswersTable {
   readonly key: string;
   readonly answered_us: number;
-  /** Of the value. */
+  /** Hash of the value. */
   readonly chars: number;
   /** JSON. */
   readonly value: string;
@@ -386,7 +366,7 @@ interface JudgeBatchesTable {
   readonly id: string;
   readonly judge: string;
   readonly endpoint: string;
-  /** Null: nobody knows whether it was created. */
+  /** Null when it is not known whether it was created. */
   readonly remote_id: string | null;
   readonly prepared_us: number;
   /** The process that looks after it, and until when. */
@@ -396,7 +376,7 @@ interface JudgeBatchesTable {
 
 interface JudgeBatchQuestionsTable {
   readonly question: string;
-  /** Null: it is answered. */
+  /** Null once it is answered. */
   readonly batch_id: string | null;
   readonly answered_us: number | null;
   readonly answer: string | null;
@@ -428,7 +408,7 @@ interface DatasetsTable {
   readonly name: string;
   /** The newest one. */
   readonly version: number;
-  /** Of the newest version. */
+  /** Number of examples of the newest version. */
   readonly examples: number;
   readonly created_us: number;
   readonly changed_us: number;
@@ -479,7 +459,7 @@ interface ExperimentsTable {
   readonly ended_us: number | null;
   /** Number of results. */
   readonly results: Generated<number>;
-  /** 1: spans alone have begun it, and their runs are its results. */
+  /** 1 when it was made from spans, and their runs are its results. */
   readonly from_spans: Generated<number>;
   /** When it began, or its last result came. */
   readonly changed_us: Generated<number>;
@@ -497,7 +477,7 @@ interface ExperimentResultsTable {
   readonly example_id: string;
   readonly repeat: number;
   readonly status: string;
-  /** Null: the result has no run. */
+  /** Null when the result has no run. */
   readonly trace_id: string | null;
   readonly span_id: string | null;
   /** JSON, compressed when it is long. */
@@ -522,7 +502,7 @@ interface ReplaysTable {
 }
 
 /** Runs in annotation queues. */
-/** Runs whose draw is decided, whatever became of them. */
+/** Runs whose draw is decided, drawn or not. */
 interface QueueOffersTable {
   readonly run_id: number;
   readonly queue: string;
@@ -545,14 +525,14 @@ interface QueueItemsTable {
   readonly why: string;
   readonly added_by: string;
   readonly entered_us: number;
-  /** Null: it never expires. */
+  /** Null when it never expires. */
   readonly due_us: number | null;
   readonly state: string;
-  /** Null: it is open. */
+  /** Null while it is open. */
   readonly closed_us: number | null;
   readonly answers: Generated<number>;
   readonly skips: Generated<number>;
-  /** The person with the lease; null: nobody. */
+  /** The person with the lease, or null. */
   readonly holder: string | null;
   /** The end of the lease. */
   readonly leased_us: number | null;
@@ -576,7 +556,7 @@ interface QueueItemsTable {
   readonly is_ahead: Generated<number>;
 }
 
-/** Of one person on one item. */
+/** One person's response to one item. */
 interface QueueResponsesTable {
   readonly item_id: number;
   readonly person: string;
@@ -595,6 +575,6 @@ interface RuleMatchesTable {
   readonly rule: string;
   readonly run_id: number;
   readonly at_us: number;
-  /** What must hold on the stored run, as JSON; null: the run matches. */
+  /** Conditions on the stored run, as JSON; null when the run matches. */
   readonly residual: string | null;
 }

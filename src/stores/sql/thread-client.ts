@@ -1,10 +1,9 @@
 /** The thread of a store, from the side of those who ask it. */
 import { getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { diskFullText } from '../../model/errors.ts';
 import { openedId, type Answer, type Ask, type Database } from './answers.ts';
-import type { NewClient } from './clients.ts';
 import type { Answered, Question, SqlThread } from './connection.ts';
 
 /** Given to the thread when it starts. */
@@ -17,13 +16,10 @@ export interface ThreadOptions {
   readonly onThread?: (thread: Worker) => void;
   /** The database refused because the disk is full. */
   readonly onDiskFull?: () => void;
-  /** The thread that another one has started: asked for a port at first, and again when the port has closed. */
-  readonly ports?: () => Promise<MessagePort>;
 }
 
 /** The thread that the options ask for. `open` opens the database where there is none. Rejects when the database cannot be opened. */
 export async function threadOf(data: ThreadData, open: () => Database | Promise<Database>, options: ThreadOptions): Promise<SqlThread> {
-  if (options.ports !== undefined) return threadClient(data, options.ports, options);
   return options.inThread === false ? threadHere(await open()) : await storeThread(data, options);
 }
 
@@ -62,10 +58,10 @@ interface Waiting {
 
 /** Questions that wait for their answers. */
 interface Questions {
-  /** Rejects with what the database says. */
+  /** Rejects with the database's error. */
   ask(ask: Ask, send: (ask: Ask) => void): Promise<Answered>;
   answered(answer: Answer): void;
-  /** Nobody will answer. */
+  /** No answer will come. */
   lost(error: Error): void;
   waiting(): number;
 }
@@ -117,7 +113,7 @@ async function storeThread(data: ThreadData, options: ThreadOptions): Promise<Sq
   }
 
   function started(): Promise<Worker> {
-    // As sources and as built files the two stand side by side.
+    // The two files are side by side, both as sources and as built files.
     const cache = getCompileCacheDir();
     const made = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), {
       workerData: data,
@@ -156,51 +152,11 @@ async function storeThread(data: ThreadData, options: ThreadOptions): Promise<Sq
   });
   return {
     ask,
-    async port() {
-      const thread = await running();
-      const { port1, port2 } = new MessageChannel();
-      thread.postMessage({ kind: 'client', port: port1 } satisfies NewClient, [port1]);
-      return port2;
-    },
     async stop() {
       if (stopped) return;
       await ask({ kind: 'close' }).catch(() => undefined);
       stopped = true;
       await (await worker?.catch(() => undefined))?.terminate();
-    },
-  };
-}
-
-/** A client of a thread that another one has started. A port that closes has its questions rejected, and the next one asks for another port. */
-function threadClient(data: ThreadData, ports: () => Promise<MessagePort>, options: ThreadOptions): SqlThread {
-  const asked = questions(options, folderOf(data));
-  let port: Promise<MessagePort> | undefined;
-  let lastId = openedId;
-  let stopped = false;
-
-  async function opened(): Promise<MessagePort> {
-    const given = await ports();
-    given.on('message', asked.answered);
-    given.on('close', () => {
-      port = undefined;
-      asked.lost(new Error(threadEnded));
-    });
-    return given;
-  }
-
-  return {
-    async ask(question) {
-      if (stopped) throw new Error('the store is closed');
-      port ??= opened();
-      const to = await port.catch((error: unknown) => {
-        port = undefined;
-        throw error;
-      });
-      return await asked.ask({ ...question, id: ++lastId }, (ask) => to.postMessage(ask));
-    },
-    async stop() {
-      stopped = true;
-      (await port?.catch(() => undefined))?.close();
     },
   };
 }

@@ -1,11 +1,10 @@
 /**
  * The thread of a store. A transaction waits for the disk, and a question about a million runs takes its time: neither is to hold up a request.
  */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { getHeapStatistics } from 'node:v8';
 import { collectOnGrowth, garbageCollector } from '../garbage.ts';
 import { failedAnswer, openedId, type Answer, type Ask, type Database } from './answers.ts';
-import { databaseClients, type Client, type NewClient } from './clients.ts';
 import type { ThreadData } from './thread-client.ts';
 
 /**
@@ -30,31 +29,28 @@ async function failure(error: unknown): Promise<Answer> {
 const port = parentPort;
 if (port !== null) {
   try {
-    const newClient = databaseClients(await opened());
-    const first = newClient();
+    const { answer, isFree } = await opened();
     const tidy = collectOnGrowth({
       bytes: () => getHeapStatistics().external_memory,
       growthMax: garbageBytesMax,
       collect: garbageCollector(),
     });
-    port.on('message', (ask: Ask | NewClient) => {
-      if (ask.kind === 'client') serve(ask.port);
-      else answer(port, first, ask);
-    });
-    port.postMessage({ id: openedId, kind: 'done', rows: [], changes: 0, lastRowId: 0 } satisfies Answer);
-
-    function serve(other: MessagePort): void {
-      const client = newClient();
-      other.on('message', (ask: Ask) => answer(other, client, ask));
-      other.on('close', client.leave);
-    }
-
-    function answer(to: MessagePort, client: Client, ask: Ask): void {
-      void client.ask(ask).then((given) => {
-        to.postMessage(given);
+    let last: Promise<unknown> = Promise.resolve();
+    /** The database never rejects, so neither does a turn. */
+    const inTurn = (work: () => Promise<Answer>): Promise<Answer> => {
+      const given = last.then(work);
+      last = given;
+      return given;
+    };
+    port.on('message', (ask: Ask) => {
+      // A copy of the file takes long and has its own connection.
+      const given = ask.kind === 'backup' || isFree?.(ask) === true ? answer(ask) : inTurn(() => answer(ask));
+      void given.then((one) => {
+        port.postMessage(one);
         tidy();
       });
-    }
+    });
+    port.postMessage({ id: openedId, kind: 'done', rows: [], changes: 0, lastRowId: 0 } satisfies Answer);
   } catch (error) {
     port.postMessage(await failure(error));
   }

@@ -114,7 +114,7 @@ function within(eb: ExpressionBuilder<Tables, 'runs'>, period: RunPeriod) {
   return eb.and([eb('started_us', '>=', period.from), eb('started_us', '<', period.to), ...equal]);
 }
 
-/** Of runs whose mark has no label, by the ids of their rows. */
+/** Labels of runs whose mark has none, by the ids of their rows. */
 async function longLabels(
   db: Kysely<Tables>,
   name: string,
@@ -127,7 +127,7 @@ async function longLabels(
   return new Map([...entries].map(([id, own]) => [id, own.find((entry) => entry.name === name)?.verdict?.label ?? '']));
 }
 
-/** Of runs that a judge is still to be asked about, and of sessions that are still to be judged. */
+/** Jobs of runs that a judge is still to be asked about, and of sessions that are still to be judged. */
 async function waitingRuns(
   db: Kysely<Tables>,
   { name, weightMax, ...period }: RunPeriod & { readonly name: string; readonly weightMax: number },

@@ -1,14 +1,14 @@
 /**
  * Sums of runs by version, made in the thread that has the file. Each batch notes the times of its runs. A refresh reads the runs of such a time again
  * and replaces its sums, so a later verdict or revision is counted once. Times are five minutes wide, hours after two days, and one sum for each
- * version after the retention of runs. Sums by task become that one sum after two days: nobody asks for a task in a window of time.
+ * version after the retention of runs. Sums by task become that one sum after two days: no one asks for a task in a window of time.
  */
 import { type RefreshOptions, runsOfSession, type VersionFigureKind } from '../../model/store/version-store.ts';
 import { durationBin } from '../../statistics/duration-bins.ts';
 import { eachMark, knownMarks, marksByChar, type KnownMark } from './marks.ts';
 import { sessionPairs, type SessionPairs } from './session-pairs.ts';
 import type { SqlValue, Statements } from './statements.ts';
-import { isRollupLeft, rollUpRest, rollUpStep } from './rollup-sums.ts';
+import { isRollupLeft, rollUpRest, rollUpStep, sumsStay, textOf } from './rollup-sums.ts';
 import {
   aboutToFold,
   addedTo,
@@ -78,8 +78,8 @@ async function sumAgain(on: Statements, at: number, { now, keepFrom }: Pick<Refr
   const from = at - (at % width);
   await on.run('delete from version_changes where at_us >= ? and at_us < ?', [from, from + width]);
   // It is part of the one sum of its versions already.
-  if (from < hourOf(keepFrom)) return;
-  // Some of its runs are gone, so the sums stay as they are.
+  if (from < hourOf(keepFrom)) return await sumsStay(on, hourOf(keepFrom));
+  // Some of its runs are gone, so the sums stay unchanged.
   if (await isPruned(on, from)) return;
   await on.run('delete from version_figures where width_us in (?, ?) and at_us >= ? and at_us < ?', [
     fineWidthMicros,
@@ -130,7 +130,7 @@ interface Widening {
   readonly from: number;
   readonly to: number;
   readonly before: number;
-  /** True: sums by task alone. */
+  /** True for sums by task only. */
   readonly tasks?: boolean;
 }
 
@@ -163,7 +163,7 @@ interface Version {
   readonly key: readonly [tenant: string, agent: string, version: string];
   /** By kind, task and name. */
   readonly sums: Map<VersionFigureKind, Map<string, Map<string, Sums>>>;
-  /** Runs by marks and task, of which nothing but the marks need be known. There are millions of runs, and few such texts. */
+  /** Runs by marks and task; only their marks are needed. There are millions of runs, and few such texts. */
   readonly plain: Map<string, Map<string, Sums>>;
   readonly tasks: ReadonlySet<string>;
   readonly names: Set<string>;
@@ -200,7 +200,7 @@ async function sumsOf(
   return versions.all.values();
 }
 
-/** Runs of one time have few tasks, or one of their own each: of those only some are kept. */
+/** Runs of one time have few tasks, or one each: then only some are kept. */
 async function largestTasks(
   on: Statements,
   { from, to }: { readonly from: number; readonly to: number },
@@ -244,7 +244,7 @@ function addRun(versions: Versions, row: readonly unknown[], known: ReadonlyMap<
   const looked = isInSession
     ? versions.pairs(
         { tenant: textOf(tenant), agent: textOf(agent), version: textOf(version), session, ...said },
-        // Of m verdicts in a session these are m · (m − 1) together.
+        // For m verdicts in a session these are m · (m − 1) together.
         (name, earlier) => addOne(sumFor(of, 'session', '', name === runsOfSession ? name : nameOf(of, name)), startedAt, 2 * earlier),
       )
     : undefined;
@@ -262,7 +262,7 @@ function shareOf({ kind, raisedBy: isNoted }: KnownMark, raisedBy: number | unde
   return raisedBy !== undefined ? 1 / raisedBy : kind === 'rule' || isNoted === null ? 1 : 0;
 }
 
-/** What the marks say, as often as there are runs with them. */
+/** Adds what the marks mean, as often as there are runs with them. */
 function addVerdicts(
   of: Version,
   said: { readonly marks: string; readonly figures: Uint8Array | null },
@@ -310,7 +310,7 @@ function versionOf({ all, ofTenant, tasks }: Versions, [tenant, agent, version]:
   throw new Error('a run has no version');
 }
 
-/** Empty: it has none of its own. */
+/** Empty when it has none. */
 function taskOf({ tasks }: Version, task: string): string {
   return tasks.has(task) ? task : '';
 }
@@ -396,8 +396,4 @@ async function write(
           ];
           await on.run(insert, row);
         }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -6,13 +6,14 @@
 import { type VersionFigure, type VersionFigureKind, versionFiguresMax, type VersionQuery } from '../../model/store/version-store.ts';
 import type { SqlValue, Statements } from './statements.ts';
 import type { VersionFiguresTable } from './tables.ts';
+import { startOf } from './rollup-sums.ts';
 
 export const fineWidthMicros = 5 * 60_000_000;
 export const hourMicros = 3_600_000_000;
 const dayMicros = 24 * hourMicros;
 /** The width of what the runs before the retention have become. */
 export const wholeWidthMicros = Number.MAX_SAFE_INTEGER;
-/** Widths of sums that lie in a window of time. */
+/** Widths of sums that are in a window of time. */
 const windowWidths: readonly number[] = [fineWidthMicros, hourMicros];
 
 /** Late spans and verdicts mostly come within this time, so the total ends before it. */
@@ -37,10 +38,6 @@ export function addedTo(table: string): string {
     `first_us = min(${table}.first_us, excluded.first_us)`,
     `last_us = max(${table}.last_us, excluded.last_us)`,
   ].join(', ');
-}
-
-function startOf(at: number, width: number): number {
-  return at - (at % width);
 }
 
 /** The start of a sum in a window of time, whose runs have been summed. */
@@ -217,7 +214,7 @@ interface Source {
   readonly values: readonly number[];
 }
 
-/** Where the sums of a question lie: each run is in one of them. */
+/** Places of a question's sums: each run is in one of them. */
 async function sourcesOf(on: Statements, from: number | undefined): Promise<readonly Source[]> {
   const windows = ({ from: begin, to }: Stretch): Source => ({
     table: 'version_figures',

@@ -4,7 +4,7 @@ import type { AlertMark, VersionStore } from '../../model/store/version-store.ts
 import type { Connection } from './connection.ts';
 import type { Tables } from './tables.ts';
 
-/** Sums of the times of these runs stay as they are from now on. */
+/** Sums of the times of these runs stay unchanged from now on. */
 export async function notePruned(tx: Kysely<Tables>, runs: readonly { readonly started_us: number }[]): Promise<void> {
   const last = runs.reduce((latest, run) => Math.max(latest, run.started_us), 0);
   await tx

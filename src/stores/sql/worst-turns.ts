@@ -48,7 +48,7 @@ export async function sessionWorstTurns(on: Statements, { tenant, id }: WorstTur
   };
 }
 
-/** By name. */
+/** Ordered by name. */
 function scoresOf(row: TurnRow, byChar: ReadonlyMap<string, KnownMark>): readonly Scored[] {
   const [, , marks, figures] = row;
   const ofSession = sessionVerdicts(row);
@@ -61,7 +61,7 @@ function scoresOf(row: TurnRow, byChar: ReadonlyMap<string, KnownMark>): readonl
 
 const sessionMember = '"session"';
 
-/** Names of verdicts on the whole session, which are stored with one of its turns. No mark tells of them, and few texts hold the word. */
+/** Names of verdicts on the whole session, which are stored with one of its turns. They have no mark, and few texts hold the word. */
 function sessionVerdicts([, , , , verdicts]: TurnRow): ReadonlySet<string> | undefined {
   return verdicts?.includes(sessionMember) === true ? sessionNames(verdicts) : undefined;
 }

@@ -4,6 +4,7 @@ import type { AddedExport } from '../../model/store/export-store.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import { endJobs, writeChosen, chosenPairs, spoken } from './judge-jobs.ts';
 import type { RunDecision } from '../../model/scored-run.ts';
+import type { RunRecord } from '../../model/store/store.ts';
 import { addEntry, encodedEntries, parsedEntries, type RunEntry } from '../run-record.ts';
 import { settleAnnotations } from './annotations.ts';
 import type { Batch, BatchItem, BatchRun } from './batch.ts';
@@ -13,6 +14,7 @@ import { readEntries, saidColumns } from './run-entries.ts';
 import { endedFences } from './journal-partitions.ts';
 import { columnChanges, type ComparedColumns, comparedColumns, verdictChanges, writeRunRevisions } from './run-revisions.ts';
 import { writeMatches } from './rule-matches.ts';
+import { type FaultChange, writeFaults } from './issue-writes.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './outbox.ts';
@@ -24,6 +26,11 @@ export interface Known {
   readonly id: number;
   /** As it was before this batch. */
   readonly startedAt: number;
+  /** Empty without a name. */
+  readonly agent: string;
+  readonly version: string;
+  /** Before this batch; empty without one. */
+  readonly session: string;
   /** Before this batch; 0: there was no such run. */
   readonly revision: number;
   /** It turned out to be part of another run. */
@@ -75,8 +82,52 @@ async function writeItems(
   const others = items.filter(({ run }) => !isPlain(keyText(run)));
   if (others.length > 0) await writeSaid(tx, to, { others, newest, before, known });
   for (const { run, matches = [] } of items) await writeMatches(tx, idOf(known, run), matches);
+  await writeFaults(tx, faultChanges(items, before, known));
   await forgetParts(tx, known);
   await settleAnnotations(tx, tracesOf(newest));
+}
+
+/** Skips new runs without failures, and items of an older revision than the stored one. */
+function faultChanges(
+  items: readonly BatchItem[],
+  before: ReadonlyMap<string, Known | undefined>,
+  known: ReadonlyMap<string, Known>,
+): readonly FaultChange[] {
+  const newest = new Map<string, number>();
+  return items.flatMap(({ run, record, answered, faults = [] }) => {
+    const key = keyText(run);
+    const last = newest.get(key) ?? before.get(key)?.revision;
+    const isNew = last === undefined;
+    if (isNew && faults.length === 0) return [];
+    const { id, isPart } = known.get(key) ?? {};
+    // `addEntry` takes the same verdicts.
+    if (id === undefined || (last !== undefined && (answered === true ? run.revision < last : run.revision <= last))) return [];
+    newest.set(key, run.revision);
+    const { columns } = run;
+    return [
+      {
+        runId: id,
+        isNew,
+        tenant: run.tenant,
+        agent: columns.agent ?? '',
+        version: columns.version ?? '',
+        startedAt: columns.started_us,
+        session: columns.session_id ?? '',
+        sessionBefore: before.get(key)?.session ?? '',
+        faults: isPart === true ? [] : faults,
+        isSaid: isPart === true ? () => true : isSaidBy(record),
+      },
+    ];
+  });
+}
+
+/** True for an evaluator with a verdict in the record. */
+export function isSaidBy({ verdicts }: Pick<RunRecord, 'verdicts'>): (evaluator: string) => boolean {
+  let names: ReadonlySet<string> | undefined;
+  return (evaluator) => {
+    names ??= new Set(parsedEntries(verdicts).flatMap(({ name, verdict }) => (verdict === undefined ? [] : [name])));
+    return names.has(evaluator);
+  };
 }
 
 /** The times in which sums by version are not right any more: that of each run, and the one it had before. */
@@ -89,7 +140,7 @@ async function noteChanges(
   for (const time of new Set(starts.map(fineTime))) await to.changed(time);
 }
 
-/** One item, of a run that nobody is asked about and that is no part of another one: what it says is written as it is. */
+/** One item of a run that waits for no judge and is not part of another run: it is written unchanged. */
 function saysAll([item, ...more]: readonly BatchItem[]): boolean {
   return (
     item !== undefined &&
@@ -101,12 +152,12 @@ function saysAll([item, ...more]: readonly BatchItem[]): boolean {
   );
 }
 
-/** Of a run, or of a row that was one. */
+/** Key of a run, or of a row that was one. */
 export function keyText({ tenant, traceId, spanId }: { readonly [part in keyof RunKey]: string }): string {
   return `${traceId}/${spanId}/${tenant}`;
 }
 
-/** Of each run that of the highest revision; of equal ones the first. */
+/** Keeps for each run the item of the highest revision; of equal ones the first. */
 function newestItems(items: readonly BatchItem[]): ReadonlyMap<string, BatchItem> {
   const newest = new Map<string, BatchItem>();
   for (const item of items) {
@@ -124,14 +175,40 @@ function tracesOf(newest: ReadonlyMap<string, BatchItem>): readonly string[] {
 export async function knownRuns(tx: Tx, traces: readonly string[]): Promise<Map<string, Known>> {
   const rows = await tx
     .selectFrom('runs')
-    .select(['id', 'revision', 'tenant', 'trace_id', 'span_id', 'started_us', 'part_of', ...comparedColumns])
+    .select([
+      'id',
+      'revision',
+      'tenant',
+      'trace_id',
+      'span_id',
+      'agent',
+      'version',
+      'started_us',
+      'session_id',
+      'part_of',
+      ...comparedColumns,
+    ])
     .where('trace_id', 'in', oneOf([...new Set(traces)]))
     .execute();
   return new Map(
-    rows.map(({ id, revision, tenant, trace_id: traceId, span_id: spanId, started_us: startedAt, part_of: partOf, ...columns }) => [
-      keyText({ tenant, traceId, spanId }),
-      { id, startedAt, revision, isPart: partOf !== null, columns },
-    ]),
+    rows.map(
+      ({
+        id,
+        revision,
+        tenant,
+        trace_id,
+        span_id,
+        agent,
+        version,
+        started_us: startedAt,
+        session_id: session,
+        part_of: partOf,
+        ...columns
+      }) => [
+        keyText({ tenant, traceId: trace_id, spanId: span_id }),
+        { id, startedAt, agent: agent ?? '', version: version ?? '', session: session ?? '', revision, isPart: partOf !== null, columns },
+      ],
+    ),
   );
 }
 
@@ -160,13 +237,21 @@ async function writeRuns(
     const said = isPlain(key) ? saidColumns({ ...record, marks: await to.marks(record.marks) }, verdicts.get(key)) : nothingSaid;
     const id = before?.id ?? (await to.run({ ...row, ...said }));
     if (before !== undefined) await to.revision(id, { ...row, ...said });
-    known.set(key, { id, startedAt: columns.started_us, revision: before?.revision ?? 0, isPart: columns.part_of !== null });
+    known.set(key, {
+      id,
+      startedAt: columns.started_us,
+      agent: columns.agent ?? '',
+      version: columns.version ?? '',
+      session: before?.session ?? '',
+      revision: before?.revision ?? 0,
+      isPart: columns.part_of !== null,
+    });
   }
 }
 
 const nothingSaid = saidColumns({ marks: '', figures: [], failures: null }, undefined);
 
-/** By the keys of their runs. */
+/** Keyed by run. */
 async function placesOf(
   to: Rows,
   items: readonly (readonly [string, BatchItem])[],
@@ -186,12 +271,12 @@ async function placesOf(
 interface Said {
   readonly others: readonly BatchItem[];
   readonly newest: ReadonlyMap<string, BatchItem>;
-  /** Runs as they were. */
+  /** The stored runs before the change. */
   readonly before: ReadonlyMap<string, Known | undefined>;
   readonly known: ReadonlyMap<string, Known>;
 }
 
-/** What is said is joined to what was said before. */
+/** New entries are joined to the stored ones. */
 async function writeSaid(tx: Tx, to: Rows, { others, newest, before, known }: Said): Promise<void> {
   const keys = [...new Set(others.map(({ run }) => keyText(run)))];
   const stored = await readEntries(
@@ -229,7 +314,7 @@ async function writeSaid(tx: Tx, to: Rows, { others, newest, before, known }: Sa
     tx,
     keys.flatMap((key) => {
       const [old, item] = [before.get(key), newest.get(key)];
-      // A run that became a part has nothing of its own any more.
+      // A run that became a part has no entries any more.
       if (old?.columns === undefined || item === undefined || item.run.revision <= old.revision || item.run.columns.part_of !== null)
         return [];
       const changes = [
@@ -249,7 +334,7 @@ function saidBy({ record }: BatchItem): { readonly verdicts: readonly RunEntry[]
   };
 }
 
-/** Of a run that turned out to be part of another one nothing is said: that is said of the other one now. */
+/** A run that turned out to be part of another one has no entries: the other one has them now. */
 export async function saveEntries(
   to: Rows,
   all: ReadonlyMap<string, ReadonlyMap<string, RunEntry>>,
@@ -268,7 +353,7 @@ export async function saveEntries(
   for (const { id, ...one } of encoded) await to.said(id, saidColumns({ ...one, marks: await to.marks(one.marks) }, placeOf.get(id)));
 }
 
-/** Nobody is asked about a run that turned out to be part of another one. */
+/** No judge is asked about a run that turned out to be part of another one. */
 async function forgetParts(tx: Tx, known: ReadonlyMap<string, Known>): Promise<void> {
   const parts = [...known.values()].flatMap(({ id, isPart }) => (isPart ? [id] : []));
   await forgetTurns(tx, parts);

@@ -10,7 +10,7 @@ import { connectionOn, type Connection } from '../sql/connection.ts';
 import { threadOf, type ThreadOptions } from '../sql/thread-client.ts';
 import { database } from './database.ts';
 
-/** Prompts and answers are nobody else's to read. */
+/** Only the owner may read prompts and answers. */
 const fileMode = 0o600;
 const folderMode = 0o700;
 
@@ -39,8 +39,8 @@ export async function connected(file: string, options: SqliteOptions = {}): Prom
 }
 
 /**
- * A file that is not there is made for its owner alone, and so are the folders that lead to it; SQLite gives the write-ahead log beside it the same
- * mode. What is there already keeps the rights that somebody gave it.
+ * A new file is readable only by its owner, and so are new folders that lead to it; SQLite gives the write-ahead log beside it the same
+ * mode. Existing files keep their rights.
  */
 export async function ownersOnly(file: string): Promise<void> {
   await makeFolders(dirname(file), {

@@ -11,7 +11,7 @@ import { blockReader } from '../sql/blocks.ts';
 import { rowsPerPage, type SqlValue, type Statements } from '../sql/statements.ts';
 import type { Tables } from '../sql/tables.ts';
 
-/** How long another process may hold the file. */
+/** Longest time that another process may hold the file. */
 const busyMs = 5_000;
 /**
  * Trace ids are random: each run of a batch has its own pages in the indexes. With the two megabytes that SQLite takes by default these are written and read
@@ -68,7 +68,7 @@ function statementsOf(database: DatabaseSync, statement: (sql: string) => Statem
     add: async (text, values) => Number(statement(text).prepared.run(...values).lastInsertRowid),
     run: async (text, values = []) => Number(statement(text).prepared.run(...values).changes),
     async *lists(text, values = []) {
-      // A statement of its own: the kept one gives objects, and others may use it before the last page.
+      // A separate statement: the kept one gives objects, and others may use it before the last page.
       const own = database.prepare(text);
       own.setReturnArrays(true);
       let page: (readonly SqlValue[])[] = [];
@@ -82,10 +82,10 @@ function statementsOf(database: DatabaseSync, statement: (sql: string) => Statem
   };
 }
 
-/** How long another process may still take to close a file. */
+/** Longest time that another process may take to close a file. */
 const exclusiveMs = 500;
 
-/** No other process has the file open until this one closes it. Throws what SQLite says: error 5 while another one has it. */
+/** No other process has the file open until this one closes it. Throws SQLite's error: error 5 while another one has it. */
 export function exclusive(file: string): { readonly connection: DatabaseSync; readonly statements: Statements } {
   const connection = opened(file, undefined, `pragma busy_timeout = ${exclusiveMs}; pragma locking_mode = exclusive; `);
   return { connection, statements: statementsOf(connection, statements(connection)) };
@@ -108,7 +108,7 @@ export function builderOn(connection: DatabaseSync, statement = statements(conne
   });
 }
 
-/** Throws what SQLite says when the file cannot be opened. `image`: a serialized database, which takes the place of an empty one. */
+/** Throws SQLite's error when the file cannot be opened. `image`: a serialized database, which takes the place of an empty one. */
 export function database(file: string, image?: Uint8Array): Database {
   const connection = opened(file, image);
   connection.function('block_text', blockReader());
@@ -139,7 +139,7 @@ export function database(file: string, image?: Uint8Array): Database {
   };
 }
 
-/** From a connection of its own that stays at one point in time: a copy cannot be made from one that is writing, and begins anew when another one writes. */
+/** Copies through a separate connection that stays at one point in time: a copy cannot be made from one that is writing, and begins anew when another one writes. */
 async function copied(file: string, to: string): Promise<Content> {
   const source = new DatabaseSync(file, { timeout: busyMs, readOnly: true });
   try {

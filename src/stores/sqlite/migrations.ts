@@ -1,6 +1,6 @@
 /**
  * The steps that brought the tables to their present form, in order. A step that was released is never changed. From `firstShared` on they run on
- * PostgreSQL as well, where other replicas go on meanwhile with the release before: a step adds tables, indexes and columns with a default. What no
+ * PostgreSQL as well, where other replicas go on meanwhile with the release before: a step adds tables, indexes and columns with a default. Parts that no
  * release uses any more is taken away by a step of the release after.
  */
 import { sql } from 'kysely';
@@ -20,7 +20,7 @@ const evaluationColumns =
 
 const addSkew = 'alter table replicas add column skew_us integer';
 
-/** A step of statements that both engines execute, or one of SQLite alone. */
+/** A step of statements that both engines execute, or one for SQLite only. */
 interface Step extends Migration {
   readonly statements?: readonly string[];
 }
@@ -62,7 +62,7 @@ const migrations: { readonly [name: string]: Step } = {
     'create index tool_calls_by_time on tool_calls (started_us, agent, name, ended, took_us)',
   ]),
 
-  // What waits for backends.
+  // Items that wait for backends.
   '002_exports': steps([
     // Ids are never given twice: what is noted of a row must not hit another one.
     `create table exports (
@@ -82,7 +82,7 @@ const migrations: { readonly [name: string]: Step } = {
 
   // The spans of traces.
   '004_spans': steps([
-    // The body stands last: whoever looks at the other columns does not read it.
+    // The body is last, so that reads of the other columns skip it.
     `create table spans (
        id integer primary key, tenant text not null, trace_id text not null, digest text not null,
        started_us integer not null, stored_us integer not null, spans integer not null, is_whole integer not null, is_redacted integer not null, body blob not null,
@@ -92,7 +92,7 @@ const migrations: { readonly [name: string]: Step } = {
     'create index joined_traces_by_whole on joined_traces (whole_id, tenant)',
   ]),
 
-  // What judges are still to be asked, what they answered, and what they have cost.
+  // Open questions to judges, their answers and their cost.
   '005_judges': steps([
     `create table judge_spend (
        judge text not null, day text not null, nano_usd integer not null, reserved_nano_usd integer not null, requests integer not null, input_tokens real not null, output_tokens real not null,
@@ -107,9 +107,9 @@ const migrations: { readonly [name: string]: Step } = {
     'create index judge_jobs_by_party on judge_jobs (party, id, offered_us)',
   ]),
 
-  // What people and other programs say of runs.
+  // Annotations by people and other programs.
   '006_annotations': steps([
-    // `*` is no tenant's name: whichever the trace belongs to. Without a span the text is empty.
+    // `*` is not a tenant's name: it matches the tenant of the trace. Without a span the text is empty.
     `create table annotations (
        id integer primary key, trace_id text not null, tenant text not null, span_id text not null, is_near integer not null, name text not null, annotator text not null,
        kind text not null, label text, score real, passed integer, explanation text not null, at_us integer not null, received_us integer not null,
@@ -128,7 +128,7 @@ const migrations: { readonly [name: string]: Step } = {
     'create index judge_batch_questions_by_time on judge_batch_questions (answered_us) where answered_us is not null',
   ]),
 
-  // What judges said of fixed sets of runs, look by look.
+  // Judges' verdicts on fixed sets of runs, look by look.
   '008_drift': steps([
     `create table drift_looks (
          name text not null, series integer not null, look integer not null, series_began_us integer not null, asked text not null, because text not null,
@@ -136,15 +136,15 @@ const migrations: { readonly [name: string]: Step } = {
          primary key (name, series, look)) strict, without rowid`,
   ]),
 
-  // With which probability a run was chosen that no verdict was reached on.
+  // The probability with which a run without a verdict was chosen.
   '009_decision_probability': steps([
-    // Of older rows nobody knows.
+    // Unknown for older rows.
     'alter table decisions add column probability real',
   ]),
 
   // Budgets of evaluators beside those of judges, in requests and tokens beside money, by the day and by the minute.
   '010_budgets': steps([
-    // Whoever had reserved it is not there any more.
+    // The process that had reserved it is gone.
     'update judge_spend set nano_usd = nano_usd + reserved_nano_usd',
     'alter table judge_spend drop column reserved_nano_usd',
     'alter table judge_spend rename column judge to account',
@@ -175,14 +175,14 @@ const migrations: { readonly [name: string]: Step } = {
     'create index session_turns_by_run on session_turns (run_id)',
   ]),
 
-  // Who asks about what waits for judges, and until when nobody else does.
+  // The process that asks about a waiting job, and until when no other one does.
   '012_job_leases': steps([
     'alter table judge_jobs add column owner text',
     'alter table judge_jobs add column leased_us integer',
     'create index judge_jobs_by_owner on judge_jobs (owner) where owner is not null',
   ]),
 
-  // Annotations of single tool calls: which one is part of what tells annotations apart, so the table is made anew.
+  // Annotations of single tool calls: the call is part of an annotation's key, so the table is made anew.
   '013_call_annotations': steps([
     // Without a call the text is empty: the run as a whole is meant.
     `create table annotations_anew (
@@ -197,7 +197,7 @@ const migrations: { readonly [name: string]: Step } = {
     'create index annotations_that_wait on annotations (received_us, id) where run_id is null',
   ]),
 
-  // Verdicts in a table with row ids. Without them a row lies in the index itself, which keeps a quarter of a page of each at most: verdicts are mostly a little larger, and each took another page of four kilobytes for the rest.
+  // Verdicts in a table with row ids. Without them a row is in the index itself, which keeps a quarter of a page of each at most: verdicts are mostly a little larger, and each took another page of four kilobytes for the rest.
   '014_evaluation_rows': steps([
     `create table evaluations_anew (
        run_id integer not null references runs (id) on delete cascade, name text not null,
@@ -276,7 +276,7 @@ const migrations: { readonly [name: string]: Step } = {
     'create index experiment_results_by_run on experiment_results (experiment, trace_id, span_id) where trace_id is not null',
   ]),
 
-  // Figures by version of an agent: what runs tell beside their verdicts, sums of them by time, and the states of alerts.
+  // Figures by version of an agent: figures of runs beside their verdicts, sums of them by time, and the states of alerts.
   '020_versions': steps([
     'alter table runs add column prompt text',
     'alter table runs add column task text',
@@ -289,7 +289,7 @@ const migrations: { readonly [name: string]: Step } = {
        primary key (kind, name, task, agent, tenant, version, width_us, at_us)) strict, without rowid`,
     'create index version_figures_by_time on version_figures (width_us, at_us)',
     'create table version_changes (at_us integer primary key) strict',
-    // What is stored already is summed step by step.
+    // Stored runs are summed step by step.
     `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs`,
     // The start of the last run that was pruned.
     'create table version_pruned (until_us integer not null) strict',
@@ -313,7 +313,7 @@ const migrations: { readonly [name: string]: Step } = {
     'create table version_days_made (at_us integer primary key) strict',
   ]),
 
-  // What lists of runs show and filter by: the beginning of the input, and labels of annotations.
+  // Columns that lists of runs show and filter by: the beginning of the input, and labels of annotations.
   '023_run_lists': steps([
     'alter table runs add column excerpt text',
     'create index annotations_by_label on annotations (label, run_id) where label is not null and run_id is not null',
@@ -322,10 +322,10 @@ const migrations: { readonly [name: string]: Step } = {
   // The words of stored texts.
   '023_run_texts': steps(textTables),
 
-  // Runs of one task stand beside each other. Most services name no tasks, and their index is empty.
+  // Runs of one task are adjacent. Most services name no tasks, and their index is empty.
   '025_runs_by_task': steps(['create index runs_by_task on runs (task, started_us, id) where task is not null']),
 
-  // What later revisions of runs changed. Most runs have one revision, and no row.
+  // Changes by later revisions of runs. Most runs have one revision, and no row.
   '026_run_revisions': steps([
     `create table run_revisions (
        run_id integer not null references runs (id) on delete cascade, revision integer not null, changes text not null,
@@ -351,7 +351,7 @@ const migrations: { readonly [name: string]: Step } = {
        primary key (item_id, person)) strict, without rowid`,
   ]),
 
-  // Figures by agent, tool, model and evaluator over time, and what runs tell for them.
+  // Figures by agent, tool, model and evaluator over time, and the runs' values for them.
   '024_rollups': steps([
     'alter table runs add column models text',
     'alter table runs add column failures text',
@@ -362,7 +362,7 @@ const migrations: { readonly [name: string]: Step } = {
     'create table rollup_changes (at_us integer primary key) strict',
     'create table rollup_days (until_us integer not null) strict',
     'insert into rollup_days values (0)',
-    // What is stored already is summed step by step.
+    // Stored runs are summed step by step.
     `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs where true on conflict (at_us) do nothing`,
   ]),
 
@@ -375,7 +375,7 @@ const migrations: { readonly [name: string]: Step } = {
     'create index rule_matches_by_run on rule_matches (run_id)',
   ]),
 
-  // Durations by version stand in the buckets of quantile sketches, as those over time do. A bucket of before goes into the one of its middle.
+  // Durations by version are in the buckets of quantile sketches, as those over time do. A bucket of before goes into the one of its middle.
   '030_duration_buckets': steps(
     ['version_figures', 'version_days', 'version_totals'].flatMap((table) => [
       `create temp table moved_durations as select * from ${table} where kind = 'duration'`,
@@ -390,7 +390,7 @@ const migrations: { readonly [name: string]: Step } = {
   // Runs that did not end well. Most runs are ok, and have no entry.
   '031_run_status': steps(["create index runs_by_status on runs (status, started_us, id) where status <> 'ok'"]),
 
-  // Who makes the results of an experiment, and when the last one came. Experiments of runners have provenance.
+  // The maker of the results of an experiment, and the time of the last one. Experiments of runners have provenance.
   '033_experiment_origins': steps([
     'alter table experiments add column from_spans integer not null default 0',
     'alter table experiments add column changed_us integer not null default 0',
@@ -406,14 +406,14 @@ const migrations: { readonly [name: string]: Step } = {
     "create index queue_items_open_by_tenant on queue_items (queue, tenant) where state = 'open'",
   ]),
 
-  // What people have noted at alerts: silences until they end, and who looks after one that fires.
+  // People's notes on alerts: silences until they end, and the person who looks after one that fires.
   '036_alert_marks': steps([
     `create table alert_marks (
        id integer primary key, kind text not null, alert text not null, agent text, tenant text not null, author text not null, note text not null,
        at_ms real not null, until_ms real, firing_ms real) strict`,
   ]),
 
-  // Of a verdict of a sample: how far the probability of its run was raised, and the part of samplers before the service. Sums by version have shares of the least probability in place of the
+  // For a verdict of a sample: how far the probability of its run was raised, and the part of samplers before the service. Sums by version have shares of the least probability in place of the
   // largest weight, and their mean run of a session: they are summed again where their runs are there.
   '037_least_probabilities': steps([
     'alter table judge_jobs add column raised_by real',
@@ -421,7 +421,7 @@ const migrations: { readonly [name: string]: Step } = {
     ...['version_figures', 'version_days', 'version_totals'].flatMap((table) => [
       `alter table ${table} add column share real not null default 0`,
       `alter table ${table} add column share_value real not null default 0`,
-      // The largest weight of all times, as one time may have raised runs alone.
+      // The largest weight of all times, as one time may have only raised runs.
       `create temp table weights as select agent, tenant, version, kind, name, max(weight_max) as most from ${table} group by 1, 2, 3, 4, 5`,
       'create index temp.weights_of on weights (agent, tenant, version, kind, name)',
       `update ${table} set share = weight / w.most, share_value = value / w.most from weights as w
@@ -433,7 +433,7 @@ const migrations: { readonly [name: string]: Step } = {
     `insert into version_changes select distinct started_us / ${fineWidthMicros} * ${fineWidthMicros} from runs where true on conflict (at_us) do nothing`,
   ]),
 
-  // Which runs a queue drew at random, and labels of these. What is there already was chosen: nothing is known of how.
+  // Runs that a queue drew at random, and their labels. Existing items count as chosen in an unknown way.
   '038_drawn_labels': steps([
     'alter table annotations add column probability real',
     'alter table queue_items add column is_chosen integer not null default 1',
@@ -456,7 +456,7 @@ const migrations: { readonly [name: string]: Step } = {
     'insert into queue_turns select queue, tenant, sum(answers + skips) from queue_items group by 1, 2',
   ]),
 
-  // How far people have come in the random order.
+  // Position of people in the random order.
   '040_draw_cutoff': steps([
     'alter table queue_items add column cutoff real not null default 0',
     'create index queue_items_unsettled on queue_items (queue, cutoff) where cutoff < rate',
@@ -490,10 +490,56 @@ const migrations: { readonly [name: string]: Step } = {
   // Functions of PostgreSQL read JSON with halves of pairs of surrogates. SQLite does so by itself.
   '043_lone_surrogates': steps([], jsonFunctions),
 
-  // Leases count by the clock of the database. By how much the clock of a replica differs from it.
+  // Leases count by the clock of the database. The difference of a replica's clock from it.
   '044_lease_clock': steps([addSkew], [leaseClock, addSkew]),
 
-  // Where unfinished replays stand.
+  // Issues: classes of failed verdicts, their runs, and sums of these. The id of an issue is the beginning of its fingerprint.
+  '045_issues': steps([
+    `create table issues (
+       id integer not null primary key, tenant text not null, agent text not null, evaluator text not null, tool text not null, signature text not null,
+       state text not null, changed_us integer not null, person text not null, note text not null, fix text, fix_version text, until_us integer, until_runs integer,
+       merged_into integer, runs integer not null, first_us integer not null, last_us integer not null, first_version text not null, last_version text not null,
+       is_told integer not null) strict, without rowid`,
+    'create index issues_by_time on issues (last_us, id)',
+    'create index issues_by_agent on issues (agent)',
+    `create table issue_runs (
+       run_id integer not null references runs (id) on delete cascade, issue integer not null references issues (id) on delete cascade,
+       started_us integer not null, version text not null, primary key (run_id, issue)) strict, without rowid`,
+    'create index issue_runs_by_time on issue_runs (issue, started_us, run_id)',
+    `create table issue_hours (
+       issue integer not null references issues (id) on delete cascade, at_us integer not null, version text not null, runs integer not null,
+       primary key (issue, at_us, version)) strict, without rowid`,
+    'create index issue_hours_by_time on issue_hours (at_us)',
+  ]),
+
+  // A resolved issue comes back with runs that are stored after the decision only. Messages about issues that are still to be sent.
+  '046_issue_notices': steps([
+    'alter table issues add column after_run integer not null default 0',
+    'alter table issues add column untold text',
+    'create index issues_untold on issues (changed_us) where untold is not null',
+  ]),
+
+  // The order of issues is kept: their runs of a day and of the week before, by the hour up to which these were counted.
+  '047_recent_issues': steps(
+    ['recent_us', 'day_runs', 'week_runs'].map((column) => `alter table issues add column ${column} integer not null default 0`),
+  ),
+
+  // The user and the environment of a run.
+  '048_users': steps(['alter table runs add column user_id text', 'alter table runs add column environment text']),
+
+  // Sessions of issues, by the day of their first run with the failure.
+  '049_issue_sessions': steps([
+    `create table issue_sessions (
+       issue integer not null references issues (id) on delete cascade, session text not null, at_us integer not null,
+       primary key (issue, session)) strict, without rowid`,
+    `insert into issue_sessions select r.issue, runs.session_id, min(r.started_us - r.started_us % 86400000000)
+       from issue_runs as r join runs on runs.id = r.run_id where runs.session_id <> '' group by 1, 2`,
+  ]),
+
+  // Their number is kept, and counted by the next look.
+  '050_session_counts': steps(['alter table issues add column sessions integer not null default 0', 'update issues set recent_us = 0']),
+
+  // Positions of unfinished replays.
   '019_replay': steps([
     `create table replays (
        id text primary key, state text not null, to_us integer not null, after_us integer not null, after_id integer not null,
@@ -514,7 +560,7 @@ function steps(statements: readonly string[], inPostgres = statements): Step {
 /** All of them, in order: the tables of a new database have every step. */
 export const stepNames: readonly string[] = Object.keys(migrations).toSorted();
 
-/** The statements of a step; `undefined` when it is one of SQLite alone. */
+/** The statements of a step; `undefined` for a step of SQLite only. */
 export function statementsOf(name: string): readonly string[] | undefined {
   return name < firstShared ? undefined : migrations[name]?.statements;
 }
@@ -536,7 +582,7 @@ export async function migrated(db: Kysely<Tables>, file: string, until?: string)
   await sql`pragma synchronous = normal`.execute(db);
   const { error } = await migrator.migrateToLatest();
   await sql`pragma synchronous = full`.execute(db);
-  if (error !== undefined) throw new JuryError('STORE_UNUSABLE', `${file} could not be brought up to date and is as it was before.`, error);
+  if (error !== undefined) throw new JuryError('STORE_UNUSABLE', `${file} could not be brought up to date and is unchanged.`, error);
 }
 
 async function appliedNames(db: Kysely<Tables>, file: string): Promise<readonly string[]> {
@@ -546,7 +592,7 @@ async function appliedNames(db: Kysely<Tables>, file: string): Promise<readonly 
   if (names.has(unfinishedCopy))
     throw new JuryError(
       'STORE_UNUSABLE',
-      `${file} holds an unfinished copy: give the same command tracejury store copy again, which goes on where it stopped.`,
+      `${file} holds an unfinished copy: run the same command tracejury store copy again: it continues where it stopped.`,
     );
   if (!names.has('kysely_migration')) throw new JuryError('STORE_UNUSABLE', `${file} is an SQLite database of something else.`);
   const applied = await sql<{ readonly name: string }>`select name from kysely_migration`.execute(db);

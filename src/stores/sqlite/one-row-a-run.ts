@@ -1,5 +1,5 @@
 /**
- * The step from a row for each verdict, decision and tool call to one row a run: in one transaction, so that a file is either as it was or whole. Verdicts
+ * The step from a row for each verdict, decision and tool call to one row a run: in one transaction, so that a file is either unchanged or complete. Verdicts
  * and contents move to blocks, and the keys of runs to one index.
  */
 import { sql, type Insertable, type Kysely } from 'kysely';
@@ -14,7 +14,7 @@ import { listedColumns, oneOf } from '../sql/rows.ts';
 import { blockOf, saidColumns } from '../sql/run-entries.ts';
 import type { Tables } from '../sql/tables.ts';
 
-/** What the step reads, and the table that it fills. */
+/** Tables that the step reads, and the one that it fills. */
 interface Before {
   readonly runs: Omit<Insertable<Tables['runs']>, 'marks'> & { readonly id: number; readonly content: Uint8Array | null };
   readonly evaluations: {

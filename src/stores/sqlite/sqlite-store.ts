@@ -1,18 +1,18 @@
 /** The embedded store: one SQLite file. */
 import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
-import { sqlStore, type SqlStore } from '../sql/store.ts';
+import type { ReplayableStore } from '../../model/store/replay-store.ts';
+import { sqlStore } from '../sql/store.ts';
 import type { Tables } from '../sql/tables.ts';
 import { connected, ownersOnly, type SqliteOptions } from './connection.ts';
 import { migrated } from './migrations.ts';
 
 /** `file`: a path, or `:memory:`. Rejects with a JuryError. */
-export async function sqliteStore(file: string, options: SqliteOptions = {}): Promise<SqlStore> {
+export async function sqliteStore(file: string, options: SqliteOptions = {}): Promise<ReplayableStore> {
   const connection = await connected(file, options);
   const { db, exec } = connection;
   try {
-    // The client that has started the thread has made the tables.
-    if (options.ports === undefined) await migrated(db, file);
+    await migrated(db, file);
   } catch (error) {
     await connection.stop();
     throw error instanceof JuryError
@@ -41,7 +41,7 @@ export async function sqliteStore(file: string, options: SqliteOptions = {}): Pr
 /** Pages given back to the file system in one step. */
 const vacuumPages = 256;
 
-/** Of the pages that hold something. */
+/** Size of the pages that hold something. */
 async function usedBytes(db: Kysely<Tables>): Promise<number> {
   const found = await sql<{
     readonly used: number;

@@ -42,15 +42,17 @@ test('copy: rows of all tables are the same in PostgreSQL, and back in a file', 
   expect(await copy(`sqlite:${second}`, url)).toMatchObject({ code: 2, err: expect.stringContaining('has rows in its table runs') });
 });
 
-/** Of the page, and without what differs from one service to the next. */
+/** The text of the page, without the parts that differ from one service to the next. */
+/** The usual period ends with the current five minutes. */
+const period = `from=${new Date(Date.now() - 2 * 86_400_000).toISOString()}&to=${new Date(Date.now() + 86_400_000).toISOString()}`;
 const questions = [
   'runs?limit=100',
   'runs?limit=100&verdict=fail',
   'runs?q=refund',
-  'summary',
-  'overview?from=2020-01-01T00:00:00Z',
-  'tools',
-  'models',
+  `summary?${period}`,
+  `overview?${period}`,
+  `tools?${period}`,
+  `models?${period}`,
   'sessions',
   'versions?agent=travel-agent',
   'datasets',
@@ -66,7 +68,9 @@ async function answers({ console: page }: Running): Promise<Answers> {
   expect(runs.length).toBe(20);
   const ofRuns = runs.flatMap((one) => ['', '/spans', '/otlp'].map((part) => `runs/${one.trace_id}/${one.span_id}${part}`));
   const all = new Map<string, string>();
-  for (const path of [...questions, ...ofRuns]) all.set(path, await asked(path));
+  // The last digits of a sum depend on the order of the rows.
+  const rounded = (text: string): string => text.replaceAll(/\b\d+\.\d{8,}(?:e-?\d+)?/g, (number) => Number(number).toPrecision(12));
+  for (const path of [...questions, ...ofRuns]) all.set(path, rounded(await asked(path)));
   return all;
 }
 
@@ -94,7 +98,8 @@ test('copy: the API answers from a copy as from its source, in PostgreSQL and ba
     return await eventually(
       async () => {
         const now = await answers(service);
-        const isStill = differing(before, now).length === 0;
+        // Sums that are not whole may stay the same for a moment.
+        const isStill = differing(before, now).length === 0 && ![...now.values()].some((text) => text.includes('"whole":false'));
         before = now;
         return isStill ? now : undefined;
       },
@@ -137,7 +142,7 @@ test('copy: killed at any point, it goes on when it is started again', async () 
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       const ended = once(child, 'exit');
-      // It says so before the first row.
+      // It reports that before the first row.
       await Promise.race([once(child.stderr, 'data'), ended]);
       await Promise.race([new Promise((resolve) => setTimeout(resolve, random.share() * 1_500)), ended]);
       child.kill('SIGKILL');
@@ -185,7 +190,7 @@ test('copy: no service opens a database with an unfinished copy', async () => {
   });
 });
 
-test('copy: a database that is not there is told with its address', async () => {
+test('copy: a missing database is reported with its address', async () => {
   const file = join(folder(), 'first.db');
   await fileWithRows(file, 1);
   const { url } = await missingPostgres();
@@ -195,7 +200,7 @@ test('copy: a database that is not there is told with its address', async () => 
   });
 });
 
-test('copy: a trial counts the rows and leaves the target as it was', async () => {
+test('copy: a trial counts the rows and leaves the target unchanged', async () => {
   const file = join(folder(), 'first.db');
   await fileWithRows(file, 3);
   const url = await emptyPostgres();

@@ -1,4 +1,4 @@
-/** Copies of stores, whatever the engines: each row comes, a copy that was stopped goes on, and what cannot be copied is refused. */
+/** Copies of stores between the engines: each row comes, a stopped copy continues, and uncopyable stores are refused. */
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -92,7 +92,7 @@ test.each(Object.entries(stops))('copy: one that stops %s goes on where it stopp
   expect(attempts).toBeGreaterThan(4);
 });
 
-test('copy: rows that change meanwhile are told by table, and no service opens the target', async () => {
+test('copy: rows that change meanwhile are reported by table, and no service opens the target', async () => {
   const [from, to] = [await source('select 1'), join(folder(), 'target.db')];
   const compared = await copy(from, to, (side) => ({
     ...side,
@@ -138,7 +138,7 @@ const refused: readonly { readonly name: string; readonly edit: string; readonly
     edit: "insert into replicas (id, host, version, configuration, started_us, seen_us) values ('a', 'host-1', '1', 'c', 1, 999000000)",
     says: 'is in use by a service on host-1',
   },
-  { name: 'something else', edit: 'drop table kysely_migration', says: 'is no store' },
+  { name: 'something else', edit: 'drop table kysely_migration', says: 'is not a store' },
 ];
 test.each(refused)('copy: a source of $name is refused, and the target has no rows', async ({ edit, says }) => {
   const [from, to] = [await source(edit), join(folder(), 'target.db')];
@@ -147,7 +147,7 @@ test.each(refused)('copy: a source of $name is refused, and the target has no ro
   await (await openFile(to)).stop();
 });
 
-test('copy: a target with rows is refused, and is as it was', async () => {
+test('copy: a target with rows is refused, and stays unchanged', async () => {
   const [from, to] = [await source('select 1'), await source('select 1')];
   await expect(copy(from, to)).rejects.toMatchObject({
     code: 'COPY_REFUSED',

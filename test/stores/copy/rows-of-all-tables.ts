@@ -10,7 +10,7 @@ const values: { readonly [type in CopiedColumn['type']]: (nth: number) => string
   BLOB: (nth) => new Uint8Array([0, nth % 256, 0x22, 0x5c, 255]),
 };
 
-/** Makes a store of this file, with so many rows in each table. Columns that refer to another row refer to that of the same number. */
+/** Makes a store of this file, with this number of rows in each table. Columns that refer to another row refer to that of the same number. */
 export async function fileWithRows(file: string, rows: number): Promise<void> {
   await (await sqliteStore(file, { inThread: false })).stop();
   const database = new DatabaseSync(file);

@@ -1,4 +1,4 @@
-/** What several processes do at the same time on one PostgreSQL: nothing twice, nothing lost, and each sees what the others write. */
+/** Several processes at the same time on one PostgreSQL: nothing happens twice, nothing is lost, and each sees the writes of the others. */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { ledger } from '../../../src/judges/budget/ledger.ts';
@@ -8,7 +8,7 @@ import { manualClock } from '../../../src/model/clock.ts';
 import { noSpending } from '../../../src/model/store/judge-store.ts';
 import type { AlertMark } from '../../../src/model/store/version-store.ts';
 import { postgresStore } from '../../../src/stores/postgres/postgres-store.ts';
-import type { SqlStore } from '../../../src/stores/sql/store.ts';
+import type { ReplayableStore } from '../../../src/model/store/replay-store.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { manualSleep } from '../../builders/manual-sleep.ts';
 import { emptyPostgres } from '../../builders/postgres.ts';
@@ -17,25 +17,28 @@ import { scoredRun } from '../../builders/scored-run.ts';
 import { eventually } from '../../service/running.ts';
 import { nth } from '../numbered.ts';
 
-async function opened(count: number): Promise<readonly SqlStore[]> {
+async function opened(count: number): Promise<readonly ReplayableStore[]> {
   const url = await emptyPostgres({ leasesBy: 'caller' });
   return await Promise.all(Array.from({ length: count }, () => beside(url)));
 }
 
-async function beside(url: string): Promise<SqlStore> {
+async function beside(url: string): Promise<ReplayableStore> {
   const store = await postgresStore(url, { inThread: false });
   onTestFinished(() => store.stop());
   return store;
 }
 
 /** Does it on all stores at the same time. */
-function together<Result>(stores: readonly SqlStore[], work: (store: SqlStore, at: number) => Promise<Result>): Promise<readonly Result[]> {
+function together<Result>(
+  stores: readonly ReplayableStore[],
+  work: (store: ReplayableStore, at: number) => Promise<Result>,
+): Promise<readonly Result[]> {
   return Promise.all(stores.map(work));
 }
 
 const secondMicros = 1_000_000;
 
-test('replicas: each task has one owner, whoever asks at the same time', async () => {
+test('replicas: each task has one owner when several ask at the same time', async () => {
   const stores = await opened(3);
   for (let round = 0; round < 20; round++) {
     const now = round * 31 * secondMicros;
@@ -46,7 +49,7 @@ test('replicas: each task has one owner, whoever asks at the same time', async (
   }
 });
 
-test('replicas: leases count by the clock of the server, whatever the clocks of the processes show', async () => {
+test('replicas: leases count by the clock of the server, under any clocks of the processes', async () => {
   const url = await emptyPostgres();
   const [first, second] = [await beside(url), await beside(url)];
   const off = (minutes: number): number => Date.now() * 1_000 + minutes * 60 * secondMicros;
@@ -74,10 +77,10 @@ test('replicas: leases count by the clock of the server, whatever the clocks of 
     offeredAt: 1,
   } as const;
   await first.write([{ ...run, jobs: [job] }], [{ exporter: 'x', part: '', item: run, offeredAt: 1, lease: lease('behind', -5) }]);
-  const due = async (store: SqlStore, owner: string, minutes: number) =>
+  const due = async (store: ReplayableStore, owner: string, minutes: number) =>
     (await store.exports.due({ exporter: 'x', now: off(minutes), limit: 9, except: [], lease: lease(owner, minutes) })).length;
   expect([await due(second, 'ahead', 5), await due(first, 'behind', -5), await due(second, 'ahead', 5)]).toEqual([0, 1, 0]);
-  const take = async (store: SqlStore, owner: string, minutes: number) =>
+  const take = async (store: ReplayableStore, owner: string, minutes: number) =>
     (await store.judgeJobs.take({ limit: 9, except: [] }, lease(owner, minutes))).length;
   expect([await take(first, 'behind', -5), await take(second, 'ahead', 5)]).toEqual([1, 0]);
   await first.judgeJobs.renew(lease('behind', -5));
@@ -87,7 +90,7 @@ test('replicas: leases count by the clock of the server, whatever the clocks of 
   await first.judgeSpend.enter({ ...entry, owner: 'behind', at: off(-5), wanted: { ...noAmount, nanoUsd: 7 } });
   await second.judgeSpend.adopt({ now: off(5), before: off(4), forget: '2025-01-01' });
   expect((await second.judgeSpend.on('2026-01-01')).get('a')).toMatchObject({ nanoUsd: 0, reserved: { nanoUsd: 7 } });
-  const pass = async (store: SqlStore, minutes: number) =>
+  const pass = async (store: ReplayableStore, minutes: number) =>
     await store.judgeSpend.pass({
       account: 'a',
       at: off(minutes),
@@ -172,7 +175,7 @@ test('replicas: each sees the runs that the others write, once and in the order 
     for (let round = 0; round < 10; round++)
       await store.write([scoredRun({}, nth(at * 100 + round)), scoredRun({}, nth(at * 100 + 50 + round))]);
   });
-  const seen = async (store: SqlStore | undefined) =>
+  const seen = async (store: ReplayableStore | undefined) =>
     (await store?.recent({ limit: 100, ...(before === undefined ? {} : { after: before }) }))?.runs.map(({ traceId }) => traceId) ?? [];
   const everything = await eventually(async () => {
     const runs = await seen(last);
@@ -184,7 +187,7 @@ test('replicas: each sees the runs that the others write, once and in the order 
   ).toEqual(everything);
 });
 
-test('replicas: runs that were written while a connection was lost are told as left out', async () => {
+test('replicas: runs that were written while a connection was lost are reported as left out', async () => {
   const url = await emptyPostgres();
   const [writer, reader] = [await beside(url), await beside(url)];
   const other = new pg.Client({ connectionString: url });
@@ -233,17 +236,17 @@ const budget = { name: 'main', usdPerDay: 0.001, price };
 const tokensMax = 1_000;
 const trials = 50;
 
-test('replicas: three processes of which some die never spend more than one budget', { timeout: 300_000 }, async () => {
+test('replicas: three processes, some of which die, never spend more than one budget', { timeout: 300_000 }, async () => {
   const stores = await opened(3);
   let refused = 0;
   for (let trial = 0; trial < trials; trial++) {
     const chance = seeded(trial + 1);
-    // Each trial has a day of its own.
+    // Each trial has a separate day.
     const clock = manualClock(Date.parse('2026-01-01T12:00:00Z') + trial * 86_400_000);
     let spent = 0;
     await together(stores, async (store, at) => {
       for (let life = 0; life < 3; life++) {
-        // What dead processes have reserved counts as spent from now on.
+        // Reservations of dead processes count as spent from now on.
         clock.advance(70_000);
         const own = ledger({
           store: memorySpend(),

@@ -1,4 +1,4 @@
-/** Filters and pages of the list of runs, whichever store it is. */
+/** Filters and pages of the list of runs, in every store. */
 import { describe, expect, test } from 'vitest';
 import type { RunStatus } from '../../../src/model/agent-trace.ts';
 import type { Annotation } from '../../../src/model/store/annotation-store.ts';
@@ -165,7 +165,7 @@ describe.each(members)('%s', (member) => {
     { traceId: nth(0).traceId },
     { status: 'error' },
     { status: 'error', from: base },
-  ] as const)('list: an index answers %j, whatever the number of runs', async (filter) => {
+  ] as const)('list: an index answers %j, with any number of runs', async (filter) => {
     const store = await open(member);
     await store.write(Array.from({ length: 12 }, (_, at) => item(at, { status: at % 6 === 0 ? 'error' : at % 6 === 1 ? 'paused' : 'ok' })));
     await store.annotations.write([annotation(0, { label: 'good' })], base);

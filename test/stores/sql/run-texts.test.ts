@@ -1,4 +1,4 @@
-/** The search for words in stored texts, whichever store it is. */
+/** The search for words in stored texts, in every store. */
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The list of sessions, whichever store it is. */
+/** The list of sessions, in every store. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Tenant } from '../../../src/model/ids.ts';
@@ -135,7 +135,7 @@ describe.each(members)('%s', (member) => {
           expect(ids(await all(store, { ...filter, limit: 1, examine }))).toEqual(wanted);
         }
       }),
-      // Each example opens a store of its own.
+      // Each example opens a new store.
       { numRuns: propertyRuns({ short: 10, long: 40 }) },
     );
   });

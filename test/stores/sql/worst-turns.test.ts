@@ -1,4 +1,4 @@
-/** The worst turns of a session, whichever store it is. */
+/** The worst turns of a session, in every store. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { worstTurns } from '../../../src/analytics/worst-turns.ts';

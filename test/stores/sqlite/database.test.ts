@@ -37,7 +37,7 @@ for (const { name, error, file, probe, want } of faults) {
   });
 }
 
-test('sqlite: the probe for room tells what a write meets, and leaves nothing behind', () => {
+test('sqlite: the probe for room meets the faults of a write, and leaves nothing behind', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-room-'));
   try {
     expect(writeFault(folder)).toBeUndefined();
