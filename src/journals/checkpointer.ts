@@ -3,18 +3,17 @@
  * A trace needs its requests until its runs are scored and stored. A record `done` then marks it, as open traces may share its requests.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { keyShapes } from '../otlp/read/key-shapes.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { FinishedTrace, JournalReferences } from '../pipeline/gathering/journal-references.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { MemoryReference, Received } from '../model/ingest.ts';
 import type { DeliveryWatermarks, Watermark } from '../model/watermark.ts';
 import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request, encodingOf } from './records.ts';
 import type { Appended, Journal, JournalRecord, Position, Recovery, JournalEntry } from './journal.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
+import type { Context } from '../telemetry/context.ts';
 
 /** The part of the pipeline that the checkpointer uses. */
 interface Flow {
@@ -26,17 +25,15 @@ interface Flow {
   drop(isLost: (position: number) => boolean): readonly number[];
 }
 
-export interface CheckpointerOptions {
+export interface CheckpointerOptions extends Pick<Context, 'clock' | 'telemetry'> {
   readonly journal: Journal;
   readonly flow: Flow;
   readonly watermarks: DeliveryWatermarks;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
   /** Limit of a replayed request, inflated. */
   readonly inflatedBytesMax: number;
-  /** Stores the spans of finished traces. Absent: they are not stored. */
+  /** Stores the spans of finished traces. When absent, they are not stored. */
   readonly archive?: Archive;
-  /** Absent: nothing is forwarded. */
+  /** When absent, nothing is forwarded. */
   readonly forward?: ForwardPort;
   /** Called after a trace that left is gathered again. */
   readonly onReturn?: () => void;
@@ -48,7 +45,7 @@ type Plain = Pick<Received, 'plain' | 'plainMemory' | 'isWhole'>;
 interface Archive {
   /** The journal keeps the requests of the trace until it resolves. `undefined` when the trace is not archived. */
   keep(trace: FinishedTrace): Promise<void> | undefined;
-  /** Resolves when the gatherer that joins the trace has it. False: that one cannot have it, so it stays here. */
+  /** Resolves when the gatherer that joins the trace has it. False when that one cannot have it, so it stays here. */
   handOver(trace: FinishedTrace): Promise<boolean>;
 }
 
@@ -60,7 +57,7 @@ export interface Checkpointer {
   replay(): Promise<number>;
   /** Gathers a record of a shared journal. */
   arrived(entry: JournalEntry): Promise<void>;
-  /** Drops what stands on these positions of a shared journal. Resolves when what else stood with it is gathered again. */
+  /** Drops the records on these positions of a shared journal. Resolves when the rest of their traces is gathered again. */
   lost(isLost: (position: number) => boolean): Promise<void>;
   /** Takes up finished traces: their spans are archived, or go to the process that joins them. */
   take(): void;
@@ -84,7 +81,7 @@ const keysPerRecord = 500;
 const spansPerTurn = 2_000;
 /** Requests that are moved up in one turn, so that new ones do not wait. */
 const movedPerTurn = 16;
-/** Used share of the journal from which on requests of this age are moved up. The runs of younger ones mostly end soon. */
+/** Requests of this age are moved up from this used share of the journal on. The runs of younger ones mostly end soon. */
 const moves = [
   { fromShare: 0.75, afterMs: 5_000 },
   { fromShare: 0.5, afterMs: 60_000 },
@@ -94,7 +91,7 @@ interface Waiting extends FinishedTrace {
   /** All scored runs of the trace are at or below it. */
   readonly delivered: Watermark;
   readonly sinceMs: number;
-  /** False: its spans are being archived. */
+  /** False while its spans are being archived. */
   isKept: boolean;
   readonly kept: Promise<void> | undefined;
 }
@@ -110,7 +107,7 @@ export function checkpointer({
   forward,
   onReturn = () => undefined,
 }: CheckpointerOptions): Checkpointer {
-  /** End of the journal when each request in progress came: the request stands there or above. */
+  /** End of the journal when each request in progress came: the request is there or above. */
   const inFlight = new Set<{ readonly from: Position }>();
   const shapes = keyShapes();
   let waiting: Waiting[] = [];
@@ -194,11 +191,17 @@ export function checkpointer({
   async function markDone(): Promise<void> {
     takeFinished();
     const [stored, sent, nowMs] = [watermarks.stored(), watermarks.sent(), clock.nowMs()];
-    const pending = waiting.findIndex(
-      ({ keys, delivered, sinceMs, isKept }) =>
-        !isKept || keys.some(isHeld) || delivered > stored || (delivered > sent && nowMs - sinceMs < sentWithinMs),
+    // Both conditions hold for all traces that finished later.
+    const undelivered = waiting.findIndex(
+      ({ delivered, sinceMs }) => delivered > stored || (delivered > sent && nowMs - sinceMs < sentWithinMs),
     );
-    const ready = pending === -1 ? waiting : waiting.slice(0, pending);
+    /** Traces that wait, though they finished earlier, hold up only what came for them later. */
+    const pending = new Set<string>();
+    const ready = (undelivered === -1 ? waiting : waiting.slice(0, undelivered)).filter(({ keys, isKept }) => {
+      if (isKept && !keys.some((key) => isHeld(key) || pending.has(key))) return true;
+      for (const key of keys) pending.add(key);
+      return false;
+    });
     let marked = 0;
     for (let at = 0; at < ready.length; at += keysPerRecord) {
       const some = ready.slice(at, at + keysPerRecord);
@@ -260,7 +263,7 @@ export function checkpointer({
     return least([unsent(), flow.references.oldestPosition(), ...waiting.map(({ positions }) => positions[0])]);
   }
 
-  /** Whether a request above `needed()` is needed as well. A trace that stays open must not hold the bodies of all others in memory. */
+  /** True when a request above `needed()` is needed as well. A trace that stays open must not hold the bodies of all others in memory. */
   function neededAbove(): (position: Position) => boolean {
     const from = unsent();
     let positions: ReadonlySet<number> | undefined;
@@ -374,23 +377,23 @@ interface ForwardedRequest {
   readonly tenant: Tenant;
   /** Inflated; `undefined` when it must be read from the journal. */
   readonly body: { readonly bytes: Buffer; readonly encoding: OtlpEncoding } | undefined;
-  /** False: the receiver rejected a part of it. */
+  /** False when the receiver rejected a part of it. */
   readonly isWhole: boolean;
 }
 
 interface ForwardPort {
-  /** False: nothing is forwarded. */
+  /** False when nothing is forwarded. */
   wants(): boolean;
   /** Called after the pipeline has gathered the spans. */
   spans(request: ForwardedRequest & { readonly spans: readonly Span[] }): void;
   logs(request: ForwardedRequest & { readonly records: readonly LogRecord[] }): void;
   /** The lowest position that is not forwarded. */
   oldest(): number | undefined;
-  /** True: a part of the trace with this key is not forwarded. */
+  /** True when a part of the trace with this key is not forwarded. */
   isHeld(key: string): boolean;
 }
 
-/** For a new request. */
+/** Waits of a new request. */
 function forwardedRequest(position: Position, record: JournalRecord, { plain, plainMemory, isWhole = true }: Plain): ForwardedRequest {
   plainMemory?.keep();
   return {
@@ -401,7 +404,7 @@ function forwardedRequest(position: Position, record: JournalRecord, { plain, pl
   };
 }
 
-/** For a replayed request. */
+/** Waits of a replayed request. */
 function forwardAgain(forward: ForwardPort, { position, record }: JournalEntry, request: Request): void {
   const passed = { position, tenant: record.tenant, body: undefined, isWhole: request.isWhole };
   if (request.kind === 'traces') forward.spans({ ...passed, spans: request.spans });

@@ -116,11 +116,11 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
   };
 }
 
-/** How a journal of so many bytes is cut up. */
+/** Divides a journal of this size into segments. */
 interface Sizes {
   readonly segmentBytes: number;
   readonly segmentsMax: number;
-  /** Of these, kept for records from the reserve. */
+  /** Part of these that is kept for records from the reserve. */
   readonly segmentsReserved: number;
   readonly waitingBytesMax: number;
   readonly groupBytesMax: number;

@@ -14,7 +14,7 @@ export const journals = {
 
 export interface JournalAddress {
   readonly scheme: keyof typeof journals;
-  /** What stands behind the colon: a folder for `disk`, brokers and a topic for `kafka`. */
+  /** The part after the colon: a folder for `disk`, brokers and a topic for `kafka`. */
   readonly rest: string;
 }
 
@@ -26,7 +26,7 @@ export function journalAddress(url: string): JournalAddress | undefined {
   return scheme === 'disk' && rest !== '' && !rest.startsWith('//') ? { scheme, rest } : undefined;
 }
 
-/** For people: without a login. */
+/** Shown to people, so without a login. */
 export function journalName({ scheme, rest }: JournalAddress): string {
   return scheme === 'kafka' ? kafkaName(rest) : rest;
 }

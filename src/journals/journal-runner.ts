@@ -34,7 +34,7 @@ interface JournalRunnerOptions extends Pick<CheckpointerOptions, 'flow' | 'water
     readonly onArrival: () => void;
     /** Another process joins the trace with this key. */
     readonly onClaim: (key: string) => void;
-    /** Another process tells of the tools of a session. */
+    /** Another process announces the tools of a session. */
     readonly onNote: (note: SessionNote) => void;
   };
   /** Rests while there is no work. Default: `sleep`. */
@@ -53,7 +53,7 @@ export interface JournalRunner {
   readonly checkpointer: () => Checkpointer | undefined;
   /** Opens and replays the journal. `owner`: name of this process among those of a shared journal. Resolves with the number of replayed requests. Rejects when the journal cannot be used. */
   open(owner?: string): Promise<number>;
-  /** True: several processes use the journal. */
+  /** True when several processes use the journal. */
   isShared(): boolean;
   isStopped(): boolean;
   /** Why a shared journal cannot be read; `undefined` while it can, and for all others. */
@@ -68,13 +68,15 @@ export interface JournalRunner {
   fullFolder(): string | undefined;
   /** Reads the spans of finished traces. Rejects before the journal is open. */
   readBack(traces: readonly FinishedTrace[]): Promise<readonly ReadBackTrace[]>;
-  /** Reads what came for one trace, as it came, whatever its size, each part with the key of its trace. Rejects before the journal is open. */
+  /** Reads the received parts of one trace unchanged and without a size limit, each part with the key of its trace. Rejects before the journal is open. */
   requestsOf(trace: FinishedTrace): Promise<readonly KeyedPart[]>;
+  /** Bytes of the body of one request; 0 when it is damaged or committed. */
+  bytesAt(position: number): Promise<number>;
   /** Takes up finished traces after this turn. */
   takeSoon(): void;
-  /** True: this process joins the trace with this key to others of its tenant. */
+  /** True when this process joins the trace with this key to others of its tenant. */
   joins(key: string): boolean;
-  /** Sends a part of the trace to the process that joins it. Rejects when it cannot be sent now. False: this process joins the trace from now on. */
+  /** Sends a part of the trace to the process that joins it. Rejects when it cannot be sent now. False when this process joins the trace from now on. */
   handOver(key: string, part: BundlePart): Promise<boolean>;
   /** Has the trace with this key handed over to this process. */
   claim(key: string): void;
@@ -167,6 +169,7 @@ export function journalRunner({ address, settings, parts, redaction, ...options 
         bundle === undefined ? [] : partsOf(bundle).map((part) => ({ key: trace.keys[at] ?? '', part })),
       );
     },
+    bytesAt: async (position) => (await journal?.at(position as Position))?.body.length ?? 0,
     takeSoon() {
       taking ??= turn().then(() => {
         taking = undefined;

@@ -1,23 +1,22 @@
 /**
- * The contract of a journal: a log of request bodies as they were received. What `append` acknowledged is there after a crash and is read
- * again until it is committed. A record may be read more than once, so a replay must be idempotent.
+ * The contract of a journal: a log of request bodies, unchanged. Records that `append` acknowledged are there after a crash and are read
+ * again until committed. A record may be read more than once, so a replay must be idempotent.
  */
 import type { Brand, Tenant } from '../model/ids.ts';
 import type { Received } from '../model/ingest.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BundlePart } from '../otlp/cut/bundle.ts';
 import type { SessionNote } from '../pipeline/assembly/session-tool-definitions.ts';
 import type { FileLayer } from './disk/file-system.ts';
 import type { Fence, JournalPartitionStore } from '../model/store/journal-partition-store.ts';
+import type { Context } from '../telemetry/context.ts';
 
-/** A place in the log. Later records have greater positions; the distance between two says nothing. */
+/** A place in the log. Later records have greater positions; the distance between two has no meaning. */
 export type Position = Brand<number, 'Position'>;
 
 export interface JournalRecord extends Pick<Received, 'contentType' | 'contentEncoding' | 'body' | 'bodyMemory'> {
   /** `done`: which traces need no replay; `forwarded`: which requests have gone on. The checkpointer writes both. */
   readonly kind: 'traces' | 'logs' | 'done' | 'forwarded';
-  /** True: the record was moved up, that is, written again at the end. */
+  /** True when the record was moved up, that is, written again at the end. */
   readonly isCopy?: true;
   /** First position of a copy, which keeps the order of arrival. Copies of older releases lack it. */
   readonly origin?: Position;
@@ -63,7 +62,7 @@ export interface Journal {
    * records that free more than they take; without it a full journal could never be worked off.
    */
   append(record: JournalRecord, from?: 'reserve'): Promise<Appended>;
-  /** What is durable now, from a position that this journal gave, in order. What is committed may be gone. */
+  /** The durable records from a position of this journal on, in order. Committed ones may be gone. */
   read(from: Position): AsyncIterable<JournalEntry>;
   /** One record; `undefined` when it is committed or damaged, or when no record begins there. */
   at(position: Position): Promise<JournalRecord | undefined>;
@@ -80,19 +79,19 @@ export interface Journal {
   /** Bytes that new records cannot use. A segment counts whole while one of its records is needed. */
   bytesUsed(): number;
   readonly bytesMax: number;
-  /** True: the last write found the disk full. */
+  /** True when the last write found the disk full. */
   isDiskFull(): boolean;
   /** Probes a full disk for room after a backoff. Called regularly; never rejects. */
   tryRoom(): Promise<void>;
   /** Refuses new records, waits for those under way, then releases. May be called twice. */
   stop(): Promise<void>;
-  /** Present: several processes use the journal, and each gathers a part of the records. Absent: whoever appends a record gathers it. */
+  /** Present when several processes use the journal, each gathering a part of the records. When absent, the process that appends a record gathers it. */
   readonly shared?: SharedJournal;
 }
 
 /**
- * What comes from a shared journal: a record to gather, the loss of records that another process gathers from now on, a trace that another
- * process joins with its own, or what another process tells of the tools of a session.
+ * An item of a shared journal: a record to gather, the loss of records that another process gathers from now on, a trace that another
+ * process joins with its own, or another process's note on the tools of a session.
  */
 export type Arrival =
   | ({ readonly kind: 'entry' } & JournalEntry)
@@ -108,18 +107,18 @@ export interface SharedJournal {
   arrivals(hasRoom: HasRoom): AsyncIterable<Arrival>;
   /** The right to write runs of the trace with this key. */
   fenceOf(key: string): Fence;
-  /** True: this process joins the trace with this key to others of its tenant. It may be another one later. */
+  /** True when this process joins the trace with this key to others of its tenant. It may be another one later. */
   joins(key: string): boolean;
   /**
-   * Sends a part of the trace to the process that joins it. Resolves when it is durable there; rejects when it cannot be sent now. False: it is larger
+   * Sends a part of the trace to the process that joins it. Resolves when it is durable there; rejects when it cannot be sent now. False when it is larger
    * than a record may be, so this process joins the trace from now on.
    */
   handOver(key: string, part: BundlePart): Promise<boolean>;
-  /** Has the trace with this key handed over to this process, with whatever still comes for it. */
+  /** Has the trace with this key handed over to this process, with everything that still comes for it. */
   claim(key: string): void;
   /** Tells the other processes of the tools of a session. It may be lost. */
   publish(note: SessionNote): void;
-  /** True: this process gathers all records. */
+  /** True when this process gathers all records. */
   isAlone(): boolean;
   /** Why nothing can be read; `undefined` while the brokers answer. */
   fault(): string | undefined;
@@ -150,20 +149,17 @@ export interface JournalSettings {
   readonly groupBytesMax?: number;
   /** Bytes of bodies in quarantine. */
   readonly quarantineBytesMax?: number;
-  /** Of a request, inflated. `disk` and `memory` keep bodies as they are. */
+  /** Most bytes of an inflated request. `disk` and `memory` keep bodies unchanged. */
   readonly inflatedBytesMax?: number;
 }
 
-export interface JournalDeps {
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
+export interface JournalDeps extends Context {
   readonly logger: JournalLogger;
   /** Random bytes of this length from a secure source. */
   readonly randomBytes: (count: number) => Buffer;
-  /** Absent: the files of this machine. `memory` ignores it. */
+  /** Defaults to the files of this machine. `memory` ignores it. */
   readonly files?: FileLayer;
-  /** Of the store, once it is open. Shared journals alone use it. */
+  /** Leases of the store, once it is open. Only shared journals use them. */
   readonly partitions?: () => JournalPartitionStore | undefined;
   /** The name under which this process owns partitions. */
   readonly owner?: string;

@@ -22,7 +22,9 @@ import type {
 import { kafkaAddress } from './kafka/address.ts';
 import { kafkaClients } from './kafka/client.ts';
 import { faultState } from './kafka/fault-state.ts';
+import { dividing } from './kafka/dividing.ts';
 import { fetching } from './kafka/fetching.ts';
+import { heldClaims } from './kafka/held-claims.ts';
 import { heldRecords } from './kafka/held-records.ts';
 import { joinPlaces } from './kafka/join-places.ts';
 import { kafkaNotices } from './kafka/notices.ts';
@@ -31,6 +33,7 @@ import { ownership } from './kafka/ownership.ts';
 import type { PartitionLog } from './kafka/partition-log.ts';
 import { keyedRecords, requestIn, type Arrived, type KeyedRecord } from './kafka/requests.ts';
 import { sender } from './kafka/sender.ts';
+import { sentClaims } from './kafka/sent-claims.ts';
 import { sessionNotes } from './kafka/session-notes.ts';
 
 const memoryBytesUsual = 64 * 1024 * 1024;
@@ -57,11 +60,12 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   const metrics = journalMetrics(deps);
   const notices = kafkaNotices(topic, deps);
   const clients = await kafkaClients(address, { fetchBytesMax });
-  const faults = faultState(rest, address, logger);
+  const faults = faultState(rest, address, deps);
   const common = { topic, clock, sleep, telemetry, store: () => deps.partitions?.() };
-  const sending = sender({ ...common, producer: clients.producer, waitingBytesMax, onFault: faults.failed });
+  const sending = sender({ ...common, producer: clients.producer, waitingBytesMax, faults: faults.sending });
   let dirty = new Set<PartitionLog>();
   const held = heldRecords((log) => void dirty.add(log), metrics.used);
+  const claims = heldClaims(clock.nowMs, (log) => void dirty.add(log));
   let saving: Promise<void> | undefined;
   let committedMs = 0;
   let isLeaving = false;
@@ -70,14 +74,19 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
 
   const owns = ownership({ ...common, clients, owner, onExpired: notices.expired, onRefused: notices.refused });
   const places = joinPlaces({ isOwned: (partition) => owns.owned.has(partition), partitions: owns.partitions, nowMs: clock.nowMs });
-  const publish = sessionNotes({ ...common, owner, topic: owns.name, send: sending.send });
+  const { send } = sending;
+  const publish = sessionNotes({ ...common, owner, topic: owns.name, send });
+  const claimed = sentClaims({ ...common, send, isWanted: (key) => !isLeaving && places.joins(key), onLost: unclaimed, rests });
   const group = membership({ ...common, member: clients.member, newest: owns.topic });
   const onRead = (log: PartitionLog): unknown => dirty.add(log);
-  const { answered: onAnswer } = faults;
-  const fetches = fetching({ ...common, reader: clients.reader, owns, rests, onRead, onAnswer, onFault: fetchFailed });
+  const { answered: onAnswer } = faults.reading;
+  const isOwned = (log: PartitionLog): boolean => !isLeaving && owns.owned.get(log.fence.partition) === log;
+  const dividings = dividing({ ...common, send, isOwned, partitions: owns.partitions, rests });
+  const { isWaiting } = dividings;
+  const fetches = fetching({ ...common, reader: clients.reader, owns, isWaiting, rests, onRead, onAnswer, onFault: fetchFailed });
 
   function fetchFailed(error: unknown, isAll: boolean): void {
-    faults.failed(error, isAll);
+    faults.reading.failed(error, isAll);
     group.hurry();
   }
 
@@ -104,13 +113,16 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   async function* fetched(): AsyncGenerator<Arrival> {
     const found = owns.topic();
     if (found === undefined || owns.owned.size === 0) {
-      if (found !== undefined) faults.answered();
+      if (found !== undefined) faults.reading.answered();
       notices.idle(found?.partitionsCount ?? 0);
       fetches.noLag();
       await sleep(firstRestMs);
       return;
     }
     notices.busy();
+    yield* divided();
+    // An answer has no lag of a partition that waits.
+    if ([...owns.owned.values()].some(isWaiting)) void fetches.noteLag().catch(() => undefined);
     for await (const { log, offset, content } of fetches.next(found)) {
       const { partition } = log.fence;
       yield* arrived(log, offset, requestIn(content, { partition, partitions: owns.partitions(), nowMs: clock.nowMs() }));
@@ -118,6 +130,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
   }
 
   async function* arrived(log: PartitionLog, offset: number, one: Arrived): AsyncGenerator<Arrival> {
+    if (one.kind === 'claim') claims.hold(log, offset, one.sentMs);
     if (one.kind !== 'request') {
       yield one;
       return;
@@ -131,22 +144,22 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     else if (records === undefined) yield { kind: 'entry', position, record };
     else {
       notices.divided();
-      const left = await sent(records);
       // After a stop the next owner divides it.
-      if (left === undefined) owns.lookAgain();
-      else for (const large of left) yield* staying(log, offset, large);
+      held.pin(position);
+      await dividings.divide({ log, offset, position }, records);
+      yield* divided();
     }
     held.keepFrom(undefined);
   }
 
-  /** Goes on until the topic has the records. Resolves with those that are too large for it; `undefined`: the process stops. */
-  async function sent(records: readonly KeyedRecord[]): Promise<ReadonlySet<KeyedRecord> | undefined> {
-    const left = new Set<KeyedRecord>();
-    for (let failures = 0; !isLeaving;) {
-      if ((await sending.send(records, (large) => left.add(large))) === undefined) return left;
-      await sleep(backoffMs(++failures, rests));
+  /** Traces that are too large for the topic are gathered where their record is. */
+  function* divided(): Generator<Arrival> {
+    for (const { log, offset, position, left } of dividings.takeDivided()) {
+      held.keepFrom(held.end());
+      for (const large of left) yield* staying(log, offset, large);
+      held.keepFrom(undefined);
+      held.free(position);
     }
-    return undefined;
   }
 
   /** A trace of an undivided record is gathered in the partition of that record. */
@@ -174,7 +187,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     return true;
   }
 
-  /** Of the partition that has the records of the trace. They may be released before its last revision. */
+  /** Offsets of the partition that has the records of the trace. They may be released before its last revision. */
   function fenceOf(key: string): Fence {
     const log = held.logOf(key) ?? owns.owned.get(places.ownedOf(key) ?? -1);
     // No partition has the other one, so the store writes nothing.
@@ -183,7 +196,12 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
 
   function claim(key: string): void {
     const record = places.claim(key);
-    if (record !== undefined) void sent([record]);
+    if (record !== undefined) claimed(key, record);
+  }
+
+  function unclaimed(key: string, isWanted: boolean): void {
+    places.unclaim(key);
+    if (isWanted) telemetry.add('tracejury.traces.unclaimed', 1);
   }
 
   async function* arrivals(hasRoom: HasRoom): AsyncGenerator<Arrival> {
@@ -192,10 +210,11 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     try {
       for (let failures = 0; !isLeaving;) {
         try {
+          claims.expire();
           await group.stay();
           const lost = await owns.refresh();
           if (lost.length > 0) {
-            // What is gathered again must stay until it is.
+            // Records must stay until they are gathered again.
             held.keepFrom(zero);
             yield dropped(new Set(lost));
             held.keepFrom(undefined);
@@ -209,7 +228,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
           failures = 0;
           await turn();
         } catch (error) {
-          faults.failed(error);
+          faults.reading.failed(error);
           group.hurry();
           await sleep(backoffMs(++failures, rests));
         }
@@ -245,7 +264,7 @@ export async function kafkaJournal(settings: JournalSettings, deps: JournalDeps)
     }
   }
 
-  /** For tools that show the lag of groups. The journal itself goes by the store. */
+  /** Lets tools show the lag of groups. The journal itself goes by the store. */
   async function noteOffsets(progress: readonly { readonly partition: number; readonly next: number }[]): Promise<void> {
     if (clock.nowMs() < committedMs + commitEveryMs || !clients.member.isActive()) return;
     committedMs = clock.nowMs();

@@ -13,7 +13,7 @@ export interface MemoryRecords {
   cursor: RecoveryCursor;
 }
 
-/** Of `bytesMax`. */
+/** Share of `bytesMax`. */
 const reserveShare = 1 / 8;
 const quarantineBytesMaxDefault = 16 * 1024 * 1024;
 

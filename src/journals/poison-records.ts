@@ -56,7 +56,7 @@ export function recovery(parts: RecoveryDeps): Recovery {
   return {
     starts,
     entries: entries(),
-    // A survived record is no suspect any more; other suspects may have found no room in the quarantine.
+    // A survived record is not suspected any more; other suspects may have found no room in the quarantine.
     finish: () => parts.keep({ starts: 0, suspects: deadly }),
     leave: () => parts.keep({ starts: starts - 1, suspects }),
   };

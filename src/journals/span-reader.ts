@@ -14,7 +14,7 @@ import { inflated } from './records.ts';
 
 export interface ReadBackOptions {
   readonly journal: Pick<Journal, 'at'>;
-  /** Of one request. */
+  /** Traces of one request. */
   readonly inflatedBytesMax: number;
   /** Rules for texts that must not be stored. */
   readonly redaction?: Redaction | undefined;
@@ -29,11 +29,11 @@ export interface ReadBackTrace {
   /** A bundle; `undefined` when the trace is too large. */
   readonly bundle: Buffer | undefined;
   readonly spans: number;
-  /** False: a request is damaged or committed. */
+  /** False when a request is damaged or committed. */
   readonly isWhole: boolean;
-  /** True: redaction rules applied. */
+  /** True when redaction rules applied. */
   readonly isRedacted: boolean;
-  /** True: the traces before it used the limit up. */
+  /** True when the traces before it used the limit up. */
   readonly isLater: boolean;
 }
 
@@ -126,7 +126,7 @@ type Part = BundlePart & { readonly items: number };
 /** Spans that are encoded in one turn. */
 const spansPerTurn = 100;
 
-/** By trace id; `undefined` when the request cannot be read. */
+/** Spans by trace id; `undefined` when the request cannot be read. */
 async function partsOf(
   record: JournalRecord,
   wanted: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** What is acknowledged is scored, whatever dies, and once: a journal that outlives processes, and real runs that go through it. */
+/** Acknowledged runs are scored, through all deaths, and once: a journal that outlives processes, and real runs that go through it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noTenant } from '../../src/model/ids.ts';
@@ -107,6 +107,21 @@ test('intake: a part of a run that the process which joins it cannot take comes 
   expect(of.memory.records.size).toBe(0);
 });
 
+test('intake: a part that the process which joins it does not take for long holds up nothing that finishes later', async () => {
+  const of = world();
+  const one = await started(of, { other: { joins: () => false, handOver: () => new Promise(() => undefined) } });
+  const [asks] = spansOf(1);
+  if (asks === undefined) throw new Error('there are no spans');
+  await one.take([{ ...asks, parentSpanId: undefined }]);
+  await one.pass(20 * second);
+  for (let trace = 2; trace < 30; trace++) await one.take(spansOf(trace));
+  await one.pass(60 * second);
+  expect(of.delivered).toHaveLength(28);
+  // The next process joins the part itself, and has nothing else to score.
+  await (await started(of)).pass(60 * second);
+  expect(of.delivered).toHaveLength(29);
+});
+
 const padding = 'x'.repeat(10_000);
 /** The journal has room for that many requests with a padding. */
 const requestsMax = propertyRuns({ short: 30, long: 150 });
@@ -136,7 +151,7 @@ test('intake: a run stays open while ten times the journal flows by', async () =
   await next.pass(60 * second);
   const last = of.delivered.at(-1)?.run;
   expect([last?.trace.agent, last?.completeness, last?.trace.toolCalls.length]).toEqual(['agent 1', 'complete', 1]);
-  // Nobody was scored twice, also not those who shared a request with the open run.
+  // No run was scored twice, also none that shared a request with the open run.
   const agents = of.delivered.map(({ run }) => run.trace.agent);
   expect(new Set(agents).size).toBe(agents.length);
 });
@@ -199,7 +214,7 @@ const script = fc.record({
   stores: fc.boolean(),
 });
 
-test('intake: wherever it dies, every run is scored, whole, and never in part', async () => {
+test('intake: after a death at any point, every run is scored, whole, and never in part', async () => {
   const traces = [1, 2, 3, 4];
   const undisturbed = world();
   const calm = await started(undisturbed);

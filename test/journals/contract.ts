@@ -1,4 +1,4 @@
-/** What every journal does. A member gives a way to open it, and to open it again as if the process had come back. */
+/** The contract of every journal. A member gives a way to open it, and to open it again as if the process had come back. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Journal, JournalEntry, JournalRecord, Position, JournalSettings } from '../../src/journals/journal.ts';
 import { tenant } from '../../src/model/ids.ts';
@@ -41,7 +41,7 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       };
     }
 
-    test('records are read back as they were, in order', async () => {
+    test('records are read back unchanged, in order', async () => {
       const { journal } = await fresh();
       const records = [
         recordOf(1, 8),
@@ -151,7 +151,7 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       expect(parts.count('tracejury.journal.refused', 'too_large')).toBe(1);
     });
 
-    test('a copy says where the record stood first', async () => {
+    test('a copy has the first position of the record', async () => {
       const { journal } = await fresh();
       const origin = await appended(journal, recordOf(1));
       const copy = await appended(journal, { ...recordOf(1), isCopy: true, origin });
@@ -246,7 +246,7 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       expect((await entriesOf((await again()).recover().entries)).map(({ record }) => idOf(record))).toEqual([0, 2, 4]);
     });
 
-    test('whoever stops in the middle of a replay lays it to no record', async () => {
+    test('a stop in the middle of a replay blames no record', async () => {
       const { journal, again } = await fresh();
       for (let id = 0; id < 3; id++) await appended(journal, recordOf(id));
       for (let stop = 0; stop < 4; stop++) {

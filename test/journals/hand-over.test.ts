@@ -8,8 +8,11 @@ const part = (text: string) => ({ signal: 'traces', encoding: 'protobuf', bytes:
 const requestsOf = async ({ keys, positions }: FinishedTrace) =>
   positions.flatMap((position) => keys.map((key) => ({ key, part: part(`${key}${position}`) })));
 
-/** What was offered, and what became of it. */
-async function offered(answer: (text: string, offers: number) => boolean, isStopped = false) {
+/** The offered traces, and their outcomes. */
+async function offered(
+  answer: (text: string, offers: number) => boolean,
+  { isStopped = false, bytesAt = () => 2 }: { readonly isStopped?: boolean; readonly bytesAt?: (position: number) => number } = {},
+) {
   const texts: string[] = [];
   const reads: (readonly number[])[] = [];
   const end = handedOver(trace, {
@@ -21,6 +24,7 @@ async function offered(answer: (text: string, offers: number) => boolean, isStop
       texts.push(bytes.toString());
       return answer(bytes.toString(), texts.length);
     },
+    bytesAt: async (position) => bytesAt(position),
     isStopped: () => isStopped,
     sleep: async () => undefined,
   });
@@ -41,7 +45,7 @@ test('hand over: after a failure it goes on with what was not sent', async () =>
   expect([outcome, texts]).toEqual([true, ['a4', 'b4', 'a7', 'a7', 'a7', 'a7', 'b7']]);
 });
 
-test('hand over: a trace of which a part cannot be taken stays', async () => {
+test('hand over: a trace with a part that cannot be taken stays', async () => {
   const { outcome, texts } = await offered((text) => text !== 'b4');
   expect([outcome, texts]).toEqual([false, ['a4', 'b4']]);
 });
@@ -50,5 +54,10 @@ test('hand over: after a stop the next owner hands the trace over', async () => 
   const refuse = (): boolean => {
     throw new Error('away');
   };
-  expect(await offered(refuse, true)).toMatchObject({ outcome: 'waits', texts: ['a4'] });
+  expect(await offered(refuse, { isStopped: true })).toMatchObject({ outcome: 'waits', texts: ['a4'] });
+});
+
+test('hand over: the largest request goes first, so that nothing is sent of a trace that cannot be taken', async () => {
+  const { outcome, texts } = await offered((text) => text !== 'a7', { bytesAt: (position) => position });
+  expect([outcome, texts]).toEqual([false, ['a7']]);
 });

@@ -39,9 +39,9 @@ export function world(bytesMax = 1_000_000): World {
 }
 
 interface ProcessOptions {
-  /** False: nothing that it scores is stored. */
+  /** False when nothing that it scores is stored. */
   readonly stores?: boolean;
-  /** False: nothing that it scores is sent. */
+  /** False when nothing that it scores is sent. */
   readonly sends?: boolean;
   /** Another process joins traces, and takes those that leave. */
   readonly other?: { readonly joins: (key: string) => boolean; readonly handOver: (trace: FinishedTrace) => Promise<boolean> };

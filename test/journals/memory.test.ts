@@ -18,7 +18,7 @@ test('a journal in memory holds no more than its part of the memory, however muc
   expect(journal.bytesMax).toBe(64 * 1024);
 });
 
-test('a journal in memory lets go of requests that nobody needs, also behind one that is needed', async () => {
+test('a journal in memory frees requests that are no longer needed, also behind one that is', async () => {
   const journal = await journals.memory({ folder: '', bytesMax: 2 ** 20 }, testParts());
   const released: number[] = [];
   const positions = [];

@@ -8,7 +8,7 @@ import { testParts } from './parts.ts';
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-open-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('journal: a folder that cannot be one is an error that says which and why', async () => {
+test('journal: a folder that cannot be one is an error with its name and the reason', async () => {
   const file = join(folder, 'file');
   writeFileSync(file, 'not a folder');
   await expect(openJournal({ scheme: 'disk', rest: join(file, 'journal') }, { bytesMax: 1_000_000 }, testParts())).rejects.toMatchObject({

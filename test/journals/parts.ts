@@ -1,4 +1,4 @@
-/** Journals for tests: their parts, records that tell which they are, and what is read back. */
+/** Journals for tests: their parts, recognisable records, and the records that are read back. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Journal, JournalEntry, JournalRecord, Position, JournalDeps, JournalSettings } from '../../src/journals/journal.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
@@ -11,7 +11,7 @@ export interface TestParts extends JournalDeps {
   readonly clock: ManualClock;
   readonly telemetry: MetricRegistry;
   readonly told: string[];
-  /** Fields of what was told. */
+  /** Fields of the reported events. */
   readonly lines: object[];
   /** A counter or gauge, over all its label sets or one of them. */
   count(metric: MetricName, label?: string): number;
@@ -52,7 +52,7 @@ export const folder = '/journal';
 /** Segments that some ten records fill. */
 export const smallSettings: JournalSettings = { folder, segmentBytes: 16 * 1024, bytesMax: 8 * 16 * 1024, quarantineBytesMax: 4096 };
 
-/** Record `id`; its body tells the id and is so long. */
+/** Record `id`; its body holds the id and has this length. */
 export function recordOf(id: number, bodyBytes = 200): JournalRecord {
   const body = Buffer.alloc(Math.max(bodyBytes, 8), id % 251);
   body.writeUInt32LE(id, 0);

@@ -6,7 +6,7 @@ import type { Chance } from '../builders/seeded.ts';
 import { entriesIn, entriesOf, folder, idOf, recordOf, smallSettings, testParts, type TestParts } from './parts.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';
 
-/** What the outside knows, over all processes. */
+/** The knowledge of the outside, over all processes. */
 export interface Ledger {
   readonly sent: Map<number, JournalRecord>;
   readonly acknowledged: Map<number, Position>;

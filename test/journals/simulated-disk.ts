@@ -7,7 +7,7 @@ import type { FileLayer, LayerFile } from '../../src/journals/disk/file-system.t
 import { JuryError } from '../../src/model/errors.ts';
 import type { Chance } from '../builders/seeded.ts';
 
-/** `error`: nothing happens. `short`: half of the bytes are written. `late`: it happens, and an error is told. `off`: the power is gone from here on. */
+/** `error`: nothing happens. `short`: half of the bytes are written. `late`: it happens, and an error is reported. `off`: the power is gone from here on. */
 export type Fault = { readonly kind: 'error' | 'late'; readonly code: string } | { readonly kind: 'short' } | { readonly kind: 'off' };
 
 /** Told before each operation, with how many there were before it. */
@@ -17,7 +17,7 @@ export interface SimulatedDisk {
   readonly files: FileLayer;
   /** Operations so far. */
   operations(): number;
-  /** What is there when the machine comes up again. Nothing of this disk can be used afterwards. */
+  /** The files that are there when the machine comes up again. Nothing of this disk can be used afterwards. */
   afterPowerLoss(chance: Chance, faults?: Faults): SimulatedDisk;
   /** The process ended and the machine went on: everything that was written is there. */
   afterDeath(faults?: Faults): SimulatedDisk;
@@ -47,7 +47,7 @@ type NameChange = {
 };
 
 const root = '/';
-/** What a disk writes as a whole, at the worst. */
+/** The largest unit that a disk writes as a whole. */
 const pieceBytes = 16;
 
 export function simulatedDisk(faults: Faults = () => undefined): SimulatedDisk {
@@ -136,7 +136,7 @@ function diskOf(state: Platter, faults: Faults): SimulatedDisk {
           'datasync',
           () => {
             inode.synced = inode.pending.reduce(written, inode.synced);
-            // What is written over does not come back.
+            // Overwritten bytes do not come back.
             inode.doubtful = inode.pending.reduce(without, inode.doubtful);
             inode.pending = [];
           },
@@ -245,7 +245,7 @@ function written(data: Buffer, { offset, bytes }: Write): Buffer {
   return long;
 }
 
-/** What is left of the writes where this one went over them. */
+/** The rest of the writes that this one went over. */
 function without(writes: Write[], over: Write): Write[] {
   const end = over.offset + over.bytes.length;
   return writes.flatMap(({ offset, bytes }) => {

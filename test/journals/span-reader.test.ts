@@ -52,7 +52,7 @@ test('read back: a large trace in JSON comes back whole', async () => {
   expect(found.map((one) => one.spans)).toEqual([250]);
 });
 
-test('read back: each request is read once, in order, and each trace gets its own spans, whatever their form', async () => {
+test('read back: each request is read once, in order, and each trace gets its own spans, in any form', async () => {
   const zipped = gzipSync(writeTraces([named(1, 'ccc')], 'json'));
   const logs: JournalRecord = {
     ...base,
@@ -94,13 +94,13 @@ test('read back: nothing comes from a request of another tenant', async () => {
 
 const broken: readonly { readonly name: string; readonly record: JournalRecord | undefined }[] = [
   { name: 'is gone', record: undefined },
-  { name: 'is no request', record: { ...base, body: Buffer.from('garbage') } },
+  { name: 'is not a request', record: { ...base, body: Buffer.from('garbage') } },
   { name: 'cannot be inflated', record: { ...base, contentEncoding: 'gzip', body: Buffer.from('garbage') } },
   { name: 'inflates too far', record: { ...base, contentEncoding: 'gzip', body: gzipSync(Buffer.alloc(2_000_000)) } },
-  { name: 'has an encoding that nobody knows', record: { ...base, contentEncoding: 'br', body: Buffer.alloc(1) } },
+  { name: 'has an unknown encoding', record: { ...base, contentEncoding: 'br', body: Buffer.alloc(1) } },
 ];
 for (const { name, record: one } of broken) {
-  test(`read back: a trace of which a request ${name} is not whole, and has the rest`, async () => {
+  test(`read back: a trace with a request that ${name} is not whole, and has the rest`, async () => {
     const found = await readBack([{ keys: [traceId(1)], positions: [0, 1] }], journalOf(one, pb([1, 'a'])));
     expect([spansOf(found), found[0]?.isWhole]).toEqual([[['a']], false]);
   });

@@ -1,4 +1,4 @@
-/** What is committed, kept on disk at leisure: at once when it frees a segment, else within a second. */
+/** Committed positions, kept on disk lazily: at once when it frees a segment, else within a second. */
 import type { Sleep } from '../../model/clock.ts';
 import type { JournalMetrics } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
@@ -76,7 +76,7 @@ export function checkpointOf({ file, log, sleep, metrics }: CheckpointFileOption
       pause?.abort();
       await keeping;
       if (written < checkpoint) await (keeping ??= keep());
-      // A start can tell then what was lost meanwhile from an end that a crash tore.
+      // A start can then distinguish lost records from an end that a crash tore.
       if (writtenEnd < log.durableEnd())
         await write(written).catch((error: unknown) => metrics.failed('the end of the journal could not be written down', error));
     },
@@ -91,7 +91,7 @@ export function parsedCheckpoint(text: string | undefined): Position {
   return positionIn(text, 0);
 }
 
-/** Records below were durable; 0: nobody knows. */
+/** Records below were durable; 0 when unknown. */
 export function parsedEnd(text: string | undefined): Position {
   return positionIn(text, 1);
 }

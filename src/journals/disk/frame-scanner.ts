@@ -15,7 +15,7 @@ export interface FrameSource {
 
 export interface Frame {
   readonly offset: number;
-  /** With head and padding. */
+  /** Length with head and padding. */
   readonly bytes: number;
   readonly position: Position;
   readonly group: Position;
@@ -28,7 +28,7 @@ const windowBytes = 1024 * 1024;
 
 /**
  * Frames that begin and end between the two offsets, both multiples of `grain`. Each byte is searched once and summed at most once,
- * whatever it holds: a head has a sum of its own, so its length can be trusted.
+ * regardless of its content: a head has its own sum, so its length can be trusted.
  */
 export async function* frames(source: FrameSource, from: number, to: number): AsyncGenerator<Frame> {
   const view = windowOn(source.file, to);

@@ -9,7 +9,7 @@
  *    28  CRC-32 of the payload
  *    32  CRC-32 of the 32 bytes before
  *
- * The generation tells bytes of an earlier use of the segment from those of this one, and nobody who sends bodies can guess it: a body that spells a
+ * The generation distinguishes bytes of an earlier use of the segment from those of this one, and no sender can guess it: a body that spells a
  * frame is never taken for one.
  */
 import { crc32 } from 'node:zlib';
@@ -28,7 +28,7 @@ export interface FrameHead {
   readonly payloadCrc: number;
 }
 
-/** What a payload takes in a segment. */
+/** Size of a payload in a segment. */
 export function frameBytes(payloadBytes: number): number {
   return Math.ceil((frameHeadBytes + payloadBytes) / grain) * grain;
 }

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { JuryError } from '../../model/errors.ts';
 import { makeFolders } from '../../runtime/folders.ts';
 
-/** What is journalled are prompts and answers: nobody else's to read. */
+/** The journal holds prompts and answers, which only its owner may read. */
 const fileMode = 0o600;
 const folderMode = 0o700;
 

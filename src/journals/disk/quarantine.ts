@@ -1,5 +1,5 @@
 /**
- * Records on which the process died, as files that a person can open: `<position>.body` as it was received, and `<position>.json` with what
+ * Records on which the process died, as files that a person can open: `<position>.body` as received, and `<position>.json` with what
  * the request said about it.
  */
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface Quarantine {
 export interface QuarantineOptions {
   readonly files: FileLayer;
   readonly folder: string;
-  /** Bytes of all bodies; what comes later is not kept, for the first ones tell most. */
+  /** Bytes of all bodies; later ones are not kept, because the first ones are the most useful. */
   readonly bytesMax: number;
   readonly failed: (what: string, error: unknown) => void;
 }

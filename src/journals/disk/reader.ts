@@ -41,7 +41,7 @@ export function readerOf(log: Segments, metrics: JournalMetrics): Reader {
     if (expected < to) damaged(segment, expected, to);
   }
 
-  /** Counted once, however often it is read. What was recycled meanwhile is no damage. */
+  /** Counted once, however often it is read. Segments recycled meanwhile are not damage. */
   function damaged(segment: Segment, from: number, to: number): void {
     if (segment.state === 'released' || from < segment.countedTo) return;
     segment.countedTo = to;

@@ -3,7 +3,7 @@
  *
  *     0  version (1)     1  kind (0 traces, 1 logs, 2 done, 3 forwarded; 128 more: a copy; 64 more: with its origin)     2  received, epoch ms, float64
  *    10  three lengths, uint16: tenant, content type, content encoding
- *    16  the origin, float64, where the kind says so; then the three texts, UTF-8, then the body as it was received
+ *    16  the origin, float64, where the kind has one; then the three texts, UTF-8, then the body as received
  */
 import { tenant } from '../../model/ids.ts';
 import type { JournalRecord, Position } from '../journal.ts';
@@ -30,7 +30,7 @@ export function recordHead(record: JournalRecord): Buffer | undefined {
   return Buffer.concat([fixed, ...texts]);
 }
 
-/** The body is copied, so that the bytes that were read can be let go. Undefined: the bytes are no record of this version. */
+/** The body is copied, so that the bytes that were read can be let go. Undefined when the bytes are not a record of this version. */
 export function readRecord(bytes: Buffer): JournalRecord | undefined {
   if (bytes.length < fixedBytes || bytes[0] !== version) return undefined;
   const written = bytes.readUInt8(1);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { writeAll, type FileLayer, type LayerFile } from './file-system.ts';
 
-/** One file, whatever it holds. */
+/** One file of any content. */
 export interface Slot {
   readonly name: string;
   readonly file: LayerFile;
@@ -40,7 +40,7 @@ export async function makeSlot(
   return openSlot(files, folder, name);
 }
 
-/** What is written to it is on the disk when the write is over. */
+/** Data written to it is on the disk when the write is over. */
 export async function openSlot(files: FileLayer, folder: string, name: string): Promise<Slot> {
   const file = await files.open(join(folder, name), 'through');
   try {
@@ -57,7 +57,7 @@ export async function removeSlot(files: FileLayer, folder: string, { name, file 
   await files.remove(join(folder, name));
 }
 
-/** Keeps the file under a name of its own, of `taken` none. It needs no room on the disk. */
+/** Keeps the file under a new name that is not in `taken`. It needs no room on the disk. */
 export async function setSlotAside(files: FileLayer, folder: string, { name, file }: Slot, taken: ReadonlySet<string>): Promise<string> {
   let aside = name + damagedEnding;
   for (let number = 2; taken.has(aside); number++) aside = `${name}.${number}${damagedEnding}`;

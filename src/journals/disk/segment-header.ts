@@ -1,5 +1,5 @@
 /**
- * Says which part of the log a segment holds. It stands in the first page and again in the last, so that one bad page does not take 64 MiB of
+ * Names the part of the log that a segment holds. It is in the first page and again in the last, so that one bad page does not take 64 MiB of
  * records with it. Little-endian:
  *
  *     0  'TJJRNL01'                          24  position of the segment's first byte, uint64

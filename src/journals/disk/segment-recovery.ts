@@ -20,7 +20,7 @@ interface FindOptions {
   readonly segmentsMax: number;
   /** Nothing below is needed. */
   readonly checkpoint: Position;
-  /** Records below were durable, as the checkpoint's file says; 0: it does not. */
+  /** Records below were durable by the checkpoint's file; 0 when it does not know. */
   readonly durableEnd: Position;
   readonly metrics: JournalMetrics;
 }
@@ -107,7 +107,7 @@ async function heldRecords({ file, bytes }: Slot): Promise<boolean> {
   return false;
 }
 
-/** Nobody knows how many records stood in a segment whose headers are gone: one at least is counted. */
+/** The number of records in a segment without headers is unknown: at least one is counted. */
 function reportUnknown(live: readonly Segment[], { checkpoint, metrics }: FindOptions): void {
   const newest = live.at(-1);
   const from = newest === undefined ? checkpoint : positionAt(newest.base, newest.end);
@@ -174,7 +174,7 @@ function sealedSegment({ slot, header }: Described, sealedAt: Position): Segment
 }
 
 /**
- * No later segment says where its records end. What is missing there is damage where the end was written down, or where the file is cut or its last page
+ * No later segment has the end of its records. Missing records there are damage where the end was written down, or where the file is cut or its last page
  * is gone, which no crash does once there are records; otherwise a crash tore a group that was never acknowledged.
  */
 async function unsealedSegment(
@@ -191,21 +191,21 @@ async function unsealedSegment(
   const isShort = isCut && (end === dataFrom || end + grain > to);
   const isMissed = lostTo !== undefined || Math.max(position, checkpoint) < durableEnd;
   const damaged = isShort || (torn && (isMissed || !isWhole));
-  // What a later segment says is missing is reported with that.
+  // Records that a later segment misses are reported with it.
   if ((damaged || isMissed) && lostTo === undefined)
     metrics.corrupt(position, Math.max(durableEnd, position + (await frameGrains(source, end, slot.bytes))) as Position);
   else if (torn && !isMissed) metrics.torn(position);
   return { ...source, slot, epoch: header.epoch, end, state: 'sealed', countedTo: 0, damaged };
 }
 
-/** Of the frame that begins at the offset, as its head says; at least one. */
+/** Records of the frame that begins at the offset, by its head; at least one. */
 async function frameGrains(source: FrameSource, offset: number, bytes: number): Promise<number> {
   const head = offset < bytes ? await headAt(source, offset) : undefined;
   return head === undefined ? 1 : frameBytes(head.payloadBytes) / grain;
 }
 
 /**
- * The last group may stand in the caches only, and after a failed sync no other sync would bring it to the disk: it is written once more. From
+ * The last group may be only in the caches, and after a failed sync no other sync would bring it to the disk: it is written once more. From
  * here on a crash that takes it away would be damage.
  */
 async function renew(file: LayerFile, from: number, to: number): Promise<void> {
@@ -215,7 +215,7 @@ async function renew(file: LayerFile, from: number, to: number): Promise<void> {
   await writeAll(file, [bytes], from);
 }
 
-/** Gives the names of all that are kept. A file that cannot be renamed is left alone under the name that it has. */
+/** Gives the names of all that are kept. A file that cannot be renamed keeps its name. */
 async function setAside(
   broken: readonly Slot[],
   kept: readonly string[],
@@ -247,7 +247,7 @@ async function usable(
   return free;
 }
 
-/** Where the records of the newest segment end: nothing behind it says so. */
+/** The end of the records of the newest segment: nothing behind it marks it. */
 interface Tail {
   /** Offset behind the last record. */
   readonly end: number;

@@ -23,7 +23,7 @@ export interface Segment extends FrameSource {
   damaged: boolean;
 }
 
-/** What is found when the journal is opened. */
+/** State of the journal when it is opened. */
 export interface FoundSegments {
   /** Oldest first. */
   readonly live: readonly Segment[];
@@ -104,7 +104,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
     }
   }
 
-  /** Damaged, or given up, or of another size than segments have: it is not used again. */
+  /** Damaged, or given up, or of a wrong size: it is not used again. */
   async function giveUp({ slot, damaged }: Segment): Promise<void> {
     if (!damaged) return remove(slot);
     if (aside.size >= damagedMax) {
@@ -129,7 +129,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
       base: nextBase,
       previous: { epoch: last?.epoch ?? 0, end: last === undefined ? nextBase : endOf(last) },
     };
-    // Whatever becomes of this attempt, its positions are never given again.
+    // The positions of this attempt are never assigned again, even if it fails.
     nextBase = positionAt(nextBase, slot.bytes);
     try {
       const page = headerPage(header);
@@ -192,7 +192,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
     prepare,
     async close() {
       await preparing?.catch(() => undefined);
-      // Who still reads finds the end, not damage.
+      // A reader finds the end, not damage.
       for (const segment of live) segment.state = 'released';
       await Promise.all([...live.map(({ slot }) => slot), ...free].map(({ file }) => file.close().catch(() => undefined)));
     },

@@ -1,6 +1,6 @@
 /**
- * Group commit: one write, and with it one sync, at a time, and whatever arrives meanwhile goes into the next. A group whose write or sync failed is
- * refused as a whole and its segment is given up: after a failed sync nobody knows what is on the disk, and a second one may lie.
+ * Group commit: one write, and with it one sync, at a time, and records that arrive meanwhile go into the next. A group whose write or sync failed is
+ * refused as a whole and its segment is given up: after a failed sync the content of the disk is unknown, and a second one may lie.
  */
 import type { Clock } from '../../model/clock.ts';
 import { isDiskFull } from '../../model/errors.ts';
@@ -36,9 +36,9 @@ interface Waiting {
   readonly kind: CountedKind;
   readonly head: Buffer;
   readonly body: Buffer;
-  /** What it takes in a segment. */
+  /** Its size in a segment. */
   readonly bytes: number;
-  /** Segments that it must leave alone. */
+  /** Segments that it must not touch. */
   readonly reserved: number;
   readonly settle: (appended: Appended) => void;
 }
@@ -90,7 +90,7 @@ export function writerOf({
   }
 
   async function drain(first?: () => Promise<void>): Promise<void> {
-    // What comes in the same turn goes into the same group.
+    // Records of the same turn go into the same group.
     await Promise.resolve();
     await first?.();
     while (waiting.length > 0) await writeGroup();
@@ -211,7 +211,7 @@ export function writerOf({
   };
 }
 
-/** How many of the first ones go into so many bytes; at least one, which fits. */
+/** Number of the first ones that fit into these bytes; at least one. */
 function fitting(waiting: readonly Waiting[], bytesMax: number): number {
   let bytes = 0;
   const over = waiting.findIndex((one, at) => (bytes += one.bytes) > bytesMax || at >= groupRecordsMax);

@@ -45,7 +45,7 @@ export function kafkaAddress(rest: string): KafkaAddress | undefined {
   };
 }
 
-/** For people: the address without the login and the parameters. */
+/** The address shown to people, without the login and the parameters. */
 export function kafkaName(rest: string): string {
   const address = kafkaAddress(rest);
   return address === undefined ? 'kafka:' : `kafka://${address.brokers.join(',')}/${address.topic}`;

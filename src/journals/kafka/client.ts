@@ -38,10 +38,9 @@ function shared({ brokers, tls, sasl }: KafkaAddress): BaseOptions {
 
 export async function kafkaClients(address: KafkaAddress, bounds: { readonly fetchBytesMax: number }): Promise<KafkaClients> {
   const { Consumer: ConsumerOf, Producer: ProducerOf } = await import('@platformatic/kafka');
-  const producer: KafkaClients['producer'] = new ProducerOf({
-    ...shared(address),
-    idempotent: true,
-  });
+  const { takePartialAnswers } = await import('./partial-answers.ts');
+  // The sender looks up leaders when they are due, so that no request waits for a lookup.
+  const producer: KafkaClients['producer'] = new ProducerOf({ ...shared(address), metadataMaxAge: Number.MAX_SAFE_INTEGER });
   const consumer = {
     ...shared(address),
     groupId: address.group,
@@ -57,7 +56,10 @@ export async function kafkaClients(address: KafkaAddress, bounds: { readonly fet
   const member: KafkaClients['member'] = new ConsumerOf(consumer);
   const reader: KafkaClients['reader'] = new ConsumerOf(consumer);
   // A failed request rejects as well, and the next one connects again.
-  for (const client of [producer, member, reader]) client.on('error', () => undefined);
+  for (const client of [producer, member, reader]) {
+    client.on('error', () => undefined);
+    takePartialAnswers(client);
+  }
   for (const client of [member, reader]) client.topics.track(address.topic);
   return {
     producer,

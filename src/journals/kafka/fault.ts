@@ -59,7 +59,12 @@ const rows: readonly Row[] = [
   {
     signs: /^NOT_ENOUGH_REPLICAS(?:_AFTER_APPEND)?$/,
     cause: () => ' has too few brokers for the topic.',
-    todo: 'Start the brokers that are missing: min.insync.replicas of the topic says how many must have each record.',
+    todo: 'Start the brokers that are missing: min.insync.replicas of the topic is the number that must have each record.',
+  },
+  {
+    signs: /^(?:LEADER_NOT_AVAILABLE|NOT_LEADER_OR_FOLLOWER)$/,
+    cause: () => ' has no leader for a partition of the topic.',
+    todo: 'Start the broker that has it. Another broker leads it after some seconds when the topic has several copies.',
   },
 ];
 
@@ -76,6 +81,11 @@ export function kafkaFault(error: unknown, rest: string, address: KafkaAddress):
   return { cause: `${kafkaName(rest)}${cause(address)}`, todo };
 }
 
+/** The answer of a broker about such a partition. */
+export function noLeader(): Error {
+  return Object.assign(new Error('a partition has no leader'), { apiId: 'LEADER_NOT_AVAILABLE' });
+}
+
 /** Codes and names of an error and of what caused it. */
 export function signsOf(error: unknown, depth = 0): readonly string[] {
   if (typeof error !== 'object' || error === null || depth > causesMax) return [];
@@ -83,7 +93,7 @@ export function signsOf(error: unknown, depth = 0): readonly string[] {
     const sign: unknown = Reflect.get(error, name);
     return typeof sign === 'string' ? [sign] : [];
   });
-  // The client says it in words alone.
+  // The client reports it only in words.
   const unknownTopic = error instanceof Error && error.message.startsWith('Unknown topic') ? ['UNKNOWN_TOPIC_OR_PARTITION'] : [];
   const inner: readonly unknown[] = [
     Reflect.get(error, 'cause'),

@@ -3,22 +3,20 @@
  * the partitions that others lead.
  */
 import type { ClusterTopicMetadata } from '@platformatic/kafka';
-import type { Clock, Sleep } from '../../model/clock.ts';
 import { backoffMs, type BackoffOptions } from '../../runtime/retry.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { KafkaClients } from './client.ts';
-import { signsOf } from './fault.ts';
+import { noLeader, signsOf } from './fault.ts';
 import type { Ownership } from './ownership.ts';
 import type { PartitionLog } from './partition-log.ts';
 import type { TopicRecord } from './requests.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-interface FetchingOptions {
+interface FetchingOptions extends Context {
   readonly reader: Pick<KafkaClients['reader'], 'fetch' | 'listOffsets'>;
   readonly topic: string;
-  readonly owns: Pick<Ownership, 'owned' | 'lookAgain'>;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  readonly telemetry: Telemetry;
+  readonly owns: Pick<Ownership, 'owned' | 'isLed' | 'lookAgain'>;
+  /** True while no further record of the partition can be taken. The others are read. */
+  readonly isWaiting: (log: PartitionLog) => boolean;
   readonly rests: BackoffOptions;
   /** Something of the partition was read. */
   readonly onRead: (log: PartitionLog) => unknown;
@@ -58,7 +56,19 @@ const lagEveryMs = 5_000;
 /** In the head of a batch: it has no records of producers. */
 const isControl = 0x20;
 
-export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, onRead, onAnswer, onFault }: FetchingOptions): Fetching {
+export function fetching({
+  reader,
+  topic,
+  owns,
+  isWaiting,
+  clock,
+  sleep,
+  telemetry,
+  rests,
+  onRead,
+  onAnswer,
+  onFault,
+}: FetchingOptions): Fetching {
   /** Requests under way, by broker. */
   const flights = new Map<number, Promise<Landed>>();
   const failures = new Map<number, number>();
@@ -86,6 +96,7 @@ export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, 
 
   async function flight(node: number, topicId: string, logs: ReadonlyMap<number, PartitionLog>, nodes: number): Promise<Landed> {
     try {
+      if (node < 0) throw noLeader();
       const answer = await ask(node, topicId, logs);
       failures.delete(node);
       onAnswer(failures.size === 0);
@@ -102,7 +113,8 @@ export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, 
   }
 
   async function landed({ id, partitions }: ClusterTopicMetadata): Promise<Landed | undefined> {
-    const byNode = Map.groupBy(owns.owned, ([partition]) => partitions[partition]?.leader ?? -1);
+    const wanted = [...owns.owned].filter(([, log]) => !isWaiting(log));
+    const byNode = Map.groupBy(wanted, ([partition]) => partitions[partition]?.leader ?? -1);
     for (const node of failures.keys()) if (!byNode.has(node)) failures.delete(node);
     for (const [node, some] of byNode) if (!flights.has(node)) flights.set(node, flight(node, id, new Map(some), byNode.size));
     const deadline = new AbortController();
@@ -122,6 +134,8 @@ export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, 
         const log = logs?.get(partitionIndex);
         if (log === undefined || owns.owned.get(partitionIndex) !== log) continue;
         for (const batch of batches ?? []) {
+          // The rest of the answer comes again when the partition goes on.
+          if (isWaiting(log)) break;
           if ((batch.attributes & isControl) !== 0) {
             log.read(Number(batch.firstOffset) + batch.lastOffsetDelta);
             onRead(log);
@@ -130,7 +144,7 @@ export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, 
           for (const { offsetDelta, ...content } of batch.records) {
             const offset = Number(batch.firstOffset) + offsetDelta;
             // Another process has taken the partition meanwhile.
-            if (owns.owned.get(partitionIndex) !== log) break;
+            if (owns.owned.get(partitionIndex) !== log || isWaiting(log)) break;
             if (!log.read(offset)) continue;
             onRead(log);
             yield { log, offset, content };
@@ -141,7 +155,7 @@ export function fetching({ reader, topic, owns, clock, sleep, telemetry, rests, 
       showLag();
     },
     async noteLag() {
-      const logs = [...owns.owned];
+      const logs = [...owns.owned].filter(([partition]) => owns.isLed(partition));
       if (clock.nowMs() < lagAtMs + lagEveryMs || logs.length === 0) return;
       lagAtMs = clock.nowMs();
       const among = { topics: [topic], partitions: { [topic]: logs.map(([partition]) => partition) } };

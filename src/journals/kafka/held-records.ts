@@ -3,15 +3,18 @@ import type { JournalRecord, Position } from '../journal.ts';
 import type { HeldRecord, PartitionLog } from './partition-log.ts';
 
 export interface HeldRecords {
-  /** `key`: of the trace that the record has. Absent: it has several. */
+  /** `key` is that of the record's trace, absent when it has several. */
   hold(log: PartitionLog, offset: number, record: JournalRecord, key?: string): Position;
   /** The partition that the newest record of the trace is in. */
   logOf(key: string): PartitionLog | undefined;
   at(position: Position): JournalRecord | undefined;
-  /** Releases what is below the position, and what is not needed above. What may still be referred to stays. */
+  /** Releases records below the position, and those above that are not needed. Records that may still be referred to stay. */
   commit(below: Position, isNeeded: (position: Position) => boolean): void;
-  /** Releases the records of lost partitions. The returned function tells which positions they had. */
+  /** Releases the records of lost partitions. The returned function gives their positions. */
   drop(lost: ReadonlySet<PartitionLog>): (position: number) => boolean;
+  /** Commits do not release the record until it is freed or its partition is lost. */
+  pin(position: Position): void;
+  free(position: Position): void;
   /** From this position on records may be referred to soon; undefined: from none. */
   keepFrom(position: Position | undefined): void;
   end(): Position;
@@ -22,12 +25,14 @@ export interface HeldRecords {
 export function heldRecords(released: (log: PartitionLog) => void, used: (bytes: number) => void): HeldRecords {
   const held = new Map<Position, HeldRecord>();
   const newest = new Map<string, HeldRecord>();
+  const pinned = new Set<Position>();
   let end = 0 as Position;
   let inHand: Position | undefined;
   let bytes = 0;
 
   function release(one: HeldRecord): void {
     held.delete(one.position);
+    pinned.delete(one.position);
     if (one.key !== undefined && newest.get(one.key) === one) newest.delete(one.key);
     one.log.release(one.offset);
     bytes -= one.bytes;
@@ -51,7 +56,7 @@ export function heldRecords(released: (log: PartitionLog) => void, used: (bytes:
     commit(below, isNeeded) {
       for (const one of held.values()) {
         if (inHand !== undefined && one.position >= inHand) break;
-        if (one.position >= below && isNeeded(one.position)) continue;
+        if (pinned.has(one.position) || (one.position >= below && isNeeded(one.position))) continue;
         release(one);
       }
       used(bytes);
@@ -63,6 +68,8 @@ export function heldRecords(released: (log: PartitionLog) => void, used: (bytes:
       used(bytes);
       return (position) => positions.has(position);
     },
+    pin: (position) => void pinned.add(position),
+    free: (position) => void pinned.delete(position),
     keepFrom(position) {
       inHand = position;
     },

@@ -1,5 +1,5 @@
 /**
- * Which process joins traces to runs. All traces of a tenant that may hold parts of one run come together in one partition, whose owner joins them:
+ * Chooses the process that joins traces to runs. All traces of a tenant that may hold parts of one run come together in one partition, whose owner joins them:
  * every process knows it without asking. A trace elsewhere is written again into that partition.
  */
 import type { BundlePart } from '../../otlp/cut/bundle.ts';
@@ -21,7 +21,7 @@ interface JoinPlacesOptions {
 }
 
 export interface JoinPlaces {
-  /** True: this process joins the trace with this key. */
+  /** True when this process joins the trace with this key. */
   joins(key: string): boolean;
   /** The partition that the records of the trace are in, where this process owns one of them. */
   ownedOf(key: string): number | undefined;
@@ -30,11 +30,13 @@ export interface JoinPlaces {
   /** The trace is joined here, where the records that this process has of it are. */
   stays(key: string, partition: number): void;
   moved(key: string, part: BundlePart): KeyedRecord;
-  /** Has the owner of the trace hand it over. `undefined`: it is here, or its owner was told. */
+  /** Has the owner of the trace hand it over. `undefined` when it is here, or its owner was asked. */
   claim(key: string): KeyedRecord | undefined;
+  /** Its owner was not asked after all. */
+  unclaim(key: string): void;
 }
 
-/** While partitions are added, processes disagree for some seconds on who joins. After so many moves a trace stays where it is. */
+/** While partitions are added, processes disagree for some seconds on who joins. After this many moves a trace stays in its place. */
 const movesMax = 4;
 const movedMax = 50_000;
 const claimedMax = 50_000;
@@ -76,6 +78,9 @@ export function joinPlaces({ isOwned, partitions, nowMs }: JoinPlacesOptions): J
       if (isOwned(home) || claimed.get(key) === home) return undefined;
       claimed.set(key, home);
       return claimRecord(key, { partition: home, nowMs: nowMs() });
+    },
+    unclaim(key) {
+      claimed.delete(key);
     },
   };
 }

@@ -7,7 +7,7 @@ interface MembershipOptions {
   readonly member: Pick<KafkaClients['member'], 'isActive' | 'memberId' | 'metadata' | 'joinGroup'>;
   readonly topic: string;
   readonly clock: Clock;
-  /** The topic as it was last seen. */
+  /** The topic when last seen. */
   readonly newest: () => ClusterTopicMetadata | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Counts and tells once what is wrong with the records of a topic, or with the store that shares them out. */
+/** Counts, and logs once, faults of the records of a topic, or of the store that assigns them. */
 import type { JournalDeps } from '../journal.ts';
 
 /** Between two words about a store that gives no partition. */
@@ -59,7 +59,7 @@ export function kafkaNotices(
       if (!warnedUnreadable)
         logger.warn(
           { topic, partition, offset },
-          'records of the topic cannot be read and are skipped; set encoding: otlp_proto in the Collector, and let nobody else write to the topic',
+          'records of the topic cannot be read and are skipped; set encoding: otlp_proto in the Collector, and let no other program write to the topic',
         );
       warnedUnreadable = true;
     },

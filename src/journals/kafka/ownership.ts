@@ -1,4 +1,4 @@
-/** The partitions that this process gathers. The group says which; the store ends the right of the owner before, and says where to go on. */
+/** The partitions that this process gathers. The group assigns them; the store ends the right of the previous owner, and has the place to go on. */
 import type { ClusterTopicMetadata } from '@platformatic/kafka';
 import type { Clock } from '../../model/clock.ts';
 import type { Fence, JournalPartitionStore } from '../../model/store/journal-partition-store.ts';
@@ -19,8 +19,10 @@ interface OwnershipOptions {
 
 export interface Ownership {
   readonly owned: ReadonlyMap<number, PartitionLog>;
-  /** The topic as the owned partitions stand for it; undefined while it is not known. */
+  /** The topic of the owned partitions; undefined while it is not known. */
   readonly topic: () => ClusterTopicMetadata | undefined;
+  /** True when a broker leads the partition. */
+  readonly isLed: (partition: number) => boolean;
   /** The topic as the store names it. */
   readonly name: () => string;
   /** Partitions of the topic, as far as known. */
@@ -29,11 +31,13 @@ export interface Ownership {
   refresh(): Promise<readonly PartitionLog[]>;
   /** Another process has taken them. */
   end(fences: readonly Fence[]): void;
-  /** The broker has other offsets than expected: they are looked up again. */
+  /** The broker has unexpected offsets: they are looked up again. */
   lookAgain(): void;
 }
 
 const earliest = -2n;
+/** A partition without a leader is looked up again after this time. */
+const leaderlessMs = 1_000;
 
 export function ownership({ clients: { member, reader }, topic, owner, store, clock, onExpired, onRefused }: OwnershipOptions): Ownership {
   const owned = new Map<number, PartitionLog>();
@@ -47,6 +51,7 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
     lost.push(log);
   }
 
+  const isLed = (partition: number): boolean => (known?.partitions[partition]?.leader ?? -1) >= 0;
   const name = (): string => `${topic} ${known?.id ?? ''}`;
 
   async function taken(wanted: readonly number[]): Promise<void> {
@@ -63,14 +68,16 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
       const expired = before.next < 0 ? 0 : needsBelow(before, from);
       if (expired > 0) onExpired(partition, expired);
       const next = before.next > to_ ? from : Math.max(before.next, from);
-      const read = before.next > to_ ? from : Math.max(before.read, from);
+      // Brokers may have lost records, and others have their offsets then.
+      const read = before.next > to_ ? from : Math.max(Math.min(before.read, to_), from);
       owned.set(partition, partitionLog({ topic: named, partition, epoch }, { ...before, next, read }));
     }
   }
 
-  /** In a topic that was made again the offsets begin again. With more partitions, traces have other partitions than before. */
+  /** In a topic that was made again the offsets begin again. With more partitions, traces have different partitions. */
   async function look(): Promise<void> {
-    const found = (await reader.metadata({ topics: [topic] })).topics.get(topic);
+    const isWhole = known?.partitions.every(({ leader }) => leader >= 0) !== false;
+    const found = (await reader.metadata({ topics: [topic], ...(isWhole ? {} : { metadataMaxAge: leaderlessMs }) })).topics.get(topic);
     if (found === undefined) return;
     const isOther = known !== undefined && (found.id !== known.id || found.partitionsCount !== known.partitionsCount);
     known = found;
@@ -80,6 +87,7 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
   return {
     owned,
     topic: () => known,
+    isLed,
     name,
     partitions: () => known?.partitionsCount ?? 0,
     async refresh() {
@@ -88,9 +96,9 @@ export function ownership({ clients: { member, reader }, topic, owner, store, cl
       for (const partition of owned.keys()) if (!given.has(partition)) leave(partition);
       const before = lost;
       lost = [];
-      // What is lost is dropped before it may come back.
+      // Lost partitions are dropped before they may come back.
       if (before.length > 0) return before;
-      const wanted = [...given].filter((partition) => !owned.has(partition));
+      const wanted = [...given].filter((partition) => !owned.has(partition) && isLed(partition));
       if (wanted.length > 0) await taken(wanted);
       return [];
     },

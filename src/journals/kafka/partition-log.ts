@@ -13,14 +13,14 @@ export interface HeldRecord {
 
 export interface PartitionLog {
   readonly fence: Fence;
-  /** The offset to read next. */
+  /** The offset to read next. It passes over what earlier owners have done. */
   readonly next: () => number;
-  /** True: the record is to be gathered. Records below `next` were read before. */
+  /** True when the record is to be gathered. Records below `next` were read before, or are done. */
   read(offset: number): boolean;
-  /** The record is needed until it is released as often as it was held. */
+  /** The record is needed until it has been released once for each hold. */
   hold(offset: number): void;
   release(offset: number): void;
-  /** What another owner needs to go on. */
+  /** State that another owner needs to go on. */
   progress(): PartitionProgress;
 }
 
@@ -31,20 +31,24 @@ type Range = readonly [first: number, last: number];
 
 export function partitionLog(fence: Fence, before: PartitionProgress): PartitionLog {
   const open = rangesIn(before.open);
-  /** How often each offset is held. */
+  /** Number of holds of each offset. */
   const needed = new Map<number, number>();
-  let next = before.next;
+  let next = wanted(before.next);
 
-  /** Of an earlier owner: below `before.read`, and in none of its open ranges. */
-  const isDone = (offset: number): boolean => offset < before.read && !open.some(([first, last]) => offset >= first && offset <= last);
+  /** The first offset from this one on that no earlier owner has done: in one of its open ranges, or behind what it has read. */
+  function wanted(offset: number): number {
+    if (offset >= before.read) return offset;
+    const range = open.find(([, last]) => last >= offset);
+    return range === undefined ? before.read : Math.min(before.read, Math.max(offset, range[0]));
+  }
 
   return {
     fence,
     next: () => next,
     read(offset) {
       if (offset < next) return false;
-      next = offset + 1;
-      return !isDone(offset);
+      next = wanted(offset + 1);
+      return wanted(offset) === offset;
     },
     hold: (offset) => void needed.set(offset, (needed.get(offset) ?? 0) + 1),
     release(offset) {

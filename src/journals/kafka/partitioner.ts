@@ -1,4 +1,4 @@
-/** Which partition has the records of a key. The OpenTelemetry Collector decides in the same way, so its records and ours of one trace meet. */
+/** Chooses the partition of a key. The OpenTelemetry Collector decides in the same way, so its records and ours of one trace meet. */
 
 const offsetBasis = 0x811c9dc5;
 const prime = 0x01000193;

@@ -17,11 +17,11 @@ import { partitionOf } from './partitioner.ts';
 
 /** A record to send. */
 export interface KeyedRecord {
-  /** The trace id in hexadecimal digits, as the Collector writes it. Absent: log records without a trace. */
+  /** The trace id in hexadecimal digits, as the Collector writes it. Absent for log records without a trace. */
   readonly key: Buffer | undefined;
   readonly value: Buffer;
   readonly headers: ReadonlyMap<Buffer, Buffer>;
-  /** Absent: the key tells it. */
+  /** Absent when the key has it. */
   readonly partition?: number;
 }
 
@@ -37,12 +37,12 @@ const header = {
   signal: 'tracejury.signal',
   tenant: 'tracejury.tenant',
   received: 'tracejury.received',
-  /** How often the trace went to the process that joins it. Absent: never. */
+  /** Number of times the trace went to the process that joins it. Absent when it never did. */
   moves: 'tracejury.moves',
   contentType: 'content-type',
 } as const;
 
-/** The signals of records that claim a trace, and that tell of the tools of a session. */
+/** The signals of records that claim a trace, and of those on the tools of a session. */
 const [claim, note] = ['claim', 'note'];
 
 /** A part of a request in JSON repeats all resources and scopes. From this growth on each trace is written anew, with its own ones. */
@@ -104,7 +104,7 @@ export function claimRecord(key: string, { partition, nowMs }: Placed): KeyedRec
   return { key: Buffer.from(traceIdOf(key)), value: Buffer.alloc(0), headers, partition };
 }
 
-/** What turns of a session tell of its tools. */
+/** Notes of turns of a session on its tools. */
 export function noteRecord({ tenant, ...content }: SessionNote, { partition, nowMs }: Placed): KeyedRecord {
   const headers = headersOf({ signal: note, tenant, received: String(nowMs) });
   return { key: undefined, value: Buffer.from(JSON.stringify(content)), headers, partition };
@@ -145,7 +145,7 @@ function rewritten(body: Buffer): Parts {
  * process that joins it.
  */
 export type Arrived =
-  | { readonly kind: 'claim'; readonly key: string }
+  | { readonly kind: 'claim'; readonly key: string; readonly sentMs: number }
   | { readonly kind: 'note'; readonly note: SessionNote }
   | {
       readonly kind: 'request';
@@ -163,7 +163,8 @@ export function requestIn(
   const signal = given.get(header.signal);
   const tenant = (given.get(header.tenant) ?? noTenant) as Tenant;
   const named = traceKey(tenant, (key?.toString() ?? '') as TraceId);
-  if (signal === claim) return { kind: 'claim', key: named };
+  const receivedMs = numberIn(given.get(header.received), nowMs);
+  if (signal === claim) return { kind: 'claim', key: named, sentMs: receivedMs };
   const told = signal === note ? noteIn(tenant, value) : undefined;
   if (told !== undefined) return { kind: 'note', note: told };
   const moves = signal === undefined ? 0 : numberIn(given.get(header.moves), 0);
@@ -172,7 +173,7 @@ export function requestIn(
     tenant,
     contentType: given.get(header.contentType) ?? 'application/x-protobuf',
     contentEncoding: '',
-    receivedMs: numberIn(given.get(header.received), nowMs),
+    receivedMs,
     // The memory of a whole answer of the broker would stay with its last open trace.
     body: Buffer.from(value ?? ''),
     ...(moves > 0 ? { isCopy: true as const } : {}),

@@ -1,4 +1,4 @@
-/** Sends what turns of a session tell of its tools to the other processes on a topic: a record in one partition of each. Some may be lost. */
+/** Sends notes on the tools of a session to the other processes on a topic: a record in one partition of each. Some may be lost. */
 import type { Clock } from '../../model/clock.ts';
 import type { JournalPartitionStore } from '../../model/store/journal-partition-store.ts';
 import type { SessionNote } from '../../pipeline/assembly/session-tool-definitions.ts';

@@ -1,4 +1,4 @@
-/** What the journal does while its disk fails, step by step. */
+/** The journal while its disk fails, step by step. */
 import { describe, expect, test } from 'vitest';
 import { diskJournal } from '../../../src/journals/disk.ts';
 import type { Journal } from '../../../src/journals/journal.ts';
@@ -67,22 +67,19 @@ describe('journal disk, after a failure', () => {
     ['EIO', 'failed'],
     ['ENOSPC', 'disk_full'],
     ['EDQUOT', 'disk_full'],
-  ] as const)(
-    'journal disk: a write that ends with %s is refused as %s, at once and while the disk is left alone',
-    async (code, reason) => {
-      const { journal, parts, fail } = await bench();
-      await appended(journal, recordOf(1));
-      fail('write', { kind: 'error', code });
-      expect(await journal.append(recordOf(2))).toEqual({ kind: 'refused', reason });
-      expect(await journal.append(recordOf(3))).toEqual({ kind: 'refused', reason });
-      expect(parts.count('tracejury.journal.refused', reason)).toBe(2);
-      // The next fault has a reason of its own.
-      parts.clock.advance(1000);
-      await appended(journal, recordOf(4));
-      fail('write', { kind: 'error', code: 'EIO' });
-      expect(await journal.append(recordOf(5))).toEqual({ kind: 'refused', reason: 'failed' });
-    },
-  );
+  ] as const)('journal disk: a write that ends with %s is refused as %s, at once and while the disk gets a rest', async (code, reason) => {
+    const { journal, parts, fail } = await bench();
+    await appended(journal, recordOf(1));
+    fail('write', { kind: 'error', code });
+    expect(await journal.append(recordOf(2))).toEqual({ kind: 'refused', reason });
+    expect(await journal.append(recordOf(3))).toEqual({ kind: 'refused', reason });
+    expect(parts.count('tracejury.journal.refused', reason)).toBe(2);
+    // The next fault has a separate reason.
+    parts.clock.advance(1000);
+    await appended(journal, recordOf(4));
+    fail('write', { kind: 'error', code: 'EIO' });
+    expect(await journal.append(recordOf(5))).toEqual({ kind: 'refused', reason: 'failed' });
+  });
 
   test('journal disk: a segment whose sync failed is not synced again, and its file is given up once its records are committed', async () => {
     const { journal, parts, fail, disk } = await bench();
@@ -114,7 +111,7 @@ describe('journal disk, after a failure', () => {
     }
   });
 
-  test('journal disk: a mark that stands in the caches only frees no segment before it is written once more', async () => {
+  test('journal disk: a mark that is only in the caches frees no segment before it is written once more', async () => {
     for (const seed of seeds) {
       const { journal, parts, fail, disk } = await bench();
       for (const id of [1, 2]) await appended(journal, recordOf(id, 5000));
@@ -137,7 +134,7 @@ describe('journal disk, after a failure', () => {
     for (const seed of seeds) {
       const { journal, parts, fail, disk } = await bench();
       await appended(journal, recordOf(1, 5000));
-      // Its header is written, the disk says it was not, and the file cannot be taken away.
+      // Its header is written, the disk denies it, and the file cannot be taken away.
       fail('write', { kind: 'late', code: 'EIO' });
       expect((await journal.append(recordOf(2, 5000))).kind).toBe('refused');
       parts.clock.advance(1000);
@@ -157,7 +154,7 @@ describe('journal disk, after a failure', () => {
     };
     for (const restMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       expect(await touchesDisk()).toBe(true);
-      // What was begun in the background is over.
+      // The background work is over.
       await parts.sleep(0);
       parts.clock.advance(restMs - 1);
       expect(await touchesDisk()).toBe(false);

@@ -106,7 +106,7 @@ describe('journal disk, damage', () => {
     expect([later.parts.count('tracejury.journal.corrupt'), later.parts.count('tracejury.journal.torn')]).toEqual([0, 0]);
   });
 
-  test('journal disk: damage in the newest record of a process that was killed cannot be told from a torn end, and is counted as one', async () => {
+  test('journal disk: damage in the newest record of a killed process cannot be distinguished from a torn end, and is counted as one', async () => {
     const { disk } = await filled(count, 1000, 'killed');
     const { path, at } = placeOf(disk, count - 1);
     flip(disk, path, at + 50);
@@ -214,7 +214,7 @@ describe('journal disk, damage', () => {
     }
   });
 
-  test('journal disk: spare segments and segments without a record are no damage', async () => {
+  test('journal disk: spare segments and segments without a record do not count as damage', async () => {
     const disk = simulatedDisk();
     for (let start = 0; start < 3; start++) {
       const { journal, parts } = await reopened(disk);
@@ -224,7 +224,7 @@ describe('journal disk, damage', () => {
     }
   });
 
-  test('journal disk: only so many damaged segments are kept', async () => {
+  test('journal disk: a bounded number of damaged segments is kept', async () => {
     const disk = simulatedDisk();
     for (let time = 0; time < 9; time++) {
       const { journal } = await reopened(disk);
@@ -280,7 +280,7 @@ describe('journal disk, damage', () => {
     await journal.stop();
   });
 
-  test('journal disk: whatever is changed, only appended records are read, once and in order, and the journal goes on', async () => {
+  test('journal disk: after any change, only appended records are read, once and in order, and the journal goes on', async () => {
     const change = fc.oneof(
       fc.record({ kind: fc.constant('flip' as const), file: fc.nat(), at: fc.nat(), bits: fc.integer({ min: 1, max: 255 }) }),
       fc.record({

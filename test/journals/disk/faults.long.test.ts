@@ -18,7 +18,7 @@ const operationsMax = 1000;
 
 describe('journal disk, faults', () => {
   for (const { name, fault, lasting } of faults) {
-    test(`journal disk: what was acknowledged is there although ${name}, at whichever operation`, async () => {
+    test(`journal disk: acknowledged records are there although ${name}, at every operation`, async () => {
       let hit = true;
       for (let at = 0; hit; at++) {
         expect(at).toBeLessThan(operationsMax);

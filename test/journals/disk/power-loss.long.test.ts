@@ -33,7 +33,7 @@ test('journal disk: after any number of power losses what was acknowledged is th
     }),
     { numRuns: 800 },
   );
-  // The property says little where nothing was taken.
+  // The property proves little where nothing was taken.
   expect(acknowledged).toBeGreaterThan(5_000);
 });
 

@@ -3,7 +3,7 @@ import { kafkaFault } from '../../../src/journals/kafka/fault.ts';
 
 const address = { brokers: ['host:9092'], topic: 'spans', group: 'tracejury', tls: false, sasl: undefined };
 
-/** As the client wraps what it meets: one error a broker and a try. */
+/** An error as the client wraps it: one for each broker and try. */
 function met(...codes: readonly string[]): Error {
   const [code = '', ...inner] = codes;
   const error = Object.assign(new AggregateError(inner.length === 0 ? [] : [met(...inner)], 'secret'), { code });

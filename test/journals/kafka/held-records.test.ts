@@ -24,3 +24,20 @@ test('held records: a trace is in the partition of its newest record until that 
   held.commit(held.end(), () => false);
   expect([held.logOf('b'), held.bytes(), held.at(0 as Position)]).toEqual([undefined, 0, undefined]);
 });
+
+test('held records: a pinned record outlives each commit, and goes when it is free or its partition is lost', () => {
+  const [first, other] = [logOf(0), logOf(1)];
+  const held = heldRecords(
+    () => undefined,
+    () => undefined,
+  );
+  const pinned = [held.hold(first, 0, record), held.hold(other, 0, record)];
+  held.hold(first, 1, record);
+  for (const position of pinned) held.pin(position);
+  held.commit(held.end(), () => false);
+  expect([pinned.map((position) => held.at(position) !== undefined), held.at(2 as Position)]).toEqual([[true, true], undefined]);
+  held.drop(new Set([other]));
+  for (const position of pinned) held.free(position);
+  held.commit(held.end(), () => false);
+  expect([pinned.map((position) => held.at(position)), held.bytes()]).toEqual([[undefined, undefined], 0]);
+});

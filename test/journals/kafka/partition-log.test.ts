@@ -25,6 +25,16 @@ test('partition log: the next owner begins at the lowest needed record and skips
   expect(readTo(partitionLog(fence, left), 14)).toEqual([7, 8, 10, 12, 13]);
 });
 
+test('partition log: the next owner asks the topic for nothing that is done, however far a needed record is behind', () => {
+  const log = partitionLog(fence, { next: 5, read: 5_000, open: '5,4000-4001' });
+  expect([5, 4_000, 4_001, 5_000].map((offset) => [log.next(), log.read(offset)])).toEqual([
+    [5, true],
+    [4_000, true],
+    [4_001, true],
+    [5_000, true],
+  ]);
+});
+
 test('partition log: with nothing needed the next owner begins behind what was read', () => {
   const log = partitionLog(fence, fresh);
   for (const offset of readTo(log, 3)) log.release(offset);

@@ -31,7 +31,7 @@ const stored = ({ key, value, headers }: KeyedRecord): TopicRecord => ({ key: ke
 /** The request that a record brings. */
 function requestOf(...given: Parameters<typeof requestIn>) {
   const arrived = requestIn(...given);
-  if (arrived.kind !== 'request') throw new Error('it is no request');
+  if (arrived.kind !== 'request') throw new Error('it is not a request');
   return arrived;
 }
 const placed = (one: TopicRecord) => ({ partition: partitionOf(one.key ?? Buffer.alloc(0), partitions), partitions, nowMs: 5 });
@@ -51,7 +51,7 @@ test.each(['json', 'protobuf'] as const)(
 );
 
 test.each(['json', 'protobuf'] as const)(
-  'kafka requests: traces with a resource each in %s carry their own resource alone',
+  'kafka requests: traces with a resource each in %s carry only their own resource',
   async (encoding) => {
     const services = Array.from({ length: 100 }, (_, at) =>
       agentSpan({ id: 1, trace: at + 1, agent: 'finder', resource: { 'service.name': `service-${at}`, notes: 'x'.repeat(500) } }),
@@ -81,7 +81,7 @@ test.each([
   ['a record without a key', { one: true, key: undefined, shift: 0 }, false],
   ['a record with several traces', { one: false, key: 'own', shift: 0 }, false],
   ['a record under the key of another trace', { one: true, key: 'other', shift: 0 }, false],
-  ['a record in another partition than its key asks for', { one: true, key: 'own', shift: 1 }, false],
+  ['a record in a partition that is not that of its key', { one: true, key: 'own', shift: 1 }, false],
 ] as const)('kafka requests: %s', (_, { one, key, shift }, isKeyed) => {
   const id = key === 'own' ? traceIds[0] : key === 'other' ? traceIds[1] : undefined;
   const record = {
@@ -94,7 +94,7 @@ test.each([
   expect(back).toMatchObject({ isKeyed, record: { kind: 'traces', tenant: '', receivedMs: 5 } });
 });
 
-test('kafka requests: bytes that are no request are not gathered as the one trace of their key', () => {
+test('kafka requests: bytes that are not a request are not gathered as the one trace of their key', () => {
   const record = { key: Buffer.from('x'), value: Buffer.from('no request'), headers: [] };
   expect(requestOf(record, placed(record)).isKeyed).toBe(false);
 });
@@ -115,10 +115,10 @@ test('kafka requests: a part of a trace that moved is gathered in the partition 
 test('kafka requests: a claim names its trace', () => {
   const key = traceKey('team' as Tenant, spans[0]?.traceId as TraceId);
   const record = claimRecord(key, { partition: 3, nowMs: 7 });
-  expect(requestIn(stored(record), { partition: 3, partitions, nowMs: 9 })).toEqual({ kind: 'claim', key });
+  expect(requestIn(stored(record), { partition: 3, partitions, nowMs: 9 })).toEqual({ kind: 'claim', key, sentMs: 7 });
 });
 
-test('kafka requests: a note of the tools of a session comes back as it was told', () => {
+test('kafka requests: a note of the tools of a session comes back unchanged', () => {
   const note = {
     tenant: 'team' as Tenant,
     key: 'session',

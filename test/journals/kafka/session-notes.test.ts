@@ -1,4 +1,4 @@
-/** What one process tells the others of the tools of a session. */
+/** Notes of one process to the others about the tools of a session. */
 import { expect, test } from 'vitest';
 import { sessionNotes } from '../../../src/journals/kafka/session-notes.ts';
 import { manualClock } from '../../../src/model/clock.ts';
@@ -22,7 +22,7 @@ async function storeOfTwo(): Promise<JournalPartitionStore> {
 test.each([
   { name: 'sent', refusals: [undefined, undefined], more: [], sends: [['1'], ['2']] },
   { name: 'refused', refusals: ['busy', undefined], more: ['3'], sends: [['1'], ['1', '2', '3']] },
-])('session notes: what is told while others are $name goes to one partition of each other process', async ({ refusals, more, sends }) => {
+])('session notes: a note while others are $name goes to one partition of each other process', async ({ refusals, more, sends }) => {
   const store = await storeOfTwo();
   const sent: string[][] = [];
   const answers: ((refusal: string | undefined) => void)[] = [];

@@ -1,6 +1,6 @@
 /**
  * Uses a journal until it is killed: replays what is there, then appends records with rising numbers and commits behind. Tells each
- * acknowledged number on a line of its own, after the acknowledgement. Arguments: the folder, the first number.
+ * acknowledged number on a separate line, after the acknowledgement. Arguments: the folder, the first number.
  */
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -43,7 +43,7 @@ async function appendForEver(): Promise<never> {
     behind.push({ id, position: outcome.position });
     const oldest = behind.length > keptBehind ? behind.shift() : undefined;
     if (oldest === undefined) continue;
-    // Told before it is done: from here on nobody may count on what is below.
+    // Reported before it is done: from here on the records below may be missing.
     say(`committed ${oldest.id}`);
     journal.commit(oldest.position);
   }

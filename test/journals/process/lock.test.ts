@@ -24,7 +24,7 @@ describe('journal disk, lock', () => {
     await (await open()).stop();
   });
 
-  test('journal disk: whatever stands in its folder is its owner’s alone', async () => {
+  test('journal disk: every file in its folder is only its owner’s', async () => {
     const journal = await open();
     const names = readdirSync(folder);
     expect(names).toEqual(expect.arrayContaining(['holder', 'lock', 'mark', 'quarantine']));
