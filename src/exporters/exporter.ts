@@ -1,11 +1,11 @@
 /** The contract of an exporter: it sends the evaluations of one run to a backend and returns the outcome. */
-import type { AlertNotice } from '../model/alert.ts';
+import type { PeopleNotice } from '../model/issue-notice.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { ExportItem } from '../model/scored-run.ts';
 
 /**
  * `retryable`: the item may be sent again later; failures of the backend are, failures of the item are not. `retryAfterMs`: the delay that
- * the backend asks for. `isMissing`: the backend is up but does not have the span or trace of the item yet, or never gets it (decision 35).
+ * the backend asks for. `isMissing`: the backend is up but does not have the span or trace of the item yet, or never gets it (decision 13).
  */
 export type ExportOutcome =
   | { readonly kind: 'sent' }
@@ -41,8 +41,8 @@ export interface Exporter {
   readonly isVolatile?: true;
   /** Resolves, never rejects. Idempotent: a retry of the same item sends the same ids. */
   send(item: ExportItem): Promise<ExportOutcome>;
-  /** Notifies people of an alert. Resolves, never rejects. Omitted by exporters that send only scores. */
-  notify?(notice: AlertNotice): Promise<ExportOutcome>;
+  /** Notifies people of an alert or of issues. Resolves, never rejects. Omitted by exporters that send only scores. */
+  notify?(notice: PeopleNotice): Promise<ExportOutcome>;
   /**
    * Sends one request without effect, to the address and with the credentials of all others. Resolves, never rejects. Omitted when there is
    * nothing to test.

@@ -1,10 +1,9 @@
 /** The configuration of one exporter, and what the service passes in. */
 import type { lookup } from 'node:dns';
-import type { Clock, Sleep } from '../model/clock.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import type { SpanDetail } from './otlp/evaluation-span.ts';
 import type { ScoreApiSettings } from './scores/score-api-backend.ts';
+import type { Context } from '../telemetry/context.ts';
 
 export interface ExporterSettings {
   /** Name of the entry, in metrics. */
@@ -31,10 +30,7 @@ export interface ExporterSettings {
   readonly webhook?: WebhookSettings;
 }
 
-export interface ExporterDeps {
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
+export interface ExporterDeps extends Context {
   /** Resolves host names. Default: the resolver of the machine. */
   readonly lookup?: typeof lookup;
 }

@@ -21,7 +21,7 @@ import { askOf, runJudge, type AskEnd, type Call } from '../pipeline/jury/judge-
 import { pipeline } from '../pipeline/pipeline.ts';
 import { contained } from '../runtime/contained.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
-import { type ProcessTimers, sentSpans, type SentSpans } from './sending.ts';
+import { type ProcessTimers, sentSpans, type SentSpans } from './span-sender.ts';
 
 export interface SpanProcessorOptions {
   /** Made by factories of `tracejury/evaluators`, or objects of the evaluator contract. Default: the rules that are on without a configuration. */
@@ -317,7 +317,7 @@ function checked({ evaluators, judge, call, sample = 1, detail = 'lean', ...numb
   );
   const names = ready.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new TypeError(`Two evaluators have the name ${twice}: give one a name of its own.`);
+  if (twice !== undefined) throw new TypeError(`Two evaluators have the name ${twice}: give one a different name.`);
   for (const one of ready) refuseUnanswered(one, { judge, call });
   return {
     ...given,

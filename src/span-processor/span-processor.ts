@@ -3,7 +3,7 @@ import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { processScoring, type SpanProcessorOptions, type SpanProcessorStats } from './scoring.ts';
-import { machineTimers } from './sending.ts';
+import { machineTimers } from './span-sender.ts';
 
 /**
  * A span processor of the SDK. It gathers ended spans, closes runs as the service does, scores them, and sends evaluation spans by the exporter.

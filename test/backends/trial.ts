@@ -14,12 +14,12 @@ import { writeTraces } from '../../src/otlp/write/write.ts';
 import { serviceFolder } from '../service/process.ts';
 import { eventually, type Patience } from '../service/running.ts';
 
-/** A score as the backend tells it. */
+/** A score as the backend shows it. */
 export interface Found {
-  /** Of the backend. */
+  /** The score's id at the backend. */
   readonly id: string;
   readonly name: string;
-  /** Undefined: it stands on the trace. */
+  /** Undefined when it is on the trace. */
   readonly spanId: string | undefined;
   readonly score: number | null;
   readonly explanation: string;
@@ -29,11 +29,11 @@ export interface Backend {
   /** In docs/guides; its first file is the configuration. */
   readonly page: string;
   readonly url: string;
-  /** Of requests with spans. */
+  /** Headers of requests with spans. */
   readonly headers?: { readonly [name: string]: string };
   /** All scores of a trace that are ours. */
   scores(traceId: string, spanIds: readonly string[]): Promise<readonly Found[]>;
-  /** Whether scores of the run itself stand on the agent's span, on the trace, or on both. */
+  /** Place of the scores of the run itself: the agent's span, the trace, or both. */
   readonly runScoresOn: readonly ('span' | 'trace')[];
 }
 

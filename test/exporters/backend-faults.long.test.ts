@@ -1,4 +1,4 @@
-/** Whatever a backend does, every exporter says what it was, in words that somebody on call can act on, and loses nothing that may still be taken. */
+/** Every exporter names the fault of its backend in words that a person on call can act on, and loses nothing that may still be taken. */
 import { afterEach, expect, test } from 'vitest';
 import { exporterOf, failing, family, memberAt, type Member } from './family.ts';
 import { familyServer, type FamilyAnswer } from './family-server.ts';
@@ -27,7 +27,7 @@ const html = { 'content-type': 'text/html; charset=utf-8' };
 interface Case {
   readonly name: string;
   readonly answer: FamilyAnswer;
-  /** Over gRPC where it is another one: behind a status of 200 it says its own. */
+  /** The message over gRPC where it differs: behind a status of 200 it has its own. */
   readonly overGrpc?: FamilyAnswer;
   readonly retryable: boolean;
   readonly error: RegExp;
@@ -35,7 +35,7 @@ interface Case {
   readonly reason: string;
   readonly todo: RegExp;
   readonly retryAfterMs?: number;
-  /** Who may answer so, and it is no fault. */
+  /** Exporters for which such an answer is not a fault. */
   readonly but?: (member: Member) => boolean;
 }
 
@@ -62,7 +62,7 @@ const cases: readonly Case[] = [
     todo: /keys/,
   },
   {
-    name: 'the path is wrong, and a page says so',
+    name: 'the path is wrong, and a page reports it',
     answer: page(404),
     retryable: true,
     error: /^status 404$/,
@@ -84,18 +84,18 @@ const cases: readonly Case[] = [
     retryable: true,
     error: /^status 500$/,
     reason: 'http_500',
-    todo: /fault of its own/,
+    todo: /has a fault/,
   },
   {
-    name: 'a proxy before it finds nobody',
+    name: 'a proxy before it finds no backend',
     answer: page(502),
     retryable: true,
     error: /^status 502$/,
     reason: 'http_502',
-    todo: /fault of its own/,
+    todo: /has a fault/,
   },
   {
-    name: 'it is busy and says until when',
+    name: 'it is busy and names a time',
     answer: { status: 503, headers: { 'retry-after': '7' } },
     retryable: true,
     error: /^status 503$/,
@@ -124,9 +124,9 @@ const cases: readonly Case[] = [
     reason: 'http_400',
     todo: /^$/,
   },
-  // Over gRPC it says nothing of gRPC.
+  // Over gRPC it has no trailers of gRPC.
   {
-    name: 'a page for people says that all is well',
+    name: 'a page for people reports that all is well',
     answer: page(200),
     retryable: true,
     error: /^(?:status 200: a page of HTML|no status of gRPC)$/,
@@ -142,7 +142,7 @@ const cases: readonly Case[] = [
     reason: 'connection',
     todo: /connection breaks/,
   },
-  { name: 'it says nothing', answer: 'silence', retryable: true, error: /^no answer within 150 ms$/, reason: 'timeout', todo: /slow/ },
+  { name: 'it sends nothing', answer: 'silence', retryable: true, error: /^no answer within 150 ms$/, reason: 'timeout', todo: /slow/ },
 ];
 
 for (const member of family) {
@@ -167,7 +167,7 @@ for (const member of family) {
     });
   }
 
-  test(`backend-faults: ${member.name}: nobody listens, nobody has that name, and what listens speaks no TLS`, async () => {
+  test(`backend-faults: ${member.name}: no listener, no such host, and a listener without TLS`, async () => {
     const server = await familyServer({ isGrpc: false, answer: () => ({ status: 200 }) });
     const told = async (url: string): Promise<unknown> => {
       const outcome = await (await opened(member, url)).send(failing);
@@ -181,13 +181,13 @@ for (const member of family) {
   });
 }
 
-test('backend-faults: a page that says that all is well is what a webhook may answer', async () => {
+test('backend-faults: a webhook may answer with a page that all is well', async () => {
   const server = await familyServer({ isGrpc: false, answer: () => page(200) });
   ends.push(server.close);
   for (const member of family.filter(isWebhook)) expect(await (await opened(member, server.url)).send(failing)).toEqual({ kind: 'sent' });
 });
 
-test('backend-faults: over gRPC, what speaks HTTP/1.1 is told as such', async () => {
+test('backend-faults: over gRPC, a server of HTTP/1.1 is named as such', async () => {
   const server = await familyServer({ isGrpc: false, answer: () => ({ status: 200 }) });
   ends.push(server.close);
   for (const member of family.filter(isGrpc)) {

@@ -1,4 +1,4 @@
-/** TLS to backends, of every exporter: those with an authority of their own, and those that want to know who comes. */
+/** TLS to backends, of every exporter: backends with a private authority, and those that demand a client certificate. */
 import type { SecureServerOptions } from 'node:http2';
 import { afterEach, expect, test } from 'vitest';
 import type { ExportOutcome } from '../../src/exporters/exporter.ts';
@@ -81,7 +81,7 @@ const cases: readonly Case[] = [
     want: taken,
   },
   {
-    name: 'without one nobody is let in',
+    name: 'without one no client is let in',
     server: tlsOptions(mutualTls),
     tls: ', tls: { ca_file: cert.pem }',
     want: refused(/CERTIFICATE_REQUIRED|ECONNRESET|EPIPE|EPROTO/),

@@ -1,4 +1,4 @@
-/** A server on loopback for any exporter, over HTTP/1.1 or, for gRPC, HTTP/2, with TLS or without, that answers every request as it is told. */
+/** A server on loopback for any exporter, over HTTP/1.1 or, for gRPC, HTTP/2, with TLS or without, whose answers the test chooses. */
 import http from 'node:http';
 import http2 from 'node:http2';
 import https from 'node:https';
@@ -7,7 +7,7 @@ import type { SecureServerOptions } from 'node:http2';
 
 export interface FamilyReply {
   readonly status: number;
-  /** Of gRPC, behind a status of 200. Undefined: what answers knows nothing of gRPC. */
+  /** The status of gRPC, behind a status of 200. Undefined when the server knows nothing of gRPC. */
   readonly grpcStatus?: number;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;
@@ -34,7 +34,7 @@ export async function familyServer({ isGrpc, tls, answer }: FamilyServerOptions)
   const sockets = new Set<{ destroy(): void }>();
   const server: Server = isGrpc ? overHttp2() : overHttp();
   for (const event of ['connection', 'secureConnection'] as const) server.on(event, (socket: { destroy(): void }) => sockets.add(socket));
-  // Whoever is not let in is no fault of the test.
+  // A refused connection is not a fault of the test.
   server.on('tlsClientError', () => undefined);
   server.on('sessionError', () => undefined);
 

@@ -38,7 +38,7 @@ export const family: readonly Member[] = [
   { name: 'laminar', to: 'laminar', keys: ', api_key: k', speaks: 'json' },
 ];
 
-/** `more`: further keys. Files lie in the folder of the test certificates. */
+/** `more` has further keys. Files are in the folder of the test certificates. */
 export async function memberAt({ to, keys }: Pick<Member, 'to' | 'keys'>, url: string, more = ''): Promise<ExporterConfig> {
   const text = `listen: { otlp_http: "127.0.0.1:1", otlp_grpc: "127.0.0.1:2" }\nexport: [ { to: ${to}, endpoint: "${url}"${keys}${more} } ]\n`;
   const [entry] = (

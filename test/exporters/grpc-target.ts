@@ -10,7 +10,7 @@ export interface GrpcRequest {
   readonly body: Buffer;
 }
 
-/** What a call is answered with; a message alone is success. */
+/** The answer to a call; only a message is success. */
 export type GrpcReply = Buffer | { readonly code: status; readonly text?: string; readonly statusDetails?: Buffer } | 'silence';
 
 export interface GrpcTarget {
@@ -20,7 +20,7 @@ export interface GrpcTarget {
   readonly taken: readonly GrpcRequest[];
   /** Calls that came. */
   readonly seen: readonly GrpcRequest[];
-  /** Of all calls that were taken, in order. */
+  /** The bodies of all accepted calls, in order. */
   spans(): readonly TargetSpan[];
   close(): Promise<void>;
 }

@@ -1,11 +1,11 @@
-/** A backend with scores of its own, on loopback: the rules of its interface are handed in, and faults can be laid before them. */
+/** A backend with a score API, on loopback: the rules of its interface are handed in, and faults can be put before them. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { run } from '../builders/scored-run.ts';
 
 export interface NativeServerRequest {
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   /** The JSON; undefined when there is none. */
@@ -21,14 +21,14 @@ export interface NativeServerAnswer {
 /** A score as the backend shows it. */
 export interface ShownScore {
   readonly name: string;
-  /** `trace`, or `trace <id>` for another one than that of `run()`; `span <id>`, `session <id>`. */
+  /** `trace`, or `trace <id>` for one that is not that of `run()`; `span <id>`, `session <id>`. */
   readonly at: string;
   readonly score?: number;
   readonly label?: string;
   readonly explanation?: string;
 }
 
-/** What a backend keeps, and how it answers. A new one is empty. */
+/** The content of a backend, and its answers. A new one is empty. */
 export interface NativeRules {
   /** Spans have come, or not: without them a backend that looks for them refuses. */
   hasSpans: boolean;
@@ -36,7 +36,7 @@ export interface NativeRules {
   scores(): readonly ShownScore[];
 }
 
-/** How a trace is shown. */
+/** The form in which a trace is shown. */
 export function traceAt(id: string): string {
   return id === run().traceId ? 'trace' : `trace ${id}`;
 }

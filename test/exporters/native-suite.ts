@@ -1,4 +1,4 @@
-/** What every backend with scores of its own must do, whatever its interface is. */
+/** Duties of every backend with a score API. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Exporter } from '../../src/exporters/exporter.ts';
 import type { ScoreApiBackend, ScoreApiSettings } from '../../src/exporters/scores/score-api-backend.ts';
@@ -15,12 +15,12 @@ export interface NativeSuite {
   readonly keys: ScoreApiSettings['keys'];
   /** Headers that show who asks. */
   readonly auth: { readonly [name: string]: string };
-  /** What it shows of a rule's verdict of 0.25, of an outermost run and of one that another agent called, with a part on the span b1. */
+  /** The scores for a rule's verdict of 0.25, of an outermost run and of one that another agent called, with a part on the span b1. */
   readonly shown: { readonly outermost: readonly ShownScore[]; readonly called: readonly ShownScore[] };
-  /** What is shown of a failed evaluation, and of one that is taken back. */
+  /** The scores for a failed evaluation, and for one that is withdrawn. */
   readonly failed: readonly ShownScore[];
   readonly withdrawn: readonly ShownScore[];
-  /** Of a verdict of 0.25 on the session s-1. */
+  /** The scores for a verdict of 0.25 on the session s-1. */
   readonly session: readonly ShownScore[];
   /** It answers by itself that a span is not there; one that takes scores for spans to come never does. */
   readonly looksForSpans: boolean;
@@ -66,7 +66,7 @@ export function nativeSuite(suite: NativeSuite): void {
       for (const request of server.requests) expect(request.headers).toMatchObject(suite.auth);
     });
 
-    test(`${backend.id}: the verdict on a run that another agent called stands on its own span`, async () => {
+    test(`${backend.id}: the verdict on a run that another agent called is on its own span`, async () => {
       const { exporter, rules } = await started();
       const of = run({ parent: { ...run(), spanId: spanId(0xc1) } });
       expect(await exporter.send(scoredRun({ tool_error: scored(0.25, { parts }) }, of))).toEqual({ kind: 'sent' });
@@ -88,7 +88,7 @@ export function nativeSuite(suite: NativeSuite): void {
       expect(after.some(({ score }) => score === 0.25)).toBe(false);
     });
 
-    test(`${backend.id}: what a revision no longer says is taken back, and what never was said is nothing`, async () => {
+    test(`${backend.id}: a verdict that a revision lacks is withdrawn, and one that never was sent is not`, async () => {
       const { exporter, rules } = await started();
       await exporter.send(scoredRun({ tool_error: skipped }));
       expect(rules.scores()).toEqual([]);
@@ -156,7 +156,7 @@ export function nativeSuite(suite: NativeSuite): void {
       expect(rules.scores()).toEqual([]);
     });
 
-    test(`${backend.id}: a dry run tells the requests that an empty backend is sent, and sends none`, async () => {
+    test(`${backend.id}: a dry run lists the requests to an empty backend, and sends none`, async () => {
       const { exporter, rules, server } = await started();
       const plan = await exporter.plan?.([first]);
       expect(server.requests).toEqual([]);
@@ -215,7 +215,7 @@ export function nativeSuite(suite: NativeSuite): void {
         expect([kind === 'sent' || error !== '', server.requests.length > 0]).toEqual([true, true]);
       });
 
-    test(`${backend.id}: spans that are not there yet are ${suite.looksForSpans ? 'told apart from a backend that fails' : 'none of its business'}`, async () => {
+    test(`${backend.id}: spans that are not there yet are ${suite.looksForSpans ? 'distinguished from a backend that fails' : 'none of its business'}`, async () => {
       const { exporter, rules } = await started();
       rules.hasSpans = false;
       const outcome = await exporter.send(first);
@@ -226,7 +226,7 @@ export function nativeSuite(suite: NativeSuite): void {
       expect(sorted(rules.scores())).toEqual(sorted(suite.shown.outermost));
     });
 
-    test(`${backend.id}: a long answer is not kept, and nobody there is a failure that may pass`, async () => {
+    test(`${backend.id}: a long answer is not kept, and an absent backend is a failure that may pass`, async () => {
       const { exporter, server } = await started();
       server.next = { status: 500, body: 'x'.repeat(1_000_000) };
       expect(await exporter.send(first)).toEqual({ kind: 'failed', retryable: true, error: 'status 500' });

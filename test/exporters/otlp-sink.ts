@@ -64,7 +64,7 @@ export interface Received {
   readonly body: Buffer;
 }
 
-/** What the sink does with the n-th request, from 0. */
+/** The answer to the n-th request, from 0. */
 export type SinkAnswer = (response: ServerResponse, at: number) => void;
 
 export interface Sink {
@@ -109,7 +109,7 @@ export function readCarrier({ headers, body }: Received): {
   return { span, resource: attributes(group.resource.attributes) };
 }
 
-/** What a request with several spans would have been as one request for each. */
+/** One request for each span of a request with several. */
 function bodiesOf({ url, headers, body }: Received): readonly Buffer[] {
   if (url.endsWith('/v1/logs')) return [body];
   const isJson = headers['content-type'] === 'application/json';

@@ -1,4 +1,4 @@
-/** A receiver on loopback that keeps requests as they came, read with the published messages. */
+/** A receiver on loopback that keeps unchanged requests, read with the published messages. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
@@ -15,7 +15,7 @@ export interface TargetSpan {
   readonly id: string;
   readonly traceId: string;
   readonly name: string;
-  /** As it lay in the request. */
+  /** The body as in the request. */
   readonly bytes: Buffer;
   readonly attributes: { readonly [key: string]: unknown };
   readonly events: readonly { readonly name: string; readonly attributes: { readonly [key: string]: unknown } }[];
@@ -27,7 +27,7 @@ export interface OtlpTarget {
   readonly taken: readonly TargetRequest[];
   /** Requests that came. */
   readonly seen: readonly TargetRequest[];
-  /** Of all requests that were taken, in order. */
+  /** The bodies of all accepted requests, in order. */
   spans(): readonly TargetSpan[];
   close(): Promise<void>;
 }

@@ -26,7 +26,7 @@ const call: JudgeCall = {
   retries: [],
 };
 
-/** Of the session's n-th judgement, with the turn of that number as the last. */
+/** The session's n-th judgement, with the turn of that number as the last. */
 function judged(nth: number, verdict: Verdict = scored(1), turn = nth): ExportItem {
   const of = run({
     spanId: spanId(turn),
@@ -44,20 +44,20 @@ function judged(nth: number, verdict: Verdict = scored(1), turn = nth): ExportIt
   return read;
 }
 
-test('sessions: a backend is told of the session, under an id that stays when it is judged again', () => {
+test('sessions: a backend gets the session under an id that stays when it is judged again', () => {
   const [first, second] = [scoreApiScores(judged(1)), scoreApiScores(judged(2))];
   expect([first, second].map(([score]) => score?.place)).toEqual([1, 2].map(() => ({ kind: 'session', sessionId: 'alpha' })));
   expect(first[0]?.id).toBe(second[0]?.id);
   expect(first[0]?.id).toBe(evaluationId({ tenant: run().tenant, targetKind: 'session', targetId: 'alpha', name: 'goal' }));
   expect(second[0]?.metadata[wire.revision]).toBe(2);
-  // What was told before is taken back where there is nothing to tell any more.
+  // An earlier verdict is withdrawn where there is none any more.
   expect([scoreApiScores(judged(1, skipped)), scoreApiScores(judged(2, skipped)).map(({ value }) => value)]).toEqual([
     [],
     [{ kind: 'withdrawn' }],
   ]);
 });
 
-test('sessions: each time that a session is judged there are a carrier and a trace of its calls of their own, also with the same last turn', () => {
+test('sessions: each judgement of a session has a separate carrier and trace of its calls, also with the same last turn', () => {
   const items = [judged(1), judged(2), judged(3, scored(0), 2)];
   expect(new Set(items.map((item) => evaluationSpanOf(item)?.spanId)).size).toBe(3);
   expect(new Set(items.map((item) => judgeTraceOf(item)?.traceId)).size).toBe(3);
@@ -68,7 +68,7 @@ test('sessions: each time that a session is judged there are a carrier and a tra
   });
 });
 
-test('sessions: of two verdicts on a session with the same last turn the newer one is sent, whichever row is found first', async () => {
+test('sessions: the newer of two verdicts on a session with the same last turn is sent, in any order of the rows', async () => {
   const store = await memoryStore();
   const items = [judged(2, scored(0), 1), judged(1, scored(1), 1)];
   for (const item of items)
@@ -80,7 +80,7 @@ test('sessions: of two verdicts on a session with the same last turn the newer o
   expect(rows.map(({ item }) => item?.run.session?.revision)).toEqual([2]);
 });
 
-test('sessions: verdicts on a session go one after the other, whichever turns they stand with, and not behind what is said of these runs', () => {
+test('sessions: verdicts on a session go one after the other, on any turns, and not behind verdicts on these runs', () => {
   const { session: _session, ...alone } = judged(2).run;
   const keys = [judged(1), judged(2)].map(({ run: of }) => queueKey(of));
   expect([new Set(keys).size, keys.includes(queueKey(alone))]).toEqual([1, false]);

@@ -1,4 +1,4 @@
-/** An outbox over a store that outlives it, driven by hand: processes begin and die, the store breaks, the backend answers when it is told to. */
+/** An outbox over a store that outlives it, driven by hand: processes begin and die, the store breaks, the backend answers on command. */
 import type { Exporter, ExportOutcome } from '../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { deliveryQueue, type DeliveryQueue, type DeliveryQueueOptions } from '../../src/exporters/delivery/delivery-queue.ts';
@@ -59,7 +59,7 @@ export interface Process {
   offer(one: ScoredRun): Delivered<ScoredRun>;
   /** Answers the oldest sending. */
   answer(outcome: ExportOutcome): Promise<void>;
-  /** The backend takes nothing until it is left alone. */
+  /** The backend takes nothing until it gets a rest. */
   goDown(): Promise<void>;
   sending(): number;
   /** Writes the runs that were offered, with what is pending of them; false: the store broke. */

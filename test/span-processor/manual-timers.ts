@@ -1,6 +1,6 @@
-/** A clock and timers that move only when the test says so. */
+/** A clock and timers that move only on command. */
 import { manualClock } from '../../src/model/clock.ts';
-import type { ProcessTimers } from '../../src/span-processor/sending.ts';
+import type { ProcessTimers } from '../../src/span-processor/span-sender.ts';
 
 export interface ManualTimers {
   readonly clock: ReturnType<typeof manualClock>;

@@ -37,7 +37,7 @@ test('span processor: a run is scored when it has settled, and its evaluation sp
   expect(scoring.stats()).toMatchObject({ spans: { taken: 3, dropped: 0 }, runs: { scored: 1 }, exports: { sent: 1 }, faults: 0 });
 });
 
-test('span processor: an evaluation span that comes in again is left alone', async () => {
+test('span processor: an evaluation span that comes in again is ignored', async () => {
   const { scoring, advance, spans, scored } = started();
   for (const span of await agentSpans()) scoring.ended(span);
   await advance(600);
@@ -46,7 +46,7 @@ test('span processor: an evaluation span that comes in again is left alone', asy
   expect([scored.length, spans.length, scoring.stats().spans.invalid]).toEqual([1, 1, 1]);
 });
 
-test('span processor: a judge answers for its share, and its verdict goes as a span of its own', async () => {
+test('span processor: a judge answers for its share, and its verdict goes as a separate span', async () => {
   const judge = scriptedJudge({});
   const { scoring, advance, scored } = started({ evaluators: [toolError(), taskCompletion()], judge });
   for (const span of await agentSpans()) scoring.ended(span);
@@ -56,7 +56,7 @@ test('span processor: a judge answers for its share, and its verdict goes as a s
   expect(scoring.stats().judges).toEqual({ asked: 1, overloaded: 0 });
 });
 
-test('span processor: judges that hang cost neither the agent nor other runs, and a full queue is told', async () => {
+test('span processor: judges that hang cost neither the agent nor other runs, and a full queue is reported', async () => {
   const judge = { ask: () => new Promise<never>(() => undefined) };
   const { scoring, advance, scored } = started({
     evaluators: [toolError(), taskCompletion()],
@@ -167,7 +167,7 @@ test('span processor: a shutdown scores everything, sends it, and ends the expor
   expect(scoring.stats().spans.dropped).toBe(3);
 });
 
-test('span processor: a shutdown ends at its deadline, whatever hangs', async () => {
+test('span processor: a shutdown ends at its deadline, with anything that hangs', async () => {
   const { scoring, advance } = started({ deadlineMs: 1_000 }, () => 'silent');
   for (const span of await agentSpans()) scoring.ended(span);
   let isOver = false;
@@ -178,7 +178,7 @@ test('span processor: a shutdown ends at its deadline, whatever hangs', async ()
   expect(isOver).toBe(true);
 });
 
-test('span processor: in whatever order spans end, the verdicts are the same', async () => {
+test('span processor: in any order in which spans end, the verdicts are the same', async () => {
   const spans = (await Promise.all(['a', 'b', 'c'].map((agent) => agentSpans(agent, 1_700_000_000_000)))).flat();
   const scoredIn = async (order: readonly ReadableSpan[], pauseMs: number): Promise<readonly string[]> => {
     const { scoring, advance, scored } = started();

@@ -1,4 +1,4 @@
-/** The processor in a process of its own. */
+/** The processor in a separate process. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';

@@ -3,14 +3,12 @@
  * backoff. An item that fails, or is not sent within a second, becomes a row of the store beside its run: it then costs disk instead of
  * memory and outlives the process. Until then the journal has it. Without a store the queue is bounded memory. It never slows the pipeline.
  */
-import type { Clock, Sleep } from '../../model/clock.ts';
 import { chunks } from '../../model/chunks.ts';
 import { oldestOfLargest } from '../../model/shares.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
 import { watermarkTracker, type Delivered, type ItemId, type Watermark } from '../../model/watermark.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
 import type { ScoresStatus } from '../../model/exporter-status.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import type { BreakerOptions, Circuit } from '../../runtime/circuit-breaker.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
@@ -30,16 +28,12 @@ import {
   leasedQueue,
 } from './outbox-rows.ts';
 import { deliveryWorker } from './delivery-worker.ts';
+import type { RestingContext } from '../../telemetry/context.ts';
 
-export interface DeliveryQueueOptions extends BreakerOptions {
+export interface DeliveryQueueOptions extends BreakerOptions, Omit<RestingContext, 'onFault'> {
   /** Name of the exporter's entry in the configuration. Default: the name of the exporter. */
   readonly name?: string;
   readonly exporter: Exporter;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
   /** Logs the start and the end of an outage, and items that are given up. */
   readonly logger?: OutageLogger | undefined;
   /** Items in memory. Beyond it the oldest idle one leaves memory: its row stays, and one without a row is dropped. */
@@ -58,8 +52,6 @@ export interface DeliveryQueueOptions extends BreakerOptions {
   readonly rowAfterMs?: number;
   /** The last item that was delivered before this queue came. */
   readonly after?: Watermark;
-  /** Another queue on the same store sends the rows; called when there are new ones. Without it, this queue sends them. */
-  readonly onRows?: () => void;
 }
 
 export interface PendingExport {
@@ -124,7 +116,6 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     bytesMax = 128 * 1024 * 1024,
     rowAfterMs = rowAfterMsDefault,
     sendingMax = options.exporter.itemsAtOnce ?? 4,
-    onRows,
   } = options;
   const metrics = deliveryMetrics({ name, telemetry, clock, logger: options.logger });
   const held = perRunQueue();
@@ -176,7 +167,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
       giveUp(entry, outcome, `tried ${entry.attempts} times: `);
     else if ('isMissing' in outcome && clock.nowMs() - entry.offeredMs > (options.missingMs ?? missingMsDefault)) giveUp(entry, outcome);
     else if (clock.nowMs() - entry.offeredMs > (options.giveUpMs ?? Infinity)) giveUp(entry, outcome, 'too old: ');
-    else if (entry.row !== undefined && (onRows !== undefined || backend.circuit() !== 'closed')) leaveToStore(entry.row, entry, isProbe);
+    else if (entry.row !== undefined && backend.circuit() !== 'closed') leaveToStore(entry.row, entry, isProbe);
     else void retry(entry);
   }
 
@@ -298,8 +289,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     const lost = new Set(await own.renew(held.rowIds()).catch(() => []));
     for (const entry of lost.size === 0 ? [] : held.all()) if (entry.state !== 'sending' && lost.has(entry.row ?? 0)) remove(entry);
     // The run writer reports a store that fails.
-    if (onRows === undefined) counted(await own.tend(prefetch?.isEmpty() === true).catch(() => 0));
-    else await own.flush().catch(() => undefined);
+    counted(await own.tend(prefetch?.isEmpty() === true).catch(() => 0));
     prefetch?.retry();
     observe();
     metrics.dead(own);
@@ -312,7 +302,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   }
 
   async function recount(): Promise<void> {
-    if (rows !== undefined && onRows === undefined) counted(await rows.count());
+    if (rows !== undefined) counted(await rows.count());
     prefetch?.retry();
     backend.pump();
     tending?.wake();
@@ -359,8 +349,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   function written(id: ItemId, revision: number, row: number | undefined): void {
     const entry = held.of(id);
     const isDead = unstored.of(id) !== undefined;
-    if (onRows === undefined) rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision });
-    else if (row !== undefined) onRows();
+    rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision });
     if (unstored.remove(id)) {
       progress.settle(id);
       return metrics.dead(rows);
@@ -370,8 +359,7 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     held.keep(entry, row);
     if (rows?.isDurable === true) settle(entry);
     if (row === undefined && entry.state !== 'sending') leave(entry, 'replaced');
-    else if (entry.state !== 'sending' && (onRows !== undefined || backend.circuit() !== 'closed' || held.size() > prefetchMax))
-      remove(entry);
+    else if (entry.state !== 'sending' && (backend.circuit() !== 'closed' || held.size() > prefetchMax)) remove(entry);
     return undefined;
   }
 
@@ -392,11 +380,10 @@ export function deliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
     },
     async open(opened, owner) {
       const own = outboxRows(name, opened, { clock, owner });
-      if (onRows === undefined) counted(await own.count());
+      counted(await own.count());
       rows = own;
       store = opened;
-      if (onRows === undefined)
-        prefetch = outboxPrefetch({ rows: own, held, unstored, backend, metrics, isOver: () => over.signal.aborted });
+      prefetch = outboxPrefetch({ rows: own, held, unstored, backend, metrics, isOver: () => over.signal.aborted });
       metrics.circuit(backend.circuit());
       metrics.dead(own);
       observe();

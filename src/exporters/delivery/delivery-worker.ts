@@ -1,16 +1,14 @@
 /** Sends ready items to one backend: up to `sendingMax` at a time, none while the circuit is open, one while it is half open. */
-import type { Clock, Sleep } from '../../model/clock.ts';
 import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
 import { unexpectedFailure } from './export-outcome.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { Entry, PerRunQueue } from './per-run-queue.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-export interface DeliveryWorkerOptions extends BreakerOptions {
+export interface DeliveryWorkerOptions extends BreakerOptions, Pick<Context, 'clock' | 'sleep'> {
   readonly exporter: Exporter;
   readonly held: PerRunQueue;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   readonly sendingMax: number;
   /** The item is still in the queue. `isProbe`: the outcome concerns the backend rather than the item. */
   readonly onOutcome: (entry: Entry, outcome: ExportOutcome, isProbe: boolean) => void;

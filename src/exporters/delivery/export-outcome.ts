@@ -4,7 +4,7 @@ import type { ExportOutcome, ExportFailure } from '../exporter.ts';
 
 /**
  * A status that concerns the item is final. Any other failure concerns the address, the key or the state of the backend, which an operator
- * can correct while the item waits: decision 16.
+ * can correct while the item waits: decision 13.
  */
 const finalStatuses: ReadonlySet<number> = new Set([400, 409, 413, 414, 422, 431]);
 
@@ -12,7 +12,7 @@ const finalStatuses: ReadonlySet<number> = new Set([400, 409, 413, 414, 422, 431
 export function exportOutcome(answer: Answer, { takesPages = false }: { readonly takesPages?: boolean } = {}): ExportOutcome {
   if (answer.kind === 'unanswered') return { kind: 'failed', retryable: true, error: answer.fault };
   const { status, retryAfterMs } = answer;
-  // No score API answers with a page. It comes from a proxy, a login or a user interface: decision 46.
+  // No score API answers with a page. It comes from a proxy, a login or a user interface: decision 13.
   if (status >= 200 && status < 300)
     return answer.isPage === true && !takesPages
       ? { kind: 'failed', retryable: true, error: `status ${status}: ${pageFault}` }
@@ -41,9 +41,9 @@ export function missing(what: string): ExportFailure & { readonly isMissing: tru
   return { kind: 'failed', retryable: true, isMissing: true, error: what };
 }
 
-/** A 404 whose body matches `says` means that the target has not arrived. Any other 404 concerns the address. */
-export function missingOr(answer: Answer, says: RegExp, what: string): ExportOutcome {
-  return hasStatus(answer, 404) && says.test(answer.body.toString()) ? missing(what) : exportOutcome(answer);
+/** A 404 whose body matches `pattern` means that the target has not arrived. Any other 404 concerns the address. */
+export function missingOr(answer: Answer, pattern: RegExp, what: string): ExportOutcome {
+  return hasStatus(answer, 404) && pattern.test(answer.body.toString()) ? missing(what) : exportOutcome(answer);
 }
 
 /** The outcome of a deletion; what does not exist counts as deleted. */
@@ -87,14 +87,14 @@ const rows: readonly (FailureReason & { readonly of: RegExp })[] = [
   { of: /^status 413/, reason: '', todo: 'The backend takes smaller requests only: look for a limit of a proxy before it.' },
   { of: /^status 429/, reason: '', todo: 'The backend limits the rate of requests: try again later.' },
   { of: /^status 3/, reason: '', todo: 'Set the endpoint to the address that it redirects to.' },
-  { of: /^status 5/, reason: '', todo: 'It has a fault of its own: try again later.' },
+  { of: /^status 5/, reason: '', todo: 'The backend has a fault: try again later.' },
   { of: /^no answer within/, reason: 'timeout', todo: 'The backend is slow, or a firewall drops the request.' },
   {
     of: /^(?:ENOTFOUND|ENODATA|EAI_)/,
     reason: 'dns',
     todo: 'Look at the host name in the endpoint, and at the name server of this machine.',
   },
-  { of: /^(?:ERR_TLS_CERT_ALTNAME_INVALID)/, reason: 'tls', todo: 'The certificate names another host than the endpoint does.' },
+  { of: /^(?:ERR_TLS_CERT_ALTNAME_INVALID)/, reason: 'tls', todo: 'The certificate names a different host from the endpoint.' },
   {
     of: /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)/,
     reason: 'tls',
@@ -120,7 +120,7 @@ const rows: readonly (FailureReason & { readonly of: RegExp })[] = [
     reason: 'protocol',
     todo: 'The endpoint speaks another protocol: look at its address, its port, and at protocol.',
   },
-  { of: /^ECONNREFUSED/, reason: 'connection', todo: 'Nobody listens at the address: is the backend up, and its port right?' },
+  { of: /^ECONNREFUSED/, reason: 'connection', todo: 'Nothing listens at the address: is the backend up, and its port right?' },
   {
     of: /^ADDRESS_NOT_PUBLIC/,
     reason: 'connection',
@@ -131,7 +131,7 @@ const rows: readonly (FailureReason & { readonly of: RegExp })[] = [
     reason: 'connection',
     todo: 'The connection breaks or cannot be made: look at the network and at proxies on the way.',
   },
-  { of: new RegExp(`^${rejectedFault}`), reason: 'rejected', todo: 'The log of the backend says why.' },
+  { of: new RegExp(`^${rejectedFault}`), reason: 'rejected', todo: 'The log of the backend has the reason.' },
 ];
 
 export function failureReason({ error, ...outcome }: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }): FailureReason {

@@ -2,13 +2,12 @@
  * Reports outages of one backend: it counts every failure, and logs the start and the end of an outage and items that are given up. It
  * bounds the number of lines, however long an outage lasts.
  */
-import type { Clock } from '../../model/clock.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';
 import type { BackendPast, ReportedFailure } from '../../model/exporter-status.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportFailure } from '../exporter.ts';
 import { failureReason } from './export-outcome.ts';
 import { logThrottle } from '../../runtime/throttled-log.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 /** The interface of pino. Fields carry no text of a run, a header or an answer. */
 export interface OutageLogger {
@@ -16,13 +15,11 @@ export interface OutageLogger {
   info(fields: object, message: string): void;
 }
 
-export interface OutageLogOptions {
+export interface OutageLogOptions extends Pick<Context, 'clock' | 'telemetry'> {
   /** Name of the entry, called each time: a reload may change it. */
   readonly name: () => string;
   /** Kind of items that the backend gets. */
   readonly what: 'scores' | 'spans';
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
   readonly logger?: OutageLogger | undefined;
 }
 

@@ -2,16 +2,15 @@
  * Forwards received spans and log records to one destination, spans with the verdicts of their run. The journal keeps a request until it is
  * forwarded. Memory holds a bounded number of bodies and a list of waiting slices.
  */
-import type { Clock, Sleep } from '../../model/clock.ts';
 import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { LogRecord } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { outageLog, type OutageLogger } from '../delivery/outage-log.ts';
 import { heldSpans, type NewSpans, type PlainBody } from './held-spans.ts';
 import { sender, destination, type Destination, type DestinationSettings } from './sender.ts';
 import { periodicTask, type PeriodicTask } from '../../runtime/periodic-task.ts';
+import type { RestingContext } from '../../telemetry/context.ts';
 
 export type ForwardSettings = DestinationSettings & {
   /** Name of the entry in metrics and log lines. */
@@ -46,7 +45,7 @@ export interface SpanForwarder {
   stop(deadlineMs: number): Promise<number>;
 }
 
-export interface SpanForwarderOptions {
+export interface SpanForwarderOptions extends Omit<RestingContext, 'onFault'> {
   readonly settings: ForwardSettings | undefined;
   /** True when the trace with this key may get a verdict for the first time. */
   readonly awaits: (key: string) => boolean;
@@ -56,12 +55,7 @@ export interface SpanForwarderOptions {
   readonly requestsMax?: number;
   /** Limit of slices. */
   readonly slicesMax?: number;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
   readonly random: () => number;
-  readonly telemetry: Telemetry;
   readonly logger?: OutageLogger | undefined;
 }
 

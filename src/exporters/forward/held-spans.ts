@@ -3,18 +3,17 @@
  * run, or until its age reaches `hold`. Then it is ready in the partition of its trace, which keeps the order of arrival. Pure under its
  * clock.
  */
-import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Addition } from '../../otlp/cut/span-append.ts';
 import type { OtlpEncoding } from '../../otlp/read/read.ts';
 import { traceKey } from '../../pipeline/gathering/trace-table.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
 import { resultsOf, type EvaluationAttributes } from '../otlp/evaluation-span.ts';
 import { writeAddition } from '../../otlp/write/outgoing-items.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 /** A received body, inflated. */
 export interface PlainBody {
@@ -97,9 +96,7 @@ export interface HeldSpans {
   readySize(): number;
 }
 
-export interface HeldSpansOptions {
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
+export interface HeldSpansOptions extends Pick<Context, 'clock' | 'telemetry'> {
   readonly partitions: number;
   /** Bytes of bodies in memory; the journal has the others. */
   readonly bodyBytesMax: number;

@@ -1,6 +1,5 @@
 /** Forwards ready slices. One request at a time per partition keeps the order of a trace. Nothing goes while the circuit is open. */
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock, Sleep } from '../../model/clock.ts';
 import type { SpansStatus } from '../../model/exporter-status.ts';
 import { protobufOfJson } from '../../otlp/write/protobuf-of-json.ts';
 import { pieces } from '../../otlp/cut/trace-extract.ts';
@@ -8,7 +7,6 @@ import { spliced, type Cut } from '../../otlp/cut/span-append.ts';
 import { backoffMs } from '../../runtime/retry.ts';
 import { runInTurns } from '../../runtime/cooperative.ts';
 import { circuitBreaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { OutageLog } from '../delivery/outage-log.ts';
 import { rejectedFault, exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import type { HeldRequest, TraceSlice, HeldSpans, PlainBody } from './held-spans.ts';
@@ -16,9 +14,10 @@ import type { OtlpEncoding } from '../../otlp/read/read.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { logsUrl, otlpTransport, rejectedIn } from '../otlp/otlp-transport.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 export type DestinationSettings = {
-  /** The whole URL for spans; log records go to `/v1/logs` beside it. With gRPC only the host and the port count. */
+  /** The whole URL for spans; log records go to `/v1/logs` beside it. gRPC uses its host and port. */
   readonly tracesEndpoint: string;
   /** Values are secret. */
   readonly headers: { readonly [name: string]: string };
@@ -58,17 +57,14 @@ export function destination(settings: DestinationSettings): Destination {
   };
 }
 
-export interface SenderOptions extends BreakerOptions {
+export interface SenderOptions extends BreakerOptions, Context {
   readonly held: HeldSpans;
   readonly partitions: number;
   /** Reads the body of a request from the journal; `undefined` when it is damaged. */
   readonly read: (position: number) => Promise<PlainBody | undefined>;
   /** Called each time, as a reload may change it. */
   readonly destination: () => Destination | undefined;
-  readonly telemetry: Telemetry;
   readonly outages: OutageLog;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
 }
 
 export interface Sender {

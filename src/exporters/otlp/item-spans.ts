@@ -1,6 +1,6 @@
 /**
  * The spans of a scored run: its evaluation span, and the judge trace. The judge trace has a span for the verdict and below it a client
- * span per request, as the GenAI conventions define it, with retries as events. Decision 30 explains why it is a separate trace. Pure: the
+ * span per request, as the GenAI conventions define it, with retries as events. Decision 14 explains why it is a separate trace. Pure: the
  * same item gives the same spans, ids included. Spans hold no text of a question.
  */
 import { wire } from '../../model/attributes.ts';
@@ -54,7 +54,7 @@ function carrierSpan(
         ? carrier.attributes
         : { ...carrier.attributes, [wire.judgeTraceId]: judgeSpan.traceId, [wire.judgeSpanId]: judgeSpan.spanId },
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
-    // Readers of OpenInference annotations take the only link as the annotated span (decision 40).
+    // Readers of OpenInference annotations take the only link as the annotated span (decision 14).
     links: [{ traceId: spanTraceId, spanId, traceState }],
   };
 }

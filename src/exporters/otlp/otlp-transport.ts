@@ -115,7 +115,7 @@ const prefixBytes = 5;
 const usualMessageBytesMax = 4 * 1024 * 1024;
 
 /**
- * Unary gRPC calls on Node's HTTP/2 (decision 12), over one connection. From "gRPC over HTTP2":
+ * Unary gRPC calls on Node's HTTP/2 (decision 3), over one connection. From "gRPC over HTTP2":
  *
  *     message = compressed: 1 byte (0 or 1), length: 4 bytes (big-endian), `length` bytes
  *     answer  = headers, at most one message, and trailers with `grpc-status`; or headers that include it

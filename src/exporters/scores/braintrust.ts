@@ -34,8 +34,8 @@ export const braintrust = {
   places: { run: 'scores of the agent’s span', toolCall: 'scores of the tool’s span', session: 'nowhere' },
   revisions: 'The scores are merged into the row of the span: those of the same name are overwritten.',
   cannotTake: [
-    'Verdicts on sessions: scores stand on spans.',
-    'Several verdicts of one evaluator on one span: the worst of them stands there.',
+    'Verdicts on sessions: scores belong to spans.',
+    'Several verdicts of one evaluator on one span: only the worst of them is there.',
     'Many requests: rows are looked up, and smaller plans have some twenty queries a minute. Scores wait three seconds for others to go with, and when Braintrust asks for a rest, until it is over.',
     'Scores of spans that are not in the project, for example because Braintrust’s span processor leaves out all but model calls. The exporter writes those of the other spans, and gives up the rest after `give_up.missing`.',
   ],

@@ -21,11 +21,11 @@ export const datadog = {
   places: { run: 'evaluation of the agent’s span', toolCall: 'evaluation of the tool’s span', session: 'nowhere' },
   revisions: 'A further evaluation of the same label, with a later time.',
   cannotTake: [
-    'A change, or the end, of an evaluation: they have no ids. What is sent twice, after a crash for example, is there twice, and what is taken back stays.',
+    'A change, or the end, of an evaluation: they have no ids. A score sent twice, after a crash for example, is there twice, and a withdrawn one stays.',
     'Verdicts on sessions: an evaluation joins a span.',
     'Evaluations that failed: an evaluation needs a value.',
     'Other characters than letters, digits and underscores in the name of an evaluator: they become underscores.',
-    'Its answer does not tell whether the span is there: an evaluation whose span never comes is lost without a word.',
+    'Its answer does not show whether the span is there: an evaluation whose span never comes is silently lost.',
   ],
   itemsPerRequest: 32,
   headers: ({ keys: { api_key: key = '' } }) => ({ 'dd-api-key': key }),

@@ -1,5 +1,5 @@
 /**
- * Scores in the metadata of Laminar traces. Laminar has removed its route for span scores (decision 38). It merges metadata that arrive
+ * Scores in the metadata of Laminar traces. Laminar has removed its route for span scores (decision 14). It merges metadata that arrive
  * later into those of the trace, which is how Laminar's own client attaches scores: https://docs.laminar.sh.
  */
 import { chunks } from '../../model/chunks.ts';
@@ -21,8 +21,8 @@ export const laminar = {
   revisions: 'The same keys of the metadata are overwritten.',
   cannotTake: [
     'Verdicts on runs that another agent called, parts on tool calls, verdicts on sessions: Laminar has no place for them.',
-    'Scores as such: they are `tracejury.NAME.score`, `.label` and `.explanation` in the metadata. What is taken back is null there.',
-    'Two outermost runs of one trace: the verdicts of the one that is written last stand there.',
+    'Scores as such: they are `tracejury.NAME.score`, `.label` and `.explanation` in the metadata. A withdrawn score is null there.',
+    'Two outermost runs of one trace: only the verdicts of the one written last are there.',
   ],
   itemsPerRequest: 1,
   headers: ({ keys: { api_key: key = '' } }) => ({ authorization: `Bearer ${key}` }),

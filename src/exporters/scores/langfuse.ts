@@ -30,7 +30,7 @@ export const langfuse = {
     session: 'scores of the session',
   },
   revisions: 'The same scores are overwritten.',
-  cannotTake: ['Evaluations that failed: a score needs a value.', 'Which spans of the trace prove a verdict.'],
+  cannotTake: ['Evaluations that failed: a score needs a value.', 'The spans of the trace that prove a verdict.'],
   itemsPerRequest: 16,
   headers: ({ keys: { public_key: user = '', api_key: key = '' } }) => ({
     authorization: `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}`,

@@ -8,6 +8,7 @@ import { deletionOutcome, exportOutcome, hasStatus, missing, oneByOne } from '..
 import { type ScoreApiAccount, type ScoreApiBackend, type ScoreApiCall, projectId } from './score-api-backend.ts';
 import { type ScoreApiScore, type SpanScore, spanScores, uuidText } from './score-api-score.ts';
 import { type Answer, answerObject } from '../delivery/http-client.ts';
+import { present } from '../../model/present.ts';
 
 /** The API refuses scores with more digits. */
 const digits = 4;
@@ -27,14 +28,11 @@ export const langsmith = {
     'Verdicts on sessions: feedback is about a run.',
     'More than four digits of a score.',
     'New metadata: after a revision, score, label and explanation are the new ones, and the metadata of the feedback are those of its first writing.',
-    'Runs that LangSmith’s own SDK sends under ids of its own. The id of a run is that of its span only where spans come over OpenTelemetry.',
+    'Runs that LangSmith’s own SDK sends under its own ids. The id of a run is that of its span only where spans come over OpenTelemetry.',
     'Feedback without a `project` is refused by newer servers: they find a run only with it.',
   ],
   itemsPerRequest: 1,
-  headers: ({ keys: { api_key: key = '', workspace } }) => ({
-    'x-api-key': key,
-    ...(workspace === undefined ? {} : { 'x-tenant-id': workspace }),
-  }),
+  headers: ({ keys: { api_key: key = '', workspace } }) => present({ 'x-api-key': key, 'x-tenant-id': workspace }),
   probe: { method: 'GET', path: '/sessions?limit=1' },
   write,
   supposed: ({ path }) => (path.startsWith('/sessions?') ? [{ id: '00000000-0000-0000-0000-000000000000' }] : {}),

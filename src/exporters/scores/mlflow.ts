@@ -30,7 +30,7 @@ export const mlflow = {
   cannotTake: [
     'Verdicts on sessions: an assessment is about a trace.',
     'Metadata are texts there, numbers too.',
-    'Whether a score passes: the label stands in the metadata.',
+    'The pass mark of a score; the label is in the metadata.',
   ],
   itemsPerRequest: 1,
   headers: ({ keys: { user, api_key: key } }) =>

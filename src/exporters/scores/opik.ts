@@ -11,6 +11,7 @@ import { exportOutcome, hasStatus, missing, oneByOne } from '../delivery/export-
 import type { ScoreApiAccount, ScoreApiBackend, ScoreApiCall, ScoreApiOutcome, ScoreApiRequest } from './score-api-backend.ts';
 import { isEnded, type ScoreApiScore, spanScores, worstPerName } from './score-api-score.ts';
 import { type Answer, answerObject, objectsIn } from '../delivery/http-client.ts';
+import { present } from '../../model/present.ts';
 
 /** Opik accepts 1000. */
 const scoresMax = 500;
@@ -39,16 +40,13 @@ export const opik = {
   revisions: 'The same score is overwritten: a trace, span or thread has one of a name.',
   cannotTake: [
     'Traces whose spans have `opik.trace_id`, or that Opik’s own SDK sends: their ids are not made of those of OpenTelemetry, and they are not found.',
-    'Several verdicts of one evaluator on one span: the worst of them stands there.',
+    'Several verdicts of one evaluator on one span: only the worst of them is there.',
     'Evaluations that failed: a score needs a value.',
     'Metadata.',
-    'Spans of a trace that come when Opik has forgotten its id of the trace. They become a second trace, and scores stand on one of the two.',
+    'Spans of a trace that come when Opik has forgotten its id of the trace. They become a second trace, and scores are on one of the two.',
   ],
   itemsPerRequest: 8,
-  headers: ({ keys: { api_key: key, workspace } }) => ({
-    ...(key === undefined ? {} : { authorization: key }),
-    ...(workspace === undefined ? {} : { 'comet-workspace': workspace }),
-  }),
+  headers: ({ keys: { api_key: key, workspace } }) => present({ authorization: key, 'comet-workspace': workspace }),
   probe: { method: 'GET', path: '/v1/private/projects?size=1' },
   write,
   supposed: ({ path }) => ({ content: [{ id: `00000000-0000${/(-7\w{3}-\w{4}-\w{12})/.exec(decodeURIComponent(path))?.[0] ?? ''}` }] }),

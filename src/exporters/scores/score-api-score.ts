@@ -1,9 +1,11 @@
 /** Converts verdicts into scores for score APIs. Pure: the same item gives the same scores, ids included. */
+import { environmentOf } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import { member } from '../../model/json.ts';
 import { type Evaluation, type EvaluatorKind, type PartVerdict, errorType, evaluationId } from '../../model/verdict.ts';
 import { cutText } from '../delivery/export-outcome.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
+import { present } from '../../model/present.ts';
 
 /** The target of a score. `isOutermost` means that no other agent called this one, so the run represents its trace. */
 export type ScorePlace =
@@ -151,16 +153,15 @@ function metadataOf(
 
 function ofRun(run: ExportedRun): Pick<ScoreApiScore, 'timeMs' | 'revision' | 'project' | 'service' | 'environment'> {
   const { endUnixNano, service, resourceAttributes } = run;
-  const text = (...keys: readonly string[]): string | undefined =>
-    keys.map((key) => member(resourceAttributes, key)).find((value) => typeof value === 'string' && value !== '') as string | undefined;
-  const [project, environment] = [text(wire.openInferenceProject), text(wire.environment, wire.environmentBefore)];
-  return {
+  const named = member(resourceAttributes, wire.openInferenceProject);
+  const project = typeof named === 'string' && named !== '' ? named : undefined;
+  return present({
     timeMs: Number(endUnixNano / 1_000_000n),
     revision: itemRevision({ run }),
-    ...(project === undefined ? {} : { project }),
-    ...(service === undefined ? {} : { service }),
-    ...(environment === undefined ? {} : { environment }),
-  };
+    project,
+    service,
+    environment: environmentOf(run),
+  });
 }
 
 /** Formats 32 hex digits as a UUID; the version digit is arbitrary. */

@@ -3,10 +3,10 @@
  */
 import { isIP } from 'node:net';
 import { createHmac } from 'node:crypto';
-import type { AlertNotice } from '../../model/alert.ts';
 import { chunks } from '../../model/chunks.ts';
-import type { Clock, Sleep } from '../../model/clock.ts';
+import type { Clock } from '../../model/clock.ts';
 import { JuryError } from '../../model/errors.ts';
+import type { PeopleNotice } from '../../model/issue-notice.ts';
 import { parseJson } from '../../model/json.ts';
 import { numberOfText, recentNumbers } from '../../model/recent-numbers.ts';
 import { type Evaluation, evaluationId } from '../../model/verdict.ts';
@@ -17,7 +17,9 @@ import { httpClient, type Answer } from '../delivery/http-client.ts';
 import { isPublicAddress, notPublic, publicLookup } from '../delivery/ssrf-guard.ts';
 import type { ExporterDeps, ExporterSettings, WebhookFilter, WebhookSettings } from '../settings.ts';
 import { alertMessage } from './alert-message.ts';
+import { issueMessage } from './issue-message.ts';
 import { messageOf, type Message, type Notice } from './webhook-message.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 /** Messages that may go at once after a quiet period. */
 const messagesAtOnce = 3;
@@ -56,10 +58,11 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps)
     return outcome;
   }
 
-  async function notify(notice: AlertNotice): Promise<ExportOutcome> {
+  async function notify(notice: PeopleNotice): Promise<ExportOutcome> {
     try {
-      const message = alertMessage(notice, webhook as WebhookSettings);
-      const answer = await call(message.body, signatureOf(message, webhook as WebhookSettings, clock));
+      const settings = webhook as WebhookSettings;
+      const message = 'issues' in notice ? issueMessage(notice, settings) : alertMessage(notice, settings);
+      const answer = await call(message.body, signatureOf(message, settings, clock));
       return refusalNamed(exportOutcome(answer, { takesPages: true }), ['the address or a key in headers']);
     } catch (error) {
       return unexpectedFailure(error);
@@ -157,7 +160,7 @@ function wordOf({ verdict }: Evaluation): string {
 
 const secretPrefix = 'whsec_';
 
-/** Signs as Standard Webhooks 1.0 specifies (decision 41). */
+/** Signs as Standard Webhooks 1.0 specifies (decision 13). */
 export interface SignedMessage {
   readonly id: string;
   /** Seconds since 1970. */
@@ -180,15 +183,13 @@ export function signatureHeaders({ id, atSeconds, body }: SignedMessage, secret:
   };
 }
 
-export interface RateLimitedBatcherOptions<Item> {
+export interface RateLimitedBatcherOptions<Item> extends Pick<Context, 'clock' | 'sleep'> {
   /** Resolves, never rejects. */
   readonly send: (items: readonly Item[]) => Promise<ExportOutcome>;
   readonly perMinute: number;
   /** Messages that may go at once after a quiet period. */
   readonly atOnce: number;
   readonly itemsMax: number;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
 }
 
 export interface RateLimitedBatcher<Item> {

@@ -32,7 +32,7 @@ const server = await backendServer(values.url, {
   probe: { path: '/health' },
 });
 
-/** What the script beside this file prints. */
+/** The output of the script beside this file. */
 interface Read {
   readonly assessments: readonly {
     readonly id: string;

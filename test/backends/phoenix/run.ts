@@ -43,7 +43,7 @@ async function scores(traceId: string, spanIds: readonly string[]): Promise<read
   return [...spans, ...traces].map(foundOf);
 }
 
-/** The agent sends to the service alone. */
+/** The agent sends only to the service. */
 async function forwardTrial(): Promise<readonly Condition[]> {
   const folder = serviceFolder();
   folder.configure(pageConfig('forward.md', server.url));

@@ -1,4 +1,4 @@
-/** How Phoenix is started for a trial or a bench: over a folder of its own, on one port. `pip install arize-phoenix` brings it. */
+/** Starts Phoenix for a trial or a bench: over a separate folder, on one port. `pip install arize-phoenix` brings it. */
 import type { ServerProcessOptions } from '../../server-process.ts';
 
 export function phoenixServer(command: string): Omit<ServerProcessOptions, 'withinMs'> {

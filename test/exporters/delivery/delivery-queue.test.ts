@@ -15,7 +15,7 @@ const later: ExportOutcome = { kind: 'failed', retryable: true, error: 'busy' };
 const never: ExportOutcome = { kind: 'failed', retryable: false, error: 'no' };
 const fine: ExportOutcome = { kind: 'sent' };
 
-/** The n-th item of a run: told apart by its revision. */
+/** The n-th item of a run, distinguished by its revision. */
 function item(of: number, nth = 1): ScoredRun {
   return scoredRun({ e: scored(1) }, run({ spanId: spanId(of), revision: nth }));
 }
@@ -113,7 +113,7 @@ test('outbox: a retryable failure rests twice as long each time, up to the longe
   expect(counts()).toEqual({ sent: 3, retried: 4 });
 });
 
-test('outbox: settled are the first items of which none is held any more; what a stop gives up is not', async () => {
+test('outbox: the first items that are held no longer are settled; those that a stop gives up are not', async () => {
   const { box, sleep, answer } = bench({ sendingMax: 2 });
   for (const number of [1, 2, 3]) box.offer(item(number));
   await answer(later);
@@ -222,7 +222,7 @@ test('outbox: a run larger than all memory allowed is dropped, and the others go
   expect([box.held(), sent, counts()]).toEqual([1, ['2.1'], { dropped: 1 }]);
 });
 
-test('outbox: the gauges tell how many wait and how old the oldest is', async () => {
+test('outbox: the gauges show how many wait and how old the oldest is', async () => {
   const { box, clock, answer, gauge } = bench({ sendingMax: 1 });
   box.offer(item(1));
   clock.advance(2500);
@@ -281,7 +281,7 @@ test('outbox: stop with nothing held ends at once', async () => {
   expect(stopped()).toBe(1);
 });
 
-test('outbox: whatever happens, every item ends once and runs keep their order', async () => {
+test('outbox: in any course of events, every item ends once and runs keep their order', async () => {
   const step = fc.oneof(
     fc.record({ offer: fc.integer({ min: 1, max: 3 }) }),
     fc.record({ answer: fc.constantFrom(fine, later, never) }),
@@ -315,7 +315,7 @@ test('outbox: whatever happens, every item ends once and runs keep their order',
   );
 });
 
-test('outbox: what is not there yet says nothing against the backend, is tried again, and is given up when it is too old', async () => {
+test('outbox: missing spans do not count against the backend, are tried again, and are given up when they are too old', async () => {
   const missing: ExportOutcome = { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' };
   const { box, answer, sleep, clock, counts, sent } = bench({ missingMs: 60_000, failuresMax: 2, sendingMax: 1 });
   box.offer(item(1));

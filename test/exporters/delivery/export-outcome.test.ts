@@ -13,7 +13,7 @@ const cases = [
   { name: '200 is sent', answer: answered(200), want: { kind: 'sent' } },
   { name: '202 is sent', answer: answered(202), want: { kind: 'sent' } },
   {
-    name: '429 may be tried again, when the backend says',
+    name: '429 may be tried again, at the time of the backend',
     answer: answered(429, 7_000),
     want: { kind: 'failed', retryable: true, error: 'status 429', retryAfterMs: 7_000 },
   },

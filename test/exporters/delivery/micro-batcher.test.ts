@@ -10,16 +10,16 @@ const busy: ExportOutcome = { kind: 'failed', retryable: true, error: 'status 50
 interface Case {
   readonly name: string;
   readonly items: number;
-  /** Whether a request with these items is taken. */
+  /** The answer to a request with these items. */
   readonly answer: (items: readonly number[]) => ExportOutcome;
   readonly requests: readonly (readonly number[])[];
   readonly outcomes: readonly ExportOutcome[];
 }
 
 const cases: readonly Case[] = [
-  { name: 'one goes alone', items: 1, answer: () => sent, requests: [[0]], outcomes: [sent] },
+  { name: 'one goes by itself', items: 1, answer: () => sent, requests: [[0]], outcomes: [sent] },
   {
-    name: 'several go together, so many at most',
+    name: 'several go together, up to the bound',
     items: 5,
     answer: () => sent,
     requests: [
@@ -36,7 +36,7 @@ const cases: readonly Case[] = [
     requests: [[0, 1, 2], [0], [1], [2]],
     outcomes: [sent, refused, sent],
   },
-  { name: 'one that is refused alone is refused', items: 1, answer: () => refused, requests: [[0]], outcomes: [refused] },
+  { name: 'one that is refused by itself is refused', items: 1, answer: () => refused, requests: [[0]], outcomes: [refused] },
   {
     name: 'a backend that goes away while they are sent one by one',
     items: 2,
@@ -56,7 +56,7 @@ describe('together', () => {
     });
   }
 
-  test('together: where the answer tells what became of each, nothing is sent again', async () => {
+  test('together: where the answer has the outcome of each, nothing is sent again', async () => {
     let requests = 0;
     const send = microBatcher<number>({
       itemsMax: 3,

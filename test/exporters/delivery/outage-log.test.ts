@@ -1,4 +1,4 @@
-/** What the log and the metrics say while a backend takes nothing: a line when it begins, one when it ends, few between, and every failure counted. */
+/** The log and the metrics while a backend takes nothing: a line when it begins, one when it ends, few between, and every failure counted. */
 import { expect, test } from 'vitest';
 import type { ExportOutcome } from '../../../src/exporters/exporter.ts';
 import { outageLog, type OutageLog } from '../../../src/exporters/delivery/outage-log.ts';
@@ -26,7 +26,7 @@ const down = 'a backend takes nothing: its scores wait';
 const again = 'a backend takes scores again';
 const given = 'scores were given up: they are dead letters';
 
-test('backend-news: an outage is two lines, whatever lies between, and what is given up is a third', async () => {
+test('backend-news: an outage is two lines, with nothing between, and given-up scores are a third', async () => {
   const { lines, logger } = told();
   const own = await started(await shelf(), { logger, name: 'traces', failuresMax: 2, sendingMax: 1 });
   for (let run = 1; run <= 4; run++) own.offer(item(run));
@@ -61,7 +61,7 @@ test('backend-news: an outage is two lines, whatever lies between, and what is g
   expect(lines.slice(2)).toEqual([['warn', given, { exporter: 'traces', reason: 'other', fault: 'no', items: 1, todo: '' }]]);
 });
 
-test('backend-news: what is not there yet is no outage, and is told when it is given up', async () => {
+test('backend-news: missing spans do not make an outage, and are reported when they are given up', async () => {
   const { lines, logger } = told();
   const own = await started(await shelf(), { logger, failuresMax: 1, missingMs: 1_000, sendingMax: 1 });
   const missing: ExportOutcome = { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' };
@@ -86,7 +86,7 @@ test('backend-news: what is not there yet is no outage, and is told when it is g
   ]);
 });
 
-test('backend-news: where nothing is left to try it with, nobody says that it is back', async () => {
+test('backend-news: where nothing is left to try it with, no line reports it as back', async () => {
   const { lines, logger } = told();
   const own = await started(await shelf(), { logger, failuresMax: 1, giveUpMs: 10, sendingMax: 1 });
   own.offer(item(1));
@@ -106,7 +106,7 @@ const flips: readonly {
   readonly want: readonly string[];
 }[] = [
   {
-    name: 'one that goes and comes every second is told once a minute',
+    name: 'one that goes and comes every second is reported once a minute',
     what: (news, wait) => {
       for (let at = 0; at < 130; at++) {
         news.failed(error('status 503'));
@@ -119,7 +119,7 @@ const flips: readonly {
     want: ['http_503', 'again', 'http_503', 'again', 'http_503', 'again'],
   },
   {
-    name: 'down for another reason than before is another line',
+    name: 'down for a new reason is another line',
     what: (news) => {
       news.failed(error('ECONNREFUSED'));
       news.circuit('open');
@@ -142,7 +142,7 @@ const flips: readonly {
     want: ['http_503', 'http_429'],
   },
   {
-    name: 'what is given up is told once a minute, with how many there were since',
+    name: 'given-up scores are reported once a minute, with their number since the last line',
     what: (news, wait) => {
       for (let at = 0; at < 90; at++) {
         news.givenUp({ error: 'status 400' }, 2);

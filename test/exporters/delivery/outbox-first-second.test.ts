@@ -1,4 +1,4 @@
-/** An item is in memory and in the journal alone while its first attempt is due or under way, for a second at most. */
+/** An item is only in memory and in the journal while its first attempt is due or in progress, for a second at most. */
 import { expect, test } from 'vitest';
 import { settled } from '../../builders/manual-sleep.ts';
 import { fine, item, later, never, rowsOf, shelf, started, type Process, type Shelf } from '../shelf.ts';
@@ -92,7 +92,7 @@ test('outbox: an item whose run the store has let go of is sent from memory, or 
   }
 });
 
-test('outbox: beyond two thousand items in memory alone each gets its row with its run', async () => {
+test('outbox: beyond two thousand items that are only in memory each gets its row with its run', async () => {
   const { of, own } = await begun({ sendingMax: 1 });
   for (let run = 1; run <= 2_003; run++) own.offer(item(run));
   await own.write();

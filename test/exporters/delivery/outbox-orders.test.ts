@@ -15,7 +15,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ dies: true } as const) },
 );
 
-test('outbox: whatever fails, every item is sent, a dead letter, counted, or outdone by a later revision of its run', async () => {
+test('outbox: under all faults, every item is sent, a dead letter, counted, or outdone by a later revision of its run', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 60 }),
@@ -28,7 +28,7 @@ test('outbox: whatever fails, every item is sent, a dead letter, counted, or out
         const delivered = new Map<string, string[]>();
         const offered = new Map<number, number>();
         let dropped = 0;
-        /** What the journal would hold. */
+        /** The items that the journal would hold. */
         let journal: ScoredRun[] = [];
         const answer = async (outcome: ExportOutcome): Promise<void> => {
           if (own.sending() === 0) return;
@@ -71,7 +71,7 @@ test('outbox: whatever fails, every item is sent, a dead letter, counted, or out
           ([run_, last]) => !(delivered.get(String(run_)) ?? []).includes(`${run_}.${last}`) && !dead.includes(`${run_}.${last}`),
         );
         expect(lost.length).toBeLessThanOrEqual(dropped);
-        // Of each run nothing older comes after something newer, but for repeats of a process that died.
+        // No older item of a run comes after a newer one, but for repeats of a process that died.
         if (!steps.some((one) => 'dies' in one))
           for (const order of delivered.values())
             expect(order).toEqual([...new Set(order)].toSorted((one, other) => Number(one.split('.')[1]) - Number(other.split('.')[1])));

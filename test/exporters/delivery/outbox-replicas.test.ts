@@ -75,7 +75,7 @@ test('outbox of replicas: a process over the journal of a dead one sends its row
   expect([next.sent, await rowsOf(of)]).toEqual([['1.1'], []]);
 });
 
-test('outbox of replicas: a dead letter that is to be sent again is sent by whichever process sees it first', async () => {
+test('outbox of replicas: a dead letter that is to be sent again is sent by the first process that sees it', async () => {
   const { of, first, second } = await two();
   first.offer(item(1));
   await first.write();

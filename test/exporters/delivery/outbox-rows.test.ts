@@ -145,7 +145,7 @@ test('outbox: an older revision in the store gives way to a newer one, sent or n
   await first.write();
   const second = await started(of, { sendingMax: 1 });
   await settled();
-  // 1.1 is on its way; 2 and 3 have newer revisions, of which one is written.
+  // 1.1 is on its way; 2 and 3 have newer revisions, one of them written.
   second.offer(item(2, 2));
   second.offer(item(3, 2));
   await second.write();
@@ -260,7 +260,7 @@ test('outbox: a row that cannot be read is a dead letter', async () => {
   expect(await rowsOf(of)).toEqual(['1.1 dead: unreadable']);
 });
 
-test('outbox: a backend that is left alone is tried at once when something has changed', async () => {
+test('outbox: a backend that is given a rest is tried at once when something has changed', async () => {
   const of = await shelf();
   const own = await started(of);
   own.offer(item(1));
@@ -289,7 +289,7 @@ test('outbox: a circuit with nothing left to try it with is closed, and nothing 
     own.gauge('tracejury.exporter.circuit'),
     own.gauge('tracejury.exporter.queue'),
   ]).toEqual(['closed', undefined, 0, 0]);
-  // Who comes next is sent as ever.
+  // The next item is sent as ever.
   own.offer(item(4));
   expect(own.sending()).toBe(1);
 });

@@ -1,9 +1,9 @@
-/** What is told of the queue of an exporter to whoever asks. */
+/** The status of an exporter's queue. */
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../src/model/clock.ts';
 import { fine, item, later, never, shelf, started } from '../shelf.ts';
 
-test('outbox: what is to be sent is told with what waits in the store and was not read from there', async () => {
+test('outbox: the status counts items to send together with those that wait in the store and were not read from there', async () => {
   const of = await shelf();
   const first = await started(of, { sendingMax: 1, failuresMax: 1 });
   for (let run = 1; run <= 5; run++) first.offer(item(run));
@@ -21,7 +21,7 @@ test('outbox: what is to be sent is told with what waits in the store and was no
   expect(second.box.status()).toMatchObject({ toSend: 5, notStored: 0 });
 });
 
-test('outbox: when a backend is tried again, when it took something and how it last failed is told, also after it is well', async () => {
+test('outbox: the status has the next attempt, the last success and the last failure, also after recovery', async () => {
   const of = await shelf();
   const own = await started(of, { sendingMax: 1, failuresMax: 1 });
   expect(own.box.status()).toMatchObject({
@@ -35,7 +35,7 @@ test('outbox: when a backend is tried again, when it took something and how it l
   own.clock.advance(5_000);
   const failedAtMs = own.clock.nowMs();
   await own.answer({ kind: 'failed', retryable: true, error: 'status 503', retryAfterMs: 30_000 });
-  const lastFailure = { atMs: failedAtMs, error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
+  const lastFailure = { atMs: failedAtMs, error: 'status 503', reason: 'http_503', todo: 'The backend has a fault: try again later.' };
   expect(own.box.status()).toMatchObject({
     circuit: 'open',
     fault: 'status 503',
@@ -48,7 +48,7 @@ test('outbox: when a backend is tried again, when it took something and how it l
   expect(own.box.status()).toMatchObject({ circuit: 'half_open', retryAtMs: undefined, sending: 1 });
   await own.answer(fine);
   expect(own.box.status()).toMatchObject({ circuit: 'closed', fault: undefined, toSend: 0, sentAtMs: failedAtMs + 30_000, lastFailure });
-  // What is given up has failed as well, and says nothing against the backend.
+  // A given-up item has failed as well, and does not count against the backend.
   own.offer(item(2));
   await own.answer(never);
   expect(own.box.status()).toMatchObject({

@@ -1,4 +1,4 @@
-/** What is told of spans that wait to go on, also when their entry is no longer in the configuration. */
+/** The status of spans that wait to go on, also when their entry is no longer in the configuration. */
 import { afterEach, expect, test } from 'vitest';
 import { spanForwarder, type SpanForwarder, type ForwardSettings } from '../../../src/exporters/forward/forwarder.ts';
 import { manualClock } from '../../../src/model/clock.ts';
@@ -79,7 +79,7 @@ test('forwarding: what waits, since when, and what the target said', async () =>
   take();
   clock.advance(5_000);
   take();
-  const lastFailure = { atMs: 1_005_000, error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
+  const lastFailure = { atMs: 1_005_000, error: 'status 503', reason: 'http_503', todo: 'The backend has a fault: try again later.' };
   await eventually(() => (forward.statuses()[0]?.status.lastFailure === undefined ? undefined : true), 'a failure');
   expect(forward.statuses()).toMatchObject([
     { status: { fault: 'status 503', toSend: 2, oldestAtMs: 1_000_000, sentAtMs: undefined, lastFailure } },
@@ -94,7 +94,7 @@ test('forwarding: what waits, since when, and what the target said', async () =>
   ]);
 });
 
-test('forwarding: of an entry that is gone is told what still goes, under its name, and then nothing', async () => {
+test('forwarding: a removed entry still has a status under its name while spans go, and then none', async () => {
   const { own, settings, forward, take } = await bench();
   take();
   forward.exchange(undefined);

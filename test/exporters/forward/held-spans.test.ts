@@ -1,4 +1,4 @@
-/** What waits to go on, under a clock that the test moves. */
+/** Spans that wait to go on, under a clock that the test moves. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { heldSpans, type TraceSlice, type HeldSpans, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
@@ -30,7 +30,7 @@ const request = (
   more: { readonly isWhole?: boolean; readonly tenant?: Tenant; readonly body?: PlainBody } = {},
 ) => ({ position, tenant: noTenant, spans: spans.map(([trace, id]) => span({ id, trace })), body: undefined, isWhole: true, ...more });
 
-test('slices: what nobody will judge goes at once, and takes along what waited before it', () => {
+test('slices: spans that will not be judged go at once, and take along those that waited before them', () => {
   const { held, ready } = waitingRoom();
   held.takeSpans(request(10, [[1, 1]]), waits);
   expect(ready()).toEqual([]);
@@ -49,7 +49,7 @@ test('slices: what nobody will judge goes at once, and takes along what waited b
   expect(ready()).toHaveLength(3);
 });
 
-test('slices: a trace goes when nothing of it is open, what is as old as hold goes without, and is told', () => {
+test('slices: a trace goes when nothing of it is open; older than hold, it goes without verdicts and is counted', () => {
   const { held, clock, ready } = waitingRoom();
   held.takeSpans(
     request(10, [
@@ -149,7 +149,7 @@ test('slices: a verdict is written on a span that waits, once, and on no other',
   held.takeSpans(request(30, [[8, 1]]), waits);
   expect(held.scored({ ...item, run: { ...of, partOf: { traceId, spanId: tool } } as never })).toBe(false);
   expect(held.scored(item)).toBe(true);
-  // A judge's, or that of a later revision, needs a span of its own.
+  // The verdict of a judge, or of a later revision, needs a separate span.
   expect(held.scored(item)).toBe(false);
   held.settled([keyOf(7), keyOf(8)]);
   expect(Object.fromEntries(ready().map((slice) => [slice.request.position, [...slice.additions.keys()]]))).toEqual({
@@ -205,7 +205,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('send' as const), lane: fc.nat(lanes - 1), most: fc.nat(3) }),
 );
 
-test('slices: whatever happens, all that came goes, once, and in its order within a trace', () => {
+test('slices: in any course of events, all that came goes, once, and in its order within a trace', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const { held, clock, ready } = waitingRoom(50);

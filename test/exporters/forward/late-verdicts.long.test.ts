@@ -83,7 +83,7 @@ test('forward: a run of the SDK goes on in order, with verdicts on the agent and
   expect(await count('tracejury_forward_unscored_total')).toBe(0);
 });
 
-test('forward: what has no verdict goes on byte for byte, with everything that nobody here knows', async () => {
+test('forward: spans without a verdict go on byte for byte, with all unknown fields', async () => {
   await begin();
   const text = (key: string, value: string): object => ({ key, value: { stringValue: value } });
   const body = Buffer.concat([
@@ -166,7 +166,7 @@ test('forward: while the target takes nothing, spans that have waited for hold s
   await begin({ answer, entry: ', hold: 0ms', closing: 'settle: 1s, quiet: 1s' });
   // It is so large that nothing goes with it while it is tried again.
   await post(protobuf(span({ id: 9, trace: 4, name: 'GET /', attributes: { page: 'x'.repeat(300_000) } })));
-  await eventually(async () => ((await count('tracejury_forward_circuit')) > 0 ? true : undefined), 'a target that is left alone');
+  await eventually(async () => ((await count('tracejury_forward_circuit')) > 0 ? true : undefined), 'a target that gets a rest');
   await post(protobuf(...failedRun(1)));
   await eventually(
     async () =>
@@ -219,7 +219,7 @@ test('forward: a target that is busy, asks for patience or hangs up gets everyth
   expect(spans.filter(({ attributes }) => attributes['tracejury.verdict'] === 'fail')).toHaveLength(3);
 });
 
-test('forward: what a target refuses is given up alone and counted', async () => {
+test('forward: only the spans that a target refuses are given up, and counted', async () => {
   await begin({
     answer(response, { body }) {
       if (spansOf(body).some(({ name }) => name === 'poison')) response.statusCode = 400;
@@ -239,7 +239,7 @@ test('forward: what a target refuses is given up alone and counted', async () =>
   ]).toEqual([2, 3]);
 });
 
-test('forward: log records go on as they came, of whatever trace, and a target without a place for them does not stop spans', async () => {
+test('forward: log records go on unchanged, for any trace, and a target without a place for them does not stop spans', async () => {
   await begin({
     answer(response, { path }) {
       if (path === '/v1/logs' && target.seen.filter((one) => one.path === path).length > 1) response.statusCode = 404;
@@ -274,7 +274,7 @@ test('forward: spans of ours, and those that were rejected, do not go on', async
 });
 
 for (const compression of ['none', 'gzip']) {
-  test(`forward: over gRPC everything goes, spans with their verdicts, log records whatever they came as, compression ${compression}`, async () => {
+  test(`forward: over gRPC everything goes, spans with their verdicts, log records in any encoding, compression ${compression}`, async () => {
     const overGrpc = await grpcTarget((_, at) => (at === 0 ? { code: status.UNAVAILABLE } : Buffer.alloc(0)));
     target = { ...(await otlpTarget()), spans: overGrpc.spans };
     const { close } = target;
@@ -295,7 +295,7 @@ for (const compression of ['none', 'gzip']) {
     expect(spans.find(({ name }) => name === 'span 1')?.attributes['tracejury.verdict']).toBe('fail');
     // A verdict that comes later goes the same way.
     expect(spans.some(({ name }) => name === 'evaluate finder')).toBe(true);
-    // What is sent again may share a request with what came meanwhile.
+    // A repeated span may share a request with spans that came meanwhile.
     const isHere = async (body: Buffer): Promise<void> =>
       void (await eventually(() => overGrpc.taken.find((one) => one.body.includes(body)), 'the very bytes'));
     await isHere(alone);

@@ -1,4 +1,4 @@
-/** Whatever the target answers: nothing is lost, nothing of a trace goes before what came before it, and only what is refused alone is given up. */
+/** Under any answers of the target: nothing is lost, nothing of a trace goes before earlier parts of it, and only refused spans are given up. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { outageLog } from '../../../src/exporters/delivery/outage-log.ts';
@@ -23,11 +23,11 @@ const idText = ({ traceId, spanId }: Span): string => `${Number.parseInt(traceId
 interface Sent {
   readonly traces: readonly number[];
   readonly isPoison: boolean;
-  /** False: the body is in the journal alone. */
+  /** False when the body is only in the journal. */
   readonly isHere: boolean;
 }
 
-/** Sends everything to a target that answers as told, and then takes what it wants. */
+/** Sends everything to a target with the given answers, and then accepts. */
 async function sentThrough(
   requests: readonly Sent[],
   answers: readonly ('busy' | 'gone' | 'later')[],
@@ -91,7 +91,7 @@ test('sending: a target that fails in any way gets all in the end, in order with
       async (requests, answers) => {
         const { came, taken, left } = await sentThrough(requests, answers);
         expect(left).toBe(0);
-        // What one request brought of one trace goes together, and is refused together.
+        // The spans of one trace in one request go together, and are refused together.
         const refused = came.filter((one) =>
           came.some(({ name, traceId, wireBytes }) => name === poison && traceId === one.traceId && wireBytes === one.wireBytes),
         );

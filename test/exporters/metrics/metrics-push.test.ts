@@ -95,7 +95,7 @@ test('metrics-push: an exemplar that the backend has is not sent again, one that
   expect(exemplars()).toEqual([1, 1, 0]);
 });
 
-test('metrics-push: deltas count from what the backend has taken, so that nothing is lost and nothing told twice', async () => {
+test('metrics-push: deltas count from the values that the backend has taken, so that nothing is lost or counted twice', async () => {
   const { sink, clock, registry, client } = await bench(
     { temporality: 'delta' },
     (response, at) => void response.writeHead(at === 1 ? 429 : 200).end(),
@@ -173,7 +173,7 @@ for (const { name, answer, outcome } of [
     answer: { status: 200, body: metricsResponse.encode({ partialSuccess: { rejectedDataPoints: 3 } }) },
     outcome: { outcome: 'rejected' },
   },
-  { name: 'says something else than OTLP', answer: { status: 200, body: Buffer.from('<html>') }, outcome: { outcome: 'sent' } },
+  { name: 'answers with something that is not OTLP', answer: { status: 200, body: Buffer.from('<html>') }, outcome: { outcome: 'sent' } },
   {
     name: 'does not know the path',
     answer: { status: 404, body: Buffer.alloc(0) },

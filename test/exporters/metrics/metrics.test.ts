@@ -118,7 +118,7 @@ test('metrics: an exemplar leads to a run that failed, never to one that passed'
   expect(exemplars).toEqual([[{ labels: { trace_id: run().traceId, span_id: '00000000000000a1' }, value: 0.25 }], []]);
 });
 
-test('metrics: a judge verdict in an item of its own does not count the run again', async () => {
+test('metrics: a judge verdict in a separate item does not count the run again', async () => {
   const { telemetry, exporter } = bench();
   await exporter.send(scoredRun({ rule: scored(1) }));
   await exporter.send(scoredRun({ judged: scored(1) }, run(), { evaluatorKind: 'judge' }));

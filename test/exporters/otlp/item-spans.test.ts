@@ -1,4 +1,4 @@
-/** What judges were asked, as spans, in front of a real OTLP receiver. */
+/** The questions to judges, as spans, in front of a real OTLP receiver. */
 import { afterEach, expect, test } from 'vitest';
 import type { RunDecision, ScoredRun } from '../../../src/model/scored-run.ts';
 import type { ExporterSettings } from '../../../src/exporters/settings.ts';
@@ -61,7 +61,7 @@ async function sent(
 }
 
 for (const protocol of ['http/protobuf', 'http/json'] as const) {
-  test(`judge-spans: over ${protocol}, a verdict has a trace of its own, linked with the agent's span and the carrier`, async () => {
+  test(`judge-spans: over ${protocol}, a verdict has a separate trace, linked with the agent's span and the carrier`, async () => {
     const { spans } = await sent(judged(scored(0.75), [call, { ...call, startMs: call.endMs, endMs: call.endMs + 500, retries: [] }]), {
       protocol,
     });
@@ -180,7 +180,7 @@ const ends: readonly { readonly decision: Decision; readonly reason: string }[] 
   { decision: 'overload', reason: 'too_old' },
 ];
 for (const { decision, reason } of ends) {
-  test(`judge-spans: what was asked before it ended as ${decision} is told without a carrier`, async () => {
+  test(`judge-spans: questions before it ended as ${decision} are sent without a carrier`, async () => {
     const { spans } = await sent({
       run: run(),
       evaluations: [],
@@ -194,12 +194,12 @@ for (const { decision, reason } of ends) {
   });
 }
 
-test('judge-spans: an entry that wants none gets the carrier alone, without a link to what is not there', async () => {
+test('judge-spans: an entry that wants none gets only the carrier, without a link to missing spans', async () => {
   const { spans } = await sent(judged(scored(1), [call]), { judgeCalls: false });
   expect(spans.map(({ span }) => [span.name, span.links?.length])).toEqual([['evaluate travel-agent', 1]]);
 });
 
-test('judge-spans: a verdict for which nobody was asked has no trace', async () => {
+test('judge-spans: a verdict without a question has no trace', async () => {
   const { spans } = await sent(judged(scored(1), []));
   expect(spans.map(({ span }) => [span.name, span.links?.length])).toEqual([['evaluate travel-agent', 1]]);
 });
@@ -220,7 +220,7 @@ test('judge-spans: from the store the same item is the same bytes; asked again, 
   expect(ids(again)[1]?.[1]).not.toBe(ids(first)[1]?.[1]);
 });
 
-test('judge-spans: evaluators, runs, tenants and revisions have traces of their own', () => {
+test('judge-spans: evaluators, runs, tenants and revisions have separate traces', () => {
   const { key } = evaluation('done', scored(1));
   const traces = [
     judgeTrace(key, 1),

@@ -186,7 +186,7 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
   });
 }
 
-test('log-events: the id is that of the evaluation whatever the revision, and a verdict that is no more is withdrawn', async () => {
+test('log-events: the id is that of the evaluation at every revision, and a verdict that is gone is withdrawn', async () => {
   const idOf = (records: ReturnType<typeof decoded>): unknown[] =>
     records.map(({ record }) => attributes(record.attributes)['tracejury.evaluation.id']);
   const second = run({ revision: 2 });
@@ -263,7 +263,7 @@ test('log-events: the same item is the same bytes', async () => {
   expect(first !== undefined && second?.body.equals(first.body)).toBe(true);
 });
 
-test('log-events: an entry without an address is told of', () => {
+test('log-events: an entry without an address is reported', () => {
   expect(() => logEventsExporter({})).toThrow('no endpoint');
 });
 
@@ -282,7 +282,7 @@ const records: fc.Arbitrary<OutgoingLog> = fc.record({
   attributes: anything,
 });
 
-test('log-events: protobuf and JSON are read as the same records, alone and several in a request', () => {
+test('log-events: protobuf and JSON are read as the same records, one and several in a request', () => {
   fc.assert(
     fc.property(fc.array(records, { minLength: 1, maxLength: 4 }), (given) => {
       const read = (
@@ -305,7 +305,7 @@ test('log-events: protobuf and JSON are read as the same records, alone and seve
   );
 });
 
-test('log-events: texts of others that are no text are written as one', () => {
+test('log-events: foreign values that are not texts are written as one', () => {
   const odd = scoredRun({
     tool_error: scored(0.25, {
       parts: [{ index: 0, tool: 'a\ud800b', score: 0, passed: false, explanation: '\udfff' }],

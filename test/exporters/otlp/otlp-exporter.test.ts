@@ -1,4 +1,4 @@
-/** What a backend says in its answer is heard. */
+/** The exporter heeds the answer of a backend. */
 import { afterEach, expect, test } from 'vitest';
 import type { Exporter } from '../../../src/exporters/exporter.ts';
 import type { ExporterSettings } from '../../../src/exporters/settings.ts';
@@ -31,7 +31,7 @@ test('otlp-exporter: a backend that takes the request and not the span has refus
   }
 });
 
-test('otlp-exporter: a backend that says when to come back is heard, in seconds or as a date', async () => {
+test('otlp-exporter: the time at which a backend wants a retry is heeded, in seconds or as a date', async () => {
   const exporter = await backend((response, at) => {
     response.statusCode = 503;
     response.setHeader('retry-after', ['120', new Date(Date.now() + 3_600_000).toUTCString(), 'soon'][at] ?? '');
@@ -60,7 +60,7 @@ test('otlp-exporter: an answer without end is cut off, and a long one does not f
   expect(await long.send(item)).toEqual({ kind: 'sent' });
 });
 
-test('otlp-exporter: a failure is told at once, for repeating is the queue’s', async () => {
+test('otlp-exporter: a failure is reported at once, for repeating is the queue’s', async () => {
   let requests = 0;
   const exporter = await backend((response) => {
     requests++;

@@ -67,12 +67,12 @@ for (const compression of ['none', 'gzip'] as const) {
   });
 }
 
-/** The same answers as over HTTP, so that whoever looks at them need not know what carried the request. */
+/** The same answers as over HTTP, so that their readers need not know the transport. */
 const replies: readonly { readonly name: string; readonly reply: GrpcReply; readonly want: Partial<Answer> }[] = [
   { name: 'what is wrong with it is final', reply: { code: status.INVALID_ARGUMENT }, want: { status: 400 } },
   { name: 'a receiver that is away', reply: { code: status.UNAVAILABLE }, want: { status: 503 } },
   {
-    name: 'a receiver that says when to come back',
+    name: 'a receiver that names a time to come back',
     reply: { code: status.UNAVAILABLE, statusDetails: retryStatus(14, 'busy', 3) },
     want: { status: 503, retryAfterMs: 3_000 },
   },
@@ -90,7 +90,7 @@ const replies: readonly { readonly name: string; readonly reply: GrpcReply; read
   { name: 'no such service', reply: { code: status.UNIMPLEMENTED }, want: { status: 501 } },
   { name: 'a wrong key', reply: { code: status.UNAUTHENTICATED }, want: { status: 401 } },
   { name: 'a key that may not', reply: { code: status.PERMISSION_DENIED }, want: { status: 403 } },
-  { name: 'a fault that nobody knows', reply: { code: status.INTERNAL }, want: { status: 500 } },
+  { name: 'an unknown fault', reply: { code: status.INTERNAL }, want: { status: 500 } },
   {
     name: 'details that cannot be read',
     reply: { code: status.UNAVAILABLE, statusDetails: Buffer.from([0x1a, 0xff]) },
@@ -104,7 +104,7 @@ for (const { name, reply, want } of replies) {
   });
 }
 
-test('otlp-wire: a receiver of gRPC that says nothing is left, and asked over a new connection', async () => {
+test('otlp-wire: a receiver of gRPC that sends nothing is left, and asked over a new connection', async () => {
   const { target, wire } = await overGrpc((at) => (at === 0 ? 'silence' : Buffer.alloc(0)), { timeoutMs: 1_000 });
   expect(await wire.send('traces', protobuf, body)).toEqual({ kind: 'unanswered', fault: 'no answer within 1000 ms' });
   await eventually(async () => ((await wire.send('traces', protobuf, body)).kind === 'answered' ? true : undefined), 'an answer');
@@ -122,7 +122,7 @@ test('otlp-wire: a receiver of gRPC that went away is asked again where it was',
   expect(await wire.send('traces', protobuf, body)).toMatchObject({ status: 200 });
 });
 
-test('otlp-wire: a message of gRPC that is compressed says so, and what speaks HTTP/2 alone is told by its status', async () => {
+test('otlp-wire: a compressed message of gRPC is marked so, and a server of only HTTP/2 is named by its status', async () => {
   const [chunks, headers]: [Buffer[], unknown[]] = [[], []];
   const server = createServer((request, response) => {
     headers.push(request.headers['grpc-encoding'], request.headers['te'], request.headers[':path']);

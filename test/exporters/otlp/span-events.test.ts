@@ -49,7 +49,7 @@ const mixed = scoredRun({
 });
 
 for (const protocol of ['http/protobuf', 'http/json'] as const) {
-  test(`span-events: over ${protocol}, the carrier stands in the agent's trace, child of and linked to the agent span, at its end`, async () => {
+  test(`span-events: over ${protocol}, the carrier is in the agent's trace, child of and linked to the agent span, at its end`, async () => {
     const { span, resource } = await sent(mixed, { protocol });
     expect(span).toMatchObject({
       traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
@@ -192,7 +192,7 @@ const calls = [1, 2, 3].map((id) => ({
   passed: id !== 1,
   explanation: '',
 }));
-test('span-events: a part that is no tool call says what it is, and its span', async () => {
+test('span-events: a part that is not a tool call names its kind, and its span', async () => {
   const parts = [
     { of: 'retriever', index: 0, tool: '', spanId: spanId(0xb7), score: 0, passed: false, explanation: 'Nothing fits.' },
   ] as const;
@@ -212,7 +212,7 @@ for (const { detail, tools, annotations } of [
   { detail: 'lean', tools: ['tool_1', 'tool_2'], annotations: 0 },
   { detail: 'full', tools: ['tool_1', 'tool_2', 'tool_3'], annotations: 2 },
 ] as const)
-  test(`span-events: detail ${detail ?? 'left out'} sends each verdict, and ${tools.length} of three tool calls, one of which fails and one is evidence`, async () => {
+  test(`span-events: detail ${detail ?? 'left out'} sends each verdict, and ${tools.length} of three tool calls: one fails and one is evidence`, async () => {
     const { span } = await sent(found, detail === undefined ? {} : { detail });
     const events = (span.events ?? []).map((event) => attributes(event.attributes));
     const own = events.filter((event) => event['tracejury.target.tool'] === undefined);
@@ -238,7 +238,7 @@ test('span-events: raw metrics and failed evaluations neither pass nor fail a ru
   expect(all).not.toHaveProperty('tracejury.score.broken');
 });
 
-test('span-events: the agent’s resource goes along whole, and its tracestate as it came', async () => {
+test('span-events: the agent’s resource goes along whole, and its tracestate unchanged', async () => {
   const traceState = `vendor=${'x'.repeat(600)},ot=th:8`;
   const resourceAttributes = {
     'service.name': 'travel',
@@ -263,7 +263,7 @@ test('span-events: the agent’s resource goes along whole, and its tracestate a
   });
 });
 
-test('span-events: the same item is the same bytes, in whatever order its verdicts come', async () => {
+test('span-events: the same item is the same bytes, in any order of its verdicts', async () => {
   const { sink, exporter } = await backend();
   for (let at = 0; at < 3; at++) await exporter.send(mixed);
   await exporter.send({ ...mixed, evaluations: [...mixed.evaluations].reverse() });
@@ -274,7 +274,7 @@ test('span-events: the same item is the same bytes, in whatever order its verdic
   expect(readCarrier(turned).span.spanId).toBe(readCarrier(first).span.spanId);
 });
 
-test('span-events: each judge verdict, run and tenant has a carrier of its own', async () => {
+test('span-events: each judge verdict, run and tenant has a separate carrier', async () => {
   const ids = new Set<string>();
   const items = [
     scoredRun({ tool_error: scored(1) }),
@@ -287,7 +287,7 @@ test('span-events: each judge verdict, run and tenant has a carrier of its own',
   expect(ids.size).toBe(items.length);
 });
 
-test('span-events: a later revision is a new carrier that names the one it replaces, and links to its target alone', async () => {
+test('span-events: a later revision is a new carrier that names the one it replaces, and links only to its target', async () => {
   const first = (await sent(scoredRun({ tool_error: scored(0.25), validity: skipped }))).span;
   const second = (await sent(scoredRun({ tool_error: scored(0.25), validity: scored(1) }, run({ revision: 2 })))).span;
   expect(second.spanId).not.toBe(first.spanId);
@@ -358,7 +358,7 @@ test('span-events: headers go along, and a base URL keeps its path and query', a
   });
 });
 
-test('span-events: the URL for spans is taken as it is', () => {
+test('span-events: the URL for spans is taken unchanged', () => {
   expect(tracesUrl({ endpoint: 'http://a', tracesEndpoint: 'http://b/in' })).toBe('http://b/in');
   expect(() => tracesUrl({})).toThrow('no endpoint');
 });

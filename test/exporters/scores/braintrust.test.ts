@@ -15,7 +15,7 @@ interface Merge {
 
 const projectId = '0190c3d4-0000-7000-8000-0000000000b1';
 
-/** As its API reference and the types of its client have it: rows have ids of its own and are merged by these. `hidden`: spans that it was never sent. */
+/** Follows its API reference and the types of its client: rows have ids of the backend and are merged by these. `hidden` are spans that it was never sent. */
 function rules(hidden: readonly string[] = []): NativeRules {
   const kept = new Map<string, Merge>();
   return {
@@ -100,7 +100,7 @@ nativeSuite({
     ),
 });
 
-test('braintrust: what stands on spans that are there is written, and the rest waits', async () => {
+test('braintrust: scores on spans that are there are written, and the rest waits', async () => {
   const own2 = rules([spanId(0xb2)]);
   own2.hasSpans = true;
   const server = await nativeServer(own2);
@@ -164,7 +164,7 @@ test('braintrust: runs that come one after the other go together after three sec
   await server.close();
 });
 
-test('braintrust: rows are looked for from a week before the earliest of the runs that go together, in whatever order they come', async () => {
+test('braintrust: rows are looked for from a week before the earliest of the runs that go together, in any order', async () => {
   const days = [14, 12, 16];
   for (const order of [
     [0, 1, 2],

@@ -132,7 +132,7 @@ async function sent(
   return { kept, outcomes };
 }
 
-test('langfuse: a raw metric is a number alone, and a label of the evaluator’s own is a category', async () => {
+test('langfuse: a raw metric is only a number, and a custom label of the evaluator is a category', async () => {
   const { kept } = await sent(
     scoredRun({
       raw: scored(0.4, { threshold: null, passed: null, label: '' }),
@@ -205,7 +205,7 @@ test.each([
     environment: 'staging',
   },
   {
-    name: 'one that is no text leaves it to the older key',
+    name: 'one that is not a text leaves it to the older key',
     attributes: { 'deployment.environment.name': 7, 'deployment.environment': 'staging' },
     environment: 'staging',
   },
@@ -229,7 +229,7 @@ test('langfuse: a revision whose evaluation failed takes back what the one befor
   expect([...kept.keys()]).toEqual([]);
 });
 
-test('langfuse: an event that it refuses by itself is final for its run alone', async () => {
+test('langfuse: an event that it refuses by itself is final only for its run', async () => {
   const item = scoredRun({ tool_error: scored(Number.NaN) });
   const { kept, outcomes } = await sent(item, scoredRun({ tool_error: scored(1) }));
   expect(outcomes).toEqual([{ kind: 'failed', retryable: false, error: 'status 400' }, { kind: 'sent' }]);

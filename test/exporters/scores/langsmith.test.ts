@@ -19,7 +19,7 @@ interface Feedback {
 const projectId = '0190c3d4-0000-7000-8000-0000000000b1';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** As the types and the client of LangSmith 0.12 have it. Whether an id that comes again is refused or overwritten is open: `again` says. */
+/** Follows the types and the client of LangSmith 0.12. They leave open whether a repeated id is refused or overwritten: `again` decides. */
 function rules(again: 'conflict' | 'overwrite' = 'conflict'): NativeRules {
   const kept = new Map<string, Feedback>();
   return {
@@ -122,7 +122,7 @@ test('langsmith: a project that is not there yet comes with its first run', asyn
   await server.close();
 });
 
-test('langsmith: a revision of a run that was never told is made, scores have four digits, and judges are models', async () => {
+test('langsmith: a revision of a run that was never sent is made, scores have four digits, and judges are models', async () => {
   const { server, exporter } = await started();
   const of = run({ revision: 2 });
   const item = { run: of, evaluations: [evaluation('task_completion', scored(2 / 3), of, { evaluatorKind: 'judge' })], decisions: [] };

@@ -17,7 +17,7 @@ interface Assessment {
   readonly create_time: string;
 }
 
-/** As MLflow 3.17 does it. */
+/** Follows MLflow 3.17. */
 function rules(): NativeRules {
   const kept = new Map<string, Assessment>();
   let made = 0;
@@ -107,7 +107,7 @@ afterEach(async () => {
 });
 
 for (const body of [{}, { trace: {} }, { trace: 'gone' }, { trace: { trace_info: [] } }])
-  test(`mlflow: ${JSON.stringify(body)} in place of a trace is told as such, and the item may come again`, async () => {
+  test(`mlflow: ${JSON.stringify(body)} in place of a trace is reported as such, and the item may come again`, async () => {
     const server = await nativeServer({ ...rules(), answer: () => ({ status: 200, body }) });
     const keys = { user: 'ann', api_key: 'k-1' };
     const exporter = scoreApiExporter(mlflow)({ endpoint: server.url, keys, timeoutMs: 60_000 }, { sleep: () => Promise.resolve() });

@@ -112,7 +112,7 @@ nativeSuite({
   scoresIn: ({ body }) => (body as { readonly scores?: readonly unknown[] } | undefined)?.scores?.length ?? 0,
 });
 
-test('opik: of several calls on one span the worst stands there', async () => {
+test('opik: of several calls on one span the worst is there', async () => {
   const own = rules();
   own.hasSpans = true;
   const server = await nativeServer(own);

@@ -56,7 +56,7 @@ test('alert message: the same change has the same id, and another change another
   expect(new Set([notice, ...others].map(id)).size).toBe(6);
 });
 
-test('alert message: with the address of the console it has a link to the runs, and a repeated one an id of its own', () => {
+test('alert message: with the address of the console it has a link to the runs, and a repeated one has a new id', () => {
   const console = 'https://jury.example.org';
   const json = JSON.parse(alertMessage(notice, { body: 'json', console }).body) as { readonly data: { readonly link: string } };
   expect(json.data.link).toBe(`${console}${notice.runsPath}`);

@@ -103,7 +103,7 @@ const nth = (at: number, verdict: Verdict = scored(0.25)) =>
   scoredRun({ tool_error: verdict }, run({ spanId: spanId(0x1000 + at), endUnixNano: 1_700_000_000_000_000_000n + BigInt(at) }));
 const data = (request: Request | undefined): JsonObject => (JSON.parse(request?.body ?? '{}') as { data: JsonObject }).data;
 
-/** As the guide shows it to a receiver. */
+/** The check of the guide for a receiver. */
 function isGenuine(headers: IncomingHttpHeaders, body: string, key: string, nowSeconds: number): boolean {
   const [id, at, given] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => String(headers[name]));
   const own = createHmac('sha256', Buffer.from(key.replace('whsec_', ''), 'base64'))
@@ -114,7 +114,7 @@ function isGenuine(headers: IncomingHttpHeaders, body: string, key: string, nowS
   return isOurs && Math.abs(nowSeconds - Number(at)) < 300;
 }
 
-test('webhook: a run that failed is told with the verdicts that failed, signed so that five lines can tell', async () => {
+test('webhook: a failed run is sent with the failed verdicts, signed so that five lines can check it', async () => {
   const { exporter, to, clock } = await started({ link: 'https://jury.example/runs/{trace_id}/{span_id}' });
   const of = run({ tenant: tenant('acme'), trace: agentTrace({ agent: 'travel-agent', sessionId: 's-1' }) });
   expect(await exporter.send(scoredRun({ tool_error: scored(0.25), validity: scored(1), gone: skipped }, of))).toEqual({ kind: 'sent' });
@@ -179,14 +179,14 @@ const told: readonly { readonly name: string; readonly only: Partial<WebhookSett
   { name: 'failed verdicts, when nothing else is asked for', only: {}, want: ['bad'] },
   { name: 'passed ones', only: { verdicts: ['pass'] }, want: ['good'] },
   { name: 'evaluations that failed themselves', only: { verdicts: ['error'] }, want: ['broken'] },
-  { name: 'a label, whatever its outcome', only: { verdicts: [], labels: ['odd'] }, want: ['raw'] },
+  { name: 'a label, with any outcome', only: { verdicts: [], labels: ['odd'] }, want: ['raw'] },
   { name: 'outcomes and labels together', only: { labels: ['odd'], verdicts: ['fail', 'error'] }, want: ['bad', 'broken', 'raw'] },
-  { name: 'of one evaluator alone', only: { verdicts: ['fail', 'pass'], evaluators: ['good'] }, want: ['good'] },
-  { name: 'of one agent alone', only: { agents: ['travel-agent'] }, want: ['bad'] },
+  { name: 'only one evaluator', only: { verdicts: ['fail', 'pass'], evaluators: ['good'] }, want: ['good'] },
+  { name: 'only one agent', only: { agents: ['travel-agent'] }, want: ['bad'] },
   { name: 'nothing of other agents', only: { agents: ['other'] }, want: [] },
 ];
 for (const { name, only: wanted, want } of told) {
-  test(`webhook: it tells ${name}`, async () => {
+  test(`webhook: it sends ${name}`, async () => {
     const { exporter, to } = await started({ only: { ...only, ...wanted } });
     expect(
       await exporter.send(
@@ -207,7 +207,7 @@ for (const { name, only: wanted, want } of told) {
 }
 
 const tooLarge = { kind: 'skipped', reason: 'too_large', explanation: 'Too many calls.', details: {} } as const;
-test('webhook: a run that is too large for an evaluator that guards is told, one that is too large for another is not', async () => {
+test('webhook: a run that is too large for an evaluator that guards is sent, one that is too large for another is not', async () => {
   const [
     { exporter, to },
     {
@@ -222,7 +222,7 @@ test('webhook: a run that is too large for an evaluator that guards is told, one
   expect(to.requests.map(data)).toMatchObject([{ runs: [{ verdicts: [{ name: 'guarded', status: 'skipped', reason: 'too_large' }] }] }]);
 });
 
-test('webhook: a flood goes in few messages, which tell of ten runs and count the others, and none is lost', async () => {
+test('webhook: a flood goes in few messages, which list ten runs and count the others, and none is lost', async () => {
   const { exporter, to, rest, clock, telemetry } = await started();
   const first = [0, 1, 2].map(async (at) => {
     await exporter.send(nth(at));
@@ -303,7 +303,7 @@ for (const { status, retryable } of [
   { status: 404, retryable: true },
   { status: 302, retryable: true },
 ]) {
-  test(`webhook: ${status} is ${retryable ? 'about the address' : 'about the message'}, and nobody is followed elsewhere`, async () => {
+  test(`webhook: ${status} is ${retryable ? 'about the address' : 'about the message'}, and no redirect is followed`, async () => {
     const elsewhere = await receiver();
     const { exporter, to } = await started();
     to.answer = (response) => void response.writeHead(status, { location: `http://127.0.0.1:${elsewhere.port}/` }).end();
@@ -312,7 +312,7 @@ for (const { status, retryable } of [
   });
 }
 
-test('webhook: a revision that says the same is no news, one that says something else is', async () => {
+test('webhook: a revision with the same verdict is not news, one with another verdict is', async () => {
   const { exporter, to } = await started({ only: { ...only, verdicts: ['fail', 'pass'] } });
   await exporter.send(bad);
   await exporter.send(scoredRun({ tool_error: scored(0.3), validity: scored(1) }, run({ revision: 2 })));
@@ -322,7 +322,7 @@ test('webhook: a revision that says the same is no news, one that says something
   expect(data(to.requests[1])['runs']).toMatchObject([{ revision: 3, verdicts: [{ name: 'tool_error', passed: true }] }]);
 });
 
-test('webhook: what is said of a session is told as such', async () => {
+test('webhook: a verdict on a session is sent as such', async () => {
   const of = run({ trace: agentTrace({ agent: 'a', sessionId: 's-1' }), session: { revision: 2, turns: 3, leftOut: 0 } });
   const verdict = {
     ...evaluation('goal_reached', scored(0), of),
@@ -366,7 +366,7 @@ test('webhook: a channel gets a text, in which nothing of a trace is a command',
   ]);
 });
 
-test('webhook: however much there is to tell, a message stays small', async () => {
+test('webhook: with any number of verdicts, a message stays small', async () => {
   for (const body of ['json', 'slack'] as const) {
     const { exporter, to } = await started({ body });
     const long = Object.fromEntries(
@@ -417,7 +417,7 @@ const refused = [
   '100::1',
 ];
 const taken = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'];
-test('webhook: addresses inside are told from those outside, in every spelling', () => {
+test('webhook: addresses inside are distinguished from those outside, in every spelling', () => {
   expect(refused.filter(isPublicAddress)).toEqual([]);
   expect(taken.filter((address) => !isPublicAddress(address))).toEqual([]);
 });
@@ -452,7 +452,7 @@ test('webhook: a name that leads inside is refused, also when one of its address
   expect(to.requests).toEqual([]);
 });
 
-test('webhook: an alert is told at once, signed, and a receiver that is away is tried again with the same id', async () => {
+test('webhook: an alert is sent at once, signed, and a receiver that is away is tried again with the same id', async () => {
   const { exporter, to, clock } = await started();
   const notice = {
     alert: 'tools',

@@ -1,4 +1,4 @@
-/** The clock and timers of the processor; tests pass their own. */
+/** Sends evaluation spans through an exporter of the OpenTelemetry SDK. Timers are arguments, so that tests pass theirs. */
 import { type Attributes, context, type HrTime, type SpanContext, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import { suppressTracing } from '@opentelemetry/core';
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
