@@ -1,10 +1,8 @@
 /** The second half of the flow: runs that are put before judges at once, or come back to them from the store, until their verdicts are delivered. */
 import type { Run } from '../model/agent-trace.ts';
-import type { Clock } from '../model/clock.ts';
 import type { NewJudgeJob } from '../model/judge-work.ts';
 import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
 import { sampledBy, type Verdict } from '../model/verdict.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import {
   decision,
   decisionOf,
@@ -20,6 +18,7 @@ import { asConversation, withoutEarlier } from './evaluation/session-turns.ts';
 import type { AskEnd } from './jury/judge-driver.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { TaskGroups } from './reporting/task-groups.ts';
+import type { Context } from '../telemetry/context.ts';
 
 /** The work that waits for a judge in the store, or the reason why it may not. */
 export type Queued = { readonly kind: 'job'; readonly job: NewJudgeJob } | { readonly kind: 'overload'; readonly reason: string };
@@ -30,9 +29,7 @@ export type ResumedJob = NewJudgeJob & { readonly run: Run };
 /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
 export type Ask = (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
 
-interface JudgingDeps {
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
+interface JudgingDeps extends Pick<Context, 'clock' | 'telemetry'> {
   /** Those in force. */
   readonly settings: () => { readonly plan: readonly PlannedEvaluator[]; readonly groups?: TaskGroups; readonly redaction?: Redaction };
   readonly deliver: (item: ScoredRun) => void;

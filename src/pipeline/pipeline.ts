@@ -11,14 +11,12 @@ import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { MemoryReference } from '../model/ingest.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Evaluation } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluateRun, ruleSteps, type Pace, type PlannedEvaluator, type ToJudge } from './evaluation/evaluate.ts';
 import { withBoundedNames } from './evaluation/bounded-names.ts';
 import { redactedRun } from './evaluation/redacted-run.ts';
@@ -34,6 +32,7 @@ import { judging, type Ask, type Queued, type ResumedJob } from './judging.ts';
 import type { AskEnd } from './jury/judge-driver.ts';
 import { costCounting, countActivity } from './reporting/agent-activity.ts';
 import type { TaskGroups } from './reporting/task-groups.ts';
+import type { Context } from '../telemetry/context.ts';
 
 /** Settings for runs. They may be exchanged at any time: a run follows those in force when it closes. */
 export interface PipelineSettings extends GatheringSettings {
@@ -46,11 +45,9 @@ export interface PipelineSettings extends GatheringSettings {
   readonly redaction?: Redaction;
 }
 
-export interface PipelineOptions extends PipelineSettings {
+export interface PipelineOptions extends PipelineSettings, Pick<Context, 'clock' | 'telemetry'> {
   readonly collectors: readonly Collector[];
   readonly context: EvaluationContext;
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
   /** Memory of the bodies that hold spans; without it, spans of closed traces are copied out of the bodies. */
   readonly bodies?: { readonly usedBytes: () => number };
@@ -172,7 +169,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
   }
 
   function observe(): void {
-    telemetry.set('tracejury.open.traces', gather.traces());
+    telemetry.set('tracejury.open.traces', gather.openTraces());
     telemetry.set('tracejury.open.bytes', gather.bytes());
   }
 

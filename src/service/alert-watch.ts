@@ -11,14 +11,15 @@ import type { Acknowledgement, AlertNotes, AlertNotice, AlertRow, AlertSilence, 
 import type { AlertMark } from '../model/store/version-store.ts';
 import { alertMarks } from './alert-marks.ts';
 import { wire } from '../model/attributes.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { Store } from '../model/store/store.ts';
 import type { VersionFigure, VersionQuery } from '../model/store/version-store.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
+import type { TaskContext } from '../telemetry/context.ts';
+import { present } from '../model/present.ts';
 
-interface AlertWatchOptions {
+interface AlertWatchOptions extends Omit<TaskContext, 'telemetry'> {
   readonly store: Pick<Store, 'versions'>;
   /** The rules in force. */
   readonly rules: () => readonly AlertRule[];
@@ -37,9 +38,6 @@ interface AlertWatchOptions {
     info(fields: { readonly [field: string]: unknown }, message: string): void;
     warn(fields: { readonly [field: string]: unknown }, message: string): void;
   };
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface AlertReport {
@@ -145,15 +143,7 @@ export function alertWatch(options: AlertWatchOptions): AlertWatch {
       const { forMs, clearMs, repeatMs, to } = rule;
       const isSilenced = marks.silence(rule.name, agent) !== undefined;
       const isAcknowledged = state?.firingMs !== undefined && marks.acknowledged(rule.name, agent, state.firingMs) !== undefined;
-      const step = {
-        nowMs,
-        clearMs,
-        to,
-        isSilenced,
-        isAcknowledged,
-        ...(forMs === undefined ? {} : { forMs }),
-        ...(repeatMs === undefined ? {} : { repeatMs }),
-      };
+      const step = present<Parameters<typeof nextAlertState>[2]>({ nowMs, clearMs, to, isSilenced, isAcknowledged, forMs, repeatMs });
       const next = nextAlertState(state, finding, step);
       log(rule, agent, state, next);
       return { alert: rule.name, agent, state: next };

@@ -1,25 +1,21 @@
 /** Writes annotations to the store: it redacts them first and counts the outcome of each. */
 import { annotationId, type Annotation, type TakenAnnotation } from '../model/store/annotation-store.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
+import type { Clock } from '../model/clock.ts';
 import { redactedAnnotation } from '../redaction/annotation.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Store } from '../model/store/store.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
 import { JuryError, isDiskFull } from '../model/errors.ts';
 import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/evaluation/foreign-annotations.ts';
 import type { Ingest } from '../model/ingest.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
-export interface AnnotationWriterOptions {
+export interface AnnotationWriterOptions extends TaskContext {
   readonly store: Pick<Store, 'annotations'>;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   /** The rules in force. */
   readonly redaction: () => Redaction | undefined;
   /** Maximum time that an annotation waits for its run. */
   readonly waitMs: () => number;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface AnnotationWriter {

@@ -1,6 +1,5 @@
 /** The parts of a service, as they know one another. */
 import type { TakeRequest } from '../receivers/read-request.ts';
-import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { JournalRunner } from '../journals/journal-runner.ts';
@@ -11,10 +10,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ByteLeases } from '../receivers/byte-budget.ts';
 import type { RunWriter } from '../stores/run-writer.ts';
 import type { SpanArchiver } from '../stores/span-archiver.ts';
-import type { SqlStore } from '../stores/sql/store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
-import type { BundlePart } from '../otlp/cut/bundle.ts';
-import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
 import type { AnnotationQueues } from '../queues/annotation-queues.ts';
 import type { RaisedProbabilities, SettingsInForce } from './reloading.ts';
 import type { AlertWatch } from './alert-watch.ts';
@@ -27,11 +23,10 @@ import type { JudgeAdmission } from './judge-admission.ts';
 import type { JudgePool } from './judge-pool.ts';
 import type { ListenState } from './listeners.ts';
 import type { MetricsPushing } from './metrics-pushing.ts';
-import type { Overload, Readings } from './overload.ts';
+import type { Overload } from './overload.ts';
 import type { Activity } from '../runtime/activity.ts';
 import type { BufferPool } from '../runtime/buffer-pool.ts';
 import type { RecognitionWatch } from './rate-gauges.ts';
-import type { ShardSet } from './shards/shard-set.ts';
 import type { ProcessLearning } from './process-learning.ts';
 import type { ReplicaWatch } from './replicas.ts';
 import type { StoreRoom } from './retention.ts';
@@ -74,7 +69,6 @@ export interface CoreParts {
 export interface PageParts extends CoreParts {
   readonly connections: ConnectionShares;
   readonly metricsPush: MetricsPushing;
-  readonly shards: ShardSet | undefined;
   /** Takes spans as a receiver hands them over. */
   readonly take: TakeRequest;
   readonly configuration: () => ConfigStatus;
@@ -86,8 +80,6 @@ export interface ConsoleParts extends PageParts {
 
 export interface StoreParts {
   readonly store: Store;
-  /** Port to the store of a shard. */
-  readonly storePort: SqlStore['port'];
   readonly runWriter: RunWriter;
   readonly spanArchiver: SpanArchiver;
   readonly annotations: AnnotationWriter;
@@ -98,21 +90,6 @@ export interface StoreParts {
   readonly queues: AnnotationQueues;
   readonly queueFiller: RuleMatcher;
   readonly replicas: ReplicaWatch;
-}
-
-/** Dependencies that a shard shares with the others. */
-export interface ShardDeps {
-  /** A port to the thread of the store. */
-  readonly ports: () => Promise<MessagePort>;
-  /** The outbox has new rows, which this shard does not send. */
-  readonly onRows: () => void;
-  /** Called ten times a second while requests come or work is done. */
-  readonly onReadings: (readings: Readings) => void;
-  /** Memory of the process with all its shards. */
-  readonly memoryBytes: number;
-  readonly others: Omit<OtherGatherers, 'left'>;
-  /** Hands a request of one trace to the shard that joins traces. Resolves when the journal of that shard has it, or with false when the trace stays here. */
-  readonly handOver: (key: string, request: BundlePart) => Promise<boolean>;
 }
 
 export interface Forwarder extends Omit<SpanForwarder, 'exchange'> {

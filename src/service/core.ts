@@ -13,10 +13,9 @@ import type { ListenState } from './listeners.ts';
 import type { Memory } from './memory-guard.ts';
 import { jobOwner } from './job-owner.ts';
 import { machineMemory, sleep } from './node-runtime.ts';
-import type { Readings } from './overload.ts';
 import * as build from './parts.ts';
 import * as buildStore from './store-parts.ts';
-import { type CoreParts, faultLog, type ShardDeps, type StoreParts } from './core-parts.ts';
+import { type CoreParts, faultLog, type StoreParts } from './core-parts.ts';
 import { serviceProcesses } from './process-learning.ts';
 import { raisedProbabilities, redactedLogger, settingsInForce } from './reloading.ts';
 import type { SelfTracingDeps } from './self-tracing/open.ts';
@@ -39,10 +38,6 @@ export interface CoreOptions {
   readonly tracing?: (deps: SelfTracingDeps) => SelfTracing;
   /** False when the store runs in this thread, between two of its turns. By default it has its own thread. */
   readonly storeInThread?: boolean;
-  /** Set when the service is one shard of several. Without it, the service does everything itself. */
-  readonly shard?: ShardDeps;
-  /** Readings of the shards that it stands before. */
-  readonly shardReadings?: () => readonly Readings[];
   /** Hash of the settings in force that replicas have in common. */
   readonly fingerprint?: () => string;
 }
@@ -62,7 +57,6 @@ interface Core {
 export function serviceCore(options: CoreOptions): Core {
   const parts = connectedParts(options);
   const { config, settings, logger, exporters, judges, forward, pipeline, journal, overload } = parts;
-  const { shard } = options;
   const background: Pick<PeriodicTask, 'stop'>[] = [];
   let lateSpans: LateSpanLookup | undefined;
 
@@ -71,31 +65,29 @@ export function serviceCore(options: CoreOptions): Core {
     async start(wait = { onAway: async () => undefined }) {
       if (options.tracing !== undefined) build.logOwnTraces(parts);
       const opened = await whenThere(
-        () => openStore(config.store.address, { inThread: options.storeInThread ?? true, onDiskFull: parts.storeRoom.full, ...shard }),
+        () => openStore(config.store.address, { inThread: options.storeInThread ?? true, onDiskFull: parts.storeRoom.full }),
         { ...wait, onThere: () => logger.info('the store is there, and the service starts'), sleep, random: Math.random },
       );
       const owner = await jobOwner(config.journal, options.files);
       const replicas = buildStore.replicas(parts, opened.replicas, { id: owner, configuration: options.fingerprint ?? (() => '') });
-      if (shard === undefined) await replicas.open();
-      const stored = buildStore.storeParts(parts, { opened, replicas }, shard);
+      await replicas.open();
+      const stored = buildStore.storeParts(parts, { opened, replicas });
       parts.stored = stored;
-      if (shard === undefined)
-        background.push(
-          buildStore.rateGauges(parts, stored),
-          buildStore.textIndexing(parts, stored),
-          buildStore.queueMaintenance(parts, stored),
-          stored.versions.start(),
-          stored.alerts.start(),
-        );
+      background.push(
+        buildStore.rateGauges(parts, stored),
+        buildStore.textIndexing(parts, stored),
+        buildStore.queueMaintenance(parts, stored),
+        buildStore.issueUpkeep(parts, stored),
+        stored.versions.start(),
+        stored.alerts.start(),
+      );
       await exporters.open(stored.store, opened.replicas.isShared ? owner : undefined);
       await parts.processes.open(stored.store.processes);
-      if (shard === undefined) await judges.open(stored.store, settings.isUnredacted, opened.replicas.isShared ? owner : undefined);
+      await judges.open(stored.store, settings.isUnredacted, opened.replicas.isShared ? owner : undefined);
       const replayed = await journal.open(owner);
       if (replayed > 0) logger.info({ requests: replayed }, 'the service restored open runs from the journal');
-      if (shard === undefined) {
-        parts.judgeAdmission.open(stored.store, owner);
-        background.push(buildStore.driftMeasurement(parts, stored));
-      }
+      parts.judgeAdmission.open(stored.store, owner);
+      background.push(buildStore.driftMeasurement(parts, stored));
       parts.closeScheduler.wake();
       lateSpans = buildStore.lateSpanLookup(parts, stored);
       background.push(parts.recognition.start());
@@ -174,15 +166,15 @@ function connectedParts(options: CoreOptions): CoreParts & { stored: StoreParts 
     readonly upstream = raisedProbabilities(config.limits.upstreamProbability, this.logger);
     readonly recognition = build.recognition(this);
     readonly sequence = itemSequence();
-    readonly exporters = build.exporterSet(this, options.shard);
+    readonly exporters = build.exporterSet(this);
     readonly judges = build.judges(this);
     readonly judgeAdmission = build.judgeAdmission(this);
-    readonly processes = serviceProcesses(this, { isShared: options.shard !== undefined || build.mayBeShared(config) });
+    readonly processes = serviceProcesses(this, { isShared: build.mayBeShared(config) });
     readonly forward = build.forwarder(this);
-    readonly pipeline = build.runPipeline(this, { shard: options.shard, onScored });
+    readonly pipeline = build.runPipeline(this, onScored);
     readonly idleCompactor = build.idleCompactor(this);
     readonly closeScheduler = build.closeScheduler(this);
-    readonly journal = build.journal(this, { files, shard: options.shard });
+    readonly journal = build.journal(this, files);
     readonly overload = build.overloadControl(this, { memory, ...options });
     stored: StoreParts | undefined;
   }

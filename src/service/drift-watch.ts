@@ -7,7 +7,6 @@ import { driftCounts, driftFigures, driftWordOf } from '../analytics/drift.ts';
 import type { Config, EvaluatorConfig } from '../config/config.ts';
 import { promptOf } from '../judges/client/prompt.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import { type JsonObject, jsonText, type JsonValue, member } from '../model/json.ts';
 import type { DriftAnswer, DriftMeasurement, DriftResult, DriftSeries, DriftStore, DriftWord } from '../model/store/drift-store.ts';
 import type { Store } from '../model/store/store.ts';
@@ -20,8 +19,10 @@ import type { JudgePool } from './judge-pool.ts';
 import { verdictWord } from '../model/verdict.ts';
 import { type MetricRegistry, withdraw } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
+import type { TaskContext } from '../telemetry/context.ts';
+import { present } from '../model/present.ts';
 
-interface DriftWatchOptions {
+interface DriftWatchOptions extends Omit<TaskContext, 'telemetry'> {
   readonly store: Pick<Store, 'judgeDrift'>;
   /** The configuration in force. */
   readonly config: () => Pick<Config, 'evaluators' | 'judges'>;
@@ -32,9 +33,6 @@ interface DriftWatchOptions {
   /** `false` under pressure: the watch then asks nothing. */
   readonly isCalm: () => boolean;
   readonly telemetry: Pick<MetricRegistry, 'add' | 'replace'>;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface DriftWatch {
@@ -298,13 +296,7 @@ function watchesOf({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>
       return {
         id: whole.contentHash,
         run,
-        work: work({
-          configured,
-          judge: judgeConfig.name,
-          ...(budget === undefined ? {} : { budget }),
-          expected: expectedOf(whole),
-          probability: 1,
-        }),
+        work: work(present({ configured, judge: judgeConfig.name, budget, expected: expectedOf(whole), probability: 1 })),
       };
     });
     const { evaluator, threshold, optionsHash } = configured;
@@ -337,7 +329,7 @@ function differences(before: JsonObject, now: JsonObject): readonly string[] {
   return [
     ...own,
     // The hash of the options covers evaluator, version and threshold too.
-    ...(own.length === 0 ? plain('options', 'other options, of which a template is one, or another expectation') : []),
+    ...(own.length === 0 ? plain('options', 'other options (a template is one), or another expectation') : []),
     ...rows('model', 'model'),
     ...plain('endpoint', 'another endpoint of the judge'),
     ...plain('settings', 'other settings of the judge'),

@@ -4,20 +4,19 @@ import { redactedExample } from '../datasets/redacted-example.ts';
 import { exampleIdOf } from '../datasets/run-example.ts';
 import { examplesOfRuns } from '../datasets/stored-runs.ts';
 import type { RunKey } from '../model/agent-trace.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { DatasetKey, DatasetOutcome, LeftOutReason } from '../model/store/dataset-store.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Watermark } from '../model/watermark.ts';
 import { mayBeRedacted } from '../redaction/settings.ts';
 import type { RunWriter } from '../stores/run-writer.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ApiDeps } from '../web/api/route.ts';
 import type { SettingsInForce } from './reloading.ts';
 import { type RuleMatcher, ruleMatcher, type RuleOutcomes } from './rule-matcher.ts';
+import type { RestingContext } from '../telemetry/context.ts';
 
-export interface ExampleKeeperOptions {
+export interface ExampleKeeperOptions extends RestingContext {
   readonly store: Store;
-  /** True when this keeper handles the matches that other processes and shards have left in the store. */
+  /** True when this keeper handles the matches that other processes have left in the store. */
   readonly takesLeft: () => boolean;
   /** The rules in force. */
   readonly rules: () => readonly DatasetRule[];
@@ -27,12 +26,6 @@ export interface ExampleKeeperOptions {
   readonly settled: () => Watermark;
   /** True when runs come faster than the store writes them, so examples wait. */
   readonly isBehind: () => boolean;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
-  readonly onFault: (error: unknown) => void;
   /** Runs that wait. */
   readonly runsMax?: number;
 }
@@ -49,13 +42,14 @@ export function exampleKeeper(options: ExampleKeeperOptions): RuleMatcher {
   });
 }
 
-/** Applies `redact` to examples that come over the API. */
+/** Applies `redact` to examples and notes that come over the API. */
 export function exampleRedaction({
   config,
   redaction,
-}: Pick<SettingsInForce, 'config' | 'redaction'>): Pick<ApiDeps, 'redacted' | 'mayBeRedacted'> {
+}: Pick<SettingsInForce, 'config' | 'redaction'>): Pick<ApiDeps, 'redacted' | 'redactedText' | 'mayBeRedacted'> {
   return {
     redacted: (example) => redactedExample(example, redaction()),
+    redactedText: (text) => redaction()?.text(text) ?? text,
     mayBeRedacted: (text) => mayBeRedacted(config().redact)(text),
   };
 }

@@ -12,8 +12,10 @@ import type { ExperimentDataset, ResultVerdict } from '../model/experiment.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type DatasetKey, type DatasetStore, examplesPageMax } from '../model/store/dataset-store.ts';
 import { evaluateRun, type PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
+import { verdictFaults } from '../pipeline/evaluation/run-faults.ts';
 import { resultVerdict } from '../pipeline/reporting/experiment-result.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
+import { present } from '../model/present.ts';
 
 export interface ExpectationRulesOptions {
   readonly members: readonly AnyEvaluator[];
@@ -33,11 +35,7 @@ export type ExpectationRules = (run: Run, example: DatasetExample) => readonly R
 export function expectationRules({ members, plan, context, clock }: ExpectationRulesOptions): ExpectationRules {
   const made = new Map<string, ConfiguredEvaluator>();
   return (run, { expect, tasks, constraints }) => {
-    const expected: JsonObject = {
-      ...expect,
-      ...(tasks === undefined ? {} : { tasks }),
-      ...(constraints === undefined ? {} : { constraints }),
-    };
+    const expected: JsonObject = { ...expect, ...present({ tasks, constraints }) };
     const { expectation } = readExpectation(expected);
     const rules = plan().filter(({ configured }) => configured.kind === 'rule');
     const checking = rules.filter(({ configured }) => (configured.checks?.(expectation) ?? []).length > 0);
@@ -49,7 +47,9 @@ export function expectationRules({ members, plan, context, clock }: ExpectationR
     const wanted = [...checking, ...switchedOn.map(({ configured }): PlannedEvaluator => ({ configured, sampleRate: 1 }))];
     if (wanted.length === 0) return [];
     const { evaluations } = evaluateRun({ ...run, expected }, wanted, { context, clock, telemetry: noTelemetry, sessionsAsRuns: true });
-    return evaluations.map(({ key, evaluator, verdict }) => resultVerdict({ name: key.name, evaluator, verdict }));
+    return evaluations.map(({ key, evaluator, verdict }) =>
+      resultVerdict({ name: key.name, evaluator, verdict, faults: verdictFaults({ evaluator, verdict }, run.trace) }),
+    );
   };
 }
 

@@ -2,7 +2,6 @@
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import { type Experiment, type ExperimentResult, isExperimentId, statusOfResult } from '../model/experiment.ts';
 import { member } from '../model/json.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
@@ -10,21 +9,18 @@ import { shares } from '../model/shares.ts';
 import { isDatasetName } from '../model/store/dataset-store.ts';
 import type { AddedResult, ExperimentKey } from '../model/store/experiment-store.ts';
 import type { Store } from '../model/store/store.ts';
+import { verdictFaults } from '../pipeline/evaluation/run-faults.ts';
 import { agentFacts, inputExcerpt, resultVerdict, runErrorOf, usageOf } from '../pipeline/reporting/experiment-result.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { experimentDataset, type ExpectationRules } from './experiment-expectations.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
-interface ExperimentWriterOptions {
+interface ExperimentWriterOptions extends TaskContext {
   readonly store: Pick<Store, 'experiments' | 'datasets'>;
   readonly expectations: ExpectationRules;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   /** Time for which the store keeps an experiment after its last change. */
   readonly keepMs: () => number;
   readonly prices: () => PriceTable;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface ExperimentWriter {
@@ -168,7 +164,9 @@ function resultOf({ run, evaluations, answered }: ScoredRun, prices: PriceTable)
     return undefined;
   // A verdict of a judge comes separately, after the rules have seen the run.
   const named = answered === true ? undefined : datasetNamed(run);
-  const verdicts = evaluations.map(({ key, evaluator, verdict }) => resultVerdict({ name: key.name, evaluator, verdict }));
+  const verdicts = evaluations.map(({ key, evaluator, verdict }) =>
+    resultVerdict({ name: key.name, evaluator, verdict, faults: verdictFaults({ evaluator, verdict }, run.trace) }),
+  );
   const error = runErrorOf(run.trace);
   const ended = error === undefined ? {} : { error };
   return {

@@ -9,20 +9,19 @@ import type { RowStore } from '../exporters/delivery/outbox-rows.ts';
 import type { Exporter, ExportOutcome } from '../exporters/exporter.ts';
 import { exporters } from '../exporters/index.ts';
 import type { ExporterDeps, ExporterSettings } from '../exporters/settings.ts';
-import type { AlertNotice } from '../model/alert.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { EntryStatus } from '../model/exporter-status.ts';
+import type { PeopleNotice } from '../model/issue-notice.ts';
 import { jsonText } from '../model/json.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import { type Delivered, lowest, noItems, upTo, type Watermark } from '../model/watermark.ts';
 import { exchangeable, type Exchangeable } from './hot-swap.ts';
 import { clock, sleep } from './node-runtime.ts';
 import type { PendingExports, UnsentItems } from '../stores/run-writer.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { RestingContext } from '../telemetry/context.ts';
 
-interface ExporterSetOptions {
+interface ExporterSetOptions extends Pick<RestingContext, 'telemetry' | 'rest'> {
   readonly entries: readonly ExporterConfig[];
-  readonly telemetry: Telemetry;
   readonly logger?: Pick<Logger, 'info' | 'warn'>;
   /** Called when a removed exporter drops its waiting items. */
   readonly onGivenUp: (exporter: string, items: number) => void;
@@ -31,10 +30,6 @@ interface ExporterSetOptions {
   readonly rowAfterMs?: number;
   /** Wraps each exporter. */
   readonly traced?: (exporter: Exporter, name: string) => Exporter;
-  /** Set when another set on the same store sends the waiting rows; called when there are more. Otherwise this set sends them. */
-  readonly onRows?: () => void;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
 }
 
 export interface ExporterSet extends UnsentItems {
@@ -43,8 +38,8 @@ export interface ExporterSet extends UnsentItems {
   /** Continues with the unsent items of the store. `owner`: see `DeliveryQueue`. Rejects when it cannot be read. */
   open(store: RowStore, owner?: string): Promise<void>;
   statuses(): readonly EntryStatus[];
-  /** Notifies people of an alert over the exporter of this name. Resolves with `undefined` when there is none, or when it notifies no one. */
-  notify(name: string, notice: AlertNotice): Promise<ExportOutcome | undefined>;
+  /** Notifies people of an alert or of issues over the exporter of this name. Resolves with `undefined` when there is none, or when it notifies no one. */
+  notify(name: string, notice: PeopleNotice): Promise<ExportOutcome | undefined>;
   /** Counts again after another writer has changed the rows of the store. */
   recount(): Promise<void>;
   /** Every item up to here is sent or in the store. */
@@ -83,7 +78,6 @@ export function exporterSetOf({
   drainMs = drainMsDefault,
   rowAfterMs,
   traced = (exporter) => exporter,
-  onRows,
   rest,
 }: ExporterSetOptions): ExporterSet {
   const ending = new AbortController();
@@ -139,7 +133,6 @@ export function exporterSetOf({
       random: Math.random,
       sleep: untilEnd,
       rest: rest === undefined ? undefined : untilEndOf(rest),
-      ...(onRows === undefined ? {} : { onRows }),
     };
     return (held.place = { config, exporter, queue: deliveryQueue(options) });
   }
@@ -255,7 +248,7 @@ export function exporterSetOf({
     async open(given, name) {
       [store, owner] = [given, name];
       for (const place of places) await opened(place);
-      if (onRows === undefined) await logUnconfigured(given);
+      await logUnconfigured(given);
     },
     pending,
     statuses: () =>

@@ -1,7 +1,6 @@
 /** Admits runs to the queue of a judge: in a durable store, otherwise in memory. */
 import type { Config } from '../config/config.ts';
 import { jobWorker, type JobWorker, type JobWorkerOptions } from '../judges/queue/job-worker.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { SessionCounts } from '../model/store/session-store.ts';
 import type { Store } from '../model/store/store.ts';
 import { sampledBy } from '../model/verdict.ts';
@@ -15,7 +14,7 @@ import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import { type JudgePool, judgesOfQueueKey, type Payer, questionsOf, queueKeyOf } from './judge-pool.ts';
 import { clock, sleep } from './node-runtime.ts';
 import type { OverloadMonitor } from './overload.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
 /** Functions give parts that are built later, and settings that change. */
 interface JudgeAdmissionOptions extends Pick<JobWorkerOptions, 'telemetry' | 'watermarks' | 'onFault'> {
@@ -125,7 +124,7 @@ export function judgeAdmissionOf({ judges, config, flow, overload, ...options }:
   };
 }
 
-interface SessionWatchOptions {
+interface SessionWatchOptions extends TaskContext {
   readonly store: Pick<Store, 'judgeSessions'>;
   /** The settings in force. */
   readonly settings: () => SessionSettings;
@@ -133,12 +132,8 @@ interface SessionWatchOptions {
   readonly isCalm: () => boolean;
   /** Called when the judge queue got a job. */
   readonly onHandedOn: () => void;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   /** Rests while there is no work. Default: `sleep`. */
   readonly rest?: LongRest | undefined;
-  readonly onFault: (error: unknown) => void;
 }
 
 interface SessionWatch extends Pick<PeriodicTask, 'stop'> {

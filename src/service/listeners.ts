@@ -17,7 +17,7 @@ import { otlpHttpReceiver } from '../receivers/http/otlp-http.ts';
 import type { Receiver } from '../receivers/receiver.ts';
 import { tlsOptions } from '../receivers/tls.ts';
 import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
-import { clock, type ConnectionShares } from './node-runtime.ts';
+import { clock, type ConnectionShares, packageVersion } from './node-runtime.ts';
 import { grpcReserveShare } from './overload.ts';
 import { keptSpans } from '../stores/span-archiver.ts';
 import { runReader, type TraceSource } from '../web/run-reader.ts';
@@ -160,6 +160,8 @@ export function consoleOf(
     onBusy: () => telemetry.add('tracejury.console.busy', 1),
     onSignInRefused: () => telemetry.add('tracejury.console.sign_ins.refused', 1),
     onStreams: (open) => telemetry.set('tracejury.console.streams', open),
+    version: packageVersion(),
+    onMcpCall: (tool, outcome) => telemetry.add('tracejury.mcp.calls', 1, { 'tracejury.mcp.tool': tool, 'tracejury.outcome': outcome }),
     connections: connectionTracker({ transport: 'console', max: connectionsMax, telemetry, clock }),
     api: {
       ...api,

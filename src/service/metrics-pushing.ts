@@ -4,20 +4,16 @@ import type { Logger } from 'pino';
 import type { ExporterConfig } from '../config/config.ts';
 import { metricsPush, type MetricsPush, type MetricsPushSettings, type PushOutcome } from '../exporters/metrics/metrics-push.ts';
 import { wire } from '../model/attributes.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { EntryStatus, MetricsStatus } from '../model/exporter-status.ts';
 import { jsonText } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
+import type { Context } from '../telemetry/context.ts';
 
-export interface MetricsPushingOptions {
+export interface MetricsPushingOptions extends Context {
   readonly snapshot: () => readonly MetricFamily[];
   /** Brings the snapshot up to date. */
   readonly refresh?: () => Promise<void>;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   readonly logger: Pick<Logger, 'warn' | 'info'>;
   /** Distinguishes this process from others on the same machine. */
   readonly instance: string;

@@ -8,7 +8,7 @@ import { JuryError } from '../model/errors.ts';
 import type { TakeRequest } from '../receivers/read-request.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
 import { clock, sleep } from './node-runtime.ts';
-import { holdsJournal, type TakenJournals, takeJournal, takeLeftJournals } from './shards/left-journals.ts';
+import { holdsJournal, type TakenJournals, takeJournal, takeLeftJournals } from './left-journals.ts';
 
 interface MovingTo extends Pick<Config, 'journal'> {
   readonly limits: Pick<Config['limits'], 'journalBytes' | 'bodyBytes' | 'inflatedBytes'>;
@@ -23,7 +23,7 @@ export async function moveJournal(from: string, { journal: address, limits }: Mo
   const target = await openJournal(address, settings, deps);
   try {
     const options = { folder, settings, deps, inflatedBytesMax: limits.inflatedBytes, take: into(target) };
-    const ofShards = await takeLeftJournals({ ...options, shards: 0 });
+    const ofShards = await takeLeftJournals(options);
     const own = await takeJournal(options);
     const parent = own.kept[0]?.folder ?? folder;
     const inParent = ofShards.kept.map((one) => ({ ...one, folder: join(parent, basename(one.folder)) }));

@@ -49,7 +49,7 @@ export function machineMemory(): Memory {
     },
     collectOften(often) {
       isOften = often;
-      // Bodies and packed spans are outside the heap. By default V8 collects the whole heap for every 64 MiB of them: every second under load.
+      // Bodies and packed spans are outside the heap. V8 by default collects the whole heap for every 64 MiB of them: every second under load.
       // Under this flag it collects when both together have grown by a share.
       if (!knowsFlags) return;
       setFlagsFromString(`--${often ? 'no-' : ''}external-memory-accounted-in-global-limit`);
@@ -137,7 +137,7 @@ export function connectionShares({ max, open }: Descriptors, wanted = Infinity):
   return { http: share('http'), grpc: share('grpc'), console: share('console'), reserved };
 }
 
-/** Beside package.json both as source (src/service) and as built (dist/src/service). */
+/** Paths of package.json from src/service and from dist/src/service. */
 const packageFiles = ['../../package.json', '../../../package.json'] as const;
 
 /** The version of the package; `unknown` when its package.json cannot be read. */

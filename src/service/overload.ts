@@ -1,6 +1,5 @@
 /** Measures the pressure on memory, closing, journal and store, and sheds load. */
 import type { Config } from '../config/config.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { Admission, Ingest } from '../model/ingest.ts';
 import { intakePace, retryAfter } from '../pipeline/overload/admission-rate.ts';
 import { heldRequests, type HoldingRequests } from '../pipeline/overload/held-requests.ts';
@@ -19,7 +18,7 @@ import type { Activity } from '../runtime/activity.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import { lateMs as closingLateMs } from './close-scheduler.ts';
 import { type Memory, memoryGuard } from './memory-guard.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
 // Shares of `limits.memory_bytes`, in bytes on the wire.
 /** Open and closed traces. The memory guard measures their real size as well. */
@@ -49,7 +48,7 @@ const crampedFrom = 0.95;
 const crampedTo = 1.05;
 const crampedRoom = 0.25;
 
-interface OverloadOptions {
+interface OverloadOptions extends TaskContext {
   readonly limits: Pick<Config['limits'], 'memoryBytes' | 'closingLagMs' | 'retryAfterMs'>;
   readonly flow: Pick<Pipeline, 'bytes' | 'openBytes' | 'isOldestActive' | 'relieve' | 'nextDueMs'>;
   readonly leases: Pick<ByteLeases, 'fill' | 'bytesMax'>;
@@ -59,19 +58,10 @@ interface OverloadOptions {
   readonly forwardFill: () => number;
   /** Reads the deadlines again: an evicted trace may be due. */
   readonly wake: () => void;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   /** Without it, the service measures at the same rate while nothing comes. */
   readonly activity?: Pick<Activity, 'rest' | 'isQuiet'>;
   readonly random: () => number;
   readonly memory: Memory;
-  readonly onFault: (error: unknown) => void;
-  /** Bytes that the process may take, when others in it have a share of the limits. */
-  readonly processBytes?: number;
-  readonly onReadings?: (readings: Readings) => void;
-  /** Readings of other threads that work for the same clients. */
-  readonly others?: () => readonly Readings[];
 }
 
 export interface Overload extends OverloadMonitor {
@@ -83,7 +73,7 @@ export interface Overload extends OverloadMonitor {
 
 export function overload(options: OverloadOptions): Overload {
   const { limits, flow, leases, telemetry, clock } = options;
-  const residentBytesMax = Math.max(options.processBytes ?? limits.memoryBytes, residentBytesLeast);
+  const residentBytesMax = Math.max(limits.memoryBytes, residentBytesLeast);
   const heldBytesMax = limits.memoryBytes * tracesShare;
   const guard = memoryGuard({
     ...options,
@@ -124,7 +114,7 @@ export function overload(options: OverloadOptions): Overload {
     retryAfterMaxSeconds: limits.retryAfterMs / 1_000,
     read() {
       const memory = memoryPressure();
-      const own: Readings = {
+      return {
         in_flight: leases.fill(),
         open_traces: openTraces(memory),
         openBytes: flow.openBytes(),
@@ -134,8 +124,6 @@ export function overload(options: OverloadOptions): Overload {
         forward: options.forwardFill(),
         memory,
       };
-      options.onReadings?.(own);
-      return (options.others?.() ?? []).reduce(worse, own);
     },
   });
   const shares = fairShare({ clock });
@@ -159,20 +147,6 @@ function roomOfOpenTraces(memory: number): number {
   return 1 - cramped * (1 - crampedRoom);
 }
 
-/** The worse of both readings: clients notice the overload of any thread, and all threads hold bytes. */
-function worse(one: Readings, other: Readings): Readings {
-  return {
-    in_flight: Math.max(one.in_flight, other.in_flight),
-    open_traces: Math.max(one.open_traces, other.open_traces),
-    openBytes: one.openBytes + other.openBytes,
-    overdueMs: Math.max(one.overdueMs, other.overdueMs),
-    journal: Math.max(one.journal, other.journal),
-    store: Math.max(one.store, other.store),
-    forward: Math.max(one.forward, other.forward),
-    memory: Math.max(one.memory, other.memory),
-  };
-}
-
 /** The measurements of the host, ten times a second while requests come or work is done. */
 export interface Readings extends Omit<Pressures, 'closing' | 'event_loop'> {
   /** Lag of the closing of runs; 0 when it is in time. */
@@ -181,20 +155,16 @@ export interface Readings extends Omit<Pressures, 'closing' | 'event_loop'> {
   readonly openBytes: number;
 }
 
-interface OverloadMonitorOptions {
-  readonly clock: Clock;
-  readonly sleep: Sleep;
+interface OverloadMonitorOptions extends TaskContext {
   readonly activity?: Pick<Activity, 'rest' | 'isQuiet'>;
   /** 0..1 */
   readonly random: () => number;
-  readonly telemetry: Telemetry;
   readonly closingLagMs: number;
   /** Bytes that are let in after a calm time under any pressure. */
   readonly burstBytes: number;
   readonly retryAfterMaxSeconds: number;
   readonly read: () => Readings;
   readonly held?: Pick<HoldingRequests, 'letIn' | 'isHolding'>;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'putOff' | 'outlook'>> {

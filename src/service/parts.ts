@@ -3,7 +3,6 @@
  * call those below only later.
  */
 import { randomBytes } from 'node:crypto';
-import type { Worker } from 'node:worker_threads';
 import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Config } from '../config/config.ts';
@@ -18,13 +17,13 @@ import { noItems, type DeliveryWatermarks } from '../model/watermark.ts';
 import { defaultGroupLimits } from '../pipeline/gathering/close-policy.ts';
 import { pipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { contentNotices } from '../pipeline/reporting/content-notices.ts';
-import { requestReader, type TakeRequest } from '../receivers/read-request.ts';
+import type { TakeRequest } from '../receivers/read-request.ts';
 import { byteBudget, type ByteLeases } from '../receivers/byte-budget.ts';
 import { contentAllowance, type ContentRoom, withoutContent } from '../stores/content-policy.ts';
 import { itemBytes, slimItem } from '../stores/blob-codec.ts';
 import { metricRegistry, type MetricRegistry } from '../telemetry/registry.ts';
 import type { Fingerprints } from '../config/fingerprint.ts';
-import type { ConfigText, LoadedConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { OtherGatherers } from '../pipeline/gathering/hand-over.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import { activityWatch, type Activity } from '../runtime/activity.ts';
@@ -37,15 +36,14 @@ import { exporterSetOf, type ExporterSet } from './exporter-set.ts';
 import { judgeAdmissionOf, type JudgeAdmission } from './judge-admission.ts';
 import { judgePool, type JudgePool } from './judge-pool.ts';
 import type { Memory } from './memory-guard.ts';
-import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare, type Overload, type Readings } from './overload.ts';
+import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare, type Overload } from './overload.ts';
 import { bufferPool, type BufferPool } from '../runtime/buffer-pool.ts';
 import { recognitionWatch, type RecognitionWatch } from './rate-gauges.ts';
-import { takeLeftJournals } from './shards/left-journals.ts';
-import { shardSet, type ShardSet } from './shards/shard-set.ts';
+import { takeLeftJournals } from './left-journals.ts';
 import { storeRoom, type StoreRoom } from './retention.ts';
 import type { SelfTracing } from './self-tracing/self-tracing.ts';
 import { spanForwarder, type ForwardSettings } from '../exporters/forward/forwarder.ts';
-import { type CoreParts, type ShardDeps, type Forwarder, faultLog } from './core-parts.ts';
+import { type CoreParts, type Forwarder, faultLog } from './core-parts.ts';
 
 /** A receiver answers a request during a stop with this Retry-After. */
 const closedRetryAfterSeconds = 5;
@@ -115,14 +113,10 @@ export function recognition({ telemetry, settings, logger, activity: { rest } }:
   return recognitionWatch({ collectors, dialects, clock, sleep, rest, telemetry, logger, redactedText: settings.redactedText });
 }
 
-export function exporterSet(
-  { config, telemetry, logger, tracing, activity: { rest } }: CoreParts,
-  shard: Pick<ShardDeps, 'onRows'> | undefined,
-): ExporterSet {
+export function exporterSet({ config, telemetry, logger, tracing, activity: { rest } }: CoreParts): ExporterSet {
   const onGivenUp = (exporter: string, items: number): void =>
-    logger.warn({ exporter, items }, 'scores for an exporter that is no longer configured were dropped');
-  const rows = shard === undefined ? {} : { onRows: shard.onRows };
-  return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter, rest, ...rows });
+    logger.warn({ exporter, items }, 'scores for an exporter that the configuration no longer has were dropped');
+  return exporterSetOf({ entries: config.exporters, telemetry, logger, onGivenUp, traced: tracing.exporter, rest });
 }
 
 export function judges(parts: CoreParts): JudgePool {
@@ -173,12 +167,7 @@ export function forwarder(parts: CoreParts): Forwarder {
   return { ...forward, exchange: (next) => forward.exchange(forwardSettings(next)) };
 }
 
-interface RunPipelineOptions {
-  readonly shard: ShardDeps | undefined;
-  readonly onScored: (item: ScoredRun) => void;
-}
-
-export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOptions): Pipeline {
+export function runPipeline(parts: CoreParts, onScored: (item: ScoredRun) => void): Pipeline {
   const { config, telemetry, settings, judges: pool, judgeAdmission: queue, upstream, forward, processes } = parts;
   return pipeline({
     collectors,
@@ -195,12 +184,11 @@ export function runPipeline(parts: CoreParts, { shard, onScored }: RunPipelineOp
     },
     compaction: slabCompaction(),
     others: {
-      ...(shard?.others ?? otherReplicas(parts)),
+      ...otherReplicas(parts),
       left: () => parts.journal.takeSoon(),
     },
     bodies: parts.buffers,
-    // A shard knows only of the requests that are handed to it.
-    isReceiving: () => shard !== undefined || parts.leases.requests() > 0,
+    isReceiving: () => parts.leases.requests() > 0,
     settled: forward.settled,
     deliver: delivery(parts, onScored),
     upstreamMin: upstream.probabilityMin,
@@ -282,14 +270,14 @@ function journalDeps({ telemetry, logger }: CoreParts): JournalDeps {
   return { telemetry, clock, sleep, logger, randomBytes };
 }
 
-/** Takes the open requests from the journals of removed shards again. */
-export async function leftJournals(parts: CoreParts, shards: number, take: TakeRequest): Promise<void> {
+/** Takes the open requests from the journals of shards, which former releases had. */
+export async function leftJournals(parts: CoreParts, take: TakeRequest): Promise<void> {
   const { journal: address, limits } = parts.config;
   if (address.scheme !== 'disk') return;
   const settings = { bytesMax: limits.journalBytes, waitingBytesMax: parts.leases.bytesMax };
-  const shared = { folder: address.rest, shards, settings, deps: journalDeps(parts), inflatedBytesMax: limits.inflatedBytes, take };
+  const shared = { folder: address.rest, settings, deps: journalDeps(parts), inflatedBytesMax: limits.inflatedBytes, take };
   const { requests, kept } = await takeLeftJournals(shared);
-  if (requests > 0) parts.logger.info({ requests }, 'runs that were open in shards that are no more go on');
+  if (requests > 0) parts.logger.info({ requests }, 'runs that were open in shards that no longer exist go on');
   for (const journal of kept) parts.logger.error(journal, 'the journal of a former shard is kept, for not all of its requests are taken');
 }
 
@@ -303,10 +291,7 @@ function hasRoom({ config, pipeline: flow, stored }: CoreParts, heldShare: numbe
   return share < readShare || !flow.isOldestActive();
 }
 
-export function journal(
-  parts: CoreParts,
-  { files, shard }: { readonly files?: FileLayer | undefined; readonly shard?: ShardDeps | undefined },
-): JournalRunner {
+export function journal(parts: CoreParts, files: FileLayer | undefined): JournalRunner {
   const { config, leases, settings, tracing } = parts;
   const { limits } = config;
   return journalRunner({
@@ -339,30 +324,18 @@ export function journal(
     forward: parts.forward,
     archive: {
       keep: (trace) => parts.stored?.spanArchiver.keep(trace),
-      handOver: (trace) => handedOver(trace, { ...parts.journal, sleep, ...(shard === undefined ? {} : { handOver: shard.handOver }) }),
+      handOver: (trace) => handedOver(trace, { ...parts.journal, sleep }),
     },
   });
 }
 
 export function overloadControl(
   parts: CoreParts,
-  {
-    memory,
-    shard,
-    shardReadings,
-    pressureSleep,
-  }: {
-    readonly memory: Memory;
-    readonly shard?: ShardDeps;
-    readonly shardReadings?: () => readonly Readings[];
-    readonly pressureSleep?: Sleep;
-  },
+  { memory, pressureSleep }: { readonly memory: Memory; readonly pressureSleep?: Sleep },
 ): Overload {
   const { activity, config, leases, telemetry } = parts;
   return overload({
     limits: config.limits,
-    ...(shard === undefined ? {} : { processBytes: shard.memoryBytes, onReadings: shard.onReadings }),
-    ...(shardReadings === undefined ? {} : { others: shardReadings }),
     flow: parts.pipeline,
     leases,
     telemetry,
@@ -420,35 +393,4 @@ export function connectionBounds(
 
 function forwardSettings({ exporters }: Config): ForwardSettings | undefined {
   return exporters.find((entry) => entry.to === 'forward');
-}
-
-/** `ingest`: for what belongs to no shard. */
-export function shards(
-  parts: CoreParts,
-  {
-    ingest: own,
-    from,
-    onThread,
-  }: {
-    readonly ingest: Ingest;
-    readonly from: ConfigText | undefined;
-    readonly onThread: ((thread: Worker) => void) | undefined;
-  },
-): ShardSet {
-  if (from === undefined) throw new Error('shards read the configuration by themselves, and nothing tells from where');
-  const { config, logger, exporters, pipeline: flow } = parts;
-  return shardSet({
-    shards: config.shards,
-    config: from,
-    logLevel: config.log.level,
-    logger,
-    sleep,
-    async storePort() {
-      if (parts.stored === undefined) throw new Error('the store is not open');
-      return await parts.stored.storePort();
-    },
-    onRows: () => void exporters.recount().catch(() => undefined),
-    here: { take: requestReader(own), isOpen: flow.references.isOpen },
-    onThread,
-  });
 }

@@ -5,7 +5,6 @@
  */
 import { mergedProcess, observedProcess, processLearner, type ProcessLearner } from '../analytics/process-learning.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import { emptyProcess, type ProcessKnowledge, type ProcessModel } from '../model/process-model.ts';
 import { oldestOfLargest } from '../model/shares.ts';
 import type { ProcessKey, ProcessStore, StoredProcess } from '../model/store/process-store.ts';
@@ -17,18 +16,13 @@ import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { clock as machineClock, sleep as machineSleep } from './node-runtime.ts';
 import type { SettingsInForce } from './reloading.ts';
+import type { RestingContext } from '../telemetry/context.ts';
 
-interface ProcessLearningOptions {
+interface ProcessLearningOptions extends RestingContext {
   /** The evaluators in force. */
   readonly plan: () => readonly PlannedEvaluator[];
   /** False when redaction would change the name of a tool or a path, which is then not learnt. */
   readonly mayKeep: (name: string) => boolean;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
-  readonly onFault: (error: unknown) => void;
   /** True when other threads or processes learn the same processes, so models are read again while they grow. */
   readonly isShared: boolean;
   readonly processesMax?: number;

@@ -4,7 +4,7 @@ import type { QueueRule } from '../config/entries/queue-entry.ts';
 import { drawOf } from '../model/queue-draw.ts';
 import type { RunExpression } from '../pipeline/evaluation/run-expression.ts';
 import { drawnMax } from '../queues/queue-settings.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
+import type { Clock } from '../model/clock.ts';
 import type { QueueCounts, QueueStore } from '../model/store/queue-store.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
 import type { Store, StoredRun } from '../model/store/store.ts';
@@ -15,6 +15,7 @@ import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { SettingsInForce } from './reloading.ts';
 import { type RuleMatcher, ruleMatcher, type RuleMatcherOptions } from './rule-matcher.ts';
+import type { RestingContext } from '../telemetry/context.ts';
 
 type QueueFillerOptions = Omit<RuleMatcherOptions<QueueRule>, 'keep' | 'count' | 'kind' | 'store'> & {
   readonly store: Pick<Store, 'run' | 'queues' | 'isDurable' | 'ruleMatches'>;
@@ -126,18 +127,13 @@ export function thresholdsOf({ evaluators }: Pick<Config, 'evaluators'>): Readon
   return new Map(evaluators.flatMap(({ configured: { name, threshold } }) => (threshold === null ? [] : [[name, threshold] as const])));
 }
 
-interface QueueUpkeepOptions {
+interface QueueUpkeepOptions extends Omit<RestingContext, 'telemetry'> {
   readonly store: { readonly queues: Pick<QueueStore, 'upkeep' | 'counts'> };
   /** False while another process on the same store does it. Default: this process does. */
   readonly isOwn?: () => boolean;
   readonly config: () => Pick<Config, 'queues'>;
   readonly telemetry: Pick<MetricRegistry, 'add' | 'replace'>;
   readonly logger: { warn(fields: { readonly [field: string]: unknown }, message: string): void };
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
-  readonly onFault: (error: unknown) => void;
 }
 
 export const queueUpkeepMs = 30_000;

@@ -2,7 +2,7 @@
 import { agreementOf, type JudgeAgreement } from '../analytics/judge-agreement.ts';
 import { type EvaluatorRate, peopleKinds, rates } from '../analytics/rates.ts';
 import { wire } from '../model/attributes.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
+import type { Sleep } from '../model/clock.ts';
 import { noTenant } from '../model/ids.ts';
 import type { Ingest } from '../model/ingest.ts';
 import { annotationRowsMax } from '../model/store/annotation-store.ts';
@@ -13,15 +13,13 @@ import type { Estimate, NotEstimable } from '../statistics/estimate.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import { type MetricRegistry, withdraw } from '../telemetry/registry.ts';
 import type { Labels, Telemetry } from '../telemetry/telemetry.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
-interface FiguresOptions {
+interface FiguresOptions extends Omit<TaskContext, 'telemetry'> {
   readonly store: Pick<Store, 'verdicts' | 'annotations'>;
   /** False while another process on the same store publishes the gauges. Default: this process does. */
   readonly isOwn?: () => boolean;
   readonly telemetry: Pick<MetricRegistry, 'replace'>;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  readonly onFault: (error: unknown) => void;
 }
 
 const everyMs = 60_000;

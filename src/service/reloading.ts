@@ -10,7 +10,6 @@ import { ConfigError } from '../config/diagnostic.ts';
 import { configuredRedaction } from '../config/entries/redaction.ts';
 import { differing, sharedFingerprint, type Fingerprints } from '../config/fingerprint.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import type { RunFigures } from '../model/scored-run.ts';
@@ -22,6 +21,7 @@ import type { MetricFamily, MetricRegistry } from '../telemetry/registry.ts';
 import type { ConfigRemark, ConfigStatus } from '../model/service-status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ApiDeps } from '../web/api/route.ts';
+import type { Context } from '../telemetry/context.ts';
 
 /** The files of the configuration. */
 export interface ReloadSource {
@@ -41,7 +41,7 @@ interface ReloadLogger {
   error(fields: object, message: string): void;
 }
 
-interface ReloadingOptions {
+interface ReloadingOptions extends Context {
   /** `undefined` when the service was started without a file. */
   readonly source: ReloadSource | undefined;
   /** Fingerprints of the configuration at the start. */
@@ -52,9 +52,6 @@ interface ReloadingOptions {
   readonly exchange: (loaded: LoadedConfig) => Promise<void> | void;
   /** Resolves when another removed exporter may drain. */
   readonly room: () => Promise<void>;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   readonly logger: ReloadLogger;
   /** Between two checks of the files. A change counts when two checks in a row see it. */
   readonly watchMs?: number;

@@ -3,28 +3,23 @@
  * its process renews; when the process dies, another one takes the task after the lease. A store that only one process can open needs none
  * of it.
  */
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { ReplicaStatus } from '../model/service-status.ts';
 import { leaseMs, leaseOf } from '../model/store/lease.ts';
 import { clockSkewMaxMs, type Replica, replicaName, type ReplicaStore } from '../model/store/replica-store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
 /** Tasks that one process at a time does for all on the same store. */
-export const sharedTasks = ['alerts', 'drift', 'queues', 'rates', 'retention', 'rules', 'sums', 'texts'] as const;
+export const sharedTasks = ['alerts', 'drift', 'issues', 'queues', 'rates', 'retention', 'rules', 'sums', 'texts'] as const;
 export type SharedTask = (typeof sharedTasks)[number];
 
-interface ReplicaWatchOptions {
+interface ReplicaWatchOptions extends TaskContext {
   readonly store: ReplicaStore;
   readonly own: Pick<Replica, 'id' | 'host' | 'version'>;
   /** Hash of the settings in force that replicas have in common. */
   readonly configuration: () => string;
-  readonly telemetry: Telemetry;
   readonly logger: { warn(fields: { readonly [field: string]: unknown }, message: string): void };
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface ReplicaWatch {

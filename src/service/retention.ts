@@ -1,10 +1,9 @@
 /** The retention limits of the store and the state of its disk. */
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { Clock } from '../model/clock.ts';
 import { diskFullText } from '../model/errors.ts';
 import type { RetentionLimits } from '../stores/run-writer.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Context } from '../telemetry/context.ts';
 
 /** The judge queue ends a pair that is too old within this time; its run must still be in the store. */
 const endedWithinMs = 10 * 60_000;
@@ -47,11 +46,9 @@ export function retentionOf(config: () => Pick<Config, 'store' | 'sessions' | 'j
   };
 }
 
-interface StoreRoomOptions {
+interface StoreRoomOptions extends Pick<Context, 'clock' | 'telemetry'> {
   /** The database file. */
   readonly file: string;
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
   readonly logger: { error(fields: { readonly [field: string]: unknown }, message: string): void };
 }
 

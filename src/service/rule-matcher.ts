@@ -4,7 +4,6 @@
  * transaction that writes the run until it is handled, so a process that dies leaves it to another one.
  */
 import type { RunKey } from '../model/agent-trace.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { NewRuleMatch, RuleKind } from '../model/store/rule-match-store.ts';
 import type { Store, StoredRun } from '../model/store/store.ts';
@@ -15,6 +14,7 @@ import { evaluatorsIn, type RunExpression } from '../pipeline/evaluation/run-exp
 import { factsOf, factsOfRow, holds } from '../pipeline/evaluation/run-facts.ts';
 import { sampleDecision } from '../pipeline/evaluation/sampling.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
+import type { RestingContext } from '../telemetry/context.ts';
 
 /** Chooses runs. */
 export interface ChoosingRule {
@@ -27,10 +27,10 @@ export interface ChoosingRule {
 /** Numbers of runs by outcome. */
 export type RuleOutcomes = ReadonlyMap<string, number>;
 
-export interface RuleMatcherOptions<Rule extends ChoosingRule> {
+export interface RuleMatcherOptions<Rule extends ChoosingRule> extends Omit<RestingContext, 'telemetry'> {
   readonly kind: RuleKind;
   readonly store: Pick<Store, 'run' | 'isDurable' | 'ruleMatches'>;
-  /** True when this matcher handles the matches that other processes and shards have left in the store. */
+  /** True when this matcher handles the matches that other processes have left in the store. */
   readonly takesLeft: () => boolean;
   /** The rules in force. */
   readonly rules: () => readonly Rule[];
@@ -42,11 +42,6 @@ export interface RuleMatcherOptions<Rule extends ChoosingRule> {
   readonly keep: (rule: Rule, runs: readonly StoredRun[]) => Promise<RuleOutcomes>;
   /** Counts runs of a rule: those of `keep`, dropped ones and failed ones. */
   readonly count: (rule: string, outcome: string, runs: number) => void;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
-  readonly onFault: (error: unknown) => void;
   /** Runs that wait. Default: `waitingMax`. */
   readonly runsMax?: number;
 }
@@ -69,7 +64,7 @@ const batchRuns = 100;
 const restAtStopMs = 20;
 /** Between two looks for matches that others have left. */
 const lookEveryMs = 15_000;
-/** A match that is older than this is taken over: its process or shard has died, or is far behind. Handling it twice changes nothing. */
+/** A match that is older than this is taken over: its process has died, or is far behind. Handling it twice changes nothing. */
 const leftAfterMs = 60_000;
 
 interface WaitingRun {

@@ -4,10 +4,10 @@ import type { MetricFamily } from '../telemetry/registry.ts';
 import { periodicTask } from '../runtime/periodic-task.ts';
 import type { Config } from '../config/config.ts';
 import type { ConfigStatus, ServiceStatus } from '../model/service-status.ts';
-import type { Clock, Sleep } from '../model/clock.ts';
 import { watchedCounters } from '../web/api/notices.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
-interface ServiceStatusOptions {
+interface ServiceStatusOptions extends Omit<TaskContext, 'telemetry'> {
   readonly version: string;
   /** As it was at the start: listeners and tokens stay until the next one. */
   readonly started: Pick<Config, 'listen'>;
@@ -18,9 +18,6 @@ interface ServiceStatusOptions {
   readonly snapshot: () => readonly MetricFamily[];
   /** Brings the snapshot up to date. */
   readonly refresh?: () => Promise<void>;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface StatusWatch {

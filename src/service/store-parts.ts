@@ -7,11 +7,10 @@ import { startLateSpanLookup, type LateSpanLookup } from '../stores/late-span-lo
 import { runWriter } from '../stores/run-writer.ts';
 import type { ReplicaStore } from '../model/store/replica-store.ts';
 import { keptSpans, spanArchiver } from '../stores/span-archiver.ts';
-import type { SqlStore } from '../stores/sql/store.ts';
-import { mergedMetrics } from '../telemetry/merge.ts';
-import type { MetricFamily } from '../telemetry/registry.ts';
+import type { ReplayableStore } from '../model/store/replay-store.ts';
 import { metricsSnapshot } from './reloading.ts';
 import { alertRow, alertWatch } from './alert-watch.ts';
+import { issueWatch } from './issue-watch.ts';
 import { annotationWriter } from './annotation-writer.ts';
 import { clock, packageVersion, sleep } from './node-runtime.ts';
 import { demoLoader } from './demo-loader.ts';
@@ -27,46 +26,40 @@ import { consoleOf } from './listeners.ts';
 import { metricsPushing, type MetricsPushing } from './metrics-pushing.ts';
 import { grpcReserveShare } from './overload.ts';
 import type { PeriodicTask } from '../runtime/periodic-task.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 import { figures } from './rate-gauges.ts';
-import { mergedNotices, mergedStatuses } from './shards/figures.ts';
-import type { ShardFigures } from './shards/protocol.ts';
-import type { ShardSet } from './shards/shard-set.ts';
 import { queuesInForce, queuesOfRules, queueUpkeep } from './queue-rules.ts';
 import { replicaWatch, type ReplicaWatch } from './replicas.ts';
 import { retentionOf } from './retention.ts';
 import { textIndexer } from './text-indexer.ts';
 import { versionUpkeep } from './version-upkeep.ts';
-import { type CoreParts, type ConsoleParts, type PageParts, type StoreParts, type ShardDeps, faultLog } from './core-parts.ts';
+import { type CoreParts, type ConsoleParts, type PageParts, type StoreParts, faultLog } from './core-parts.ts';
 
 export function replicas(
   parts: CoreParts,
   store: ReplicaStore,
   { id, configuration }: { readonly id: string; readonly configuration: () => string },
 ): ReplicaWatch {
-  const { telemetry, logger } = parts;
-  return replicaWatch({
-    store,
-    own: { id, host: hostname(), version: packageVersion() },
-    configuration,
-    telemetry,
-    logger,
-    clock,
-    sleep,
-    onFault: faultLog(parts, 'the store could not take the sign of life of this process'),
-  });
+  const own = { id, host: hostname(), version: packageVersion() };
+  const { logger } = parts;
+  return replicaWatch({ ...task(parts, 'the store could not take the sign of life of this process'), store, own, configuration, logger });
+}
+
+/** The context of a part. The log names its failures by `fault`. */
+function task(parts: CoreParts, fault: string): TaskContext & Pick<CoreParts, 'telemetry'> {
+  return { telemetry: parts.telemetry, clock, sleep, onFault: faultLog(parts, fault) };
 }
 
 interface OpenedStore {
-  readonly opened: SqlStore;
+  readonly opened: ReplayableStore;
   readonly replicas: ReplicaWatch;
 }
 
-export function storeParts(parts: CoreParts, { opened, replicas: watch }: OpenedStore, shard?: ShardDeps): StoreParts {
+export function storeParts(parts: CoreParts, { opened, replicas: watch }: OpenedStore): StoreParts {
   const { telemetry, settings, exporters, tracing } = parts;
   const store = tracing.store(opened);
   const { rest, noted } = parts.activity;
   const shared = { store, telemetry, clock, sleep };
-  const takesLeft = (): boolean => shard === undefined && watch.holds('rules');
   const versions = versionUpkeep({
     ...shared,
     keepMs: () => settings.config().store.keep.runsMs,
@@ -79,14 +72,14 @@ export function storeParts(parts: CoreParts, { opened, replicas: watch }: Opened
     keep: retentionOf(settings.config),
     unsent: exporters,
     onWritten: noted,
-    mayPrune: () => shard === undefined && watch.holds('retention'),
+    mayPrune: () => watch.holds('retention'),
     beforeClose: parts.journal.save,
     onFault: faultLog(parts, 'the store could not be written'),
   });
+  const byRules = { ...shared, rest, takesLeft: () => watch.holds('rules'), settings, writer };
   return {
     store,
     replicas: watch,
-    storePort: opened.port,
     runWriter: writer,
     versions,
     alerts: alertWatch({
@@ -118,23 +111,9 @@ export function storeParts(parts: CoreParts, { opened, replicas: watch }: Opened
       keepMs: () => settings.config().store.experimentsMs,
       onFault: faultLog(parts, 'the result of an experiment could not be stored'),
     }),
-    examples: examplesOfRules({
-      ...shared,
-      rest,
-      takesLeft,
-      settings,
-      writer,
-      onFault: faultLog(parts, 'runs could not be kept as examples'),
-    }),
+    examples: examplesOfRules({ ...byRules, onFault: faultLog(parts, 'runs could not be kept as examples') }),
     queues: queuesInForce({ ...shared, settings }),
-    queueFiller: queuesOfRules({
-      ...shared,
-      rest,
-      takesLeft,
-      settings,
-      writer,
-      onFault: faultLog(parts, 'runs could not be put into queues'),
-    }),
+    queueFiller: queuesOfRules({ ...byRules, onFault: faultLog(parts, 'runs could not be put into queues') }),
   };
 }
 
@@ -142,58 +121,68 @@ const freshSecret = (): string => randomBytes(32).toString('base64url');
 
 export function textIndexing(parts: CoreParts, { store, runWriter: writer, replicas: watch }: StoreParts): PeriodicTask {
   return textIndexer({
+    ...task(parts, 'the words of texts could not be indexed'),
+    rest: parts.activity.rest,
     store,
     search: () => parts.settings.config().store.search,
     isOwn: () => watch.holds('texts'),
     mayWork: () => !writer.isBehind() && parts.overload.isCalm(),
-    telemetry: parts.telemetry,
-    sleep,
-    // Shards write to the store without a note here.
-    rest: parts.config.shards > 1 ? sleep : parts.activity.rest,
-    onFault: faultLog(parts, 'the words of texts could not be indexed'),
   });
 }
 
 export function rateGauges(parts: CoreParts, { store, replicas: watch }: StoreParts): PeriodicTask {
-  const onFault = faultLog(parts, 'rates could not be reckoned');
-  return figures({ store, isOwn: () => watch.holds('rates'), telemetry: parts.telemetry, clock, sleep, onFault });
+  return figures({ ...task(parts, 'rates could not be reckoned'), store, isOwn: () => watch.holds('rates') });
 }
 
 export function queueMaintenance(parts: CoreParts, { store, replicas: watch }: StoreParts): PeriodicTask {
-  const { telemetry, settings, logger } = parts;
-  const { rest } = parts.activity;
-  const onFault = faultLog(parts, 'the queues could not be brought up to date');
-  const isOwn = (): boolean => watch.holds('queues');
-  return queueUpkeep({ store, isOwn, config: settings.config, telemetry, logger, clock, sleep, rest, onFault });
+  return queueUpkeep({
+    ...task(parts, 'the queues could not be brought up to date'),
+    rest: parts.activity.rest,
+    store,
+    isOwn: () => watch.holds('queues'),
+    config: parts.settings.config,
+    logger: parts.logger,
+  });
+}
+
+export function issueUpkeep(parts: CoreParts, { store, versions, replicas: watch }: StoreParts): PeriodicTask {
+  const { logger, settings, exporters } = parts;
+  return issueWatch({
+    ...task(parts, 'the states of issues could not be brought up to date'),
+    rest: parts.activity.rest,
+    store,
+    newAfter: () => settings.config().issues.newAfter,
+    keepMs: () => settings.config().store.keep.runsMs,
+    to: () => settings.config().issues.to,
+    redaction: settings.redaction,
+    notify: exporters.notify,
+    refresh: versions.refresh,
+    isOwn: () => watch.holds('issues'),
+    logger,
+  });
 }
 
 export function driftMeasurement(parts: CoreParts, { store, replicas: watch }: StoreParts): Pick<PeriodicTask, 'stop'> {
-  const { telemetry, settings, judges: pool, overload: control } = parts;
+  const { settings, judges: pool, overload: control } = parts;
   return driftWatch({
+    ...task(parts, 'the drift of a judge could not be measured'),
     store,
     config: settings.config,
     redaction: settings.redaction,
     ask: pool.askAnew,
     isCalm: control.isCalm,
     isOwn: () => watch.holds('drift'),
-    telemetry,
-    clock,
-    sleep,
-    onFault: faultLog(parts, 'the drift of a judge could not be measured'),
   });
 }
 
 export function lateSpanLookup(parts: CoreParts, { store }: StoreParts): LateSpanLookup {
   return startLateSpanLookup({
+    ...task(parts, 'the runs of late spans could not be read from the store'),
+    rest: parts.activity.rest,
     store,
     flow: parts.pipeline,
-    telemetry: parts.telemetry,
-    clock,
-    sleep,
-    rest: parts.activity.rest,
     closing: () => parts.settings.config().closing,
     wake: parts.closeScheduler.wake,
-    onFault: faultLog(parts, 'the runs of late spans could not be read from the store'),
   });
 }
 
@@ -201,8 +190,7 @@ export async function consoleServer(
   parts: ConsoleParts,
   { store, annotations, versions, alerts, queues, replicas: watch }: StoreParts,
 ): Promise<ReturnType<typeof consoleOf>> {
-  const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition, shards } = parts;
-  const figures = (): readonly ShardFigures[] => shards?.figures() ?? [];
+  const { config, state, telemetry, logger, settings, exporters, forward, upstream, recognition } = parts;
   return consoleOf(config, state, {
     connectionsMax: parts.connections.console,
     signIns: store.replicas.isShared ? { store: store.signIns, secret: await store.signIns.secret('sign-in', freshSecret()) } : undefined,
@@ -211,13 +199,7 @@ export async function consoleServer(
     logger,
     store,
     exporters: {
-      statuses: () =>
-        mergedStatuses([
-          ...exporters.statuses(),
-          ...forward.statuses(),
-          ...parts.metricsPush.statuses(),
-          ...figures().flatMap((one) => one.exporters),
-        ]),
+      statuses: () => [...exporters.statuses(), ...forward.statuses(), ...parts.metricsPush.statuses()],
       recount: exporters.recount,
     },
     annotate: annotations.take,
@@ -226,7 +208,6 @@ export async function consoleServer(
     queues,
     async removeProcess(key) {
       parts.processes.forget(key);
-      await shards?.forget(key);
       return await store.processes.remove(key);
     },
     ...exampleRedaction(settings),
@@ -245,54 +226,34 @@ export async function consoleServer(
     loadDemo: demoLoader({ take: parts.take, clock, randomBytes }),
     alerts: () => alerts.reports().map(alertRow),
     alertNotes: alerts.notes,
-    unrecognised: () => mergedNotices([...recognition.reported(), ...figures().flatMap((one) => one.unrecognised)]),
+    unrecognised: () => recognition.reported(),
     fullFolder: parts.status.fullFolder,
     journalFault: parts.journal.fault,
     storeAwaySeconds: watch.storeAwaySeconds,
     takesRequests: () => parts.overload.outlook(true) === 'open',
     status: parts.status,
-    snapshot: () => snapshotOf(parts, shards),
+    snapshot: () => metricsSnapshot(telemetry, settings),
     // Answers take memory, which the overload control then measures at its usual pace.
     onApiRequest: parts.activity.noted,
-    ...(shards === undefined ? {} : { refresh: shards.refresh }),
   });
 }
 
 /** Watches the status of the service, for pages. */
 export function statusWatch(parts: PageParts, { replicas: others }: StoreParts): watch.StatusWatch {
-  const { config, settings, shards } = parts;
+  const { config, settings, telemetry } = parts;
   return watch.statusWatch({
+    ...task(parts, 'the metrics of the last hour could not be read'),
     version: packageVersion(),
     started: config,
     keep: () => settings.config().store.keep,
     configuration: parts.configuration,
-    fullFolder: () =>
-      parts.journal.fullFolder() ?? parts.storeRoom.fullFolder() ?? shards?.figures().find((one) => one.fullFolder)?.fullFolder,
+    fullFolder: () => parts.journal.fullFolder() ?? parts.storeRoom.fullFolder(),
     replicas: others.list,
-    snapshot: () => snapshotOf(parts, shards),
-    ...(shards === undefined ? {} : { refresh: shards.refresh }),
-    clock,
-    sleep,
-    onFault: faultLog(parts, 'the metrics of the last hour could not be read'),
+    snapshot: () => metricsSnapshot(telemetry, settings),
   });
 }
 
-/** Snapshot of the service with its shards. */
-function snapshotOf({ telemetry, settings }: CoreParts, shards: ShardSet | undefined): readonly MetricFamily[] {
-  const own = metricsSnapshot(telemetry, settings);
-  return shards === undefined ? own : mergedMetrics([own, ...shards.figures().map(({ metrics }) => metrics)]);
-}
-
-export function metricsPush(parts: CoreParts, shards: ShardSet | undefined): MetricsPushing {
-  const { config, telemetry, logger } = parts;
+export function metricsPush({ config, telemetry, settings, logger }: CoreParts): MetricsPushing {
   const instance = String(config.listen.otlpHttp.port);
-  return metricsPushing({
-    snapshot: () => snapshotOf(parts, shards),
-    telemetry,
-    clock,
-    sleep,
-    logger,
-    instance,
-    ...(shards === undefined ? {} : { refresh: shards.refresh }),
-  });
+  return metricsPushing({ snapshot: () => metricsSnapshot(telemetry, settings), telemetry, clock, sleep, logger, instance });
 }

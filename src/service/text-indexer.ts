@@ -1,21 +1,15 @@
 /** Keeps the index of stored texts up to date, behind the writes of the store. */
-import type { Sleep } from '../model/clock.ts';
 import type { Store } from '../model/store/store.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { RestingContext } from '../telemetry/context.ts';
 
-interface TextIndexerOptions {
+interface TextIndexerOptions extends Omit<RestingContext, 'clock'> {
   readonly store: Pick<Store, 'indexTexts'>;
   readonly search: () => { readonly isOn: boolean; readonly charsMax: number };
   /** False while another process on the same store indexes. Default: this process does. */
   readonly isOwn?: () => boolean;
   /** False while the store or the service has too much to do. */
   readonly mayWork: () => boolean;
-  readonly telemetry: Telemetry;
-  readonly sleep: Sleep;
-  /** Rests while there is no work. Default: `sleep`. */
-  readonly rest?: Sleep | undefined;
-  readonly onFault: (error: unknown) => void;
 }
 
 const everyMs = 1_000;

@@ -1,9 +1,9 @@
 /** Keeps the sums over runs up to date: step by step, and before a look at them. */
-import type { Clock, Sleep } from '../model/clock.ts';
 import type { Store } from '../model/store/store.ts';
 import { periodicTask, type PeriodicTask } from '../runtime/periodic-task.ts';
+import type { TaskContext } from '../telemetry/context.ts';
 
-interface VersionUpkeepOptions {
+interface VersionUpkeepOptions extends Omit<TaskContext, 'telemetry'> {
   readonly store: Pick<Store, 'versions'>;
   /** Time for which runs are kept. */
   readonly keepMs: () => number;
@@ -11,9 +11,6 @@ interface VersionUpkeepOptions {
   readonly mayWork?: () => boolean;
   /** False while another process on the same store takes the steps between looks. Default: this process does. */
   readonly isOwn?: () => boolean;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface VersionUpkeep {

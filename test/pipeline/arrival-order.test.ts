@@ -1,4 +1,4 @@
-/** Spans with one start time: they stand as they arrived, request by request, whatever becomes of them on the way. */
+/** Spans with one start time: they keep the order of their arrival, request by request, on all of their way. */
 import { context, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
@@ -30,7 +30,7 @@ const tied = (at: number, given: { readonly trace?: number; readonly scope?: str
   toolSpan({ id: 9_000 - at, parent: 1, tool: `t${at}`, start: 5, end: 6 + ((at * 7) % 11), ...given });
 const numbers = (count: number, from = 0): readonly number[] => Array.from({ length: count }, (_, at) => from + at);
 
-test('arrival order: fifty tools of the JavaScript SDK within one millisecond are told in the order in which they ran', async () => {
+test('arrival order: fifty tools of the JavaScript SDK within one millisecond are listed in the order in which they ran', async () => {
   const door = await openDoor();
   const provider = new BasicTracerProvider({
     spanProcessors: [
@@ -62,7 +62,7 @@ test('arrival order: fifty tools of the JavaScript SDK within one millisecond ar
 });
 
 describe('arrival order', () => {
-  test('arrival order: within a request as they stand in it, and requests as they came', () => {
+  test('arrival order: within a request as they are in it, and requests as they arrive', () => {
     const to = gathered();
     to.spans(tied(3), tied(1), tied(2));
     to.spans(tied(6), tied(0), agentSpan({ id: 1, start: 0, end: 90, output: 'done' }), tied(5));
@@ -95,7 +95,7 @@ describe('arrival order', () => {
 
   test('arrival order: traces that are joined keep the order of the request that brought their spans', () => {
     const to = gathered();
-    // Each request a trace of its own; the results that one was told tie it to the one before.
+    // Each request is a separate trace; the results in its messages tie it to the one before.
     const models = numbers(6).map((at) => {
       const history = numbers(at).flatMap((earlier) => [
         assistant({ asks: [{ id: `c${earlier}`, name: 't' }] }),
@@ -130,7 +130,7 @@ describe('arrival order', () => {
     expect(found).toEqual([...numbers(4_500), 4_600, 4_501].map((at) => `t${at}`));
   });
 
-  test('arrival order: a process that comes up after a crash has it as it was, also where the journal wrote old requests again', async () => {
+  test('arrival order: a process that comes up after a crash has the same order, also where the journal wrote old requests again', async () => {
     const of = world(1_500_000);
     const first = await started(of);
     const padding = 'x'.repeat(10_000);
@@ -147,7 +147,7 @@ describe('arrival order', () => {
     expect(found.map(tools)).toEqual([numbers(sent).map((at) => `t${at}`)]);
   });
 
-  test('arrival order: spans that are read back for the store have it, whichever request was written again', async () => {
+  test('arrival order: spans that are read back for the store have it, whether or not a request was written again', async () => {
     const journal = await memoryJournal({ folder: '', bytesMax: 1_000_000 }, testParts(), memoryRecords());
     const written = async (record: JournalRecord): Promise<Position> => {
       const appended = await journal.append(record);
@@ -163,7 +163,7 @@ describe('arrival order', () => {
   });
 
   for (const encoding of ['protobuf', 'json'] as const) {
-    test(`arrival order: a file of spans (${encoding}) has it, whatever resources and scopes they are of`, () => {
+    test(`arrival order: a file of spans (${encoding}) has it, for any resources and scopes`, () => {
       const spans = [
         tied(0, { scope: 'one' }),
         tied(1, { scope: 'two' }),

@@ -1,4 +1,4 @@
-/** What a configuration says is exchanged while runs are open: each goes by what holds when it closes. */
+/** A configuration is exchanged while runs are open: each run uses the one in force when it closes. */
 import { expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';

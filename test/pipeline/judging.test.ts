@@ -1,4 +1,4 @@
-/** What waits for judges outside: it goes out with its run, and comes back to be asked by the configuration that is in force then. */
+/** Questions that wait for judges outside: they go out with their run, and come back to be asked by the configuration that is in force then. */
 import { expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
@@ -63,7 +63,7 @@ const told = (items: readonly ScoredRun[]) =>
     answered,
   ]);
 
-/** What a run stands for that was chosen, whatever became of it. */
+/** The weight of a chosen run, with any outcome. */
 const chosenWith = (items: readonly ScoredRun[]) => items.flatMap(({ decisions }) => decisions.map(({ probability }) => probability));
 
 function closed(queued: Queued): ReturnType<typeof host> {
@@ -77,7 +77,7 @@ function closed(queued: Queued): ReturnType<typeof host> {
   return to;
 }
 
-test('resume: what waits goes out with its run, and nobody is asked yet', () => {
+test('resume: waiting questions go out with their run, and no judge is asked yet', () => {
   const to = closed({ kind: 'job', job });
   expect([to.asked, to.delivered.map(({ jobs, asked, decisions }) => ({ jobs, asked, decisions }))]).toEqual([
     [],

@@ -1,4 +1,4 @@
-/** Runs over several traces: a span that tells the whole conversation, messages that links tie, and what is taken back. */
+/** Runs over several traces: a span with the whole conversation, messages that links tie, and runs that are taken back. */
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { Span } from '../../src/model/span.ts';
@@ -13,7 +13,7 @@ function lastRuns(to: Gathered): readonly Run[] {
   return [...last.values()];
 }
 
-/** A graph, its requests and its tool, each a trace of its own. */
+/** A graph, its requests and its tool, each in a separate trace. */
 function graph(
   first: number,
   {
@@ -37,7 +37,7 @@ function graph(
   };
   return [
     agentSpan({ ...place(0, 0, 100), agent: 'travel', attributes: whole }),
-    // The requests tell texts only, and no calls.
+    // The requests have only texts, and no calls.
     modelSpan({ ...place(1, 5, 20), user: question, says: '' }),
     toolSpan({ ...place(2, 30, 40), call, tool: 't', result: `r ${call}` }),
     modelSpan({
@@ -56,8 +56,8 @@ const summary = (run: Run): readonly unknown[] => [
   run.trace.modelCalls.map((one) => Number.parseInt(one.spanId ?? '', 16)),
 ];
 
-describe('a span that tells the whole conversation', () => {
-  test('spread: its requests and tools are part of its run, in whatever order they come', () => {
+describe('a span with the whole conversation', () => {
+  test('spread: its requests and tools are part of its run, in any order of arrival', () => {
     const spans = graph(1, { start: 0, call: 'c1' });
     for (const order of [
       [0, 1, 2, 3],
@@ -119,7 +119,7 @@ describe('a span that tells the whole conversation', () => {
     }
   });
 
-  test('spread: an agent that has requests of its own takes in none of other traces', () => {
+  test('spread: an agent that has separate requests takes in none of other traces', () => {
     const to = gathered();
     to.spans(
       agentSpan({
@@ -143,7 +143,7 @@ const bus = { scope: 'autogen SingleThreadedAgentRuntime' } as const;
 const manager = { 'messaging.operation': 'process', recipient_agent_class: 'RoundRobinGroupChatManager' } as const;
 const usage = { prompt_tokens: 10, completion_tokens: 2 };
 
-/** A team of two: each agent, and each message to the manager, in a trace of its own. */
+/** A team of two: each agent, and each message to the manager, in a separate trace. */
 const team: readonly Span[] = [
   span({ ...bus, id: 1, trace: 1, start: 1, attributes: { 'messaging.operation': 'create' } }),
   span({
@@ -270,7 +270,7 @@ describe('messages that links tie', () => {
     ]);
   });
 
-  test('spread: of messages without end only so many traces are one run; the others are counted and leave nothing behind', () => {
+  test('spread: endless messages make one run of a bounded number of traces; the others are counted and leave nothing behind', () => {
     const to = gathered();
     to.spans(
       ...Array.from({ length: 1_100 }, (_, at) =>

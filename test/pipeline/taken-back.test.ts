@@ -1,4 +1,4 @@
-/** A run that turned out to be part of another one is scored by nobody, whatever the plan. */
+/** A run that turned out to be part of another one is never scored, under any plan. */
 import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';

@@ -15,7 +15,7 @@ interface User {
   readonly startMs: number;
   readonly pauseMs: number;
   readonly calls: number;
-  /** Tools are spans in traces of their own. */
+  /** Tools are spans in separate traces. */
   readonly hasToolSpans: boolean;
   /** Stops before the answer. */
   readonly isAbandoned: boolean;
@@ -30,7 +30,7 @@ const user = fc.record<User>({
 });
 const someUsers = fc.array(user, { minLength: 2, maxLength: 4 });
 
-/** The requests and tools of one user's run, each in a trace of its own. All users say and do the same. */
+/** The requests and tools of one user's run, each in a separate trace. All users send and do the same. */
 function spansOf({ startMs, pauseMs, calls, hasToolSpans, isAbandoned }: User, number: number, ids: Ids): readonly Span[] {
   const found: Span[] = [];
   const idOf = (call: number): { readonly id?: string } =>
@@ -93,7 +93,7 @@ describe('users', () => {
     });
   }
 
-  test('users: with ids of their own each has one run, on its first request when all comes in time', () => {
+  test('users: with distinct ids each has one run, on its first request when all comes in time', () => {
     fc.assert(
       fc.property(someUsers, fc.nat(), (users, seed) => {
         const runs = lastRuns(
@@ -113,7 +113,7 @@ describe('users', () => {
     );
   });
 
-  test('users: without ids a user alone has one run all the same, tied by its history', () => {
+  test('users: without ids a single user has one run all the same, tied by its history', () => {
     fc.assert(
       fc.property(user, fc.nat(), (one, seed) => {
         const runs = lastRuns(spansOf({ ...one, hasToolSpans: false }, 0, 'none'), seed);
@@ -122,7 +122,7 @@ describe('users', () => {
     );
   });
 
-  test('users: whose sessions differ share no run, whatever the ids', () => {
+  test('users: those with different sessions share no run, at any ids', () => {
     const of = (session: string, spans: readonly Span[]): readonly Span[] =>
       spans.map((span) => replaced(span, { attribute: (key) => (key === 'session.id' ? session : span.attribute(key)) }));
     const one: User = { startMs: 0, pauseMs: 5, calls: 2, hasToolSpans: true, isAbandoned: false };

@@ -47,7 +47,7 @@ interface Watched {
   outcome: ExportOutcome | undefined;
   /** `undefined`: another process looks. */
   tenure: number | undefined;
-  /** True: the receiver never answers. */
+  /** The receiver never answers when true. */
   hangs: boolean;
   stop(): Promise<void>;
   /** Begins a look. */
@@ -151,7 +151,7 @@ const states = ({ alerts }: Watched): readonly string[] =>
     .map(alertRow)
     .map(({ agent, state }) => `${agent ?? '-'} ${state}`);
 
-test('alerts: people are told once that it fires, and once that it is over', async () => {
+test('alerts: people get one message when it fires, and one when it is over', async () => {
   const watch = await watched([rule('e.rate < 0.9 over 5m')]);
   await watch.look();
   expect([told(watch), firing(watch), states(watch)]).toEqual([[], [], ['- no_data']]);
@@ -209,7 +209,7 @@ test('alerts: states and undelivered messages go on after a restart', async () =
   expect([told(third), states(third)]).toEqual([[], ['a firing']]);
 });
 
-test('alerts: what a receiver refuses for good is given up, and so is what goes to nobody', async () => {
+test('alerts: a message that a receiver refuses for good is given up, and so is one without a receiver', async () => {
   const watch = await watched([rule('e.rate < 0.9 over 1h', { to: ['hook', 'gone'] })]);
   await watch.runs({ count: 20, bad: 20 });
   watch.outcome = { kind: 'failed', retryable: false, error: 'refused' };
@@ -339,7 +339,7 @@ test('alerts: a silence holds messages back over a restart, and what still holds
   expect([told(next), noted(next)]).toEqual([['firing a'], [[undefined, undefined]]]);
 });
 
-test('alerts: of an alert that fires and ends within a silence nobody is told', async () => {
+test('alerts: an alert that fires and ends within a silence sends no message', async () => {
   const watch = await alarmed({ clearMs: 0 });
   await watch.alerts.notes.silence({ ...lowA, agent: undefined }, { ...ana, untilMs: watch.clock.nowMs() + hour });
   await watch.look();
@@ -377,7 +377,7 @@ test('alerts: a silence that is lifted ends at once, and one of another agent ho
   expect(told(watch)).toEqual(['firing a']);
 });
 
-test('alerts: people are told again after a while, not once it is acknowledged, and again of the next one', async () => {
+test('alerts: people are reminded after a while, unless it is acknowledged, and are informed of the next one', async () => {
   const watch = await alarmed({ repeatMs: hour, clearMs: 0 });
   await watch.look();
   expect(await watch.alerts.notes.acknowledge({ ...lowA, agent: 'b' }, ana)).toBe('unknown');
@@ -397,7 +397,7 @@ test('alerts: people are told again after a while, not once it is acknowledged, 
   expect(await next.alerts.notes.acknowledge(lowA, ana)).toBe(0);
 });
 
-test('alerts: a condition must hold for as long as the rule says, and is pending meanwhile', async () => {
+test('alerts: a condition must hold for the time in the rule, and is pending meanwhile', async () => {
   const watch = await alarmed({ forMs: 10 * minuteMs });
   await watch.look();
   await watch.look(5 * minuteMs);
@@ -406,7 +406,7 @@ test('alerts: a condition must hold for as long as the rule says, and is pending
   expect([told(watch), states(watch)]).toEqual([['firing a'], ['a firing']]);
 });
 
-test('alerts: who sees one tenant notes nothing at alerts of others, and each tenant has silences of its own', async () => {
+test('alerts: a person who sees one tenant cannot add notes at alerts of others, and each tenant has separate silences', async () => {
   const [own, other] = ['north', 'south'] as Tenant[];
   const watch = await watched([
     rule('e.rate < 0.9 over 1h', { agent: 'a', tenant: own as Tenant }),
@@ -437,7 +437,7 @@ test('alerts: silences that ended, and marks of alerts that left the configurati
   expect(await watch.store.versions.alertMarks()).toEqual([]);
 });
 
-test('alert watch: a process that lost the task and has it again tells nothing that another one has told meanwhile', async () => {
+test('alert watch: a process that lost the task and has it again repeats no message that another one has sent meanwhile', async () => {
   const first = await watched([rule('e.rate < 0.9 over 5m')]);
   await first.runs({ count: 20 });
   await first.look();

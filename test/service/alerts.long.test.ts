@@ -1,7 +1,5 @@
 /** An alert of a whole service: from runs over OTLP to a signed message, and over a restart. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -11,34 +9,9 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { eventually, running, sample, type Running } from './running.ts';
+import { receiver } from './webhook-receiver.ts';
 
 const secret = 'a-secret-of-at-least-24-bytes';
-
-interface Message {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-async function receiver(): Promise<{ readonly url: string; readonly messages: readonly Message[] }> {
-  const messages: Message[] = [];
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      messages.push({ headers: request.headers, body });
-      response.end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, messages };
-}
 
 async function sent(to: Running, runs: number): Promise<void> {
   const start = Date.now() - 60_000;
@@ -70,7 +43,7 @@ async function api(of: Running, path: string): Promise<{ readonly [key: string]:
   return (await (await fetch(`${of.console}/api/v1${path}`)).json()) as { readonly [key: string]: unknown };
 }
 
-test('alerts: a service tells a webhook once, signed, on the metrics page and over the API; a restart tells nobody again', async () => {
+test('alerts: a service informs a webhook once, signed, on the metrics page and over the API; a restart repeats nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-alerts-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const { url, messages } = await receiver();

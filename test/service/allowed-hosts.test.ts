@@ -8,7 +8,7 @@ import { running, type Running } from './running.ts';
 interface Row {
   readonly name: string;
   readonly headers: OutgoingHttpHeaders;
-  /** Whether it is taken by a service that names nobody, and by one that does. */
+  /** The outcome at a service without names of hosts, and at one with them. */
   readonly open: boolean;
   readonly named: boolean;
   /** The key that the answer names when it is not. */
@@ -28,7 +28,7 @@ const rows: readonly Row[] = [
   { name: 'a name of the configuration', headers: { host: 'jury.example.org:443' }, open: false, named: true, key: hosts },
   { name: 'a name below one of the configuration', headers: { host: 'a.b.example.net' }, open: false, named: true, key: hosts },
   { name: 'the end of such a name', headers: { host: 'evilexample.net' }, open: false, named: false, key: hosts },
-  { name: 'a page of its own', headers: { host: 'localhost:4318', origin: 'http://localhost:4318' }, open: true, named: true },
+  { name: 'a page of the service', headers: { host: 'localhost:4318', origin: 'http://localhost:4318' }, open: true, named: true },
   {
     name: 'a page of another site',
     headers: { host: 'localhost:4318', origin: 'https://evil.example' },
@@ -90,7 +90,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([...started.values()].map((one) => one.stop())));
 
 for (const kind of ['open', 'named'] as const) {
-  describe(`hosts of a service that names ${kind === 'open' ? 'nobody' : 'somebody'}`, () => {
+  describe(`hosts of a service that names ${kind === 'open' ? 'none' : 'some'}`, () => {
     const at = (): Running => started.get(kind) as Running;
 
     test.each(rows)('hosts: OTLP over HTTP: $name', async ({ headers, key = '', ...row }) => {
@@ -139,7 +139,7 @@ test('hosts: a page of the configuration asks first, and may read the answer; ot
   expect([other.status, other.headers['access-control-allow-origin']]).toEqual([403, undefined]);
 });
 
-test('hosts: where nobody is asked for a token beyond loopback, a name of a stranger is refused and addresses are not', async () => {
+test('hosts: without tokens beyond loopback, an unknown name is refused and addresses are not', async () => {
   const service = await running('', { listen: 'insecure: true', host: '0.0.0.0' });
   const port = (address: string): string => new URL(address).port;
   const statuses = async (host: string): Promise<readonly number[]> => [

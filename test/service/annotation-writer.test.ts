@@ -1,4 +1,4 @@
-/** What stands between those who say something of runs and the store. */
+/** The writer between senders of annotations and the store. */
 import { expect, test } from 'vitest';
 import { annotationId, type Annotation } from '../../src/model/store/annotation-store.ts';
 import { manualClock } from '../../src/model/clock.ts';

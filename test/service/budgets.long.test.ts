@@ -1,4 +1,4 @@
-/** Budgets in a whole service: what they let through, what becomes of the rest, and what the API tells. */
+/** Budgets in a whole service: questions within them, the others, and the answer of the API. */
 import { afterEach, expect, test } from 'vitest';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { chatServer, says, type ChatServer } from '../judges/chat-server.ts';
@@ -17,7 +17,7 @@ async function listed(path: string, key: string): Promise<readonly JsonObject[]>
   return isJsonArray(list) ? list.filter(isJsonObject) : [];
 }
 
-test('budgets: an evaluator and its judge have limits of their own, and the API and the metrics tell how they stand', async () => {
+test('budgets: an evaluator and its judge have separate limits, and the API and the metrics show their state', async () => {
   judge = await chatServer(says('{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}'));
   service =
     await running(`judges: { main: { base_url: "${judge.baseUrl}", model: m, price: { input_per_million: 1, output_per_million: 1 }, budget: { usd_per_day: 1000, tokens_per_minute: 1000000 } } }
@@ -37,7 +37,7 @@ evaluators:
     decisions.filter((one) => one['name'] === name && one['decision'] === decision).length;
   expect([ended('all', 'scored'), ended('none', 'over_budget')]).toEqual([runs, runs]);
   expect(decisions.filter(({ name }) => name === 'none').every(({ reason }) => reason === 'evaluator_requests_per_day')).toBe(true);
-  // How many of them depends on the hour: the rate sinks.
+  // Their number depends on the hour: the rate sinks.
   const some = ended('some', 'scored');
   expect(some).toBeLessThanOrEqual(3);
   expect(some + ended('some', 'over_budget') + ended('some', 'sampled_out')).toBe(runs);

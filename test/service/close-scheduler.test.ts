@@ -107,7 +107,7 @@ test('ticker: a timer that fires early delays no run', async () => {
   expect(order).toEqual(['nothing is due', 'closed']);
 });
 
-test('ticker: a trace that cannot be closed is told, and the others go on', async () => {
+test('ticker: a trace that cannot be closed is reported, and the others go on', async () => {
   const clock = manualClock();
   const faults: unknown[] = [];
   let left = 3;
@@ -124,7 +124,7 @@ test('ticker: a trace that cannot be closed is told, and the others go on', asyn
   expect([left, faults.length]).toEqual([0, 1]);
 });
 
-test('ticker: nothing closes while whoever takes it is behind, and all goes on when they have caught up', async () => {
+test('ticker: nothing closes while the receiver of closed traces is behind, and all goes on when it has caught up', async () => {
   const clock = manualClock();
   let isBehind = true;
   let closed = 0;

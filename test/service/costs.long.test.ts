@@ -1,4 +1,4 @@
-/** What the model calls of agents cost: the service, the command line and the library come to the same. */
+/** The cost of an agent's model calls: service, command line and library agree. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ function asked(id: number, model: string, input: number, output: number, cached 
   });
 }
 
-/** The agent's span tells the sum of its calls as well, as some SDKs do. */
+/** The agent's span has the sum of its calls as well, as in some SDKs. */
 const spans = [
   agentSpan({
     id: 1,
@@ -133,7 +133,7 @@ test.each([
     'The model calls cost 0.5, within the budget of 1.',
   ],
   ['nothing that is a number', { model: 'm', tokens: { input: -1, output: '5' } }, 'The spans of this agent carry no numbers of tokens.'],
-])('costs: a run that is given as JSON tells the tokens of %s', async (_name, tokens, explanation) => {
+])('costs: a run that is given as JSON has the tokens of %s', async (_name, tokens, explanation) => {
   const [file, configFile] = [join(folder, 'given.json'), join(folder, 'given.yaml')];
   writeFileSync(file, JSON.stringify({ input: 'hi', ...tokens }));
   writeFileSync(configFile, config);

@@ -125,7 +125,7 @@ test('custom evaluators: an evaluator that throws or lies is a failed verdict be
   expect(sample(page, 'tracejury_evaluation_score_count', { gen_ai_evaluation_name: 'lying' })).toBeUndefined();
 });
 
-test('custom evaluators: an example of a dataset names them by their id, and inspect tells what they could say', () => {
+test('custom evaluators: an example of a dataset names them by their id, and inspect shows their possible answers', () => {
   const main = join(root, 'src/cli/main.ts');
   const recorded = join(folder, 'two.json');
   const dataset = join(folder, 'dataset.json');

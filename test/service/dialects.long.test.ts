@@ -1,4 +1,4 @@
-/** `dialects` in a running service: what a real exporter sends is read as the entry says, before and after the configuration is read again. */
+/** `dialects` in a running service: spans of a real exporter are read as the entry demands, before and after the configuration is read again. */
 import { afterEach, expect, test } from 'vitest';
 import { ROOT_CONTEXT, trace as api } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -11,7 +11,7 @@ import { eventually, sample } from './running.ts';
 let folder: ServiceFolder;
 afterEach(async () => folder.remove());
 
-/** Its words for kinds say nothing to anybody else. Arguments lie in a payload, the question in flattened keys, the result in an event. */
+/** No other dialect knows its words for kinds. Arguments are in a payload, the question in flattened keys, the result in an event. */
 async function sendRun(service: ServiceProcess): Promise<string> {
   const exporter = new OTLPTraceExporter({ url: `${service.otlp}/v1/traces` });
   const provider = new BasicTracerProvider({
@@ -65,12 +65,12 @@ async function runOf(service: ServiceProcess, traceId: string): Promise<JsonObje
   return (await (await fetch(`${service.console}/api/v1/runs/${traceId}/${String(row['span_id'])}`)).json()) as JsonObject;
 }
 
-test('dialects: the service reads and scores what an exporter sends as the entry says, and a reload adds, changes and removes it', async () => {
+test('dialects: the service reads and scores spans of an exporter by the entry, and a reload adds, changes and removes it', async () => {
   folder = serviceFolder();
   folder.configure('');
   const service = await folder.start();
 
-  // Nobody knows the words of the SDK.
+  // No built-in collector knows the words of the SDK.
   const unread = await sendRun(service);
   await reload(service, acme('list(attributes.asked)[0].words'));
   const added = await runOf(service, await sendRun(service));

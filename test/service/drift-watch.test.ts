@@ -1,4 +1,4 @@
-/** A judge that is asked about a fixed set again and again: when, what is kept, what is told. */
+/** A judge that is asked about a fixed set again and again: times, stored looks and reports. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ async function configured({
   return (await loadConfigWithFiles({ validators, file: join(folder, 'tracejury.yaml'), text, env: {}, evaluators })).config;
 }
 
-/** What the judge says of the run with this number. */
+/** The answer of the judge about the run with this number. */
 type Says = (at: number, run: Run) => AskEnd;
 
 const passes: AskEnd = { kind: 'judged', verdict: scored(1) };
@@ -97,7 +97,7 @@ function host(store: Store, first: Config, { calm = (): boolean => true } = {}) 
   return {
     use: (next: Says) => void (says = next),
     configure: (next: Config) => void (config = next),
-    /** Lets time go on, and tells what was asked meanwhile. */
+    /** Advances the time, and returns the questions of that time. */
     async until(ms: number) {
       asked = [];
       untilMs = startMs + ms;
@@ -152,7 +152,7 @@ test('drift watch: the set is asked about at once, one run after the other, and 
   expect(to.counts('tracejury.judge.drift.questions')).toEqual({ judged: 2 * runs });
 });
 
-test('drift watch: a judge that fails what it passed is told of, and stays told of until the next baseline', async () => {
+test('drift watch: a judge that fails what it passed is reported, and stays reported until the next baseline', async () => {
   const to = host(await memoryStore(), await configured());
   await to.until(hourMs / 2);
   to.use((at) => (at < 10 ? fails : passes));
@@ -188,7 +188,7 @@ for (const { name, given, because } of [
   {
     name: 'another question',
     given: { options: ' And kind?' },
-    because: ['other options, of which a template is one, or another expectation'],
+    because: ['other options (a template is one), or another expectation'],
   },
   {
     name: 'texts that are redacted now',
@@ -196,7 +196,7 @@ for (const { name, given, because } of [
     because: ['other runs in the dataset, or other rules of redact'],
   },
 ]) {
-  test(`drift watch: ${name} begins a new baseline, and says so`, async () => {
+  test(`drift watch: ${name} begins a new baseline and is its reason`, async () => {
     const to = host(await memoryStore(), await configured());
     await to.until(hourMs / 2);
     to.configure(await configured(given));

@@ -120,7 +120,7 @@ test.each<{
     counted: { added: 1 },
   },
   {
-    name: 'a rule may name fields alone',
+    name: 'a rule may name only fields',
     rules: [rule("agent = support and input != 'question of a'")],
     items: [item(0, {}), item(1, {})],
     want: ['question of b'],
@@ -212,7 +212,7 @@ test('example keeper: runs wait for the store, and what has no room is dropped a
   await made.keeper.stop(0);
 });
 
-test('example keeper: tenants have datasets of their own, and a rule that is gone keeps nothing', async () => {
+test('example keeper: tenants have separate datasets, and a removed rule keeps nothing', async () => {
   const made = await bench([rule('tool_error < 1'), rule('tool_error < 1', { name: 'gone' })]);
   await made.deliver(item(0, { tool_error: scored(0) }));
   await made.deliver(item(1, { tool_error: scored(0) }, { tenant: tenant('other') }));
@@ -226,7 +226,7 @@ test('example keeper: tenants have datasets of their own, and a rule that is gon
   await made.keeper.stop(0);
 });
 
-test('example keeper: a store that fails costs its runs alone', async () => {
+test('example keeper: a store that fails costs only its runs', async () => {
   let fails = true;
   const made = await bench([rule('tool_error < 1')]);
   const { datasets } = made.store;

@@ -1,4 +1,4 @@
-/** A whole service with rules that keep runs as examples: with rules and judges, after a reload, in shards, and over a restart. */
+/** A whole service with rules that keep runs as examples: with rules and judges, after a reload, and over a restart. */
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
@@ -29,7 +29,7 @@ test('rules: failed runs become drafts, redacted, one of near-duplicates, counte
     'redact: [ { match: email } ]\ndatasets: [ { name: failures, when: "tool_error < 1", tags: [ night ] } ]\n',
   );
   onTestFinished(() => service.stop());
-  // Of one agent each run would be a later turn of the session, whose input is the whole conversation.
+  // With one agent each run would be a later turn of the session, whose input is the whole conversation.
   await sendAgentRun(service.otlp, { agent: 'calm', input: 'All is well', fails: false });
   await sendAgentRun(service.otlp, { input: 'Order 12345 of ann@example.org?' });
   const [first] = await some(service.console, 'failures', 1);
@@ -79,14 +79,6 @@ datasets: [ { name: rude, when: "tool_error < 1 and polite < 1" } ]\n`,
     return runs.length === 2 || undefined;
   }, 'two verdicts');
   expect(await examples(service.console, 'rude')).toHaveLength(1);
-});
-
-test('rules: shards keep examples in one dataset', async () => {
-  const service = await running('shards: 2\nevaluators: [ tool_error ]\ndatasets: [ { name: failures, when: "tool_error < 1" } ]\n');
-  onTestFinished(() => service.stop());
-  const words = ['river', 'stone', 'cloud', 'grass', 'amber', 'maple'];
-  for (const word of words) await sendAgentRun(service.otlp, { agent: word, input: word });
-  expect((await some(service.console, 'failures', words.length)).map(({ input }) => String(input)).toSorted()).toEqual(words.toSorted());
 });
 
 async function send(service: ServiceProcess, trace: number, input: string): Promise<void> {

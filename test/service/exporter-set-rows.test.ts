@@ -72,7 +72,7 @@ async function written(
 const counts = async ({ store }: Shelf): Promise<readonly string[]> =>
   (await store.exports.counts()).map(({ exporter, waiting }) => `${exporter} ${waiting}`);
 
-test('exporter-set: each exporter has rows of its own, the metrics page has none, and a run whose rows are there counts as settled', async () => {
+test('exporter-set: each exporter has separate rows, the metrics page has none, and a run with all its rows counts as settled', async () => {
   const of = await shelf();
   const down = await backend(503);
   const own = await host([entry('a', down), entry('b', down)], of);
@@ -98,7 +98,7 @@ test('exporter-set: without a durable store a run waits for its backend', async 
   expect(own.boxes.settled()).toBe(0);
 });
 
-test('exporter-set: what waits for entries that are gone is told once, and stays', async () => {
+test('exporter-set: rows that wait for removed entries are reported once, and stay', async () => {
   const of = await shelf();
   const down = await backend(503);
   const first = await host([entry('old', down), entry('other', down)], of);

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const stop of open.splice(0).reverse()) await stop();
 });
 
-/** Answers when it is told to. */
+/** Answers when the test lets it. */
 async function slowSink(): Promise<Sink & { readonly waiting: ServerResponse[]; readonly answerAll: () => void }> {
   const waiting: ServerResponse[] = [];
   const sink = await otlpSink((response) => void waiting.push(response));
@@ -86,7 +86,7 @@ test('exporter-set: what waits for an exporter that left holds back what counts 
   expect(givenUp).toEqual([]);
 });
 
-test('exporter-set: an exporter that left and takes nothing is given up after a while, and told', async () => {
+test('exporter-set: a removed exporter that takes nothing is given up after a while, and reported', async () => {
   const [slow, quick] = [await slowSink(), await quickSink()];
   const { boxes, offer, givenUp } = host([entry(slow)], { drainMs: 1 });
   for (let at = 0; at < 6; at++) offer();
@@ -123,7 +123,7 @@ test('exporter-set: a few may leave at a time, and a stop waits for none of them
   offer();
   await came(slow, 5);
   expect(isFree).toBe(false);
-  // Five wait, and nobody answers: four of them for exporters that would have a minute more.
+  // Five wait without an answer: four of them for exporters that would have a minute more.
   expect(await boxes.stop(1)).toBe(5);
   await room;
   expect(isFree).toBe(true);

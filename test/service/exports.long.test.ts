@@ -1,4 +1,4 @@
-/** Scores that a backend has not taken outlive the process, whatever happens to the backend and to the configuration. */
+/** Scores that a backend has not taken outlive the process, through every state of the backend and change of the configuration. */
 import { afterEach, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
@@ -74,7 +74,7 @@ test('exports: of a backend that was down, every score arrives after a kill, eac
   const second = await folder.start();
   // Nothing is read again from the journal: the store has it.
   await send(second, runs, runs);
-  expect(await metric(second, 'tracejury_exporter_queue')).toBeGreaterThanOrEqual(runs);
+  await eventually(async () => ((await metric(second, 'tracejury_exporter_queue')) >= runs ? true : undefined), 'every score in the queue');
   backend = await otlpSink(undefined, port);
   await sent(second);
   expect([...carriers(backend).keys()].toSorted()).toEqual(all);

@@ -36,7 +36,7 @@ interface RunStory {
   readonly version?: string;
   readonly session?: string;
   readonly task?: string;
-  /** What the judge finds. */
+  /** The verdict of the judge. */
   readonly isGood: boolean;
   /** A tool call of the run fails. */
   readonly isFlagged: boolean;
@@ -76,7 +76,7 @@ function spansOf({ agent, version, session, task, isGood, isFlagged }: RunStory,
       .padStart(8, '0'),
   ).join('');
   const traceId = parseTraceId(hex);
-  if (traceId === undefined) throw new Error(`${hex} is no trace id`);
+  if (traceId === undefined) throw new Error(`${hex} is not a trace id`);
   const start = Date.now() - 60_000;
   const resource = { 'service.name': 'shop', ...(version === undefined ? {} : { 'service.version': version }) };
   const attributes = {
@@ -119,7 +119,7 @@ const judgedSample = `evaluators:
   - { use: task_completion, name: done, judge: main, expect: { tasks: [ find it ] }, sample: { rate: 0.02, raise: [ { when: "tool_error < 1", to: 1.0 } ] } }
 `;
 
-/** A tenth is flagged, of which half is good; of the others 90 %. */
+/** A tenth is flagged, half of it good; of the others 90 % are good. */
 function sampledRun(chance: Chance, agent: string, more: Partial<RunStory> = {}): RunStory {
   const isFlagged = chance.share() < 0.1;
   return { agent, isFlagged, isGood: chance.share() < (isFlagged ? 0.5 : 0.9), ...more };
@@ -142,7 +142,7 @@ test('figures: rates of a small sample whose flagged runs are all judged hold th
   const estimable = told.filter(({ point }) => point !== null);
   const held = estimable.filter(({ low, high }) => Number(low) <= truth && truth <= Number(high));
   expect(estimable.length).toBeGreaterThan(agents / 2);
-  // Of 30 at 95 %, two or three may miss it.
+  // Among 30 at 95 %, two or three may miss it.
   expect(held.length).toBeGreaterThanOrEqual(estimable.length - 4);
 }, 300_000);
 
@@ -206,7 +206,7 @@ alerts: [ { name: low, when: tool_error.rate < 0.8 over 1h } ]
   expect(new Set(listed(alerts).map(({ state }) => state))).toEqual(new Set(['ok']));
 }, 300_000);
 
-test('figures: a task of one version alone is left out, and the one of both is compared', async () => {
+test('figures: a task of only one version is left out, and the one of both is compared', async () => {
   await started('evaluators: [ tool_error ]\ngroups: { task_key: attributes.task.name }\n');
   const chance = seeded(4);
   const runs = (agent: string, version: string, task: string, failed: number): readonly RunStory[] =>

@@ -1,4 +1,4 @@
-/** What a newcomer meets: the page that says where to send, a start that fails, requests that went to the wrong place. */
+/** The first minutes of a newcomer: the page with the address for spans, a start that fails, requests to the wrong place. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ test('the first page names the addresses that the service really has', async () 
   expect(page).not.toContain(':4318');
 });
 
-test('OTLP that is sent to the console is told where it belongs', async () => {
+test('OTLP to the console is answered with the right address', async () => {
   const response = await fetch(`${up.console}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({
@@ -38,7 +38,7 @@ test.each([
     { 'content-type': 'application/x-www-form-urlencoded' },
     'The header Content-Type is "application/x-www-form-urlencoded", which this address does not accept.',
   ],
-])('JSON without its content type is told the header to send', async (headers, message) => {
+])('JSON without its content type is answered with the header to send', async (headers, message) => {
   // A Blob without a type, so that no header is added.
   const response = await fetch(`${up.console}/api/v1/annotations`, { method: 'POST', headers, body: new Blob(['{ "annotations": [] }']) });
   expect(response.status).toBe(415);

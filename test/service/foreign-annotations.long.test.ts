@@ -42,7 +42,7 @@ const result = {
 const agent = agentSpan({ id: 1, start: 0, end: 9, agent: 'finder', input: 'where', output: 'there' });
 const tool = toolSpan({ id: 2, parent: 1, tool: 'find', result: 'there' });
 
-test('foreign annotations: a result on any span of a run is told with that run', async () => {
+test('foreign annotations: a result on any span of a run is listed with that run', async () => {
   const to = await service();
   const grading = span({
     id: 3,
@@ -99,7 +99,7 @@ test('foreign annotations: our own results are none when they come back in, and 
   expect(sent.body.includes('tool_error')).toBe(true);
   expect(sent.body.includes('grader speaks')).toBe(false);
   expect(await post(to, 'traces', sent.body, sent.headers['content-type'])).toBe(200);
-  // What comes behind it is there: so the carrier would be as well.
+  // The span behind it is there: so the carrier would be as well.
   await post(
     to,
     'logs',
@@ -108,7 +108,7 @@ test('foreign annotations: our own results are none when they come back in, and 
   expect((await annotated(to, 2)).map(({ name }) => name)).toEqual(['last', 'relevance']);
 });
 
-test('foreign annotations: a span of another trace that links to the agent’s tells of its run', async () => {
+test('foreign annotations: a span of another trace that links to the agent’s is about its run', async () => {
   const to = await service();
   const carrier = span({
     id: 9,

@@ -1,4 +1,4 @@
-/** What was acknowledged goes on, whatever happens to the process and to the target. */
+/** Acknowledged spans go on, through faults of the process and of the target. */
 import { afterEach, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const config = (port: number, hold = '10s'): string => `export: [ { to: forward, endpoint: "http://127.0.0.1:${port}", hold: ${hold} } ]\n`;
 
-/** The tool call in a request of its own, before that of its agent. Gives what was acknowledged. */
+/** The tool call in a separate request, before that of its agent. Returns the acknowledged spans. */
 async function send(service: ServiceProcess, from: number, to: number): Promise<readonly string[]> {
   const acknowledged: string[] = [];
   for (let trace = from; trace <= to; trace++) {
@@ -30,7 +30,7 @@ async function send(service: ServiceProcess, from: number, to: number): Promise<
   return acknowledged;
 }
 
-/** As exporters do: who is told to come back comes back. Undefined: nobody is there any more. */
+/** Retries as exporters do when asked to. Undefined when the process is gone. */
 async function taken(service: ServiceProcess, one: Span): Promise<boolean> {
   return await eventually(async () => {
     const status = await service.send([one]);

@@ -100,7 +100,7 @@ test('full disk: another error of the disk is not called that', async () => {
   own.code = undefined;
 });
 
-test('full disk: a start that finds no room says so and names the folder', async () => {
+test('full disk: a start that finds no room fails and names the folder', async () => {
   const own = disk();
   own.code = 'ENOSPC';
   const journal = join(folder, 'journal');

@@ -59,7 +59,7 @@ export: [ { to: webhook, endpoint: "http://127.0.0.1:${port}/in", private_addres
 const verdictsOf = (bodies: readonly Told[]) =>
   bodies.flatMap(({ data }) => data.runs.flatMap(({ verdicts }) => verdicts.map(({ name, reason }) => [name, reason])));
 
-test('guards: a webhook tells of a run that is too large for a rule that guards', async () => {
+test('guards: a webhook reports a run that is too large for a rule that guards', async () => {
   const own = folder();
   const { port, bodies } = await receiver();
   own.configure(config(port));
@@ -69,7 +69,7 @@ test('guards: a webhook tells of a run that is too large for a rule that guards'
   expect(verdictsOf(bodies)).toEqual([['tool_permission', 'too_large']]);
 });
 
-test('guards: such a run that waits for its webhook is told by the next process', async () => {
+test('guards: such a run that waits for its webhook is reported by the next process', async () => {
   const own = folder();
   const port = await freePort();
   own.configure(config(port));

@@ -108,7 +108,7 @@ test('session watch: what has been quiet is handed on, all of it, by the times o
   await to.watch.stop();
 });
 
-test('session watch: what waits counts for whoever pays for it, and too many that were passed over are forgotten before their time', async () => {
+test('session watch: waiting sessions count for the budget that pays for them, and too many passed-over ones are forgotten early', async () => {
   const to = watched({ isCalm: () => false });
   to.state.ripe = [session(1), session(2)];
   await to.look();

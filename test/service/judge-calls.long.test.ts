@@ -39,7 +39,7 @@ async function verdictOf(service: ServiceProcess): Promise<JsonObject> {
 const own = (sink: Sink): readonly SinkSpan[] =>
   sink.received.map((request) => readCarrier(request).span).filter(({ traceId }) => traceId !== trace);
 
-test('judge calls: of a backend that was down they arrive after a kill, under the ids that the API tells, and are left alone when they come back', async () => {
+test('judge calls: after a kill they reach a backend that was down, under the ids of the API, and are ignored when they come back', async () => {
   folder = serviceFolder();
   judge = await chatServer(says('{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}'));
   const port = await freePort();
@@ -63,7 +63,7 @@ test('judge calls: of a backend that was down they arrive after a kill, under th
         : undefined,
     'both spans',
   );
-  // Nobody was asked again, so there is nothing else to tell.
+  // No judge was asked again, so there is nothing else to report.
   expect(judge.requests).toHaveLength(1);
   const [root, call, ...more] = own(sink);
   expect([root?.name, call?.name, more]).toEqual(['judge done', 'chat m', []]);
@@ -84,7 +84,7 @@ test('judge calls: of a backend that was down they arrive after a kill, under th
   expect(answer.status).toBe(200);
   await eventually(
     async () => (sample(await second.metrics(), 'tracejury_spans_own_total') === 1 ? true : undefined),
-    'a span of ours that is left alone',
+    'a span of ours that is ignored',
   );
   expect(await second.runs()).toHaveLength(1);
 });

@@ -17,7 +17,7 @@ afterEach(async () => {
 const runs = 60;
 const evaluators = ['first', 'second'] as const;
 
-/** Each with an input of its own, by which the judge's log tells them apart. */
+/** Each with a different input, by which the judge's log tells them apart. */
 function spans(trace: number): readonly Span[] {
   return [
     agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: `where is number ${trace}?`, output: 'there' }),
@@ -25,7 +25,7 @@ function spans(trace: number): readonly Span[] {
   ];
 }
 
-/** Answers when it is told to, some at a time; tells which pairs it was asked about. */
+/** Answers when the test lets it, some at a time; records the pairs that it was asked about. */
 async function slowJudge() {
   const asked: string[] = [];
   let held: (() => void)[] = [];
@@ -39,7 +39,7 @@ async function slowJudge() {
   return {
     server,
     asked,
-    /** Of connections that are gone the answer is lost. */
+    /** The answers of closed connections are lost. */
     answer(count: number) {
       const some = held.slice(0, count);
       held = held.slice(count);
@@ -75,7 +75,7 @@ ${evaluators.map((name) => `  - { use: task_completion, name: ${name}, judge: ma
 
   let service = await folder.start();
   for (let trace = 1; trace <= runs; trace++) expect(await service.send(spans(trace))).toBe(200);
-  /** Pairs whose verdict the store has told. */
+  /** Pairs whose verdict the store has. */
   const answered = new Set<string>();
   async function note(): Promise<number> {
     for (const [trace, rows] of await decided(service, traces))
@@ -83,7 +83,7 @@ ${evaluators.map((name) => `  - { use: task_completion, name: ${name}, judge: ma
     return answered.size;
   }
 
-  /** What was answered at each kill, and how many questions there had been. */
+  /** The answers at each kill, and the number of questions until then. */
   const kills: { readonly answered: ReadonlySet<string>; readonly asked: number }[] = [];
   for (const wanted of [20, 60]) {
     await eventually(async () => {

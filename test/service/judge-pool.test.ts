@@ -104,7 +104,7 @@ test('judge bench: beyond a number of judges that leave, the first of them is gi
   expect(to.ends.slice(1)).toMatchObject(Array.from({ length: 16 }, () => ({ verdict: { kind: 'scored' } })));
 });
 
-test('judge bench: a judge that does not answer is left alone, and asked at once when its key changes', async () => {
+test('judge bench: a judge that does not answer gets a rest, and is asked at once when its key changes', async () => {
   const to = await host((baseUrl) => [main(baseUrl)], [...Array<Play>(10).fill(status(401)), answer]);
   for (let nth = 1; nth <= 10; nth++) {
     to.ask();
@@ -123,7 +123,7 @@ test('judge bench: a judge that does not answer is left alone, and asked at once
   expect([to.ends[11], to.bench.places('main')]).toMatchObject([{ kind: 'judged', verdict: { kind: 'scored' } }, 1]);
 });
 
-test('judge bench: whoever waits for the minute of its own evaluator holds up no other, and ends with the judge', async () => {
+test('judge bench: a question that waits for the minute of its evaluator holds up no other, and ends with the judge', async () => {
   const to = await host((baseUrl) => [main(baseUrl)]);
   const budget = { requestsPerMinute: 1 };
   to.ask({ budget });
@@ -163,7 +163,7 @@ test('judge bench: an evaluator with a budget of nothing asks nothing, and its r
   ]);
 });
 
-// Where pairs wait for judges, and how many questions they stand for.
+// Where pairs wait for judges, and how many questions they are.
 
 function planned(name: string, asked: Partial<PlannedEvaluator>): PlannedEvaluator {
   const result = configuredEvaluator({ use: 'task_completion', name, judge: 'main', expect: { tasks: ['find it'] } }, evaluators);
@@ -180,7 +180,7 @@ const plan = [
   planned('several', { panel: { judges: ['main', 'other'], votes: 2 }, budget }),
 ];
 
-test('judge parties: an evaluator with a budget waits in a line of its own, and so does one with several judges', () => {
+test('judge parties: an evaluator with a budget waits in a separate line, and so does one with several judges', () => {
   expect(plan.map(queueKeyOf)).toEqual(['main', 'main thrifty', 'main', 'main careful', 'jury:several']);
   expect(plan.slice(0, 4).map((one) => judgeOfQueueKey(queueKeyOf(one)))).toEqual(['main', 'main', 'main', 'main']);
 });

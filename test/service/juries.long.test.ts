@@ -1,4 +1,4 @@
-/** A whole process whose evaluators have several judges: their verdicts as the API tells them, and pairs that wait until enough judges are there. */
+/** A whole process whose evaluators have several judges: their verdicts in the API, and pairs that wait until enough judges are there. */
 import { afterEach, expect, test } from 'vitest';
 import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
@@ -50,7 +50,7 @@ async function decisions(service: ServiceProcess, traces: number): Promise<reado
   return all;
 }
 
-test('juries: the API tells who said what, and how far people agree with the jury under its own name', async () => {
+test('juries: the API has each vote with its judge, and how far people agree with the jury under its name', async () => {
   folder = serviceFolder();
   folder.configure(
     configured(
@@ -98,14 +98,14 @@ test('juries: the API tells who said what, and how far people agree with the jur
   ]).toEqual([1, 1]);
 });
 
-test('juries: as long as too few judges answer, pairs wait in the store and nobody is asked about them; then they are scored', async () => {
+test('juries: while too few judges answer, pairs wait in the store and no judge is asked about them; then they are scored', async () => {
   folder = serviceFolder();
   let isThere = false;
   const flaky: Play = (response, request) => (isThere ? word('good') : status(401))(response, request);
   const [up, ...down] = [await judgeAt(word('good')), await judgeAt(flaky), await judgeAt(flaky)];
   folder.configure(configured({ up, one: down[0] ?? up, two: down[1] ?? up }, 'judges: [ up, one, two ]'));
   const service = await folder.start();
-  // Each of the two is left alone after ten failures in a row.
+  // Each of the two rests after ten failures in a row.
   const runs = 20;
   for (let trace = 1; trace <= runs; trace++) expect(await service.send(spans(trace))).toBe(200);
   await eventually(() => (down.every(({ requests }) => requests.length >= 10) ? true : undefined), 'both judges have failed ten times');
@@ -120,6 +120,6 @@ test('juries: as long as too few judges answer, pairs wait in the store and nobo
     return now.length === runs ? now : undefined;
   }, 'every decision');
   expect(new Set(ends)).toEqual(new Set(['failed', 'scored']));
-  // What waits is tried again when a judge is tried again, and not at every look.
+  // A waiting pair is tried again when a judge is tried again, and not at every look.
   expect(up.requests.length).toBeLessThan(runs + 20);
 });

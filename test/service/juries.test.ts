@@ -156,7 +156,7 @@ test('juries: two names of one model at one endpoint do not answer for one anoth
   });
 });
 
-test('juries: a judge that gives no usable answer has no vote, and that is told', async () => {
+test('juries: a judge that gives no usable answer has no vote, and the verdict counts it', async () => {
   const to = await court({ a: { plays: [word('good')] }, b: { plays: [says('perhaps')] }, c: { plays: [word('good')] } });
   const end = await to.ask({ judges: ['a', 'b', 'c'], votes: 1 });
   expect(verdictOf(end)).toMatchObject({
@@ -178,7 +178,7 @@ test('juries: a judge that gives no usable answer has no vote, and that is told'
   expect(to.points('tracejury.jury.votes', 'tracejury.judge tracejury.outcome')).toEqual({ 'a agreed': 1, 'b failed': 1, 'c agreed': 1 });
 });
 
-test('juries: too few votes are a failed verdict that says who gave none', async () => {
+test('juries: too few votes are a failed verdict that names the judges without one', async () => {
   const to = await court({ a: { plays: [word('good')] }, b: { plays: [says('perhaps')] }, c: { plays: [status(418)] } });
   const end = await to.ask({ judges: ['a', 'b', 'c'], votes: 1, escalate: { to: 'a', onDisagreement: true } });
   expect(verdictOf(end)).toMatchObject({
@@ -231,7 +231,7 @@ test('juries: the budget of the evaluator pays for the votes of all its judges, 
 
 test('juries: with most judges down the pair may wait, with one down the others decide', async () => {
   const to = await court({ a: { plays: [word('good')] }, b: { plays: [status(401)] }, c: { plays: [word('good')] } });
-  // Ten failures in a row, and it is left alone.
+  // Ten failures in a row, and it rests.
   for (let nth = 1; nth <= 10; nth++) await to.ask({ judges: ['b'], votes: 1, escalate: { to: 'a', below: 0.5, onDisagreement: true } });
   expect(to.requests()).toEqual({ a: 0, b: 10, c: 0 });
   expect(juryOf(await to.ask({ judges: ['a', 'b', 'c'], votes: 1 }))).toMatchObject({
@@ -241,7 +241,7 @@ test('juries: with most judges down the pair may wait, with one down the others 
   expect(await to.ask({ judges: ['a', 'b'], votes: 1 })).toEqual({ kind: 'overload', reason: 'judge_down' });
 });
 
-test('juries: votes that differ are passed on, and the verdict says who decided and why', async () => {
+test('juries: votes that differ are passed on, and the verdict names the judge that decided and the reason', async () => {
   const to = await court({
     a: { plays: [word('good')], ...priced },
     b: { plays: [word('bad')], ...priced },
@@ -273,7 +273,7 @@ test('juries: votes that differ are passed on, and the verdict says who decided 
   expect(to.points('tracejury.jury.escalations', 'tracejury.judge tracejury.reason tracejury.outcome')).toEqual({
     'dear disagreement decided': 1,
   });
-  // The name stays when nobody has to decide.
+  // The name stays when no judge has to decide.
   const agreed = await to.ask({ judges: ['a'], votes: 2, escalate: { to: 'dear', onDisagreement: true } });
   expect([
     verdictOf(agreed).details['model'],
@@ -357,7 +357,7 @@ test('juries: a stop before the last judge was asked is an end without a verdict
   expect(to.requests()).toEqual({ a: 1, dear: 0 });
 });
 
-test('juries: a run that has nothing to judge is skipped, and nobody is asked', async () => {
+test('juries: a run that has nothing to judge is skipped, and no judge is asked', async () => {
   const to = await court({ a: { plays: [word('good')] } });
   const end = await to.ask({ judges: ['a'], votes: 3 }, '');
   expect(verdictOf(end)).toEqual({

@@ -1,20 +1,13 @@
 /** A client of the live list. */
 import { expect, onTestFinished } from 'vitest';
 import { parseJson, type JsonObject } from '../../src/model/json.ts';
-import { eventually, running, type Running, type Surroundings } from './running.ts';
+import { eventually, type Running } from './running.ts';
 
 interface Live {
   /** Waits for the next event of that name. */
   next(event: string): Promise<JsonObject>;
   readonly seen: () => string;
   readonly ended: Promise<void>;
-}
-
-/** A service that ends with the test. */
-export async function started(yaml = '', surroundings: Surroundings = {}): Promise<Running> {
-  const service = await running(yaml, surroundings);
-  onTestFinished(() => service.stop());
-  return service;
 }
 
 /** An open stream, which ends with the test. */

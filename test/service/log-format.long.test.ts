@@ -1,4 +1,4 @@
-/** What a process writes that has no terminal. */
+/** The output of a process without a terminal. */
 import { expect, test } from 'vitest';
 import { serviceFolder } from './process.ts';
 
@@ -22,7 +22,7 @@ test.each([
 test.each([
   { level: 'info', isTold: false },
   { level: 'debug', isTold: true },
-])('a start says where the service listens, and at the level $level how connections are bounded: $isTold', async ({ level, isTold }) => {
+])('a start reports where the service listens, and at the level $level how connections are bounded: $isTold', async ({ level, isTold }) => {
   const folder = serviceFolder();
   try {
     folder.configure(`log: { level: ${level} }`);

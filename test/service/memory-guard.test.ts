@@ -1,4 +1,4 @@
-/** What is spared follows the real memory: less when it is tight, more when there is room, and garbage is collected when it is scarce. */
+/** The guard follows the real memory: it spares less when memory is tight and more when there is room, and collects garbage when it is scarce. */
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { memoryGuard } from '../../src/service/memory-guard.ts';

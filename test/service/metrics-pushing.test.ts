@@ -65,7 +65,7 @@ test('metrics-pushing: pushes at once, after each interval, and once more at the
   expect(sink.pushed[0]?.resource).toMatchObject({ 'service.name': 'tracejury', 'service.instance.id': expect.stringMatching(/\/4318$/) });
 });
 
-test('metrics-pushing: failures are counted, and told when they begin and when they end', async () => {
+test('metrics-pushing: failures are counted, and reported when they begin and when they end', async () => {
   const timer = manualSleep();
   const { telemetry, pushing, lines, clock } = bench(timer.sleep);
   const sink = await backend((response, at) => void response.writeHead(at < 2 ? 503 : 200).end());
@@ -80,7 +80,7 @@ test('metrics-pushing: failures are counted, and told when they begin and when t
     ['sent', '', 3],
   ]);
   expect(lines).toEqual(['metrics could not be pushed', 'metrics are pushed again']);
-  const lastFailure = { atMs: clock.nowMs(), error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
+  const lastFailure = { atMs: clock.nowMs(), error: 'status 503', reason: 'http_503', todo: 'The backend has a fault: try again later.' };
   expect(pushing.statuses()).toEqual([
     {
       name: 'metrics',
@@ -97,7 +97,7 @@ test('metrics-pushing: a backend that does not answer holds a stop up no longer 
   const { pushing } = bench(sleep);
   const sink = await backend(() => undefined);
   pushing.place(entries(sink.url));
-  await eventually(async () => (sink.pushed.length === 1 ? true : undefined), 'a push that nobody answers');
+  await eventually(async () => (sink.pushed.length === 1 ? true : undefined), 'a push without an answer');
   const from = performance.now();
   await pushing.stop(50);
   expect(performance.now() - from).toBeLessThan(5_000);
@@ -117,7 +117,7 @@ test('metrics-pushing: another backend takes the place of one, which gets what i
   await eventually(async () => (second.pushed.length === 2 ? true : undefined), 'the last one');
 });
 
-test('metrics-pushing: what is told is of the backend that is pushed to now', async () => {
+test('metrics-pushing: the report is about the backend that is pushed to now', async () => {
   const { pushing } = bench();
   const [first, second] = [await backend((response) => void response.writeHead(503).end()), await backend()];
   const told = () => pushing.statuses().map(({ status: { fault, sentAtMs } }) => [fault, sentAtMs !== undefined]);

@@ -1,4 +1,4 @@
-/** What the machine is asked for beside time. */
+/** Calls to the machine beside the clock. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
@@ -13,7 +13,7 @@ for (const often of [true, false]) {
     const memory = machineMemory();
     memory.collectOften(often);
     const pieces = Array.from({ length: 200 }, () => new ArrayBuffer(bytes / 200));
-    // What these have begun is over.
+    // The work that these began is over.
     memory.collect();
     const before = process.memoryUsage().arrayBuffers;
     expect(before).toBeGreaterThanOrEqual(bytes);
@@ -24,9 +24,9 @@ for (const often of [true, false]) {
   });
 }
 
-// Which threads of the service give way to which.
+// Priorities of the service's threads.
 
-/** Of all threads of a process, by name; a thread that ends meanwhile is left out. */
+/** All threads of a process, by name; a thread that ends meanwhile is left out. */
 function priorities(pid: number): ReadonlyMap<string, ReadonlySet<number>> {
   const found = new Map<string, Set<number>>();
   for (const id of readdirSync(`/proc/${pid}/task`)) {

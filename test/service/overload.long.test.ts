@@ -1,4 +1,4 @@
-/** What a pressed service gives up, and what it does not: seen from outside, with a process whose size the test tells. */
+/** A pressed service, seen from outside: the work that it gives up, and the work that it keeps. The test sets the size of the process. */
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, parseJson, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
@@ -142,7 +142,7 @@ test('overload: what was taken before is scored while requests are refused', asy
   );
 });
 
-test('overload: whoever sends little is taken while one that sends much is refused, until nothing can be taken at all', async () => {
+test('overload: a sender of little is accepted while one that sends much is refused, until nothing can be accepted at all', async () => {
   const process = { bytes: gib / 8 };
   const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process, {
     tokens:

@@ -1,4 +1,4 @@
-/** What the watch lets through: it looks regularly, refuses with a time that grows, and counts all that is given up. */
+/** The stress watch looks regularly, refuses with a time that grows, and counts all that is given up. */
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { heldRequests } from '../../src/pipeline/overload/held-requests.ts';
@@ -106,7 +106,7 @@ test('stress watch: a burst has no room while memory is nearly full', async () =
   expect(taken()).toBe(100);
 });
 
-test('stress watch: the longer the backlog, the longer clients are told to stay away, up to the bound', async () => {
+test('stress watch: the longer the backlog, the longer clients are asked to wait, up to the bound', async () => {
   const of = watched();
   const told = [];
   for (const overdueMs of [2_000, 4_000, 8_000, 60_000]) {
@@ -132,7 +132,7 @@ test('stress watch: who sends little is let in for longer, but not without end',
   ]);
 });
 
-test('stress watch: while something presses no more is taken than gets done, of whoever sends little everything', async () => {
+test('stress watch: under pressure it accepts no more than gets done, and everything from a sender of little', async () => {
   const of = watched();
   const [perRequest, perLook] = [100_000, 100];
   let [openBytes, taken, modest] = [0, 0, 0];
@@ -196,7 +196,7 @@ test.each([
   expect(of.counted('tracejury.stress.refused')).toEqual([]);
 });
 
-test('stress watch: a full journal is told by its own name', async () => {
+test('stress watch: a full journal is reported by a separate name', async () => {
   const of = watched();
   await of.look({ journal: 1 });
   expect(of.watch.admission(false)).toMatchObject({ refuse: 'journal_full' });
@@ -213,14 +213,14 @@ test('stress watch: one long look stalls the event loop and refuses nothing, a l
   expect(of.watch.admission(false)).toMatchObject({ refuse: 'overloaded' });
 });
 
-test('stress watch: a request that a receiver has no room for is counted, and told when to come back', async () => {
+test('stress watch: a request that a receiver has no room for is counted, and gets a time to come back', async () => {
   const of = watched();
   await of.look({ in_flight: 0.99 });
   expect([of.watch.admission(false), of.watch.putOff('in_flight')]).toEqual(['open', 1]);
   expect(of.counted('tracejury.stress.refused')).toEqual(['in_flight 1']);
 });
 
-test('stress watch: a service at rest measures once a minute, and its long rest is no lag of the event loop', async () => {
+test('stress watch: a service at rest measures once a minute, and its long rest does not count as lag of the event loop', async () => {
   const of = watched({ rests: true });
   for (let look = 0; look < 4; look++) await of.look({}, 60_000);
   expect(of.slept).toEqual([100, 60_000, 60_000, 60_000, 60_000]);
@@ -233,7 +233,7 @@ test('stress watch: a service at rest measures once a minute, and its long rest 
   expect(of.slept.slice(-2)).toEqual([100, 100]);
 });
 
-test('stress watch: under a pace alone each refused request has its place in the line, and waits as long as its backlog', async () => {
+test('stress watch: under only a pace each refused request has its place in the line, and waits as long as its backlog', async () => {
   const of = watched();
   for (let look = 0; look < 20; look++) {
     for (let request = 0; request < 20; request++) if (of.watch.admission(false) === 'open') of.watch.took(100_000);

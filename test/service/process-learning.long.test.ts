@@ -1,4 +1,4 @@
-/** Learning the normal process of agents: from which runs, until when, and what of it lasts. */
+/** Learning the normal process of agents: the runs that it learns from, the end of learning, and the part that lasts. */
 import { expect, onTestFinished, test } from 'vitest';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
@@ -85,7 +85,7 @@ const failing: AgentTrace = {
 };
 const key = { tenant: noTenant, agent: 'support', version: '1' };
 
-test('scores from runs_min on, and says before how many runs it has learnt from', async () => {
+test('scores from runs_min on, and reports before that how many runs it has learnt from', async () => {
   const { many, verdict } = await learning();
   many(37);
   expect(verdict(normal)).toMatchObject({
@@ -132,7 +132,7 @@ test('a run that only the process itself fails is learnt: a model must not confi
   expect(counted('learnt')).toBe(61);
 });
 
-test('learn_when says which runs are examples', async () => {
+test('learn_when chooses the runs that are examples', async () => {
   const text = conformance.replace('runs_max: 100', 'runs_max: 100, learn_when: tool_error < 1');
   const { many, counted } = await learning({ text });
   many(2, normal);
@@ -214,16 +214,16 @@ test('verdicts depend on the order of runs, not on when the store is written', a
 
 test('threads that learn the same process add up, and end with the same frozen model', async () => {
   const store = (await memoryStore()).processes;
-  const shards = [await learning({ store, isShared: true }), await learning({ store, isShared: true })];
+  const replicas = [await learning({ store, isShared: true }), await learning({ store, isShared: true })];
   for (let round = 0; round < 4; round++)
-    for (const { many, learns } of shards) {
+    for (const { many, learns } of replicas) {
       many(15);
       await learns.flush();
     }
-  for (const { learns } of shards) await learns.flush();
+  for (const { learns } of replicas) await learns.flush();
   const stored = await store.read(key);
   expect(stored).toMatchObject({ isFrozen: true, runs: 105 });
-  for (const { verdict } of shards) expect(verdict(swapped)).toMatchObject({ kind: 'scored', details: { learnt_runs: 105 } });
+  for (const { verdict } of replicas) expect(verdict(swapped)).toMatchObject({ kind: 'scored', details: { learnt_runs: 105 } });
 });
 
 test('a thread that has learnt nothing itself takes what the others have', async () => {
@@ -304,7 +304,7 @@ test('names that redaction would change are not learnt', async () => {
   expect(model?.tools).toMatchObject([{ name: 'lookup', beyond: 3, paths: [{ path: 'city' }] }]);
 });
 
-test('uses are noted, so that the store lets go what nobody uses', async () => {
+test('uses are noted, so that the store deletes what is unused', async () => {
   const store = (await memoryStore()).processes;
   const { many, learns, clock } = await learning({ store });
   many(100);

@@ -1,4 +1,4 @@
-/** The service as a process of its own, over one folder, to be signalled, killed and started again. */
+/** The service as a separate process over one folder, to be signalled, killed and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,12 +14,12 @@ export interface ServiceProcess {
   readonly pid: number;
   readonly otlp: string;
   readonly console: string;
-  /** HTTP status; undefined: nobody answered, or not within this time. */
+  /** HTTP status; undefined without an answer within this time. */
   send(spans: readonly Span[], withinMs?: number): Promise<number | undefined>;
   runs(): Promise<readonly JsonObject[]>;
   /** The metrics page. */
   metrics(): Promise<string>;
-  /** What it has said so far, log lines among it. */
+  /** Its output so far, with log lines. */
   said(): string;
   hangUp(): void;
   /** Gives its exit code; undefined: it was killed. */
@@ -46,6 +46,7 @@ export function serviceFolder({
   closing = 'settle: 10ms, quiet: 1s',
   isRelative = false,
   clockMs,
+  env,
 }: {
   readonly content?: 'all' | 'none';
   readonly descriptors?: number;
@@ -56,6 +57,8 @@ export function serviceFolder({
   readonly closing?: string;
   readonly isRelative?: boolean;
   readonly clockMs?: number;
+  /** Variables beside those of this process. */
+  readonly env?: { readonly [name: string]: string };
 } = {}): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
   const file = join(folder, 'tracejury.yaml');
@@ -89,6 +92,7 @@ ${yaml}
       const child = spawn(limited[0] ?? '', limited.slice(1), {
         stdio: ['ignore', 'pipe', 'pipe'],
         ...(isRelative ? { cwd: folder } : {}),
+        ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
       });
       children.push(child);
       const said = saidBy(child);

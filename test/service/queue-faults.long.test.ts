@@ -1,5 +1,5 @@
-/** Queues of a whole process that is killed while rules fill them and people answer: with one thread, and with shards over one store. */
-import { afterEach, describe, expect, test } from 'vitest';
+/** Queues of a whole process that is killed while rules fill them and people answer. */
+import { afterEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { seeded } from '../builders/seeded.ts';
@@ -46,7 +46,7 @@ interface Item {
   readonly responses: readonly { readonly person: string; readonly kind: string }[];
 }
 
-/** `undefined`: nobody has answered. */
+/** `undefined` without an answer. */
 async function post(service: ServiceProcess, path: string, body: JsonObject): Promise<{ status: number; body: JsonObject } | undefined> {
   try {
     const response = await fetch(`${service.console}/api/v1/queues/errors/${path}`, {
@@ -88,118 +88,116 @@ const all = (service: ServiceProcess, traces: readonly string[]): Promise<readon
     return traces.every((trace) => entered.has(trace)) ? found : undefined;
   }, `the items of ${traces.length} traces`);
 
-describe.each([1, 2])('%i shards', (shards) => {
-  test('queues: a run that is stored enters its queue, however early after that the process is killed', async () => {
-    const folder = configured(`shards: ${shards}\n${queue()}`);
+test('queues: a run that is stored enters its queue, however early after that the process is killed', async () => {
+  const folder = configured(`${queue()}`);
+  let service = await folder.start();
+  const traces: string[] = [];
+  for (let kill = 0; kill <= kills; kill++) {
+    const own = [1, 2, 3].map((one) => kill * 3 + one);
+    for (const trace of own) await send(service, trace);
+    traces.push(...own.map(traceId));
+    await eventually(async () => ((await service.runs()).length === traces.length ? true : undefined), 'the runs', {
+      everyMs: 20,
+      looksMax: 1_500,
+    });
+    await service.end('SIGKILL');
+    service = await folder.start();
+  }
+  expect((await all(service, traces)).map((item) => item.trace_id).toSorted()).toEqual(traces.toSorted());
+});
+
+test(
+  'queues: killed at any moment, no run and no answer is lost, and no person answers more than asked',
+  async () => {
+    const folder = configured(`${queue()}`);
+    const chance = seeded(1);
     let service = await folder.start();
+    let sent = 0;
     const traces: string[] = [];
-    for (let kill = 0; kill <= kills; kill++) {
-      const own = [1, 2, 3].map((one) => kill * 3 + one);
-      for (const trace of own) await send(service, trace);
-      traces.push(...own.map(traceId));
-      await eventually(async () => ((await service.runs()).length === traces.length ? true : undefined), 'the runs', {
-        everyMs: 20,
-        looksMax: 1_500,
-      });
+    /** Answers that were acknowledged: person and item. */
+    const taken: string[] = [];
+    /** The answer that each person was about to send when the process died. */
+    const held = new Map<string, Item>();
+    for (let kill = 0; kill < kills; kill++) {
+      const isOver = new AbortController();
+      const sender = async (): Promise<void> => {
+        for (let run = 0; run < 40 && !isOver.signal.aborted; run++) {
+          const trace = ++sent;
+          if ((await offer(service, trace)) === 200) traces.push(traceId(trace));
+        }
+      };
+      const reviewer = async (person: string): Promise<void> => {
+        while (!isOver.signal.aborted) {
+          const before = held.get(person);
+          const item = before ?? (await next(service, person));
+          if (item === undefined) continue;
+          held.set(person, item);
+          const given = await answer(service, person, item);
+          if (given === undefined) continue;
+          // The lease of a request that was cut off holds in the next process.
+          expect(given.status).toBe(200);
+          taken.push(`${person} ${item.id}`);
+          held.delete(person);
+        }
+      };
+      const working = Promise.all([sender(), sender(), ...['ann', 'bob', 'cid', 'dee'].map(reviewer)]);
+      const before = taken.length;
+      await eventually(() => (taken.length > before + 3 ? true : undefined), 'some answers', { everyMs: 20, looksMax: 1_500 });
+      await new Promise((resolve) => setTimeout(resolve, chance.below(500)));
       await service.end('SIGKILL');
+      isOver.abort();
+      await working;
       service = await folder.start();
     }
-    expect((await all(service, traces)).map((item) => item.trace_id).toSorted()).toEqual(traces.toSorted());
-  });
+    const found = await all(service, traces);
+    const entered = found.map((item) => item.trace_id);
+    expect(new Set(entered).size).toBe(entered.length);
+    expect(entered.filter((trace) => traces.includes(trace)).toSorted()).toEqual(traces.toSorted());
+    const answers = found.flatMap(({ id, responses }) => responses.map(({ person }) => `${person} ${id}`));
+    expect(new Set(answers).size).toBe(answers.length);
+    expect(taken.filter((one) => !answers.includes(one))).toEqual([]);
+    expect(taken.length).toBeGreaterThan(kills);
+    for (const { state, responses } of found)
+      expect([state, responses.length <= 2]).toEqual([responses.length === 2 ? 'done' : 'open', true]);
+    for (const { trace_id: trace, span_id: span, responses } of found.filter((item) => item.responses.length > 0).slice(0, 40)) {
+      const run = (await (await fetch(`${service.console}/api/v1/runs/${trace}/${span}`)).json()) as {
+        readonly annotations: readonly JsonObject[];
+      };
+      expect(run.annotations.map((one) => String(one['by'])).toSorted()).toEqual(responses.map(({ person }) => person).toSorted());
+    }
+  },
+  60_000 + kills * 30_000,
+);
 
-  test(
-    'queues: killed at any moment, no run and no answer is lost, and nobody answers more than asked',
-    async () => {
-      const folder = configured(`shards: ${shards}\n${queue()}`);
-      const chance = seeded(shards);
-      let service = await folder.start();
-      let sent = 0;
-      const traces: string[] = [];
-      /** Answers that were acknowledged: person and item. */
-      const taken: string[] = [];
-      /** What each person was about to send when the process died. */
-      const held = new Map<string, Item>();
-      for (let kill = 0; kill < kills; kill++) {
-        const isOver = new AbortController();
-        const sender = async (): Promise<void> => {
-          for (let run = 0; run < 40 && !isOver.signal.aborted; run++) {
-            const trace = ++sent;
-            if ((await offer(service, trace)) === 200) traces.push(traceId(trace));
-          }
-        };
-        const reviewer = async (person: string): Promise<void> => {
-          while (!isOver.signal.aborted) {
-            const before = held.get(person);
-            const item = before ?? (await next(service, person));
-            if (item === undefined) continue;
-            held.set(person, item);
-            const given = await answer(service, person, item);
-            if (given === undefined) continue;
-            // The lease of a request that was cut off holds in the next process.
-            expect(given.status).toBe(200);
-            taken.push(`${person} ${item.id}`);
-            held.delete(person);
-          }
-        };
-        const working = Promise.all([sender(), sender(), ...['ann', 'bob', 'cid', 'dee'].map(reviewer)]);
-        const before = taken.length;
-        await eventually(() => (taken.length > before + 3 ? true : undefined), 'some answers', { everyMs: 20, looksMax: 1_500 });
-        await new Promise((resolve) => setTimeout(resolve, chance.below(500)));
-        await service.end('SIGKILL');
-        isOver.abort();
-        await working;
-        service = await folder.start();
-      }
-      const found = await all(service, traces);
-      const entered = found.map((item) => item.trace_id);
-      expect(new Set(entered).size).toBe(entered.length);
-      expect(entered.filter((trace) => traces.includes(trace)).toSorted()).toEqual(traces.toSorted());
-      const answers = found.flatMap(({ id, responses }) => responses.map(({ person }) => `${person} ${id}`));
-      expect(new Set(answers).size).toBe(answers.length);
-      expect(taken.filter((one) => !answers.includes(one))).toEqual([]);
-      expect(taken.length).toBeGreaterThan(kills);
-      for (const { state, responses } of found)
-        expect([state, responses.length <= 2]).toEqual([responses.length === 2 ? 'done' : 'open', true]);
-      for (const { trace_id: trace, span_id: span, responses } of found.filter((item) => item.responses.length > 0).slice(0, 40)) {
-        const run = (await (await fetch(`${service.console}/api/v1/runs/${trace}/${span}`)).json()) as {
-          readonly annotations: readonly JsonObject[];
-        };
-        expect(run.annotations.map((one) => String(one['by'])).toSorted()).toEqual(responses.map(({ person }) => person).toSorted());
-      }
-    },
-    60_000 + kills * 30_000,
-  );
-
-  test('queues: a lease and its number outlive the process', async () => {
-    const folder = configured(`shards: ${shards}\n${queue(', lease: 10s')}`);
-    let service = await folder.start();
-    const restart = async (): Promise<void> => {
-      await service.end('SIGKILL');
-      service = await folder.start();
-    };
-    for (const trace of [1, 2]) await send(service, trace);
-    await all(service, [1, 2].map(traceId));
-    const first = await next(service, 'ann');
-    await restart();
-    const [again, other] = [await next(service, 'ann'), await next(service, 'bob')];
-    expect(again).toMatchObject({ id: first?.id, lease: { id: 1, person: 'ann' } });
-    expect(other?.id).not.toBe(first?.id);
-    expect((await answer(service, 'bob', other as Item))?.status).toBe(200);
-    // The lease ends, and another person has the item.
-    const over = await eventually(async () => {
-      const item = await next(service, 'cid');
-      if (item?.id === first?.id) return item;
-      if (item !== undefined) await answer(service, 'cid', item);
-      return undefined;
-    }, 'the end of the lease');
-    expect(over.lease).toMatchObject({ id: 2, person: 'cid' });
-    await restart();
-    expect((await answer(service, 'ann', again as Item))?.status).toBe(409);
-    expect((await answer(service, 'cid', over))?.status).toBe(200);
-    await restart();
-    expect((await answer(service, 'cid', over))?.status).toBe(200);
-    expect((await items(service)).find(({ id }) => id === over.id)?.responses).toHaveLength(1);
-  });
+test('queues: a lease and its number outlive the process', async () => {
+  const folder = configured(`${queue(', lease: 10s')}`);
+  let service = await folder.start();
+  const restart = async (): Promise<void> => {
+    await service.end('SIGKILL');
+    service = await folder.start();
+  };
+  for (const trace of [1, 2]) await send(service, trace);
+  await all(service, [1, 2].map(traceId));
+  const first = await next(service, 'ann');
+  await restart();
+  const [again, other] = [await next(service, 'ann'), await next(service, 'bob')];
+  expect(again).toMatchObject({ id: first?.id, lease: { id: 1, person: 'ann' } });
+  expect(other?.id).not.toBe(first?.id);
+  expect((await answer(service, 'bob', other as Item))?.status).toBe(200);
+  // The lease ends, and another person has the item.
+  const over = await eventually(async () => {
+    const item = await next(service, 'cid');
+    if (item?.id === first?.id) return item;
+    if (item !== undefined) await answer(service, 'cid', item);
+    return undefined;
+  }, 'the end of the lease');
+  expect(over.lease).toMatchObject({ id: 2, person: 'cid' });
+  await restart();
+  expect((await answer(service, 'ann', again as Item))?.status).toBe(409);
+  expect((await answer(service, 'cid', over))?.status).toBe(200);
+  await restart();
+  expect((await answer(service, 'cid', over))?.status).toBe(200);
+  expect((await items(service)).find(({ id }) => id === over.id)?.responses).toHaveLength(1);
 });
 
 test('queues: a run that the verdict of a judge puts there enters, however early after the verdict the process is killed', async () => {

@@ -263,7 +263,7 @@ test('queue rules: of several judges that it asks about a queue draws by the fir
   expect(counted).toEqual({ drawn: 1 });
 });
 
-/** Of a queue without a condition. */
+/** In a queue without a condition. */
 function drawingRules(given: Partial<QueueRule>): readonly QueueRule[] {
   const { when: _when, ...queue } = rule('goal < 1', given);
   const configured = (name: string, kind: 'rule' | 'judge') => ({ configured: { name, kind } });

@@ -35,7 +35,7 @@ function item(number: number, passes: boolean): StoreItem {
   };
 }
 
-test('figures: gauges hold what the store tells, and change with it', async () => {
+test('figures: gauges hold the values of the store, and change with it', async () => {
   const [store, telemetry, clock, sleep] = [await memoryStore(), metricRegistry(), manualClock(nowMs), manualSleep()];
   await store.write(Array.from({ length: 100 }, (_, at) => item(at + 1, at % 10 !== 0)));
   const own = figures({ store, telemetry, clock, sleep: sleep.sleep, onFault: (error) => expect.unreachable(String(error)) });
@@ -91,7 +91,7 @@ test('figures: gauges hold what the store tells, and change with it', async () =
   await stopped;
 });
 
-test('figures: a store that cannot be asked is told of, and asked again', async () => {
+test('figures: a store that cannot be asked is reported, and asked again', async () => {
   const [store, sleep, faults] = [await memoryStore(), manualSleep(), [] as unknown[]];
   const fail = { on: true };
   const verdicts = {

@@ -1,4 +1,4 @@
-/** What was acknowledged was written down: the metrics page alone shows it. */
+/** Acknowledged requests were written down: the metrics page is enough to show it. */
 import { afterEach, expect, test } from 'vitest';
 import { brokenReceipt, brokenSums } from '../faults/sums.ts';
 import { eventually, running, sample, sendAgentRun, type Running } from './running.ts';
@@ -16,7 +16,7 @@ async function post(service: Running, path: string, body: string): Promise<numbe
   return (await fetch(`${service.otlp}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status;
 }
 
-test('receipt: each request that was taken is a record, or held nothing to keep, and notes of the journal are told apart', async () => {
+test('receipt: each accepted request is a record, or held nothing to keep, and notes of the journal count separately', async () => {
   const service = await running('');
   open.push(service);
   await sendAgentRun(service.otlp, { spanBySpan: true });

@@ -1,4 +1,4 @@
-/** A service of which no run can come is named wherever somebody looks: in the log, on the metrics page, in the API and on the first page. */
+/** A service whose spans make no run is named wherever a person looks: in the log, on the metrics page, in the API and on the first page. */
 import { expect, test } from 'vitest';
 import { pino } from 'pino';
 import { eventually, running, sample, sendAgentRun } from './running.ts';

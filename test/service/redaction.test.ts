@@ -1,4 +1,4 @@
-/** What must not leave, in every place of a run, through a whole service and out of every door that it has. */
+/** Texts that must not leave, in every place of a run, through a whole service and all of its exits. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const originals = /anna|lee@|(?<![0-9a-f])(?:492971|778812)/;
 const redact =
   'redact: [ { match: email }, { match: credit_card, replace: "[card]" }, { pattern: "acct-[0-9]+", replace: "[account]" } ]\n';
 
-/** Valid against its tool's schema as it came; redacted it would not be. */
+/** Valid against its tool's schema when unchanged; redacted it would not be. */
 const schema = {
   type: 'object',
   properties: { to: { type: 'string', pattern: '@' }, card: { type: 'integer' }, [hidden]: { const: hidden } },
@@ -193,7 +193,7 @@ test('redaction: of what a run holds nothing leaves, whether by exporters, judge
   const leaking = Object.entries(left).flatMap(([door, texts]) => texts.filter((text) => originals.test(text)).map((text) => [door, text]));
   expect([empty, leaking]).toEqual([[], []]);
 
-  // What left is about these runs, and is whole.
+  // The exported data is about these runs, and is whole.
   expect(judge.requests[0]?.body.messages.at(-1)?.content).toContain('I am [redacted] [card] [account]');
   expect(JSON.parse(endpoint.bodies[0] ?? '')).toMatchObject({
     run: {
@@ -215,7 +215,7 @@ test('redaction: of what a run holds nothing leaves, whether by exporters, judge
 });
 
 for (const format of ['table', 'json', 'markdown', 'junit']) {
-  test(`redaction: a report of tracejury eval as ${format} says nothing of it, and neither do questions to judges`, async () => {
+  test(`redaction: a report of tracejury eval as ${format} has none of it, and neither have questions to judges`, async () => {
     const [judge, endpoint] = [
       await chatServer(says(JSON.stringify({ tasks: [{ number: 1, explanation: `Not paid by ${hidden}.`, completed: false }] }))),
       await httpEvaluator(),

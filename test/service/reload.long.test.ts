@@ -22,7 +22,7 @@ async function started(yaml: string): Promise<ServiceProcess> {
   return folder.start();
 }
 
-/** A run of two tool calls, one of which fails: `tool_error` gives it 0.5. */
+/** A run of two tool calls, one failed: `tool_error` gives it 0.5. */
 async function sendRun(service: ServiceProcess, trace: number): Promise<number | undefined> {
   return service.send([
     agentSpan({
@@ -114,7 +114,7 @@ test('reload: under load every run is scored by one configuration, the old or th
   expect(new Set(runs.map(({ revision }) => revision))).toEqual(new Set([1]));
 });
 
-test('reload: a hundred signals under load end with what the file says last', async () => {
+test('reload: a hundred signals under load end with the last state of the file', async () => {
   const service = await started(thresholds(1));
   const isOver = new AbortController();
   const loaded = load(service, isOver.signal);
@@ -190,7 +190,7 @@ test('reload: what cannot change while it runs is named in one warning, and the 
 test('reload: a signal while it starts is heard when it is up, and one during the stop does no harm', async () => {
   folder = serviceFolder();
   const [begun, go] = [join(folder.path, 'begun'), join(folder.path, 'go')];
-  // The configuration is read when this module says that it has begun, and not before it may go on.
+  // The configuration is read when this module reports that it has begun, and not before it may go on.
   writeFileSync(
     join(folder.path, 'own.mjs'),
     `import { existsSync, writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(begun)}, '');\nwhile (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 5));\n${own(1)}`,

@@ -12,7 +12,7 @@ function loadedFrom(text: string): LoadedConfig {
   return loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators });
 }
 
-/** A file that takes until it is told to be read. */
+/** A file whose reading takes until the test lets it end. */
 function host(options: { readonly room?: () => Promise<void>; readonly exchange?: () => void; readonly source?: undefined } = {}) {
   const first = loadedFrom('');
   const reads: ((text: string) => void)[] = [];

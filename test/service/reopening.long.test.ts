@@ -79,7 +79,7 @@ test('reopening: late spans after a restart make the next revision; those that w
   const before = await whenStored(first, (found) => found['spans_kept'] === 2, 'the run and its spans');
   expect([before['revision'], toolErrorOf(before)]).toEqual([1, [1, 1]]);
 
-  // What an exporter sends again is a part of it already.
+  // A span that an exporter sends again is a part of it already.
   const second = await restarted(first, yaml);
   await post(second, [spans[1] as Span]);
   await eventually(async () => ((await lookups(second, 'reopened')) === 1 ? true : undefined), 'the run is reopened');
@@ -103,7 +103,7 @@ for (const [name, yaml] of [
   ['whose spans are not kept', configured('none')],
   ['whose spans are redacted', `redact: [ { match: email } ]\n${configured('all')}`],
 ] as const) {
-  test(`reopening: late spans of a run ${name} are counted, and leave it as it is`, async () => {
+  test(`reopening: late spans of a run ${name} are counted, and leave it unchanged`, async () => {
     const first = await started(yaml);
     await post(first, spans);
     const before = await whenStored(first, () => true, 'the run');

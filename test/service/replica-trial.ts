@@ -1,4 +1,4 @@
-/** What trials of replicas share: a backend that counts scores, a judge that counts questions, and runs to send. */
+/** Shared parts of trials with replicas: a backend that counts scores, a judge that counts questions, and runs to send. */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -71,7 +71,7 @@ export async function judge({ usage }: { readonly usage?: object } = {}) {
 
 export function spans(trace: number): readonly Span[] {
   const id = trace * 2;
-  // Retention leaves young runs alone.
+  // Retention keeps young runs.
   const start = Math.floor(performance.timeOrigin);
   return [
     agentSpan({ id, trace, start, end: start + 7, agent: 'finder', input: `where is number ${trace}?`, output: 'there' }),
@@ -103,7 +103,7 @@ evaluators:
   - { use: task_completion, name: judged, judge: main, sample: { rate: 1 }, expect: { tasks: ["find it"] } }`;
 }
 
-/** Resolves with the runs of which a judge has said something, once all runs are stored and no judge is to be asked any more. */
+/** Resolves with the runs that a judge has judged, once all runs are stored and no judge is to be asked any more. */
 export async function allJudged(service: ServiceProcess, store: string, runs: number): Promise<number> {
   const client = new pg.Client({ connectionString: store });
   await client.connect();

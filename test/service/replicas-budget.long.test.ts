@@ -1,6 +1,6 @@
 /**
- * One budget of a day over whole processes of which some are killed: never more than it is spent, and a question that no killed process had under
- * way is asked once. `TRACEJURY_TRIALS=50` makes it the trial by which the promise was measured.
+ * One budget of a day over whole processes, some of them killed: it is never overspent, and a question that no killed process had in
+ * progress is asked once. `TRACEJURY_TRIALS=50` makes it the trial that measured the promise.
  */
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
@@ -14,7 +14,7 @@ const trials = Number(process.env['TRACEJURY_TRIALS'] ?? 1);
 const processes = 3;
 const concurrency = 2;
 const runsMax = 300;
-/** What the judge says that a question has used; the budget pays for 200 of them. */
+/** The usage that the judge reports for a question; the budget pays for 200 of them. */
 const usd = { budget: 1, question: 0.005 };
 const usage = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 };
 const perMillion = usd.question / (usage.total_tokens / 1e6);

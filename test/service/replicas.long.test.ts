@@ -1,4 +1,4 @@
-/** Whole processes on one PostgreSQL: what one of them begins is done once, whoever dies and whatever the clocks show. */
+/** Whole processes on one PostgreSQL: work that one of them begins is done once, through deaths and wrong clocks. */
 import { expect, onTestFinished, test } from 'vitest';
 import { isJsonArray } from '../../src/model/json.ts';
 import { sharedTasks } from '../../src/service/replicas.ts';

@@ -99,7 +99,7 @@ test('replicas: a process over the journal of a dead one goes on with its tasks'
   expect(held(await begun('a'))).toBe(sharedTasks.length);
 });
 
-test('replicas: another configuration is told once', async () => {
+test('replicas: another configuration is reported once', async () => {
   const { begun } = await processes();
   const [first, second] = [await begun('a', 'one'), await begun('b', 'other')];
   await first.look();
@@ -117,7 +117,7 @@ test('replicas: a process that has the store for itself does every task, and wri
   expect([only.gauge('tracejury.replicas'), only.gauge('tracejury.replica.tasks')]).toEqual([[1], []]);
 });
 
-test('replicas: a clock that differs from that of the store is told once, and is in the list', async () => {
+test('replicas: a clock that differs from that of the store is reported once, and is in the list', async () => {
   const { begun } = await processes();
   const [right, ahead, behind] = [await begun('a', 'same', 5_000), await begun('b', 'same', 300_000), await begun('c', 'same', -5_001)];
   await ahead.look();

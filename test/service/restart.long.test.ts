@@ -35,7 +35,7 @@ test('restart: a run that was open is scored by the next process, whole, whether
   const calls = isJsonArray(whole['tool_calls'] ?? null) ? (whole['tool_calls'] as readonly JsonObject[]) : [];
   expect(calls.map(({ name, result }) => [name, result])).toEqual([['find', 'there']]);
 
-  // It is stored: nobody reads it again, and what has been told stays told.
+  // It is stored: no process reads it again, and reported events stay reported.
   await eventually(async () => ((await metric(third, 'tracejury_store_queue')) === 0 ? true : undefined), 'everything stored');
   await third.end('SIGTERM');
   const fourth = await folder.start();
@@ -56,7 +56,7 @@ test(
       const isOver = new AbortController();
       const senders = Array.from({ length: 4 }, async () => {
         while (!isOver.signal.aborted) {
-          // As an exporter does: what was not acknowledged is sent again, to whoever is there then.
+          // As an exporter does: an unacknowledged request is sent again, to the process that is there then.
           const trace = [...acknowledged].find(([, sent]) => sent === 1)?.[0] ?? ++traces;
           const half = acknowledged.get(trace) ?? 0;
           acknowledged.set(trace, half === 0 ? 0 : 1.5);
@@ -86,7 +86,7 @@ test(
       return wanted.every((trace) => traces.has(trace)) ? runs : undefined;
     }, 'every run');
     const stored = found.map((run) => String(run['trace_id'])).toSorted();
-    // Runs of which nothing was acknowledged may be there as well: their request was written down, and the answer was lost.
+    // Runs without any acknowledgement may be there as well: their request was written down, and the answer was lost.
     expect(stored.filter((trace) => wanted.includes(trace))).toEqual(wanted);
     expect(new Set(stored).size).toBe(stored.length);
     expect(

@@ -8,7 +8,7 @@ import { validators } from '../builders/validators.ts';
 
 const [minute, hour] = [60_000, 3_600_000];
 
-/** What waits goes on having its run until somebody has ended it for its age: a little longer than that. */
+/** A waiting job keeps its run until it is ended for its age: a little longer than that. */
 const written: readonly { readonly text: string; readonly jobsMs: number; readonly turnsMs: number }[] = [
   { text: '', jobsMs: 24 * hour + 10 * minute, turnsMs: 30 * hour + 10 * minute },
   { text: 'store: { keep: { judge_age: 1h } }\nsessions: { latest: 2h }', jobsMs: 70 * minute, turnsMs: 190 * minute },
@@ -20,7 +20,7 @@ const written: readonly { readonly text: string; readonly jobsMs: number; readon
 ];
 
 for (const { text, jobsMs, turnsMs } of written) {
-  test(`retention: ${JSON.stringify(text)} says how long what waits for judges keeps its run`, () => {
+  test(`retention: ${JSON.stringify(text)} sets how long a job that waits for judges keeps its run`, () => {
     const keep = retentionOf(() => loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators: members }).config);
     expect([keep.jobsMs, keep.turnsMs]).toEqual([jobsMs, turnsMs]);
   });
@@ -43,7 +43,7 @@ for (const { text, bytes } of [
     expect(retentionOf(() => loadConfig({ validators, file: 'a.yaml', text, env: {}, evaluators: members }).config).bytes).toBe(bytes);
   });
 
-test('store room: a full disk is told once and counts until nothing has failed for longer than writers rest', () => {
+test('store room: a full disk is reported once and counts until nothing has failed for longer than writers rest', () => {
   const clock = manualClock();
   const telemetry = metricRegistry();
   const told: string[] = [];

@@ -1,6 +1,5 @@
 /** A whole service on free ports, with what it is sent and what it sends. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
 import { ROOT_CONTEXT, trace as api, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -19,7 +18,7 @@ import { validators } from '../builders/validators.ts';
 
 export interface Running {
   readonly otlp: string;
-  /** Of OTLP over gRPC: host and port. */
+  /** Host and port of OTLP over gRPC. */
   readonly grpc: string;
   readonly console: string;
   metrics(): Promise<string>;
@@ -37,9 +36,7 @@ export interface Surroundings {
   /** Further keys of `listen`. */
   readonly listen?: string;
   readonly host?: string;
-  /** Called with the thread of each shard. */
-  readonly onShard?: (thread: Worker) => void;
-  /** How long a stop waits for judges and backends. */
+  /** Time that a stop waits for judges and backends. */
   readonly stopMs?: number;
 }
 
@@ -55,26 +52,23 @@ export async function running(
     files,
     listen = '',
     host = '127.0.0.1',
-    onShard,
     stopMs = 500,
   }: Surroundings = {},
 ): Promise<Running> {
   const text = `listen: { otlp_http: "${host}:0", otlp_grpc: "${host}:0", console: "${host}:0", tokens: ${tokens}${listen === '' ? '' : `, ${listen}`} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
-  const { config, from, printed, warnings } = await loadConfigWithFiles({ validators, file, text, env: {}, evaluators });
+  const { config, printed, warnings } = await loadConfigWithFiles({ validators, file, text, env: {}, evaluators });
   const started = service({
     config,
     logger,
     stopMs,
     // A thread loads the modules of the store again: the long suite opens stores as the service does.
-    storeInThread: longSuite || config.shards > 1,
+    storeInThread: longSuite,
     tracing: await openSelfTracing(config, {}),
     buffers: poisonedBuffers(),
     ...(memory === undefined ? {} : { memory }),
     ...(files === undefined ? {} : { files }),
     ...(memory === undefined && files === undefined ? { pressureSleep: manualSleep().sleep } : {}),
-    from,
     read: { printed, warnings },
-    ...(onShard === undefined ? {} : { onShard }),
   });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();
   return {
@@ -86,7 +80,7 @@ export async function running(
   };
 }
 
-/** Whoever reads a body after its last reader has released it reads nonsense. */
+/** A body that is read after its last reader has released it is nonsense. */
 export function poisonedBuffers(): BufferPool {
   return bufferPool({ freeBytesMax: 32 * 1024 * 1024, poisons: true });
 }
@@ -140,9 +134,11 @@ export async function sendAgentRun(
     /** The agent's span ends with this error. */
     readonly runError?: string;
     readonly resource?: { readonly [key: string]: string };
-    /** Each span is a request of its own. Default: one request with all spans, as a run whose spans come in several may close between two. */
+    /** Sends each span in a separate request. Default: one request with all spans, as a run whose spans come in several may close between two. */
     readonly spanBySpan?: boolean;
-    /** Of the request. */
+    /** Id of the person that the agent works for. */
+    readonly user?: string;
+    /** The headers of the request. */
     readonly headers?: { readonly [name: string]: string };
   } = {},
 ): Promise<{ readonly traceId: string; readonly spanId: string }> {
@@ -156,6 +152,7 @@ export async function sendAgentRun(
     attributes: {
       'agent.name': options.agent ?? 'order_support',
       'session.id': 's-1',
+      ...(options.user === undefined ? {} : { 'user.id': options.user }),
       'input.value': options.input ?? 'Where is A-1?',
       'output.value': 'It is on its way.',
     },

@@ -1,4 +1,4 @@
-/** What a whole service does about judges and backends that are of no use. */
+/** A whole service with judges and backends that are of no use. */
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { otlpSink } from '../exporters/otlp-sink.ts';
@@ -10,9 +10,9 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await (one.stop?.() ?? one.close?.());
 });
 
-test('service: the last line of the log tells how many scores no backend has taken', async () => {
+test('service: the last line of the log counts the scores that no backend has taken', async () => {
   const lines: string[] = [];
-  // Nobody listens on port 1.
+  // Port 1 has no listener.
   const jury = await running('export: [{ to: span_events, endpoint: "http://127.0.0.1:1" }]\n', {
     logger: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }),
   });
@@ -67,7 +67,7 @@ test('service: a judge that answers nonsense is a failed verdict and never a sco
   expect(sample(page, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'tool_error' })).toBe(1);
 });
 
-test('service: at a sample rate of 0 nobody is asked, and the decision says so', async () => {
+test('service: at a sample rate of 0 no judge is asked, and the decision gives the reason', async () => {
   const judge = await chatServer(says('{}'));
   const jury = await running(taskCompletion(judge.baseUrl).replace('rate: 1', 'rate: 0'));
   open.push(judge, jury);

@@ -69,7 +69,7 @@ describe('a service without any configuration', () => {
     ]);
   });
 
-  test('service: it tells whether it lives and is ready, and refuses a page that comes under a foreign name', async () => {
+  test('service: it answers whether it lives and is ready, and refuses a page that comes under a foreign name', async () => {
     expect((await fetch(`${jury.console}/livez`)).status).toBe(200);
     expect((await fetch(`${jury.console}/readyz`)).status).toBe(200);
     expect((await fetch(`${jury.console}/`)).headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -83,7 +83,7 @@ describe('a service without any configuration', () => {
   });
 });
 
-test('service: verdicts go to the backend as one span of the agent’s own trace, and that span is left alone when it comes back', async () => {
+test('service: verdicts go to the backend as one span of the agent’s own trace, and that span is ignored when it comes back', async () => {
   const sink = await otlpSink();
   const jury = await running(`export: [ { to: span_events, endpoint: "${sink.url}" } ]`);
   open.push(sink, jury);
@@ -115,7 +115,7 @@ const taskCompletion = (baseUrl: string): string => `
 evaluators: [ tool_error, { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "say where the order is" ] } } ]
 judges: { main: { base_url: "${baseUrl}", model: small, api_key: secret } }`;
 
-test('service: a sampled run goes to a judge, and the verdict follows in a span of its own', async () => {
+test('service: a sampled run goes to a judge, and the verdict follows in a separate span', async () => {
   const sink = await otlpSink();
   const judge = await chatServer(says(JSON.stringify({ tasks: [{ number: 1, explanation: 'The reply says so.', completed: true }] })));
   const jury = await running(`${taskCompletion(judge.baseUrl)}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`);

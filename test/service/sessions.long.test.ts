@@ -1,4 +1,4 @@
-/** Sessions that are judged as a whole, in whole services: across kills, again after a later turn, and what is told of them. */
+/** Sessions that are judged as a whole, in whole services: across kills, again after a later turn, and in reports. */
 import { afterEach, expect, test } from 'vitest';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
@@ -55,7 +55,7 @@ function listOf(body: JsonObject, key: string): readonly JsonObject[] {
   return isJsonArray(list) ? list.filter(isJsonObject) : [];
 }
 
-/** By the turn that they stand with: the revision of the session and the score. */
+/** The revision of the session and the score, by the turn that has them. */
 async function verdicts(service: ServiceProcess): Promise<readonly string[]> {
   return (await service.runs())
     .flatMap((run) =>
@@ -137,7 +137,7 @@ test('sessions: turns of before and after a kill are judged together, once, when
   expect(rate).toMatchObject({ name: 'goal', uncovered: 0, balance: 1 });
 });
 
-test('sessions: those that are not chosen are passed over once, whatever turns come', async () => {
+test('sessions: those that are not chosen are passed over once, through all their turns', async () => {
   folder = serviceFolder();
   judge = await chatServer(says('{"explanation":"It was booked.","unmet":[],"label":"reached"}'));
   folder.configure(`judges: { main: { base_url: "${judge.baseUrl}", model: m } }

@@ -1,4 +1,4 @@
-/** A service that starts while the database of its store is away: it says so, takes nothing, and goes on by itself. */
+/** A service that starts while the database of its store is away: it reports that, takes nothing, and continues by itself. */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
@@ -115,7 +115,7 @@ for (const { name, says, prepare } of absences)
     expect(log.map(({ msg }) => msg)).toContain('the store is there, and the service starts');
   });
 
-test('a service that waits for its database stops when it is told to', async () => {
+test('a service that waits for its database stops at a signal', async () => {
   const { service: one, started, page, end } = await waiting(`postgres://test@127.0.0.1:${await freePort()}/nothing`);
   await eventually(() => answerOf(`${page}/readyz`), 'an answer of /readyz');
   end.abort();
@@ -129,7 +129,7 @@ test('a service does not wait for a database that a newer release has written', 
   await expect(started).rejects.toMatchObject({ code: 'STORE_UNUSABLE', message: expect.stringContaining('newer release') });
 });
 
-test('a service whose database goes away later goes on taking requests, and says what it lacks until the database is back', async () => {
+test('a service whose database goes away later still accepts requests, and names what it lacks until the database is back', async () => {
   const { hostname, port, pathname } = new URL(await emptyPostgres());
   const proxy = await tcpProxy({ host: hostname, port: Number(port) });
   const { started, page, otlp } = await waiting(`postgres://test@127.0.0.1:${proxy.port}${pathname}`);

@@ -1,4 +1,4 @@
-/** What a whole service keeps of spans: it can be scored again, and nothing is in it that the configuration forbids. */
+/** Spans that a whole service keeps: they can be scored again, and hold nothing that the configuration forbids. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function tokenOf(at: number): string {
 }
 
 let folders = 0;
-/** A store and a journal of their own, on disk. */
+/** A separate store and journal, on disk. */
 function places(content: string): { readonly yaml: string; readonly store: string } {
   const own = join(folder, String(++folders));
   return {
@@ -64,7 +64,7 @@ function objects(value: JsonValue | undefined): readonly JsonObject[] {
   return value as readonly JsonObject[];
 }
 
-/** Waits until so many spans are kept of a run, and gives it. */
+/** Waits until this many spans are kept of a run, and returns it. */
 function withSpans(service: Running, place: string, spans: number, token?: string): Promise<JsonObject> {
   return eventually(async () => {
     const answer = await get(service, `/runs/${place}`, token);
@@ -87,7 +87,7 @@ async function post(service: Running, spans: readonly Span[], encoding: 'protobu
   expect(status).toBe(200);
 }
 
-/** What `tracejury eval` says of each run in a file, by place. */
+/** Verdicts of `tracejury eval` on each run in a file, by place. */
 async function evaluated(file: string, config: string): Promise<ReadonlyMap<string, JsonObject>> {
   const said: string[] = [];
   expect(
@@ -108,7 +108,7 @@ async function evaluated(file: string, config: string): Promise<ReadonlyMap<stri
   );
 }
 
-/** The part of a verdict that stores and reports tell alike. */
+/** The part of a verdict that is alike in stores and reports. */
 function verdictText({ name, evaluator, status, explanation, details, parts, reason, score, passed, label, evidence }: JsonObject): string {
   const isScored = status === 'scored';
   const withParts =
@@ -147,7 +147,7 @@ async function send(service: Running, token: string, { folder: path, expected }:
   }
 }
 
-/** Turns of a session in traces of their own tell each other the definitions of tools: what one of them holds does not tell that. */
+/** Turns of a session in separate traces share the definitions of tools, and none of them shows that. */
 function isOneTrace(runs: readonly Run[]): boolean {
   return new Set(runs.map(({ traceId }) => traceId)).size === 1;
 }
@@ -162,7 +162,7 @@ const recordings = recordingsIn(join(import.meta.dirname, '../fixtures/recording
 const withLogs = recordings.filter(({ recording }) => recording.expected.files.some(({ kind }) => kind === 'logs'));
 const taken = [...new Set([...withLogs.slice(0, 3), ...recordings.filter((_one, at) => at % 9 === 0)])];
 
-/** What an evaluator has learnt from other runs is not in the spans of a run. */
+/** Knowledge that an evaluator has learnt from other runs is not in the spans of a run. */
 const learning = evaluators.filter(({ optionsSchema }) => JSON.stringify(optionsSchema).includes('"learn_when"')).map(({ id }) => id);
 
 test('stored spans: what is downloaded gets the verdicts that were stored, byte for byte', async () => {
@@ -186,7 +186,7 @@ test('stored spans: what is downloaded gets the verdicts that were stored, byte 
           .spans.filter((span) => span.traceId === traceId)
           .map((span) => span.spanId),
       ).size;
-      // Spans and records that came in requests of their own may make a second revision, whose spans are stored after the first.
+      // Spans and records in separate requests may make a second revision, whose spans are stored after the first.
       await eventually(async () => {
         const stored = await withSpans(service, `${place}?tenant=tenant-${at}`, spans, people);
         const { text } = await get(service, `/runs/${place}/otlp?tenant=tenant-${at}`, people);
@@ -207,7 +207,7 @@ const account = 'acct-778812';
 const hidden = `${mail} ${account}`;
 const originals = /anna|lee@|778812/;
 
-/** Hidden things wherever a span has room for a text. */
+/** Hidden texts in every place of a span with room for a text. */
 function telling(trace: number): readonly Span[] {
   const id = trace * 100;
   const resource = { 'service.name': `shop of ${mail}`, owner: hidden };
@@ -260,7 +260,7 @@ function telling(trace: number): readonly Span[] {
   ];
 }
 
-/** Every byte that lies in the store's files, and what is compressed in them, as it is. */
+/** Every byte of the store's files, and their compressed content, unchanged. */
 function storedTexts(at: string): readonly string[] {
   const db = new DatabaseSync(join(at, 'runs.db'));
   const blobs = [...db.prepare('select body as bytes from spans').all(), ...db.prepare('select body as bytes from blocks').all()].map(
@@ -341,7 +341,7 @@ test('stored spans: without rules the bytes are those that came', async () => {
   expect(said.join('\n')).toContain('no mailbox');
 });
 
-test('stored spans: of runs that pass nothing is kept, of those that fail everything, and what is not kept says why', async () => {
+test('stored spans: passed runs keep nothing, failed ones everything, and a missing one gives the reason', async () => {
   const service = await started(places('content: failed_and_sampled, content_sample: 0').yaml);
   const good = [
     agentSpan({ id: 1, trace: 7, agent: 'helper', input: 'q', output: 'a', start: 0, end: 9 }),

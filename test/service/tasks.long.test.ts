@@ -46,7 +46,7 @@ const spans = [
 const want = 0.5;
 const config = 'groups: { task_key: attributes.task.name }\n';
 
-test('tasks: the metrics page tells how directly the runs of a task went, and how many that were', async () => {
+test('tasks: the metrics page shows how directly the runs of a task went, and their number', async () => {
   const jury = await running(config);
   open.push(jury);
   expect(
@@ -92,7 +92,7 @@ async function evaluated(...words: readonly string[]): Promise<string> {
   return out.join('\n');
 }
 
-test('tasks: tracejury eval tells the same', async () => {
+test('tasks: tracejury eval shows the same', async () => {
   const { tasks } = JSON.parse(await evaluated('--format', 'json')) as Report;
   expect(tasks).toEqual([{ task: 'book', agent: 'a', runs: 3, convergence: want, share_on_optimal_path: 1 / 3, optimal_steps: 2 }]);
   expect(await evaluated()).toMatch(/^task +agent +runs +convergence +shortest way +on it\nbook +a +3 +0\.500 +2 +0\.333$/m);

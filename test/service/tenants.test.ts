@@ -1,4 +1,4 @@
-/** Several tenants on one service: what one sends moves no figure of another, and a token may see its own tenant alone. */
+/** Several tenants on one service: spans of one move no figure of another, and a token may see only its tenant. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jsonText, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const started = Date.now();
   const spans = Array.from({ length: honestRuns }, (_, at) => runOf(at + 1, { started, input: 'a good one' })).flat();
   await send('honest', spans);
-  // It claims to stand for 2^56 runs, and to be drawn whatever the rate.
+  // It claims to represent 2^56 runs, and to be drawn at any rate.
   await send('hostile', runOf(500, { started, input: 'a bad one', traceState: 'ot=rv:ffffffffffffff;th:ffffffffffffff' }));
   await eventually(
     async () =>
@@ -83,7 +83,7 @@ async function metrics(): Promise<string> {
   return await (await asked('people', '/metrics')).text();
 }
 
-test('tenants: a run that claims to stand for all others has a bounded part of the rate of all tenants, and the answer says so', async () => {
+test('tenants: a run that claims to represent all others has a bounded part of the rate of all tenants, and the answer admits it', async () => {
   const { rates, upstream } = await get('people', '/rates?by=tenant');
   const [all, ...each] = rates ?? [];
   expect(all).toMatchObject({ name: 'done', tenant: null, weights: { capped: 1 }, rate: { n: honestRuns + 1 } });
@@ -96,7 +96,7 @@ test('tenants: a run that claims to stand for all others has a bounded part of t
   expect(sample(await metrics(), 'tracejury_sampling_raised_total')).toBe(1);
 });
 
-test('tenants: figures are told of one tenant alone where it is named', async () => {
+test('tenants: figures are about one tenant only where it is named', async () => {
   const ofTenant = async (tenant: string) => ({
     rate: ((await get('people', `/rates?tenant=${tenant}`)).rates ?? []).map(({ rate, tenant: of }) => [of, (rate as JsonObject)['point']]),
     counts: ((await get('people', `/summary?tenant=${tenant}&evaluator=done&bucket=day`)).summary ?? []).map(({ verdict, count }) => [
@@ -114,7 +114,7 @@ test('tenants: figures are told of one tenant alone where it is named', async ()
   expect(await ofTenant('')).toMatchObject({ counts: [], tools: [] });
 });
 
-test('tenants: a token that sees its own tenant is told of no other, on any path', async () => {
+test('tenants: a token that sees one tenant gets nothing of another, on any path', async () => {
   const counts = ((await get('honest', '/summary?evaluator=done&bucket=day')).summary ?? []).map(({ verdict }) => verdict);
   expect(counts).toEqual(['pass']);
   expect((await get('honest', '/rates')).rates).toMatchObject([{ tenant: 'honest', rate: { point: 1 }, weights: { capped: 0 } }]);
@@ -156,7 +156,7 @@ test('tenants: a token that sees its own tenant is told of no other, on any path
   ).toBe(401);
 });
 
-test('tenants: result metrics have them as a label, and rates are told of each', async () => {
+test('tenants: result metrics have them as a label, and each has rates', async () => {
   const page = await metrics();
   for (const [tenant, count] of [
     ['honest', honestRuns],

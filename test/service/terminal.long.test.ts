@@ -1,4 +1,4 @@
-/** What a person sees on a terminal: the real process, on a pseudo-terminal of util-linux's `script`. */
+/** The output on a terminal: the real process, on a pseudo-terminal of util-linux's `script`. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

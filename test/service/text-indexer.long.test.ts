@@ -1,4 +1,4 @@
-/** What a whole service finds by the index of stored texts. */
+/** Runs that a whole service finds by the index of stored texts. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { eventually, running, sample, sendAgentRun } from './running.ts';
@@ -19,7 +19,7 @@ test('text indexer: a service finds words of stored texts, and none that redacti
   expect(sample(await service.metrics(), 'tracejury_store_indexed_total')).toBe(1);
 });
 
-test('text indexer: a service that indexes nothing says so', async () => {
+test('text indexer: a service that indexes nothing answers that', async () => {
   const service = await running('store: { url: "memory:", search: false }\n');
   onTestFinished(() => service.stop());
   const response = await fetch(`${service.console}/api/v1/runs?text=refund`);

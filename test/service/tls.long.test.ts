@@ -38,7 +38,7 @@ async function started(
   return running.start();
 }
 
-test('service: over TLS, every address says so, and is answered there', async () => {
+test('service: over TLS, every address begins with https, and is answered there', async () => {
   const { otlpHttp, otlpGrpc, console: page } = await started(oneWay);
   expect([otlpHttp, otlpGrpc, page].map((address) => address.replace(/\d+$/, '0'))).toEqual([
     'https://127.0.0.1:0',
@@ -92,7 +92,7 @@ test('service: certificates that are renewed are served to new connections by ev
   expect(await post(otlpHttp, { ...knownClient, rejectUnauthorized: false })).toBe(200);
 });
 
-/** Whose certificate is shown to somebody who connects. */
+/** The owner of the certificate that a client gets. */
 async function subjectAt(address: string): Promise<string> {
   const { hostname: host, port } = new URL(address);
   const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'], ...clientOnly });

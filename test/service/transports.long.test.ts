@@ -42,7 +42,7 @@ test.each(cases)('service: the verdicts on %s are the same over HTTP and gRPC', 
   expect(grpc).toEqual(http);
 });
 
-/** The spans that carry them, as they reach a backend: their ids tell the verdicts, and nothing on them tells when they were made. */
+/** The spans that carry them, as a backend gets them: their ids identify the verdicts, and nothing on them shows when they were made. */
 async function verdicts(name: string, send: Send, taken: unknown): Promise<readonly unknown[]> {
   const sink = await otlpSink();
   // Everything is scored when the service stops, and nothing before.

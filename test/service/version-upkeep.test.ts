@@ -12,7 +12,7 @@ const startMs = 1_795_651_200_000;
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 
 interface Options {
-  /** What one step takes. */
+  /** The work of one step. */
   readonly stepMs?: number;
   readonly mayWork?: boolean;
 }
@@ -67,7 +67,7 @@ test('a look sums what has changed, however old it is', async () => {
   expect(await counted()).toBe(21);
 });
 
-test('with more changes than a look has steps for, it sums the last two hours and says that some are left', async () => {
+test('with more changes than a look has steps for, it sums the last two hours and reports that some are left', async () => {
   const { upkeep, runs, counted } = await upkeepOf();
   await runs(minuteMs, hourMs, ...agesOf(40, 3 * hourMs));
   expect(await upkeep.refresh()).toBe(false);
@@ -128,7 +128,7 @@ test.each([
   const task = upkeep.start();
   onTestFinished(() => task.stop());
   await rest.wakeAll();
-  // The rest of a minute comes between two rounds alone.
+  // The rest of a minute comes only between two rounds.
   while (rest.slept.filter((ms) => ms === minuteMs).length < 2) {
     await rest.wakeOf(30);
     await settled();

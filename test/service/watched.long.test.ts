@@ -1,4 +1,4 @@
-/** A configuration that changes on the disk, however that is done: the service takes it without being told. */
+/** A configuration that changes on the disk, in every way: the service notices by itself. */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,9 +24,9 @@ function yaml(more: string): string {
 }
 
 interface Watched {
-  /** How often it was read again with this outcome. */
+  /** Number of reloads with this outcome. */
   read(outcome: 'applied' | 'unchanged' | 'refused'): Promise<number>;
-  /** Waits for so many. */
+  /** Waits for this number. */
   until(outcome: 'applied' | 'unchanged' | 'refused', times: number): Promise<void>;
   /** The names of the evaluators that score a run which is sent now. */
   names(agent: string): Promise<readonly string[]>;
@@ -76,7 +76,7 @@ test('watched: a file that is written, put in another’s place, taken away and 
   writeFileSync(file, yaml('evaluators: [ { use: tool_error, name: written } ]'));
   await jury.until('applied', 1);
   expect(await jury.names('second')).toEqual(['written']);
-  // As editors do, so that nobody reads half a file.
+  // As editors do, so that no reader gets half a file.
   writeFileSync(`${file}.new`, yaml('evaluators: [ { use: tool_error, name: renamed } ]'));
   renameSync(`${file}.new`, file);
   await jury.until('applied', 2);

@@ -44,6 +44,7 @@ export interface AgentSpans {
   readonly models: readonly Node[];
   readonly family: {
     readonly sessionId: string | undefined;
+    readonly userId: string | undefined;
     /** The first request and the last one, also of an agent that this one handed over to. */
     readonly firstModel: Node | undefined;
     readonly lastModel: Node | undefined;
@@ -57,7 +58,7 @@ interface Bounds {
 }
 
 export function agentTrace(
-  { scope, outer, own, all, models, family: { sessionId, firstModel: firstOfAll, lastModel } }: AgentSpans,
+  { scope, outer, own, all, models, family: { sessionId, userId, firstModel: firstOfAll, lastModel } }: AgentSpans,
   { calls: found, answer }: Pick<ToolCallsOf, 'calls' | 'answer'>,
   { startUnixNano, endUnixNano }: Bounds,
 ): AgentTrace {
@@ -94,6 +95,7 @@ export function agentTrace(
   const model = pick(models, 'model') ?? pick(outer, 'model') ?? pick(own.filter(passesCallsOn), 'model');
   if (model !== undefined) trace.model = model;
   if (sessionId !== undefined) trace.sessionId = sessionId;
+  if (userId !== undefined) trace.userId = userId;
   const modelCalls = withAgentSum(models.map(modelCall), {
     models,
     own,

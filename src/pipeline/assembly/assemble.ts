@@ -126,6 +126,7 @@ interface Context {
 interface Family {
   lastArrivedMs: number;
   sessionId: string | undefined;
+  userId: string | undefined;
   /** When the last request to a model, or the agent's span, ended. Other services may have other clocks. */
   endUnixNano: bigint;
   /** Spans whose parent has not arrived. */
@@ -146,6 +147,7 @@ function addParts(scope: AgentScope, parent: RunKey | undefined, context: Contex
   const family: Family = {
     lastArrivedMs: 0,
     sessionId: undefined,
+    userId: userOn([...outer, ...models.slice(0, 1)]),
     endUnixNano: greatest(scope.node === undefined ? all : [scope.node, ...models]),
     strays: all.filter(waitsForParent),
     firstModel: models[0],
@@ -166,17 +168,33 @@ function addParts(scope: AgentScope, parent: RunKey | undefined, context: Contex
     addSubFamily(family, inner, sub.via === 'tool');
     if (inner.endUnixNano > family.endUnixNano && isSameService(sub.node, scope.node)) family.endUnixNano = inner.endUnixNano;
   }
-  if (parent === undefined) family.sessionId ??= sessionAbove(outer.at(-1));
+  if (parent === undefined) family.sessionId ??= sessionOn(nodesAbove(outer.at(-1)));
+  // A sub-agent works for the user of the agent that called it.
+  family.userId ??= userOn(nodesAbove(outer.at(-1)));
   return family;
 }
 
-/** Limit of spans above an agent that are searched for the session. */
+/** Limit of spans above an agent that are searched for the session and the user. */
 const spansUpMax = 32;
 
-/** The session that a span around the agent names, such as the one of the request that the application serves. */
-function sessionAbove(node: Node | undefined): string | undefined {
-  for (let [at, up] = [node?.parent, 0]; at !== undefined && up < spansUpMax; [at, up] = [at.parent, up + 1]) {
-    const found = at.reading.facts.sessionId ?? firstId(at.span, keyEvidenceOf(at.span), 'sessionId');
+/** Spans around the agent, such as the one of the request that the application serves; the nearest first. */
+function nodesAbove(node: Node | undefined): readonly Node[] {
+  const above: Node[] = [];
+  for (let at = node?.parent; at !== undefined && above.length < spansUpMax; at = at.parent) above.push(at);
+  return above;
+}
+
+function sessionOn(nodes: readonly Node[]): string | undefined {
+  for (const { span, reading } of nodes) {
+    const found = reading.facts.sessionId ?? firstId(span, keyEvidenceOf(span), 'sessionId');
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function userOn(nodes: readonly Node[]): string | undefined {
+  for (const { span } of nodes) {
+    const found = firstId(span, keyEvidenceOf(span), 'userId');
     if (found !== undefined) return found;
   }
   return undefined;
@@ -185,6 +203,7 @@ function sessionAbove(node: Node | undefined): string | undefined {
 function addSubFamily(family: Family, sub: Family, isTool: boolean): void {
   family.lastArrivedMs = Math.max(family.lastArrivedMs, sub.lastArrivedMs);
   family.sessionId ??= sub.sessionId;
+  family.userId ??= sub.userId;
   for (const stray of sub.strays) family.strays.push(stray);
   if (isTool) return;
   family.firstModel ??= sub.firstModel;

@@ -6,9 +6,9 @@ import { identityText, isLongIdentity } from '../../model/identity-text.ts';
 export function withBoundedNames(run: Run, redacted: (text: string) => string = (text) => text): Run {
   const { trace, service, serviceVersion } = run;
   const isLong = (text: string | undefined): boolean => text !== undefined && isLongIdentity(text);
-  const { agent, sessionId, model, toolCalls, toolDefinitions, modelCalls, subAgents } = trace;
+  const { agent, sessionId, userId, model, toolCalls, toolDefinitions, modelCalls, subAgents } = trace;
   const hasLong =
-    [agent, sessionId, model, service, serviceVersion].some(isLong) ||
+    [agent, sessionId, userId, model, service, serviceVersion].some(isLong) ||
     toolCalls.some(({ name, toolId }) => isLong(name) || isLong(toolId)) ||
     toolDefinitions.some(({ name }) => isLong(name)) ||
     modelCalls.some((call) => isLong(call.model)) ||
@@ -21,7 +21,7 @@ export function withBoundedNames(run: Run, redacted: (text: string) => string = 
     ...Object.fromEntries(names.flatMap((name) => (typeof of[name] === 'string' ? [[name, cut(of[name])]] : []))),
   });
   const bounded: AgentTrace = {
-    ...withCut(trace, 'agent', 'sessionId', 'model'),
+    ...withCut(trace, 'agent', 'sessionId', 'userId', 'model'),
     toolCalls: toolCalls.map((call) => withCut(call, 'name', 'toolId')),
     toolDefinitions: toolDefinitions.map((definition) => withCut(definition, 'name')),
     modelCalls: modelCalls.map((call) => withCut(call, 'model')),

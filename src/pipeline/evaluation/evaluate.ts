@@ -9,13 +9,13 @@ import type { Mutable } from '../../model/mutable.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import { wire } from '../../model/attributes.ts';
 import { sampledBy, type SampledBy, targetKey, runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
-import type { Clock } from '../../model/clock.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunExpression } from './run-expression.ts';
 import { unpaced, type Paced, sampleDecision, raisedRate, leastRate, type Raise } from './sampling.ts';
 import type { Panel } from '../jury/jury-panel.ts';
 import { factsOf } from './run-facts.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 /** A configured evaluator with the runs that it is for. */
 export interface PlannedEvaluator {
@@ -67,10 +67,8 @@ interface Evaluated {
   readonly isRaised?: true;
 }
 
-interface EvaluateWith {
+interface EvaluateWith extends Pick<Context, 'clock' | 'telemetry'> {
   readonly context: EvaluationContext;
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
   /** Omitted when there are no budgets. */
   readonly pace?: Pace;
   /** The least probability of a sampler before the service that is believed; left out: `upstreamProbabilityMin`. */
@@ -236,7 +234,7 @@ export function recordDuration(telemetry: Telemetry, { key, evaluatorKind, verdi
 }
 
 /** Errors read `word: sentence`; only the word is fit for a label. */
-function errorWord(error: string): string {
+export function errorWord(error: string): string {
   return /^\w+/.exec(error)?.[0] ?? 'unknown';
 }
 

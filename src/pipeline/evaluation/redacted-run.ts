@@ -11,6 +11,7 @@ import type { Verdict } from '../../model/verdict.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
 import { changedRequests } from '../jury/judge-driver.ts';
 import type { ToJudge } from './evaluate.ts';
+import { runFaults } from './run-faults.ts';
 
 export interface RedactedRun {
   readonly run: Run;
@@ -21,17 +22,19 @@ export interface RedactedRun {
 }
 
 export function redactedRun(run: Run, redaction: Redaction | undefined): RedactedRun {
-  if (redaction === undefined) return { run, item: (item) => ({ run, ...item }), work: (work) => work, verdict: (verdict) => verdict };
+  if (redaction === undefined)
+    return { run, item: (item) => withFaults({ run, ...item }), work: (work) => work, verdict: (verdict) => verdict };
   const redacted = redaction.run(run);
   const { expected } = redacted.run;
   return {
     run: redacted.run,
-    item: ({ evaluations, decisions, ...item }) => ({
-      ...item,
-      run: redacted.run,
-      evaluations: evaluations.map(redacted.evaluation),
-      decisions: decisions.map(redacted.decision),
-    }),
+    item: ({ evaluations, decisions, ...item }) =>
+      withFaults({
+        ...item,
+        run: redacted.run,
+        evaluations: evaluations.map(redacted.evaluation),
+        decisions: decisions.map(redacted.decision),
+      }),
     work: (work) => ({
       ...work,
       expected: expected === undefined ? {} : readExpectation(expected).expectation,
@@ -39,6 +42,11 @@ export function redactedRun(run: Run, redaction: Redaction | undefined): Redacte
     }),
     verdict: redacted.verdict,
   };
+}
+
+function withFaults(item: ScoredRun): ScoredRun {
+  const faults = runFaults(item.run, item.evaluations);
+  return faults.length === 0 ? item : { ...item, faults };
 }
 
 /** The request is written from a redacted run; where pieces of it have been put together, they are searched once more. */

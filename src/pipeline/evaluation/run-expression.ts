@@ -189,7 +189,7 @@ function readFactor(reader: Reader, depth: number): RunExpression {
   if (token.kind !== 'word' || isKeyword(token, 'and') || isKeyword(token, 'or'))
     return breakOff(
       reader,
-      token.kind === 'sign' && token.text === '!' ? 'is no sign' : 'stands where a name is expected',
+      token.kind === 'sign' && token.text === '!' ? 'is not a sign' : 'is found where a name is expected',
       token.text === '!' ? 'Write not.' : forms,
     );
   return readComparison(reader, token);
@@ -213,7 +213,7 @@ function readComparison(reader: Reader, name: Token): RunExpression {
     const todo = (sign?.kind === 'sign' ? (signsMeant[sign.text] ?? joinsMeant[sign.text]) : undefined) ?? orderForms;
     return sign === undefined
       ? breakOff(reader, `is compared with nothing`, forms, name)
-      : breakOff(reader, `is no comparison of ${name.text}`, todo);
+      : breakOff(reader, `is not a comparison of ${name.text}`, todo);
   }
   reader.at++;
   const value = reader.tokens[reader.at];
@@ -324,7 +324,7 @@ function ofNumber({ faults }: Reader, { name, place, sign, value }: Compared<Num
   const verdict = verdictWords.find((word) => word === value.text.toLowerCase());
   faults.push({
     column: value.column,
-    problem: `${shown(value)} is no ${what}`,
+    problem: `${shown(value)} is not a ${what}`,
     todo:
       verdict !== undefined && 'evaluator' in place
         ? `Write ${place.evaluator}.verdict ${sign === '!=' ? '!=' : '='} ${verdict}.`
@@ -342,7 +342,7 @@ function ofText({ faults }: Reader, { name, place, sign, value, at }: Compared<T
     const guess = didYouMean(value.text, verdictWords);
     faults.push({
       column: value.column,
-      problem: `${shown(value)} is no verdict`,
+      problem: `${shown(value)} is not a verdict`,
       todo: guess === undefined ? `Write one of ${verdictWords.join(', ')}.` : `Did you mean ${guess}?`,
     });
     return nothing;

@@ -1,6 +1,6 @@
 /**
  * Runs as turns of sessions that are judged as a whole. A hash of the session's id decides whether it is judged, once, when its first turn closes: a
- * later turn, at another pace of the budget, must not change the probability with which it was chosen. Decision 42.
+ * later turn, at another pace of the budget, must not change the probability with which it was chosen. Decision 21.
  */
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';

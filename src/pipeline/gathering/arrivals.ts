@@ -4,11 +4,9 @@
  */
 import { takesEvent, type Collector } from '../../../collectors/collector.ts';
 import { wire } from '../../model/attributes.ts';
-import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { MemoryReference } from '../../model/ingest.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { isRoot } from '../assembly/span-tree.ts';
 import type { GroupLimits } from './close-policy.ts';
 import type { Eviction } from './eviction.ts';
@@ -18,10 +16,9 @@ import type { RoleDetection } from './role-detection.ts';
 import type { ScanPlanner } from './scan-planner.ts';
 import type { Joining } from './trace-joining.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-interface ArrivalDeps {
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
+interface ArrivalDeps extends Pick<Context, 'clock' | 'telemetry'> {
   readonly limits: GroupLimits;
   readonly collectors: () => readonly Collector[];
   readonly traces: TraceTable;

@@ -37,6 +37,8 @@ export interface Eviction {
   bytes(): number;
   /** Bytes of the traces that are not done. */
   openBytes(): number;
+  /** Traces that are not done. */
+  openTraces(): number;
 }
 
 export function eviction({ limits, clock, traces, gone, evict }: EvictionDeps): Eviction {
@@ -108,5 +110,6 @@ export function eviction({ limits, clock, traces, gone, evict }: EvictionDeps): 
     },
     bytes: () => bytes,
     openBytes: () => bytes - closedBytes,
+    openTraces: () => traces.size() - closed.size,
   };
 }

@@ -28,8 +28,7 @@ import { roleDetection } from './role-detection.ts';
 import { traceCloser } from './trace-closer.ts';
 import { tenantOf, traceIdOf, traceTable, type Trace } from './trace-table.ts';
 import { collectorsInForce, type Collector } from '../../../collectors/collector.ts';
-import type { Clock } from '../../model/clock.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 export function gathering(options: GatheringOptions): Gathering {
   const { clock, telemetry, limits = defaultGroupLimits } = options;
@@ -134,6 +133,7 @@ export function gathering(options: GatheringOptions): Gathering {
     isOldestActive: memory.isOldestActive,
     bytes: memory.bytes,
     openBytes: memory.openBytes,
+    openTraces: memory.openTraces,
     traces: traces.size,
   };
 }
@@ -177,13 +177,13 @@ export interface Gathering extends Reopening {
   readonly bytes: () => number;
   /** Bytes of the traces that are not done. */
   readonly openBytes: () => number;
+  /** Traces that are not done. The others wait for late spans. */
+  readonly openTraces: () => number;
   readonly traces: () => number;
 }
 
-export interface GatheringOptions extends GatheringSettings {
+export interface GatheringOptions extends GatheringSettings, Pick<Context, 'clock' | 'telemetry'> {
   readonly collectors: readonly Collector[];
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
   /** Memory of the bodies that hold spans; without it, spans of closed traces are copied out of the bodies. */
   readonly bodies?: { readonly usedBytes: () => number };

@@ -10,10 +10,8 @@
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
  */
 import type { Completeness, Run } from '../../model/agent-trace.ts';
-import type { Clock } from '../../model/clock.ts';
 import { deadlines } from '../../runtime/deadline-queue.ts';
 import { runSteps, type Steps } from '../../runtime/cooperative.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { assembling, type Draft } from '../assembly/assemble.ts';
 import { offeredTools, type SessionTools } from '../assembly/session-tool-definitions.ts';
 import type { Reading } from '../assembly/span-facts.ts';
@@ -30,10 +28,9 @@ import type { Pending, Scan, ScanPlanner, ScanProgress, ScanResult } from './sca
 import { scanScheduler } from './scan-scheduler.ts';
 import type { Joining } from './trace-joining.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-interface CloserDeps {
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
+interface CloserDeps extends Pick<Context, 'clock' | 'telemetry'> {
   readonly settings: () => InForce;
   readonly traces: TraceTable;
   readonly memory: Eviction;

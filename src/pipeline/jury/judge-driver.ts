@@ -34,11 +34,11 @@ export function askOf(judge: Respondent, call?: Call): Ask {
     switch (request.kind) {
       case undefined:
       case 'ask':
-        return (await judge.ask?.(request, note)) ?? { kind: 'failed', error: 'no_judge: nobody answers questions here' };
+        return (await judge.ask?.(request, note)) ?? { kind: 'failed', error: 'no_judge: no judge answers questions here' };
       case 'embed':
-        return (await judge.embed?.(request, note)) ?? { kind: 'failed', error: 'no_embeddings: nobody embeds texts here' };
+        return (await judge.embed?.(request, note)) ?? { kind: 'failed', error: 'no_embeddings: no client embeds texts here' };
       case 'call':
-        return (await call?.(request)) ?? { kind: 'failed', error: 'no_calls: nobody calls endpoints here' };
+        return (await call?.(request)) ?? { kind: 'failed', error: 'no_calls: no client calls endpoints here' };
       default:
         return unreachable(request);
     }

@@ -6,6 +6,7 @@ import type { Verdict } from '../../model/verdict.ts';
 import { type Escalation, type Slot, quorumOf } from './jury-panel.ts';
 import type { AskEnd } from './judge-driver.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { errorWord } from '../evaluation/evaluate.ts';
 
 export interface Ballot extends Slot {
   readonly end: AskEnd;
@@ -147,22 +148,18 @@ function incomplete(ballots: readonly Ballot[], verdicts: readonly Verdict[]): V
         end.kind !== 'judged'
           ? [`${judge}: ${end.reason}`]
           : end.verdict.kind === 'failed'
-            ? [`${judge}: ${firstWord(end.verdict.error)}`]
+            ? [`${judge}: ${errorWord(end.verdict.error)}`]
             : [],
       ),
     ),
   ];
-  const told = `${given} of ${ballots.length} votes were given, and ${quorumOf(ballots.length)} are needed (${because.join(', ')})`;
+  const votes = `${given} of ${ballots.length} votes were given, and ${quorumOf(ballots.length)} are needed (${because.join(', ')})`;
   return {
     kind: 'failed',
-    error: `jury_incomplete: ${told}`,
-    explanation: verdicts.some(({ explanation }) => explanation !== '') ? `The judges came to no verdict: ${told}.` : '',
+    error: `jury_incomplete: ${votes}`,
+    explanation: verdicts.some(({ explanation }) => explanation !== '') ? `The judges reached no verdict: ${votes}.` : '',
     details: {},
   };
-}
-
-function firstWord(error: string): string {
-  return /^\w+/.exec(error)?.[0] ?? 'unknown';
 }
 
 /** The verdict of a jury: that of one of its judges, with an account of who said what, who decided and why, and what it cost. */

@@ -3,12 +3,9 @@
  * and one that is refused stays away for a second at least.
  */
 import type { HeldRequests, HoldEnd, HoldRequest } from '../../model/ingest.ts';
-import type { Sleep } from '../../model/clock.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-export interface HeldRequestsOptions {
-  readonly sleep: Sleep;
-  readonly telemetry: Telemetry;
+export interface HeldRequestsOptions extends Pick<Context, 'sleep' | 'telemetry'> {
   readonly requestsMax: number;
   /** Longest time that a request is held. */
   readonly holdMs?: number;

@@ -4,8 +4,7 @@
  *
  * A level is entered at once and left late: when every strain has stayed below its `leaveShare` of the bounds of the level for `calmMs`.
  */
-import type { Clock } from '../../model/clock.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 /** In the order of what they give up. */
 export const loadSheddingLevels = ['calm', 'shed_judges', 'shed_content', 'refuse'] as const;
@@ -25,15 +24,10 @@ export interface LoadShedding {
   refusesAll(): boolean;
 }
 
-export interface LoadSheddingOptions {
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
-}
-
 /** How long strains must have been lower, for a level to be left. */
 export const calmMs = 500;
 
-export function loadShedding({ clock, telemetry }: LoadSheddingOptions): LoadShedding {
+export function loadShedding({ clock, telemetry }: Pick<Context, 'clock' | 'telemetry'>): LoadShedding {
   let level = 0;
   let cause: PressureName | undefined;
   let burden = 0;

@@ -70,7 +70,7 @@ function notice(
     ...about,
     missing,
     lookedForIn: placesOf(missing, run.dialects).slice(0, placesMax),
-    todo: missingDataOf(missing, run.dialects) ?? 'docs/reference/dialects.md says which attributes are read.',
+    todo: missingDataOf(missing, run.dialects) ?? 'docs/reference/dialects.md lists the attributes that are read.',
     message: `evaluators skip the first runs of an agent: their spans carry no ${lackTexts[missing].replace(/^the /, '')}`,
   };
 }

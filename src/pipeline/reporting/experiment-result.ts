@@ -1,24 +1,31 @@
 /** A scored run as the result of an example of an experiment. */
 import { createHash } from 'node:crypto';
+import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
+import { cut, finalText, inputText } from '../../../evaluators/judging/judge-input.ts';
 import { numberOf } from '../../../evaluators/matching/rational.ts';
 import { callCosts, type PriceTable } from '../../../evaluators/pricing/prices.ts';
 import { type AgentTrace, type Run, runErrorText } from '../../model/agent-trace.ts';
-import type { AgentFacts, ExperimentResult, ResultError, ResultVerdict } from '../../model/experiment.ts';
+import type { AgentFacts, ExperimentEvaluator, ExperimentResult, ResultError, ResultVerdict } from '../../model/experiment.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { type Verdict, verdictWord } from '../../model/verdict.ts';
+import { present } from '../../model/present.ts';
+
+export function experimentEvaluator({ name, evaluator: { id, version }, threshold }: ConfiguredEvaluator): ExperimentEvaluator {
+  return { name, evaluator: id, version, threshold };
+}
 
 /** Digits of a hash: enough to distinguish the prompts of a project. */
 const hashDigits = 16;
 
 export function agentFacts({ trace, serviceVersion }: Pick<Run, 'serviceVersion'> & { readonly trace: AgentTrace }): AgentFacts {
   const model = trace.model ?? trace.modelCalls.find((call) => call.model !== undefined)?.model;
-  return {
-    ...(trace.agent === undefined ? {} : { agent: trace.agent }),
-    ...(serviceVersion === undefined ? {} : { version: serviceVersion }),
-    ...(model === undefined ? {} : { model }),
-    ...(trace.systemPrompt === undefined ? {} : { promptHash: hashOf(trace.systemPrompt) }),
-    ...(trace.toolDefinitions.length === 0 ? {} : { toolsHash: toolsHash(trace) }),
-  };
+  return present({
+    agent: trace.agent,
+    version: serviceVersion,
+    model,
+    promptHash: trace.systemPrompt === undefined ? undefined : hashOf(trace.systemPrompt),
+    toolsHash: trace.toolDefinitions.length === 0 ? undefined : toolsHash(trace),
+  });
 }
 
 function toolsHash({ toolDefinitions }: AgentTrace): string {
@@ -47,11 +54,7 @@ export function usageOf(traces: readonly AgentTrace[], prices: PriceTable): Usag
     costs.length === 0 || costs.some(({ kind }) => kind !== 'priced')
       ? undefined
       : costs.reduce((all, one) => all + (one.kind === 'priced' ? numberOf(one.amount) : 0), 0);
-  return {
-    ...(input === undefined ? {} : { inputTokens: input }),
-    ...(output === undefined ? {} : { outputTokens: output }),
-    ...(cost === undefined ? {} : { cost }),
-  };
+  return present({ inputTokens: input, outputTokens: output, cost });
 }
 
 const inputChars = 160;
@@ -70,14 +73,26 @@ export function inputExcerpt(input: JsonValue, redacted: (text: string) => strin
   return line.length > inputChars ? `${line.slice(0, inputChars - 1).toWellFormed()}…` : line;
 }
 
+/** Limit of each text. */
+const textCharsMax = 8_000;
+
+/** `trace` and `given`, the input of the example, are redacted. Without an input or a final response there is nothing to compare. */
+export function textsOf(trace: AgentTrace, given = ''): Pick<ExperimentResult, 'texts'> {
+  const [input, response] = [inputText(trace).trim() === '' ? given : inputText(trace), finalText(trace)];
+  if (input.trim() === '' || response.trim() === '') return {};
+  return { texts: { input: cut(input, textCharsMax).toWellFormed(), response: cut(response, textCharsMax).toWellFormed() } };
+}
+
 export function resultVerdict({
   name,
   evaluator,
   verdict,
+  faults = [],
 }: {
   readonly name: string;
   readonly evaluator: string;
   readonly verdict: Verdict;
+  readonly faults?: ResultVerdict['faults'];
 }): ResultVerdict {
   const word = verdictWord(verdict);
   return {
@@ -88,6 +103,7 @@ export function resultVerdict({
     label: verdict.kind === 'scored' && verdict.label !== '' ? verdict.label : word,
     explanation: verdict.explanation,
     ...(verdict.kind === 'skipped' ? { reason: verdict.reason } : verdict.kind === 'failed' ? { reason: verdict.error } : {}),
+    ...(faults.length === 0 ? {} : { faults }),
   };
 }
 

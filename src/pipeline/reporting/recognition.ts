@@ -210,7 +210,7 @@ function plain(text: string): string {
 export function noticeOf(one: Unrecognised): UnrecognisedNotice {
   const missing =
     one.dialects.length === 0
-      ? 'No span says in a known dialect that it is an agent, a model call or a tool call, as gen_ai.operation.name, openinference.span.kind or traceloop.span.kind would.'
+      ? 'No span is marked in a known dialect as an agent, a model call or a tool call, as gen_ai.operation.name, openinference.span.kind or traceloop.span.kind would.'
       : `Its spans are known (${one.dialects.join(', ')}), and none is an agent, a model call or a tool call.`;
   return {
     ...one,

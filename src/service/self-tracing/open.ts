@@ -4,13 +4,11 @@ import type { Config } from '../../config/config.ts';
 import { environmentPairs } from '../../config/entries/address.ts';
 import type { Environment } from '../../config/document.ts';
 import { wire } from '../../model/attributes.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { clock, sleep } from '../node-runtime.ts';
 import { noSelfTracing, selfTracing, type SelfTracing, type SelfTracingOptions } from './self-tracing.ts';
+import type { TaskContext } from '../../telemetry/context.ts';
 
-export interface SelfTracingDeps {
-  readonly telemetry: Telemetry;
-  readonly onFault: (error: unknown) => void;
+export interface SelfTracingDeps extends Pick<TaskContext, 'telemetry' | 'onFault'> {
   readonly isOpen: SelfTracingOptions['isOpen'];
 }
 

@@ -14,20 +14,16 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { Config } from '../../config/config.ts';
 import { wire } from '../../model/attributes.ts';
-import type { Clock, Sleep } from '../../model/clock.ts';
 import { scopeName } from '../../otlp/write/outgoing-items.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
 import { logThrottle } from '../../runtime/throttled-log.ts';
 import type { OwnSpan, SpanSink } from './self-tracing.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-export interface SdkSinkOptions {
+export interface SdkSinkOptions extends Context {
   readonly traces: NonNullable<Config['ownTraces']>;
   /** Resource attributes beside `service.name`, from `OTEL_RESOURCE_ATTRIBUTES`. */
   readonly resource: { readonly [name: string]: string };
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   /** Called when spans could not be sent, at most once a minute. */
   readonly onFault: (error: unknown) => void;
   /** Default: OTLP over HTTP, configured by `traces`. */

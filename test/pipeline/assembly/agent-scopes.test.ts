@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
     runs: ['2: a []', '3: b []'],
   },
   {
-    name: 'two agents beside each other, of which one names the other as the one that takes over, are one run',
+    name: 'two agents beside each other are one run when one names the other as the one that takes over',
     spans: [
       span({ id: 1 }),
       agentSpan({ id: 2, parent: 1, agent: 'a' }),
@@ -42,7 +42,7 @@ const cases: readonly Case[] = [
     runs: ['2: a [] > b via handoff', '4: b [f] under 2'],
   },
   {
-    name: 'one that hands over to somebody else has no part in the other',
+    name: 'one that hands over to a third has no part in the other',
     spans: [
       span({ id: 1 }),
       agentSpan({ id: 2, parent: 1, agent: 'a' }),
@@ -62,7 +62,7 @@ const cases: readonly Case[] = [
       ['the same question is a stage of its work', 'q', 'a2', ['1: none [f g]']],
     ] as const
   ).map(([what, input, output, runs]): Case => ({
-    name: `an agent without a name, whose method stands beside that of the one around it, for ${what}`,
+    name: `an agent without a name, whose method is beside that of the one around it, for ${what}`,
     spans: [
       span({ id: 1, name: 'shop.agent.run_sync', attributes: { 'acme.kind': 'agent', 'acme.input': 'q', 'acme.output': 'a' } }),
       span({ id: 3, parent: 1, name: 'shop.agent.run', attributes: { 'acme.kind': 'agent', 'acme.input': input, 'acme.output': output } }),
@@ -72,7 +72,7 @@ const cases: readonly Case[] = [
     runs,
   })),
   {
-    name: 'an outermost agent that tells nothing and starts one other is its wrapper',
+    name: 'an outermost agent without content that starts one other is its wrapper',
     spans: [
       agentSpan({ id: 1, agent: 'shop' }),
       span({ id: 2, parent: 1 }),
@@ -173,12 +173,12 @@ const cases: readonly Case[] = [
     runs: ['1: w [f] > a via child_span', '3: a [] under 1'],
   },
   {
-    name: 'without an agent span the local root stands in, named after itself',
+    name: 'without an agent span the local root replaces it, named after itself',
     spans: [span({ id: 1, name: 'plan trip' }), toolSpan({ id: 2, parent: 1, tool: 'f' })],
     runs: ['1: plan trip [f]'],
   },
   {
-    name: 'server and client spans around the work do not stand in for the span inside',
+    name: 'server and client spans around the work do not replace the span inside',
     spans: [
       span({ id: 1, name: 'POST', kind: 3 }),
       span({ id: 2, parent: 1, name: 'POST /chat', kind: 2 }),
@@ -188,7 +188,7 @@ const cases: readonly Case[] = [
     ],
     runs: ['3: plan trip [f]'],
   },
-  { name: 'a model span that stands alone is its own run', spans: [modelSpan({ id: 1, says: 'hello' })], runs: ['1: none []'] },
+  { name: 'a model span by itself is its own run', spans: [modelSpan({ id: 1, says: 'hello' })], runs: ['1: none []'] },
   {
     name: 'spans that await one parent are one run on it',
     spans: [
@@ -199,7 +199,7 @@ const cases: readonly Case[] = [
     runs: ['9: none [f g]', '8: none [h]'],
   },
   {
-    name: 'spans that tell of no work are no run',
+    name: 'spans without work are not a run',
     spans: [span({ id: 1 }), span({ id: 2, parent: 1 }), span({ id: 3, parent: 9 })],
     runs: [],
   },
@@ -218,7 +218,7 @@ const cases: readonly Case[] = [
     runs: ['1: outer []', '3: none [f]'],
   },
   {
-    name: 'a stage that a framework calls an agent, without a name and without work, is no sub-agent',
+    name: 'a stage that a framework calls an agent, without a name and without work, is not a sub-agent',
     spans: [
       agentSpan({ id: 1, agent: 'outer' }),
       workflow({ id: 2, parent: 1 }),
@@ -230,7 +230,7 @@ const cases: readonly Case[] = [
     runs: ['1: outer [ask] > executor via tool ask', '4: executor [f] under 1'],
   },
   {
-    name: 'a span that only tells the name of an agent whose work stands in other spans is no sub-agent',
+    name: 'a span that only has the name of an agent whose work is in other spans is not a sub-agent',
     spans: [
       agentSpan({ id: 1, agent: 'outer' }),
       toolSpan({ id: 2, parent: 1, tool: 'f' }),
@@ -259,7 +259,7 @@ const cases: readonly Case[] = [
     runs: ['2: clerk [f]'],
   },
   {
-    name: 'a span that only tells the name of the agent whose steps stand beside it is no sub-agent',
+    name: 'a span that only has the name of the agent whose steps are beside it is not a sub-agent',
     spans: [
       agentSpan({ id: 1, agent: 'LangGraph' }),
       agentSpan({ id: 2, parent: 1, agent: 'clerk' }),
@@ -288,7 +288,7 @@ const cases: readonly Case[] = [
     runs: ['1: none [f]'],
   })),
   ...['AxGen > support', 'step support', 'node support'].map((name) => ({
-    name: `the frame before the name in ${name} is no part of the agent’s`,
+    name: `the frame before the name in ${name} is not part of the agent’s`,
     spans: [span({ id: 1, name }), toolSpan({ id: 2, parent: 1, tool: 'f' })],
     runs: ['1: support [f]'],
   })),
@@ -307,7 +307,7 @@ describe('agents', () => {
     });
   }
 
-  test('agents: a frame lends its agent what it lacks, and keeps what the agent says itself', () => {
+  test('agents: a frame lends its agent what it lacks, and keeps the agent’s own values', () => {
     const spans = [
       workflow({
         id: 1,

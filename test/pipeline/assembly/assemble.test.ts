@@ -1,4 +1,4 @@
-/** What a run says: input, answer, status, models, definitions, and what it still waits for. */
+/** The content of a run: input, answer, status, models, definitions, and the parts that it still waits for. */
 import { describe, expect, test } from 'vitest';
 import type { AgentTrace } from '../../../src/model/agent-trace.ts';
 import type { LogRecord, Span } from '../../../src/model/span.ts';
@@ -66,9 +66,9 @@ const cases: readonly Case[] = [
   },
   ...(
     [
-      ['is told whole to the model, behind the agent’s name', 'You are desk. Be kind.\nBe quick.', 'You are desk. Be kind.\nBe quick.'],
+      ['goes whole to the model, behind the agent’s name', 'You are desk. Be kind.\nBe quick.', 'You are desk. Be kind.\nBe quick.'],
       ['stands before what a framework appends', 'Be kind.\nYou are desk.', 'Be kind.'],
-      ['stands in a frame that does not name the agent', 'You supervise others. Be kind.', 'Be kind.'],
+      ['is in a frame that does not name the agent', 'You supervise others. Be kind.', 'Be kind.'],
     ] as const
   ).map(([what, asked, systemPrompt]): Case => ({
     name: `a system prompt of an agent’s span ${what}`,
@@ -103,7 +103,7 @@ const cases: readonly Case[] = [
     trace: { tokens: { input: 30, output: 3 } },
   },
   {
-    name: 'the sum on the agent’s span counts where one span stands for a whole loop of requests',
+    name: 'the sum on the agent’s span counts where one span covers a whole loop of requests',
     spans: [
       agentSpan({ id: 1, start: 0, end: 100, attributes: tokens(744, 87) }),
       modelSpan({ id: 2, parent: 1, start: 10, end: 90, attributes: tokens(285, 35) }),
@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
     trace: { tokens: { input: 20, output: 3 } },
   },
   {
-    name: 'one model span inside another is one request told twice',
+    name: 'one model span inside another is one request reported twice',
     spans: [
       root,
       modelSpan({ id: 2, parent: 1, end: 90, attributes: tokens(10, 1) }),
@@ -169,7 +169,7 @@ const cases: readonly Case[] = [
     trace: { tokens: { input: 30, output: 3 } },
   },
   {
-    name: 'the requests of a loop whose span alone tells the model and the tokens',
+    name: 'the requests of a loop whose span is the only one with the model and the tokens',
     spans: [
       root,
       modelSpan({ id: 2, parent: 1, end: 90, attributes: { 'gen_ai.request.model': 'large', ...tokens(30, 3) } }),
@@ -222,7 +222,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    name: 'a step with the calls of a request tells the model where the request does not',
+    name: 'a step with the calls of a request gives the model where the request does not',
     spans: [
       root,
       span({ id: 2, parent: 1, attributes: { 'pydantic_ai.node.type': 'ModelRequestNode' } }),
@@ -245,7 +245,7 @@ const cases: readonly Case[] = [
       ['json', 'a', undefined],
     ] as const
   ).map(([type, output, finalResponse]): Case => ({
-    name: `an answer in words under a key of its own, whose type is ${type}`,
+    name: `an answer in words under a separate key, whose type is ${type}`,
     spans: [
       root,
       modelSpan({ id: 2, parent: 1, user: 'q', attributes: { ...tokens(10, 1), 'acme.output': output, 'acme.output.type': type } }),
@@ -254,7 +254,7 @@ const cases: readonly Case[] = [
     ...(finalResponse === undefined ? { without: ['finalResponse'] } : {}),
   })),
   {
-    name: 'a request that nothing tells more of is one where no other is',
+    name: 'a request without any further data counts where there is no other',
     spans: [root, span({ id: 2, parent: 1, attributes: { 'acme.span.kind': 'llm', 'acme.model': 'm' } })],
     trace: { model: 'm', modelCalls: [expect.objectContaining({ spanId: span({ id: 2 }).spanId })] as never },
   },
@@ -332,9 +332,35 @@ const cases: readonly Case[] = [
     trace: { agent: 'of openinference', finalResponse: 'of gen_ai', sessionId: 's' },
   },
   {
-    name: 'the session may be told by any span of the run',
+    name: 'the session may be on any span of the run',
     spans: [root, toolSpan({ id: 2, parent: 1, attributes: { 'gen_ai.conversation.id': 's' } })],
     trace: { sessionId: 's' },
+  },
+  ...['user.id', 'enduser.id', 'langfuse.user.id', 'ai.telemetry.metadata.userId', 'traceloop.association.properties.user_id'].map(
+    (key): Case => ({
+      name: `the user is read from ${key} on the agent’s span`,
+      spans: [agentSpan({ id: 1, agent: 'a', attributes: { [key]: 'u-1' } })],
+      trace: { userId: 'u-1' },
+    }),
+  ),
+  {
+    name: 'the user is read from a number, and from a span around the agent',
+    spans: [span({ id: 9, name: 'POST /chat', attributes: { 'enduser.id': 42n } }), agentSpan({ id: 1, parent: 9, agent: 'a' })],
+    trace: { userId: '42' },
+  },
+  {
+    name: 'the user is read from the first request to a model where the agent’s span has none',
+    spans: [root, modelSpan({ id: 2, parent: 1, attributes: { 'user.id': 'u-1' } })],
+    trace: { userId: 'u-1' },
+  },
+  {
+    name: 'neither a text that languages write for a missing value nor an argument of a tool is the user',
+    spans: [
+      agentSpan({ id: 1, agent: 'a', attributes: { 'user.id': 'None' } }),
+      toolSpan({ id: 2, parent: 1, attributes: { 'user.id': 'of the call' } }),
+    ],
+    trace: { agent: 'a' },
+    without: ['userId'],
   },
 ];
 
@@ -404,7 +430,7 @@ describe('assemble', () => {
       rootArrived: false,
     },
     {
-      name: 'a root that only stands in has not arrived while its parent is missing',
+      name: 'a root that only replaces another has not arrived while its parent is missing',
       spans: [span({ id: 2, parent: 9 }), toolSpan({ id: 3, parent: 2 })],
       waitsFor: [],
       rootArrived: false,
@@ -433,7 +459,7 @@ describe('assemble', () => {
       undefined,
     ],
     [
-      'with one tool that only evidence tells',
+      'with one tool that only evidence shows',
       [agentSpan({ id: 1, agent: 'a' }), span({ id: 2, parent: 1, attributes: { 'acme.tool_name': 't' } })],
       { tool_calls: 'key' },
     ],
@@ -443,7 +469,7 @@ describe('assemble', () => {
       expect(assembled(spans)[0]?.evidence?.fields).toEqual(want);
     });
 
-  test('assemble: of agents that hand over inside a frame the frame tells the input, and the last model the answer', () => {
+  test('assemble: for agents that hand over inside a frame the frame has the input, and the last model the answer', () => {
     const [run, other] = assembled([
       span({ id: 1, attributes: { 'acme.span.kind': 'workflow', 'acme.input': 'q' } }),
       agentSpan({ id: 2, parent: 1, agent: 'a', input: 'Context: q', output: 'b takes over' }),
@@ -454,4 +480,13 @@ describe('assemble', () => {
     expect([run?.trace.agent, run?.trace.input, run?.trace.finalResponse]).toEqual(['a', 'q', 'done']);
     expect(other?.parent).toEqual(run?.key);
   });
+});
+
+test.each([1, 2])('assemble: an agent and its sub-agent have one user, on the span of agent %i', (named) => {
+  const user = (id: number): { readonly [key: string]: string } => (id === named ? { 'user.id': 'u-1' } : {});
+  const spans = [agentSpan({ id: 1, agent: 'a', attributes: user(1) }), agentSpan({ id: 2, parent: 1, agent: 'sub', attributes: user(2) })];
+  expect(assembled(spans).map(({ trace: { agent, userId } }) => [agent, userId])).toEqual([
+    ['a', 'u-1'],
+    ['sub', 'u-1'],
+  ]);
 });

@@ -57,12 +57,12 @@ describe('event-spans', () => {
     ]);
   });
 
-  test('event-spans: an end whose beginning is missing tells the call', () => {
+  test('event-spans: an end whose beginning is missing gives the call', () => {
     const [run] = assembled([root, event(2, 'tool.find.success-1', 'tool', { 'tool.parameters': '{"x":1}', 'output.value': '"r"' })]);
     expect(run?.trace.toolCalls).toMatchObject([{ name: 'find', arguments: { x: 1 }, result: 'r' }]);
   });
 
-  test('event-spans: events of a tool whose calls have spans of their own add none', () => {
+  test('event-spans: events of a tool whose calls have separate spans add none', () => {
     const [run] = assembled([
       root,
       event(2, 'tool.findOrder.start-1', 'tool', { 'tool.parameters': '{"x":1}' }),

@@ -56,11 +56,11 @@ describe('fingerprint', () => {
     ['members that change places', { a: 1, b: 2 }, { a: 2, b: 1 }],
     ['a member that moves inwards', { a: 1, b: {} }, { b: { a: 1 } }],
     ['two integers beyond 64 bits', 2n ** 64n, 0n],
-    ['two integers that a double cannot tell apart', 9007199254740993n, 9007199254740992n],
+    ['two integers that a double cannot distinguish', 9007199254740993n, 9007199254740992n],
     ['texts that are cut elsewhere', ['ab', 'c'], ['a', 'bc']],
   ];
   for (const [name, one, other] of different)
-    test(`fingerprint: tells apart ${name}`, () => expect(fingerprint(one)).not.toBe(fingerprint(other)));
+    test(`fingerprint: distinguishes ${name}`, () => expect(fingerprint(one)).not.toBe(fingerprint(other)));
 });
 
 function reordered(one: Printable): Printable {
@@ -71,7 +71,7 @@ function reordered(one: Printable): Printable {
   );
 }
 
-/** Minus zero is zero: JSON does not tell them apart. */
+/** Minus zero is zero: JSON does not distinguish them. */
 function text(one: Printable): string {
   if (typeof one === 'bigint') return `${one}n`;
   if (typeof one !== 'object' || one === null) return JSON.stringify(one);

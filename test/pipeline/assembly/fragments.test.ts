@@ -1,4 +1,4 @@
-/** Runs whose requests are traces of their own, because nothing encloses them. */
+/** Runs whose requests are separate traces, because nothing encloses them. */
 import { describe, expect, test } from 'vitest';
 import { tenant } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';
@@ -17,7 +17,7 @@ const second = modelSpan({
 const third = modelSpan({ id: 3, trace: 3, user: 'Where is A-1?', told: [{ id: 'c2', response: 'ok' }], says: 'On its way.' });
 
 describe('fragments', () => {
-  test('fragments: requests of one loop are one run, on the first of them, in whatever order they come', () => {
+  test('fragments: requests of one loop are one run, on the first of them, in any order of arrival', () => {
     for (const order of [
       [first, second, third],
       [third, second, first],
@@ -41,7 +41,7 @@ describe('fragments', () => {
     }
   });
 
-  test('fragments: an answer that tells its calls without ids is gone on from by its history, even where its span ends late', () => {
+  test('fragments: the history continues an answer with calls without ids, even where its span ends late', () => {
     const asking = modelSpan({
       id: 1,
       trace: 1,
@@ -95,7 +95,7 @@ describe('fragments', () => {
     ]);
   });
 
-  test('fragments: what was told before the user spoke last belongs to an earlier run', () => {
+  test('fragments: messages before the user’s last one belong to an earlier run', () => {
     const to = gathered();
     const later = modelSpan({
       id: 4,
@@ -135,7 +135,7 @@ describe('fragments', () => {
     expect([to.runs().length, to.count('tracejury.spans.late', 'after_late')]).toEqual([1, 1]);
   });
 
-  test('fragments: two runs whose provider counts call ids from one have their own results, whichever came first', () => {
+  test('fragments: two runs whose provider counts call ids from one have their own results, in either order', () => {
     const runOf = (trace: number, user: string, response: string) =>
       [
         modelSpan({ id: trace, trace, user, asks: [{ id: 'call_0', name: 'find', arguments: '{}' }] }),
@@ -155,7 +155,7 @@ describe('fragments', () => {
     }
   });
 
-  test('fragments: a result that stands under the id of two runs is nobody else’s', () => {
+  test('fragments: a result under the id of two runs belongs to neither', () => {
     const ask = (trace: number, user: string) =>
       modelSpan({ id: trace, trace, user, asks: [{ id: 'call_0', name: 'find', arguments: '{}' }] });
     const told = (trace: number, user: string, response: string) =>
@@ -209,7 +209,7 @@ const arranged = (result: string) =>
     says: 'It is booked.',
   });
 
-test('fragments: requests that answer the call of another agent are a sub-agent of it, in whatever order they come', () => {
+test('fragments: requests that answer the call of another agent are a sub-agent of it, in any order of arrival', () => {
   for (const order of [
     [delegating, planning, planned, arranged('Slot PU-77.')],
     [arranged('Slot PU-77.'), planned, planning, delegating],
@@ -234,7 +234,7 @@ test('fragments: requests that answer the call of another agent are a sub-agent 
   }
 });
 
-test('fragments: a question in messages that a call passes on is one, and a frame that tells nothing stands before none', () => {
+test('fragments: a question in messages that a call passes on is one, and an empty frame comes before none', () => {
   const passedOn = JSON.stringify({ messages: [{ role: 'user', content: [{ text: question }] }] });
   const to = gathered();
   to.spans(
@@ -289,7 +289,7 @@ const others: readonly { readonly name: string; readonly spans: readonly Span[] 
   },
 ];
 for (const { name, spans } of others)
-  test(`fragments: requests ${name} are a run of their own`, () => {
+  test(`fragments: requests ${name} are a separate run`, () => {
     const to = gathered();
     to.spans(...spans);
     to.pass(400_000);

@@ -21,7 +21,7 @@ interface Case {
 const cases: readonly Case[] = [
   ...(
     [
-      ['tells its failure', { name: 'run f', start: 12, end: 14 }, { message: 'no such place', type: 'KeyError', sign: 'exception_event' }],
+      ['has its failure', { name: 'run f', start: 12, end: 14 }, { message: 'no such place', type: 'KeyError', sign: 'exception_event' }],
       ['that began before the call was asked for does not', { name: 'f', start: 5, end: 6 }, undefined],
       ['that ended after its answer does not', { name: 'f', start: 12, end: 40 }, undefined],
       ['that has only the end of its name does not', { name: 'self', start: 12, end: 14 }, undefined],
@@ -56,7 +56,7 @@ const cases: readonly Case[] = [
     calls: [{ id: 'c1', executed: true, result: 'r', ...ran }],
   })),
   {
-    name: 'an application’s span ran a call that only the next request tells',
+    name: 'an application’s span ran a call that only the next request shows',
     spans: [
       modelSpan({ id: 2, parent: 1, start: 1, end: 10, user: 'q' }),
       span({ id: 3, parent: 1, name: 'f', start: 12, end: 14 }),

@@ -1,4 +1,4 @@
-/** Agents without a span of their own: names on the steps of a graph, and agents that run inside a tool. */
+/** Agents without a separate span: names on the steps of a graph, and agents that run inside a tool. */
 import { expect, test } from 'vitest';
 import { collectors } from '../../../collectors/index.ts';
 import { noTenant } from '../../../src/model/ids.ts';
@@ -27,7 +27,7 @@ const cases: readonly {
   readonly agents: readonly (readonly [string | undefined, string, readonly string[]])[];
 }[] = [
   {
-    name: 'the outermost step that names another agent stands for it',
+    name: 'the outermost step that names another agent represents it',
     spans: [
       node(1, undefined, kind('agent', { 'agent.name': 'clerk' })),
       node(2, 1, tool('ask_desk')),
@@ -121,7 +121,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'a tool that only asks a model is no agent',
+    name: 'a tool that only asks a model is not an agent',
     spans: [
       node(1, undefined, kind('agent', { 'agent.name': 'clerk' })),
       node(2, 1, tool('summarise')),

@@ -8,7 +8,7 @@ const call = { id: 'c1', name: 'f', arguments: { x: 1 } };
 const request = modelSpan({ id: 2, parent: 1, start: 100, end: 200, user: 'q' });
 const callInRequest = toolSpan({ id: 3, parent: 2, start: 190, end: 191, tool: 'f', call: 'c1', arguments: '{"x":1}' });
 
-test('the span of a call inside its request is a requested call, whose result a later request tells', () => {
+test('the span of a call inside its request is a requested call, whose result is in a later request', () => {
   const later = modelSpan({
     id: 4,
     parent: 1,

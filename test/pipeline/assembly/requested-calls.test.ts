@@ -48,7 +48,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'a like call that no answer tells stays one of its own where the request repeats the known one too',
+    name: 'a like call without an answer stays a separate one where the request repeats the known one too',
     spans: [
       modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1] }),
       modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [f1, f2] })], says: 'a' }),

@@ -267,7 +267,7 @@ const paused: readonly {
     holds: [undefined, 'waiting'],
   },
   {
-    name: 'a state with interrupts, which is no answer',
+    name: 'a state with interrupts, which is not an answer',
     spans: [agentSpan({ id: 1, output: '{"messages":[],"__interrupt__":[{"value":"ok?"}]}' })],
     holds: [],
   },

@@ -1,4 +1,4 @@
-/** What one turn of a session tells of a tool is true in the others. */
+/** Facts of one turn of a session about a tool hold in the others. */
 import { describe, expect, test } from 'vitest';
 import { tenant } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';
@@ -45,7 +45,7 @@ function told(
 }
 
 describe('sessions', () => {
-  test('sessions: turns that come together tell each other at once', () => {
+  test('sessions: turns that come together share their facts at once', () => {
     expect(told([[...turn(1), ...turn(2, { tool: 'book' })]])).toEqual([
       [1, 1, 'how to find', 'how to book'],
       [2, 1, 'how to find', 'how to book'],
@@ -61,13 +61,13 @@ describe('sessions', () => {
     ]);
   });
 
-  test('sessions: turns that contradict each other tell nothing of the tool to a third', () => {
+  test('sessions: turns that contradict each other give a third no fact about the tool', () => {
     const runs = told([turn(1), turn(2, { described: 'otherwise' }), turn(3, { tool: 'book' })]);
     expect(runs.findLast(([number]) => number === 3)).toEqual([3, 1, undefined, 'how to book']);
   });
 
   for (const other of [{ session: 'other' }, { agent: 'other' }, { service: 'other' }] as const) {
-    test(`sessions: another ${Object.keys(other).join()} tells nothing`, () => {
+    test(`sessions: another ${Object.keys(other).join()} gives no fact`, () => {
       expect(told([turn(1), turn(2, { tool: 'book', ...other })])).toEqual([
         [1, 1, 'how to find', undefined],
         [2, 1, undefined, 'how to book'],

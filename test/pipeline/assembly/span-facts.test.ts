@@ -1,4 +1,4 @@
-/** What two dialects tell about one span becomes one set of facts. */
+/** The facts of two dialects about one span become one set. */
 import { expect, test } from 'vitest';
 import type { Collector, SpanFacts } from '../../../collectors/collector.ts';
 import { collectors } from '../../../collectors/index.ts';
@@ -16,9 +16,9 @@ const names: readonly {
   readonly agent: string;
   readonly isGuess: boolean;
 }[] = [
-  { name: 'a told name of the second wins over a guess of the first', first: guess, second: told, agent: 'planner', isGuess: false },
-  { name: 'a told name of the first stands without the doubt of the second', first: told, second: guess, agent: 'planner', isGuess: false },
-  { name: 'of two told names the first counts', first: told, second: { ...told, agentName: 'other' }, agent: 'planner', isGuess: false },
+  { name: 'a stated name of the second wins over a guess of the first', first: guess, second: told, agent: 'planner', isGuess: false },
+  { name: 'a stated name of the first has no doubt of the second', first: told, second: guess, agent: 'planner', isGuess: false },
+  { name: 'the first of two stated names counts', first: told, second: { ...told, agentName: 'other' }, agent: 'planner', isGuess: false },
   { name: 'of two guesses the first counts', first: guess, second: { ...guess, agentName: 'run' }, agent: 'invoke', isGuess: true },
   { name: 'a guess is better than no name', first: nameless, second: guess, agent: 'invoke', isGuess: true },
   { name: 'a guess stays one beside a dialect without a name', first: guess, second: nameless, agent: 'invoke', isGuess: true },
@@ -83,13 +83,13 @@ test.each<{ readonly name: string; readonly told: SpanFacts; readonly tool: Span
     dialects: ['acme', 'generic'],
   },
   {
-    name: 'tells a span of which a collector of an SDK tells nothing',
+    name: 'reports a span that a collector of an SDK is silent about',
     told: {},
     tool: { name: 'find_order', arguments: { id: 1 }, result: { ok: true } },
     dialects: ['acme', 'generic'],
   },
   {
-    name: 'leaves a call alone that a collector of an SDK tells whole',
+    name: 'ignores a call that a collector of an SDK reads whole',
     told: { role: 'tool', tool: { name: 'look_up', arguments: {}, result: null, inputSchema: {} } },
     tool: { name: 'look_up', arguments: {}, result: null, inputSchema: {} },
     dialects: ['acme'],

@@ -32,7 +32,7 @@ const cases: readonly Case[] = [
     roots: ['2?9(3?9)', '4'],
   },
   {
-    name: 'a parent in another process is told apart',
+    name: 'a parent in another process is distinguished',
     spans: [
       { id: 2, parent: 9, flags: remoteParent },
       { id: 3, parent: 2 },
@@ -88,7 +88,7 @@ const cases: readonly Case[] = [
     roots: ['1(2(3 4))'],
   },
   {
-    name: 'a cycle of noise is no parent',
+    name: 'a cycle of noise does not become a parent',
     spans: [
       { id: 1, parent: 2, role: 'noise' },
       { id: 2, parent: 1, role: 'noise' },
@@ -97,7 +97,7 @@ const cases: readonly Case[] = [
     roots: ['3'],
   },
   {
-    name: 'noise that is its own parent is no parent',
+    name: 'noise that is its own parent does not become a parent',
     spans: [
       { id: 1, parent: 1, role: 'noise' },
       { id: 3, parent: 1 },
@@ -114,7 +114,7 @@ describe('tree', () => {
     });
   }
 
-  test('tree: of equal start times what arrived first comes first, whatever the ends and the ids', () => {
+  test('tree: with equal start times the first arrival comes first, at any ends and ids', () => {
     const spans: readonly Held[] = [
       { id: 4, start: 0, end: 1 },
       { id: 3, start: 0, end: 1 },
@@ -125,7 +125,7 @@ describe('tree', () => {
     expect(treeOf(spans.toReversed()).roots.map(text)).toEqual(['2', '5', '3', '4']);
   });
 
-  test('tree: whatever the parents are, every span that is no noise is in the tree once, below an ancestor of its own', () => {
+  test('tree: with any parents, every span that is not noise is in the tree once, below one of its ancestors', () => {
     const held = fc.array(
       fc.record({ parent: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined }), start: fc.nat(5), noise: fc.boolean() }),
       { maxLength: 12 },

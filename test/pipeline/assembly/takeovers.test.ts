@@ -1,4 +1,4 @@
-/** Agents that take over inside one agent's spans, told by the instructions of requests and by the calls between them. */
+/** Agents that take over inside one agent's spans, shown by the instructions of requests and by the calls between them. */
 import { expect, test } from 'vitest';
 import { collectors } from '../../../collectors/index.ts';
 import { noTenant } from '../../../src/model/ids.ts';
@@ -80,7 +80,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'a call that says what another agent is then asked is its tool',
+    name: 'a call with the question that another agent is then asked is its tool',
     spans: [
       clerk,
       request(2, 1, { prompt: 'You sell.', asks: { id: 'c2', name: 'ask', args: { messages: [{ text: 'Pay 5 back.' }] } } }),
@@ -94,7 +94,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'a tool that asks a model is no agent',
+    name: 'a tool that asks a model is not an agent',
     spans: [
       clerk,
       request(2, 1, { prompt: 'You sell.', asks: { id: 'c2', name: 'translate', args: { text: 'Guten Tag' } } }),
@@ -105,7 +105,7 @@ const cases: readonly {
     agents: [['clerk', 'root', ['translate']]],
   },
   {
-    name: 'other instructions without a hand-over are no other agent',
+    name: 'other instructions without a hand-over do not make another agent',
     spans: [
       clerk,
       request(2, 1, { prompt: 'Judge whether the question is allowed.' }),
@@ -115,7 +115,7 @@ const cases: readonly {
     agents: [['clerk', 'root', ['find']]],
   },
   {
-    name: 'a hand-over under the same instructions is no other agent',
+    name: 'a hand-over under the same instructions does not make another agent',
     spans: [
       clerk,
       request(2, 1, { prompt: 'You sell.', asks: { id: 'c2', name: 'transfer_to_desk' } }),

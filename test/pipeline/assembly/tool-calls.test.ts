@@ -1,4 +1,4 @@
-/** Tool calls are told by tool spans, by what models ask for and by what they are told; each call counts once. */
+/** Tool calls come from tool spans, from the requests of models and from their messages; each call counts once. */
 import { describe, expect, test } from 'vitest';
 import type { ToolCall } from '../../../src/model/agent-trace.ts';
 import type { LogRecord, Span } from '../../../src/model/span.ts';
@@ -52,7 +52,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
-    name: 'a status around the result of a span is none of it where the model was told the result alone',
+    name: 'a status around the result of a span does not belong to it where the model only got the result',
     spans: [
       modelSpan({ id: 2, parent: 1, asks: [f1] }),
       toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', result: '{"status":"success","result":{"r":1}}' }),
@@ -61,7 +61,7 @@ const cases: readonly Case[] = [
     calls: [{ id: 'c1', name: 'f', result: { r: 1 } }],
   },
   {
-    name: 'a status beside the result belongs to it where the model was told both',
+    name: 'a status beside the result belongs to it where the model got both',
     spans: [
       modelSpan({ id: 2, parent: 1, asks: [f1] }),
       toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', result: '{"status":"success","result":{"r":1}}' }),
@@ -70,7 +70,7 @@ const cases: readonly Case[] = [
     calls: [{ id: 'c1', name: 'f', result: { status: 'success', result: { r: 1 } } }],
   },
   {
-    name: 'a call that the model asks for and a span tells is one call',
+    name: 'a call that the model asks for and a span has is one call',
     spans: [
       modelSpan({ id: 2, parent: 1, asks: [f1] }),
       toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', arguments: '{"x":1}', result: '{"r":1}' }),
@@ -88,7 +88,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'a call that an answer tells without its id has the id that the next request repeats it with',
+    name: 'a call without its id in an answer has the id with which the next request repeats it',
     spans: [
       modelSpan({ id: 2, parent: 1, user: 'q', asks: [{ name: 'f', arguments: { x: 1 } }] }),
       modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [f1] })], told: [{ id: 'c1', response: { r: 1 } }], says: 'a' }),
@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
     calls: [{ name: 'f', id: 'c1', turn: 0, executed: true, result: { r: 1 } }],
   },
   {
-    name: 'a result that is told twice failed where it is told once that it is an error',
+    name: 'a result that is reported twice failed where it is reported once as an error',
     spans: [
       modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1] }),
       modelSpan({
@@ -111,7 +111,7 @@ const cases: readonly Case[] = [
     calls: [{ id: 'c1', result: 'boom', error: { message: 'boom', sign: 'is_error' } }],
   },
   {
-    name: 'a call that the next request repeats without its id is no other call',
+    name: 'a call that the next request repeats without its id is the same call',
     spans: [
       modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1] }),
       toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', result: { r: 1 } }),
@@ -127,7 +127,7 @@ const cases: readonly Case[] = [
     calls: [{ name: 'f', id: 'c1', turn: 0, executed: true, result: { r: 1 } }],
   },
   {
-    name: 'one request whose messages were written down when the run had gone on tells all calls',
+    name: 'one request whose messages were written down when the run had gone on has all calls',
     spans: [
       modelSpan({
         id: 2,
@@ -159,7 +159,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'spans without ids are matched by name and arguments, whatever their order',
+    name: 'spans without ids are matched by name and arguments, in any order',
     spans: [
       modelSpan({ id: 2, parent: 1, asks: [f1, { id: 'c9', name: 'f', arguments: { x: 9 } }, g] }),
       toolSpan({ id: 3, parent: 1, tool: 'g', arguments: '{"y":2}' }),
@@ -195,7 +195,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'a span with an id of its own leaves calls with other ids to others',
+    name: 'a span with a separate id leaves calls with other ids to others',
     spans: [
       modelSpan({ id: 2, parent: 1, asks: [g] }),
       toolSpan({ id: 3, parent: 1, tool: 'g', call: 'other' }),
@@ -217,7 +217,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'the next request tells the result where no span does',
+    name: 'the next request has the result where no span does',
     spans: [
       modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1, g] }),
       modelSpan({
@@ -261,7 +261,7 @@ const cases: readonly Case[] = [
     calls: [{ id: 'call_1', arguments: { x: 2 }, result: 'second', executed: true, turn: 0 }],
   },
   {
-    name: 'a call of a later turn that only the next request tells keeps its own id',
+    name: 'a call of a later turn that only the next request has keeps its own id',
     spans: [
       modelSpan({ id: 2, parent: 1, history: conversation }),
       modelSpan({
@@ -278,7 +278,7 @@ const cases: readonly Case[] = [
     calls: [{ id: 'call_1', arguments: { x: 2 }, result: 'second', executed: true, turn: 0 }],
   },
   {
-    name: 'an id that is asked again when its result came is another call, with a result and a span of its own',
+    name: 'an id that is asked again when its result came is another call, with a separate result and span',
     spans: [
       modelSpan({ id: 2, parent: 1, start: 0, end: 10, user: 'q', asks: [{ id: 'call_1', name: 'f', arguments: { x: 1 } }] }),
       toolSpan({ id: 3, parent: 1, start: 20, end: 30, tool: 'f', call: 'call_1' }),
@@ -310,7 +310,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'the next request tells the result that the tool’s span lacks',
+    name: 'the next request has the result that the tool’s span lacks',
     spans: [
       modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1] }),
       toolSpan({ id: 3, parent: 1, tool: 'f' }),
@@ -326,7 +326,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'a result that a request tells by id reaches a span whose request was not carried',
+    name: 'a result that a request has by id reaches a span whose request was not carried',
     spans: [
       toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1' }),
       modelSpan({ id: 4, parent: 1, user: 'q', history: [assistant({ asks: [f1] })], told: [{ id: 'c1', response: 'r' }] }),
@@ -414,7 +414,7 @@ const cases: readonly Case[] = [
     calls: [{ id: 'c3' }],
   },
   {
-    name: 'a call without an id that an earlier turn also made is this turn’s own when a later request tells it',
+    name: 'a call without an id that an earlier turn also made is this turn’s own when a later request has it',
     spans: [
       modelSpan({
         id: 2,
@@ -456,7 +456,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'a call without an id whose arguments cannot be parsed is not the other that an earlier request told',
+    name: 'a call without an id whose arguments cannot be parsed is not the one of an earlier request',
     spans: [
       modelSpan({ id: 2, parent: 1, user: 'q', asks: [broken] }),
       modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [otherBroken] })], told: [{ response: 'r' }] }),
@@ -504,7 +504,7 @@ const cases: readonly Case[] = [
     calls: [{ name: 'g' }, { name: 'f' }, { name: 'b' }, { name: 'c' }, { name: 'a' }],
   },
   {
-    name: 'log records tell calls and results with their own provenance',
+    name: 'log records give calls and results with their own provenance',
     spans: [modelSpanWithRecords({ id: 2, parent: 1 }), modelSpanWithRecords({ id: 3, parent: 1 })],
     records: [
       record({ span: 2, time: 1, event: 'gen_ai.user.message', body: { content: 'q' } }),
@@ -525,7 +525,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'two instrumentations that tell one execution, one span inside the other, are one call',
+    name: 'two instrumentations of one execution, one span inside the other, are one call',
     spans: [
       toolSpan({ id: 2, parent: 1, tool: 'f', scope: 'one', start: 2, end: 9, arguments: '{"x":1}' }),
       span({ id: 3, parent: 2, start: 3 }),
@@ -544,7 +544,7 @@ const cases: readonly Case[] = [
     calls: [{ spanId: toolSpan({ id: 2 }).spanId }, { spanId: toolSpan({ id: 4 }).spanId }, { spanId: toolSpan({ id: 5 }).spanId }],
   },
   {
-    name: 'a failed span is a failed call, and its exception says why',
+    name: 'a failed span is a failed call, and its exception gives the reason',
     spans: [
       toolSpan({
         id: 2,
@@ -567,7 +567,7 @@ const cases: readonly Case[] = [
     calls: [{ statedOk: true }, { error: { message: '', sign: 'error_type', type: 'T' } }],
   },
   {
-    name: 'arguments that are no object are kept as a text',
+    name: 'arguments that are not an object are kept as a text',
     spans: [toolSpan({ id: 2, parent: 1, tool: 'f', arguments: 'not json' })],
     calls: [{ name: 'f', arguments: null, argumentsText: 'not json' }],
   },
@@ -590,7 +590,7 @@ describe('tool calls', () => {
     });
   }
 
-  test('tool calls: a member that nothing tells is absent', () => {
+  test('tool calls: an unknown member is absent', () => {
     const [call] = onlyTrace([root, toolSpan({ id: 2, parent: 1, tool: 'f' })]).toolCalls;
     expect(Object.keys(call ?? {}).sort()).toEqual(['endUnixNano', 'executed', 'name', 'provenance', 'spanId', 'startUnixNano']);
   });

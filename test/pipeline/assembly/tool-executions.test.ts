@@ -8,7 +8,7 @@ import { span } from '../../builders/spans.ts';
 const root = agentSpan({ id: 1, start: 0, end: 1_000 });
 const failed = { parent: 1, status: 'error', message: 'boom' } as const;
 
-test('tool executions: a span that tells only how the one before it failed is no execution', () => {
+test('tool executions: a span that only reports how the one before it failed is not an execution', () => {
   const { toolCalls } = onlyTrace([
     root,
     toolSpan({ ...failed, id: 2, tool: 'f', arguments: '{"x":1}', start: 10, end: 20 }),
@@ -19,7 +19,7 @@ test('tool executions: a span that tells only how the one before it failed is no
   expect(toolCalls.map(({ name, error }) => `${name}: ${error?.message}`)).toEqual(['f: boom', 'g_error: boom', 'f_error: boom']);
 });
 
-test('tool executions: one that failed without a message has the text that the model is told', () => {
+test('tool executions: one that failed without a message has the text that the model gets', () => {
   const call: CallData = { id: 'c1', name: 'f', arguments: { x: 1 } };
   const { toolCalls } = onlyTrace([
     root,
@@ -36,7 +36,7 @@ test('tool executions: one that failed without a message has the text that the m
   expect(toolCalls).toMatchObject([{ name: 'f', error: { message: 'too much', sign: 'span_status' } }]);
 });
 
-test('tool executions: a span that only names a call by evidence does not stand for the one that a collector tells', () => {
+test('tool executions: a span that only names a call by evidence does not replace the one of a collector', () => {
   const { toolCalls } = onlyTrace([
     root,
     modelSpan({ id: 2, parent: 1, start: 10, end: 50, asks: [{ id: 'c1', name: 'f', arguments: '{"x":1}' }] }),

@@ -46,13 +46,13 @@ const cases: readonly {
     is: { arguments: undefined, text: undefined, truncated: { arguments: cut({ text: words }) } },
   },
   {
-    name: 'arguments that a model broke elsewhere are arguments that are no object',
+    name: 'arguments that a model broke elsewhere are arguments that are not an object',
     spans: [agent, tool({ 'gen_ai.tool.call.arguments': '{"text": "a lo' })],
     trace: ({ toolCalls: [call] }) => ({ arguments: call?.arguments, text: call?.argumentsText, truncated: call?.truncated }),
     is: { arguments: null, text: '{"text": "a lo', truncated: undefined },
   },
   {
-    name: 'what a tool’s span lost, the model’s message may tell',
+    name: 'the model’s message may have what a tool’s span lost',
     spans: [agent, model(asks), tool({ 'gen_ai.tool.call.arguments': cut({ text: words }) })],
     trace: ({ toolCalls: [call] }) => ({ arguments: call?.arguments, truncated: call?.truncated }),
     is: { arguments: { text: words }, truncated: undefined },
@@ -64,13 +64,13 @@ const cases: readonly {
     is: { result: undefined, error: undefined, truncated: { result: cut({ flights: words }) } },
   },
   {
-    name: 'a result that says that it was cut',
+    name: 'a result that is marked as cut',
     spans: [agent, tool({ 'gen_ai.tool.call.result': 'AF007, DL262...[truncated]' }, { status: 'error', message: 'boom' })],
     trace: ({ toolCalls: [call] }) => ({ result: call?.result, error: call?.error?.message, truncated: call?.truncated }),
     is: { result: undefined, error: 'boom', truncated: { result: 'AF007, DL262...[truncated]' } },
   },
   {
-    name: 'messages that were cut are nobody’s words, and may have held calls',
+    name: 'messages that were cut belong to no one, and may have held calls',
     spans: [
       agent,
       model({
@@ -82,13 +82,13 @@ const cases: readonly {
     is: { input: undefined, finalResponse: undefined, toolCallsCarried: false, truncated: ['spans'] },
   },
   {
-    name: 'definitions that were cut are no tools',
+    name: 'definitions that were cut give no tools',
     spans: [agent, model({ 'gen_ai.tool.definitions': cut([{ name: 't', description: words }]), 'gen_ai.output.messages': '[]' })],
     trace: ({ toolDefinitions, truncated }) => ({ toolDefinitions, truncated }),
     is: { toolDefinitions: [], truncated: ['spans'] },
   },
   {
-    name: 'one definition of which a part was cut',
+    name: 'one definition with a part that was cut',
     spans: [
       agent,
       model({
@@ -111,7 +111,7 @@ const cases: readonly {
     is: { toolCallsCarried: false, truncated: ['spans'] },
   },
   {
-    name: 'a final response that says that it was cut is kept, and marked',
+    name: 'a final response that is marked as cut is kept, and marked',
     spans: [
       {
         ...agent,
@@ -141,7 +141,7 @@ const cases: readonly {
     is: { finalResponse: 'To be continued...', truncated: undefined },
   },
   {
-    name: 'a placeholder stands for what was left out, not for an argument or an answer',
+    name: 'a placeholder replaces the omitted text, not an argument or an answer',
     spans: [agent, tool({ 'gen_ai.tool.call.arguments': 'HIDDEN:non-empty', 'gen_ai.tool.call.result': '__REDACTED__' })],
     trace: ({ toolCalls: [call] }) => ({
       arguments: call?.arguments,
@@ -152,7 +152,7 @@ const cases: readonly {
     is: { arguments: undefined, text: undefined, result: undefined, truncated: undefined },
   },
   {
-    name: 'the names of the parts of a message stand for its results',
+    name: 'the names of the parts of a message replace its results',
     spans: [agent, tool({ 'gen_ai.tool.call.result': '[tool-result: f][tool-result: g]' })],
     trace: ({ toolCalls: [call] }) => ({ result: call?.result, truncated: call?.truncated }),
     is: { result: undefined, truncated: undefined },

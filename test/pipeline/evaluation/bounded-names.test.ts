@@ -34,7 +34,7 @@ test('names: each long text that identifies is cut, two of them remain two, and 
 });
 
 test.each(['é', '旅', '\u{1F9ED}', '\ud800'])(
-  'names: a long text of %j takes at most so many bytes, keeps whole characters and is cut once',
+  'names: a long text of %j takes a bounded number of bytes, keeps whole characters and is cut once',
   (sign) => {
     const names = ['a', 'ab', 'abc'].map((start) => identityText(start + sign.repeat(400)));
     for (const name of names) {

@@ -61,7 +61,7 @@ test('pacing: traffic that would cost five times its budget is asked about all d
 
 const own = { left: 0.5, by: 'evaluator_usd_per_day' };
 const together: readonly { readonly name: string; readonly judges: readonly number[]; readonly want: object }[] = [
-  { name: 'one that asks nobody has its own budget alone', judges: [], want: own },
+  { name: 'one that asks no judge has only its own budget', judges: [], want: own },
   { name: 'its judge leaves less', judges: [0.2], want: { left: 0.2, by: 'of judge 0' } },
   { name: 'its judge leaves more', judges: [0.7], want: own },
   { name: 'most of its judges can do without the one that has spent its own', judges: [0, 0.7, 1], want: own },

@@ -1,4 +1,4 @@
-/** What spans and records of others say of runs. */
+/** Annotations in spans and records of other programs. */
 import { expect, test } from 'vitest';
 import type { Annotation } from '../../../src/model/store/annotation-store.ts';
 import { noTenant } from '../../../src/model/ids.ts';
@@ -58,7 +58,7 @@ const cases: readonly {
     want: [{ score: 1, by: 'test' }],
   },
   {
-    name: 'who is told to be a person',
+    name: 'an annotator that claims to be a person',
     given: {
       id: 1,
       events: [
@@ -134,7 +134,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'annotations of a session, which is no run',
+    name: 'annotations of a session, which is not a run',
     given: {
       id: 1,
       attributes: { 'session.id': 's', 'session.evaluations.0.evaluation.name': 'tone', 'session.evaluations.0.evaluation.label': 'flat' },
@@ -142,7 +142,7 @@ const cases: readonly {
     want: [],
   },
   {
-    name: 'a span that was made to tell of another one',
+    name: 'a span that was made to report about another one',
     given: {
       id: 1,
       trace: 7,
@@ -160,7 +160,7 @@ const cases: readonly {
     ],
   },
   {
-    name: 'a span that tells of itself and links to what caused it',
+    name: 'a span about itself that links to what caused it',
     given: {
       id: 1,
       links: [{ trace: 3, span: 4 }],
@@ -180,7 +180,7 @@ const cases: readonly {
     want: [{ spanId: spanId(1) }],
   },
   {
-    name: 'an evaluator with two links, of which none is the one',
+    name: 'an evaluator with two links, neither of them the one',
     given: {
       id: 1,
       links: [
@@ -193,7 +193,7 @@ const cases: readonly {
     want: [{ spanId: spanId(1) }],
   },
   {
-    name: 'a result that is told in both forms, once',
+    name: 'a result in both forms, once',
     given: {
       id: 1,
       attributes: {
@@ -223,7 +223,7 @@ const cases: readonly {
     want: [],
   },
   {
-    name: 'a result of ours on a span that somebody else wrote',
+    name: 'a result of ours on a span of another program',
     given: { id: 1, events: [result({ ...relevance, 'tracejury.evaluator.id': 'relevance', 'gen_ai.evaluation.score.value': 1 })] },
     want: [],
   },
@@ -248,18 +248,18 @@ for (const { name, given, want } of cases) {
     const found = annotationsOfSpans(noTenant, [plain]);
     expect(found).toHaveLength(want.length);
     expect(found).toMatchObject(want);
-    // As it lies in a body of protobuf: spans of one shape, twice.
+    // In the form of a protobuf body: spans of one shape, twice.
     const read = readTraces(writeTraces([plain, span({ id: 99 })], 'protobuf'), 'protobuf').spans;
     expect([annotationsOfSpans(noTenant, read), annotationsOfSpans(noTenant, read)]).toEqual([found, found]);
   });
 }
 
-test('foreign annotations: a span tells a hundred at most', () => {
+test('foreign annotations: a span gives a hundred at most', () => {
   const events = Array.from({ length: 150 }, (_, at) => result({ 'gen_ai.evaluation.name': `n${at}`, 'gen_ai.evaluation.score.value': 1 }));
   expect(annotationsOfSpans(noTenant, [span({ id: 1, events })])).toHaveLength(100);
 });
 
-test('foreign annotations: records tell results too, with or without a span', () => {
+test('foreign annotations: records give results too, with or without a span', () => {
   const attributes = { ...relevance, 'gen_ai.evaluation.score.value': 0.25 };
   const event = 'gen_ai.evaluation.result';
   const records = [

@@ -72,7 +72,7 @@ function asked(
   return { ...seen, verdict: verdict(step.value), work };
 }
 
-test('leaving: judges are asked about a redacted run, and what they put together is searched once more; instructions stay as they are', () => {
+test('leaving: judges are asked about a redacted run, and their questions are searched once more; instructions stay unchanged', () => {
   const { requests, verdict } = asked(redacting);
   expect(requests).toEqual([
     {
@@ -87,7 +87,7 @@ test('leaving: judges are asked about a redacted run, and what they put together
   expect(verdict).toMatchObject({ explanation: '"[email]"' });
 });
 
-test('leaving: without rules everything is handed on as it is', () => {
+test('leaving: without rules everything is handed on unchanged', () => {
   const { run: left, item, work } = redactedRun(whole, undefined);
   expect(left).toBe(whole);
   const given: ToJudge = { configured: asking({ requests: [], ended: false }), expected: {}, probability: 1 };

@@ -22,11 +22,11 @@ const piecesMax = 30;
 function host(names: readonly string[] = rules) {
   const clock = manualClock(0);
   const delivered: ScoredRun[] = [];
-  /** What happened, in order: a rule's name, `settled` or `run`. */
+  /** The events, in order: a rule's name, `settled` or `run`. */
   const steps: string[] = [];
   const planned = (use: string): PlannedEvaluator => {
     const result = configuredEvaluator({ use }, evaluators);
-    if (result.kind === 'faulty' || result.evaluator.kind !== 'rule') throw new Error(`${use} is no rule that needs no options`);
+    if (result.kind === 'faulty' || result.evaluator.kind !== 'rule') throw new Error(`${use} is not a rule without required options`);
     const configured = result.evaluator;
     return { configured: { ...configured, evaluate: (...given) => (steps.push(use), configured.evaluate(...given)) }, sampleRate: 1 };
   };
@@ -53,7 +53,7 @@ function host(names: readonly string[] = rules) {
     steps,
     send: (...spans: readonly Span[]) => flow.spans(noTenant, spans),
     wait: (ms: number) => clock.advance(ms),
-    /** What each piece did, as long as something is due. */
+    /** The work of each piece, as long as something is due. */
     pieces(countMax = piecesMax): readonly string[] {
       const found: string[] = [];
       while (isDue() && found.length < countMax) {
@@ -78,7 +78,7 @@ function run(trace: number, bytes: number): readonly Span[] {
 
 const [large, small] = [300_000, 300];
 
-test('rules: each rule on a large run is a piece of its own, and the run is handed on with the last one', () => {
+test('rules: each rule on a large run is a separate piece, and the run is handed on with the last one', () => {
   const to = host();
   to.send(...run(1, large));
   to.wait(600);
@@ -104,7 +104,7 @@ test('rules: pieces give the verdicts and the order of one turn', () => {
   expect(byPieces.told()[0]?.evaluations.map(({ key }) => key.name)).toEqual(rules);
 });
 
-/** What happens to the trace while its run is scored. */
+/** The changes of the trace while its run is scored. */
 const turns: readonly {
   readonly name: string;
   readonly happens: (to: ReturnType<typeof host>) => void;

@@ -66,35 +66,35 @@ const wrong: readonly (readonly [text: string, column: number, problem: string |
   ['', 1, 'is empty', /such as tool_error < 1/],
   ['   ', 4, 'is empty', /such as/],
   ['tool_error', 1, '"tool_error" is compared with nothing', /such as/],
-  ['tool_error is bad', 12, '"is" is no comparison of tool_error', /< <= > >= = and !=/],
-  ['tool_error == 1', 12, '"==" is no comparison of tool_error', 'Write =.'],
-  ['tool_error <> 1', 12, '"<>" is no comparison of tool_error', 'Write !=.'],
+  ['tool_error is bad', 12, '"is" is not a comparison of tool_error', /< <= > >= = and !=/],
+  ['tool_error == 1', 12, '"==" is not a comparison of tool_error', 'Write =.'],
+  ['tool_error <> 1', 12, '"<>" is not a comparison of tool_error', 'Write !=.'],
   ['tool_error <', 12, '"<" has nothing to compare with at its right', /such as/],
-  ['tool_error < 10', 14, '"10" is no score', 'Write a number from 0 to 1: tool_error < 1.'],
-  ['tool_error < -1', 14, '"-1" is no score', /0 to 1/],
-  ["tool_error < '1'", 14, '"1" is no score', /0 to 1/],
-  ['tool_error = fail', 14, '"fail" is no score', 'Write tool_error.verdict = fail.'],
-  ['judge.confidence < high', 20, '"high" is no confidence', 'Write a number from 0 to 1: judge.confidence < 0.6.'],
+  ['tool_error < 10', 14, '"10" is not a score', 'Write a number from 0 to 1: tool_error < 1.'],
+  ['tool_error < -1', 14, '"-1" is not a score', /0 to 1/],
+  ["tool_error < '1'", 14, '"1" is not a score', /0 to 1/],
+  ['tool_error = fail', 14, '"fail" is not a score', 'Write tool_error.verdict = fail.'],
+  ['judge.confidence < high', 20, '"high" is not a confidence', 'Write a number from 0 to 1: judge.confidence < 0.6.'],
   ['tool_eror < 1', 1, 'tool_eror is not an evaluator of this file', 'Did you mean tool_error?'],
   ['agnet = support', 1, 'agnet is not an evaluator of this file', 'Did you mean agent?'],
   ['gaol.verdict = fail', 1, 'gaol is not an evaluator of this file', 'Did you mean goal.verdict?'],
   ['nothing_like_it < 1', 1, 'nothing_like_it is not an evaluator of this file', /Add it under evaluators/],
   ['tool_error.confidence < 1', 1, 'tool_error asks no judge, so its verdicts have no confidence', /tool_error\.verdict/],
-  ['goal.verdict = failed', 16, '"failed" is no verdict', 'Did you mean fail?'],
+  ['goal.verdict = failed', 16, '"failed" is not a verdict', 'Did you mean fail?'],
   ['goal.verdict < pass', 14, '< compares numbers, and goal.verdict is a text', 'Write = or !=.'],
   ['version > 2', 9, '> compares numbers, and version is a text', 'Write = or !=.'],
   ['tool_error < 1 and', 19, 'a comparison is missing at the end', /such as/],
-  ['and tool_error < 1', 1, '"and" stands where a name is expected', /such as/],
+  ['and tool_error < 1', 1, '"and" is found where a name is expected', /such as/],
   ['tool_error < 1 && goal < 1', 16, '"&&" follows a whole condition', 'Write and.'],
   ['tool_error < 1, goal < 1', 15, '"," follows a whole condition', /and, or and parentheses/],
   ['tool_error < 1 goal < 1', 16, '"goal" follows a whole condition', /and, or and parentheses/],
   ['agent = travel agent', 16, '"agent" follows a whole condition', /in quotes: 'travel agent'/],
   ['(tool_error < 1', 1, '"(" has no ) that closes it', /parenthesis/],
   ['tool_error < 1)', 15, '")" closes nothing', /parentheses/],
-  ['()', 2, '")" stands where a name is expected', /such as/],
-  ['!tool_error < 1', 1, '"!" is no sign', 'Write not.'],
+  ['()', 2, '")" is found where a name is expected', /such as/],
+  ['!tool_error < 1', 1, '"!" is not a sign', 'Write not.'],
   ["agent = 'support", 9, '"\'support" has no quote that closes it', 'Add the quote.'],
-  ["'agent' = support", 1, '"agent" stands where a name is expected', /such as/],
+  ["'agent' = support", 1, '"agent" is found where a name is expected', /such as/],
   ['agent = (support)', 9, '"(" stands where a value is expected', /such as/],
   [`tool_error < 1${' '.repeat(expressionCharsMax)}`, expressionCharsMax + 1, 'is too long', /500 characters/],
   [`${'('.repeat(expressionDepthMax + 1)}tool_error < 1`, expressionDepthMax + 2, /lies too deep/, /at most 16/],
@@ -115,7 +115,7 @@ for (const [text, column, problem, todo] of wrong)
     });
   });
 
-test('expression: all faulty names and values are told at once', () => {
+test('expression: all faulty names and values are reported at once', () => {
   const result = parseRunExpression('tool_eror < 1 or (agnet = a and goal < 2)', names);
   expect(result.kind === 'faulty' && result.faults.map(({ column, todo }) => [column, todo])).toEqual([
     [1, 'Did you mean tool_error?'],
@@ -159,7 +159,7 @@ test('expression: without a list of names every name is right, and a part is rea
   });
 });
 
-test('expression: tells which verdicts it looks at', () => {
+test('expression: lists the verdicts that it looks at', () => {
   expect(evaluatorsIn(parsed('not (tool_error < 1 and goal.label = x) or agent = a'))).toEqual({
     names: ['tool_error', 'goal'],
     judges: false,

@@ -82,12 +82,12 @@ for (const [text, want] of cases)
     expect(holds(expression(text), facts)).toBe(want === true);
   });
 
-test('facts: without any judge that tells a confidence the lowest one is not known', () => {
+test('facts: without any judge that gives a confidence the lowest one is not known', () => {
   const none = factsOf(of, new Map([['tool_error', scored(0)]]));
   expect(truthOf(expression('judge.confidence < 1'), none)).toBeUndefined();
 });
 
-test('facts: a confidence that is no share is none', () => {
+test('facts: a confidence outside 0 to 1 is none', () => {
   for (const confidence of [-0.1, 1.5, '0.5', null]) expect(confidenceOf({ score: 1, details: { confidence } })).toBeUndefined();
 });
 
@@ -100,6 +100,8 @@ test('facts: a stored run without its content knows its columns and its verdicts
     service: 'desk',
     version: '2',
     sessionId: undefined,
+    userId: undefined,
+    environment: undefined,
     model: undefined,
     startedAt: 0,
     endedAt: 0,

@@ -1,4 +1,4 @@
-/** Which share of runs an evaluator asks about, once the rules have looked at them. */
+/** The share of runs that an evaluator asks about, once the rules have looked at them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
@@ -88,7 +88,7 @@ test('raising: a run with an error is asked about with the raised probability, o
   });
 });
 
-test('raising: a raised run says how far its probability is above the least one, whatever a budget or an upstream sampler left', () => {
+test('raising: a raised run has the ratio of its probability to the least one, under any budget and upstream sampler', () => {
   const ends = (of: Run, planned: readonly PlannedEvaluator[], left = 1) =>
     evaluateRun(of, planned, {
       context: evaluationContext(),
@@ -114,7 +114,7 @@ test('raising: what an upstream sampler let through is a part of the probability
 const tail = fc.array(fc.constantFrom(...'0123456789abcdef'), { minLength: 14, maxLength: 14 }).map((all) => all.join(''));
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-test('raising: whoever is asked about at the own rate is asked about at the raised one, with the probability of the rate in force', () => {
+test('raising: a run in the sample of the own rate is in that of the raised one, with the probability of the rate in force', () => {
   fc.assert(
     fc.property(tail, share, share, fc.boolean(), (digits, rate, to, isBroken) => {
       const of = run({ trace: isBroken ? broken : fine, traceId: traceId(digits) });

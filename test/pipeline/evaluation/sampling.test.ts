@@ -16,7 +16,7 @@ const middle = traceId('80000000000000');
 const belowMiddle = traceId('7fffffffffffff');
 const lowest = traceId('00000000000000');
 
-/** As the decision tells it: in units of 2^-56. */
+/** The probability as in the decision: in units of 2^-56. */
 const leastShare = Math.round(upstreamProbabilityMin * 2 ** 56) / 2 ** 56;
 
 const cases = [
@@ -75,8 +75,8 @@ const cases = [
     rate: 0.5,
     want: { sampled: true, probability: 0.5 },
   },
-  { name: 'a threshold that is empty says nothing', id: middle, state: 'ot=th:', rate: 0.5, want: { sampled: true, probability: 0.5 } },
-  { name: 'a threshold in capitals says nothing', id: highest, state: 'ot=th:F', rate: 1, want: { sampled: true, probability: 1 } },
+  { name: 'a threshold that is empty has no effect', id: middle, state: 'ot=th:', rate: 0.5, want: { sampled: true, probability: 0.5 } },
+  { name: 'a threshold in capitals has no effect', id: highest, state: 'ot=th:F', rate: 1, want: { sampled: true, probability: 1 } },
   {
     name: 'a sampler that keeps one in 4,096 is believed',
     id: highest,
@@ -92,7 +92,7 @@ const cases = [
     want: { sampled: true, probability: 0.5 * leastShare, upstream: leastShare, isRaised: true },
   },
   {
-    name: 'with a random value of its own as well',
+    name: 'with a separate random value as well',
     id: lowest,
     state: 'ot=rv:ffffffffffffff;th:ffffffffffffff',
     rate: 1,
@@ -131,7 +131,7 @@ const cases = [
   { name: 'all of what upstream kept', id: middle, state: 'ot=th:8', rate: 1, want: { sampled: true, probability: 0.5, upstream: 0.5 } },
   { name: 'th:0 is upstream 100 %', id: middle, state: 'ot=th:0', rate: 0.5, want: { sampled: true, probability: 0.5 } },
   {
-    name: 'a threshold that the trace itself misses says nothing',
+    name: 'a threshold that the trace itself misses has no effect',
     id: lowest,
     state: 'ot=th:8',
     rate: 1,
@@ -151,7 +151,7 @@ const cases = [
     rate: 0.5,
     want: { sampled: true, probability: 0.25, upstream: 0.5 },
   },
-  { name: 'a rate that is no number keeps nothing', id: highest, state: '', rate: Number.NaN, want: { sampled: false, probability: 0 } },
+  { name: 'a rate that is not a number keeps nothing', id: highest, state: '', rate: Number.NaN, want: { sampled: false, probability: 0 } },
   { name: 'a rate above 1 is 1', id: lowest, state: '', rate: 7, want: { sampled: true, probability: 1 } },
 ] as const;
 
@@ -182,7 +182,7 @@ test('sample: rates nest, and the probability grows with the rate', () => {
       expect(!fewer.sampled || more.sampled).toBe(true);
       expect(fewer.probability).toBeLessThanOrEqual(more.probability);
       expect(more.probability).toBeLessThanOrEqual(1);
-      // Whatever a sender writes, a run stands for a bounded number of others.
+      // With any text of a sender, a run represents a bounded number of others.
       expect(more.probability).toBeGreaterThanOrEqual(high * leastShare);
     }),
   );

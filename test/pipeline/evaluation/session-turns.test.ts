@@ -26,7 +26,7 @@ const turn = (sessionId: string, more: Partial<Run> = {}): Run =>
 const choices = (of: Run, plan: readonly PlannedEvaluator[], more: Partial<TurnsWith> = {}) =>
   turnOf(of, of, plan, { ...options, ...more })?.choices;
 
-test('session turns: an evaluator of sessions says nothing of single runs, unless nobody gathers them', () => {
+test('session turns: an evaluator of sessions is silent about single runs, unless they are not gathered', () => {
   const plan = [planned('goal_reached'), planned('task_completion')];
   const asked = (more: object): readonly string[] =>
     evaluateRun(turn('s'), plan, { context: evaluationContext(), clock, telemetry: noTelemetry, ...more }).toJudge.map(
@@ -44,19 +44,19 @@ const others: readonly (readonly [string, Run])[] = [
   ['a run that is part of another one', turn('s', { partOf: run() })],
 ];
 for (const [name, of] of others)
-  test(`session turns: ${name} is no turn`, () => expect(turnOf(of, of, [planned('goal_reached')], options)).toBeUndefined());
+  test(`session turns: ${name} is not a turn`, () => expect(turnOf(of, of, [planned('goal_reached')], options)).toBeUndefined());
 
 test('session turns: a session whose id is redacted is none', () => {
   expect(turnOf(turn('ann@example.com'), turn('[email]'), [planned('goal_reached')], options)).toBeUndefined();
 });
 
-test('session turns: a plan without evaluators of sessions, or with one that has nobody to ask, makes no turn', () => {
+test('session turns: a plan without evaluators of sessions, or with one that has no judge to ask, makes no turn', () => {
   expect(choices(turn('s'), [planned('task_completion')])).toBeUndefined();
   const { judge: _judge, ...nobody } = planned('goal_reached');
   expect(choices(turn('s'), [nobody])).toBeUndefined();
 });
 
-test('session turns: every turn of a session, on every trace, is chosen alike, and about as many sessions as the rate says', () => {
+test('session turns: every turn of a session, on every trace, is chosen alike, and about the share of sessions in the rate', () => {
   const plan = [planned('goal_reached', { sampleRate: 0.3 })];
   let chosen = 0;
   for (let nth = 0; nth < 2_000; nth++) {
@@ -73,7 +73,7 @@ test('session turns: every turn of a session, on every trace, is chosen alike, a
   expect(Math.abs(chosen - 600)).toBeLessThan(5 * Math.sqrt(2_000 * 0.3 * 0.7));
 });
 
-test('session turns: a higher rate keeps what a lower one keeps, and tenants are told apart', () => {
+test('session turns: a higher rate keeps what a lower one keeps, and tenants are distinguished', () => {
   const ids = Array.from({ length: 300 }, (_, nth) => `s${nth}`);
   const kept = (rate: number, of = ''): ReadonlySet<string> =>
     new Set(ids.filter((sessionId) => sessionSample({ tenant: of, sessionId }, rate).sampled));
@@ -99,7 +99,7 @@ const ends: readonly (readonly [string, readonly PlannedEvaluator[], Partial<Tur
   ],
 ];
 for (const [name, plan, more, want] of ends)
-  test(`session turns: ${name} says so`, () => expect(choices(turn('s'), plan, more)).toMatchObject([want]));
+  test(`session turns: ${name} is in the choice`, () => expect(choices(turn('s'), plan, more)).toMatchObject([want]));
 
 test('session turns: the pace of the budget is in the probability, and who may have been chosen at another pace stays', () => {
   const plan = [planned('goal_reached')];
@@ -110,7 +110,7 @@ test('session turns: the pace of the budget is in the probability, and who may h
   ]);
 });
 
-test('session turns: a session is told turn by turn, each with what was new in it', () => {
+test('session turns: a session is shown turn by turn, each with what was new in it', () => {
   const first = agentTrace({
     sessionId: 's',
     input: 'Book a room.',
@@ -118,7 +118,7 @@ test('session turns: a session is told turn by turn, each with what was new in i
     toolDefinitions: [{ name: 'book' }],
     truncated: ['spans'],
   });
-  // What was said before comes along again.
+  // Earlier messages come along again.
   const second = agentTrace({
     sessionId: 's',
     input: 'In Rome.',
@@ -134,7 +134,7 @@ test('session turns: a session is told turn by turn, each with what was new in i
       { role: 'assistant', text: 'One moment.', calls: [] },
     ],
   });
-  // Its messages tell of no call.
+  // Its messages have no call.
   const third = agentTrace({
     sessionId: 's',
     input: 'And?',

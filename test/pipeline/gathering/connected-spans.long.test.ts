@@ -1,4 +1,4 @@
-/** What hangs together in a large trace, against a forest that is built anew; and that looking at parts gives what looking at all gives. */
+/** The connected parts of a large trace, against a forest that is built anew; looking at parts gives the same as looking at all. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../../src/model/agent-trace.ts';
@@ -10,7 +10,7 @@ import { largeRun } from '../../builders/large-run.ts';
 import { seeded } from '../../builders/seeded.ts';
 import { span } from '../../builders/spans.ts';
 
-/** Parents by span, some of which never come; a cycle is possible. */
+/** Parents by span; some never come, and a cycle is possible. */
 const forest = fc.uniqueArray(
   fc.record({ id: fc.integer({ min: 1, max: 40 }), parent: fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined }) }),
   { selector: ({ id }) => id, maxLength: 40 },

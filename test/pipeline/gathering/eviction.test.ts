@@ -1,4 +1,4 @@
-/** What is let go when memory is short: what is done, then what has gone quiet; a trace that is still growing only at the hard bound. */
+/** The order of eviction when memory is short: closed traces, then quiet ones; a trace that is still growing only at the hard bound. */
 import { expect, test } from 'vitest';
 import { collectors } from '../../../collectors/index.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
@@ -36,7 +36,7 @@ test('relief: when less may be spared, closed traces go at once and a trace that
   expect([to.traces(), to.openBytes(), to.closed()]).toEqual([1, 100, ['500 ms: run 1, complete, revision 1']]);
 });
 
-test('relief: when less may be spared, what has been quiet for a minute is closed as it is, oldest first', () => {
+test('relief: when less may be spared, a trace that has been quiet for a minute is closed unfinished, oldest first', () => {
   // A run whose agent has not come is named by the span that is missing.
   let spare = 1_000;
   const to = gathered({ bytesMax: 1_000, spareBytesMax: () => spare });
@@ -116,3 +116,31 @@ for (const { by, press } of pressures) {
     expect([flow.references.takeFinished().map(({ positions }) => positions[0]), delivered]).toEqual([[1], ['evicted']]);
   });
 }
+
+test('open traces: closed ones that wait for late spans do not count', () => {
+  const clock = manualClock(0);
+  const telemetry = metricRegistry();
+  const flow = pipeline({
+    collectors,
+    clock,
+    plan: [],
+    context: evaluationContext(),
+    telemetry,
+    deliver: () => undefined,
+    ask: () => undefined,
+  });
+  const open = (): number | undefined => {
+    clock.advance(1_000);
+    flow.advance();
+    const [point] = telemetry.snapshot().find(({ name }) => name === 'tracejury.open.traces')?.points ?? [];
+    return point?.kind === 'number' ? point.value : undefined;
+  };
+  flow.spans(noTenant, [agentSpan({ id: 1, trace: 1 }), toolSpan({ id: 2, trace: 2, parent: 9 })], 1);
+  expect(open()).toBe(1);
+  flow.spans(noTenant, [agentSpan({ id: 9, trace: 2 })], 2);
+  expect(open()).toBe(0);
+  flow.spans(noTenant, [toolSpan({ id: 3, trace: 1, parent: 8 })], 3);
+  expect(flow.bytes()).toBeGreaterThan(0);
+  clock.advance(600_000);
+  expect(open()).toBe(0);
+});

@@ -115,7 +115,7 @@ const cases: readonly Case[] = [
     closed: ['1080000 ms: run 1, abandoned, revision 1'],
   },
   {
-    name: 'a local root stands in for an agent span',
+    name: 'a local root replaces an agent span',
     script: (to) => {
       to.spans(span({ id: 1, name: 'POST /chat', kind: 2 }), modelSpan({ id: 2, parent: 1 }));
       to.pass(minute);
@@ -154,7 +154,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'a parent that arrives later turns a run of its own into a sub-agent, as revision 2 under the same key',
+    name: 'a parent that arrives later turns a separate run into a sub-agent, as revision 2 under the same key',
     script: (to) => {
       to.spans(agentSpan({ id: 2, parent: 1 }));
       to.pass(minute);
@@ -354,7 +354,7 @@ const batches: readonly Case[] = [
     closed: ['500 ms: run 1, complete, revision 1', '500 ms: run 4, complete, revision 1'],
   },
   {
-    name: 'log records come from an exporter with times of its own',
+    name: 'log records come from an exporter with separate times',
     script: (to) => {
       to.records(choiceRecord({ span: 2, text: 'done' }));
       to.spans(agentSpan({ id: 1 }), modelSpanWithRecords({ id: 2, parent: 1 }));

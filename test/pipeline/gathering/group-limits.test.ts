@@ -1,4 +1,4 @@
-/** What is counted, refused or given up: duplicates, traces without a run, limits, tenants, our own spans. */
+/** Spans that are counted, refused or given up: duplicates, traces without a run, limits, tenants, our own spans. */
 import { describe, expect, test } from 'vitest';
 import { tenant } from '../../../src/model/ids.ts';
 import { agentSpan, choiceRecord, modelSpan, modelSpanWithRecords, toolSpan } from '../../builders/gen-ai-spans.ts';
@@ -61,7 +61,7 @@ describe('group', () => {
     expect([to.traces(), to.bytes(), to.count('tracejury.spans.late', 'after_late')]).toEqual([0, 0, 2]);
   });
 
-  test('group: of the traces that are done only so many are remembered, the latest', () => {
+  test('group: a bounded number of closed traces is remembered, the latest', () => {
     const to = gathered({ tombstonesMax: 2 });
     for (const trace of [1, 2, 3]) to.spans(agentSpan({ id: trace, trace }));
     to.pass(2 * hour);
@@ -120,7 +120,7 @@ describe('group', () => {
     expect([to.bytes(), to.count('tracejury.spans.late', 'after_late')]).toEqual([400, 1]);
   });
 
-  test('group: whatever comes, the bytes held stay within the budget', () => {
+  test('group: with any input, the bytes held stay within the budget', () => {
     const to = gathered({ bytesMax: 10_000 });
     let held = 0;
     for (let id = 1; id <= 2_000; id++) {
@@ -132,7 +132,7 @@ describe('group', () => {
     expect(held).toBeGreaterThan(9_000);
   });
 
-  test('group: a trace that alone is larger than the budget closes as evicted and leaves nothing behind', () => {
+  test('group: a single trace that is larger than the budget closes as evicted and leaves nothing behind', () => {
     const to = gathered({ bytesMax: 150 });
     to.spans(agentSpan({ id: 1 }), toolSpan({ id: 2, parent: 1 }));
     to.pass(0);
@@ -157,7 +157,7 @@ describe('group', () => {
     ]);
   });
 
-  test('group: spans and records of our own are left alone', () => {
+  test('group: spans and records of our own are ignored', () => {
     const to = gathered();
     to.spans(agentSpan({ id: 1, attributes: { 'tracejury.generated': true } }));
     to.records(record({ span: 1, event: 'gen_ai.choice', attributes: { 'tracejury.generated': true } }));

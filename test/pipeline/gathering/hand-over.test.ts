@@ -91,7 +91,7 @@ test('hand over: a trace that is claimed after it has closed stays, and so do th
   expect(after(10_000).left).toEqual([]);
 });
 
-test('hand over: messages that link to one another meet, whichever comes first', () => {
+test('hand over: messages that link to one another meet, in any order', () => {
   const message = (trace: number, to: readonly number[]): Span =>
     span({
       id: trace,

@@ -24,7 +24,7 @@ function held(spans: readonly Span[]): HeldSpans {
 const told = (all: HeldSpans) => [...all.entries()].map(([spanId, { span: one, arrivedMs }]) => [spanId, plainSpan(one), arrivedMs]);
 
 describe('held-spans', () => {
-  test('held-spans: what is packed is read back equal, in its order, from whatever requests it came', () => {
+  test('held-spans: packed spans are read back equal, in their order, from any requests', () => {
     const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     fc.assert(
       fc.property(
@@ -49,7 +49,7 @@ describe('held-spans', () => {
     );
   });
 
-  test('held-spans: spans stand in the order of arrival, by request and within it, whenever they are added or packed', () => {
+  test('held-spans: spans are in the order of arrival, by request and within it, at any time of adding or packing', () => {
     const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     const places = [
       [4, 7],
@@ -87,7 +87,7 @@ describe('held-spans', () => {
     expect([all.size, [...all.values()]]).toEqual([0, []]);
   });
 
-  test('held-spans: what lies beside other bytes keeps its own, whatever comes after it', () => {
+  test('held-spans: a span beside other bytes keeps its own, with any bytes after it', () => {
     const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     const sizes = [10, 60_000, 120_000, 300_000, 900_000, 1_500_000, 20, 100_000, 100_000, 100_000];
     const all = sizes.flatMap(
@@ -100,7 +100,7 @@ describe('held-spans', () => {
     expect(alone.map((one) => told(one))).toEqual(all.map((one) => told(held([one]))));
   });
 
-  test('held-spans: what came as JSON and what is large stays as it is', () => {
+  test('held-spans: spans from JSON and large ones stay unchanged', () => {
     const packing = { packer: spanPacker(keyShapes()), slabs: slabs() };
     const body = writeTraces([span({ id: 1 })], 'json');
     const [fromJson] = readTraces(body, 'json').spans;

@@ -62,13 +62,13 @@ function started() {
 }
 
 const kinds: readonly { readonly by: string; readonly spans: readonly Span[] }[] = [
-  { by: 'what requests and tools tell', spans: [first, firstTool, second, third, thirdTool] },
+  { by: 'the messages of requests and tools', spans: [first, firstTool, second, third, thirdTool] },
   { by: 'links', spans: linked },
 ];
 
 describe('standing', () => {
   for (const { by, spans } of kinds) {
-    test(`standing: traces that ${by} tie stand on the positions of all of them, ascending, in whatever order they come`, () => {
+    test(`standing: traces that ${by} tie keep the positions of all of them, ascending, in any order of arrival`, () => {
       for (const order of ordersOf(spans)) {
         const { gather, pass } = started();
         for (const [at, one] of order.entries()) {
@@ -95,7 +95,7 @@ describe('standing', () => {
     });
   }
 
-  test('standing: positions that were written again before traces join stand in order too', () => {
+  test('standing: positions that were written again before traces join are in order too', () => {
     for (const order of ordersOf(linked)) {
       const { gather } = started();
       for (const [at, one] of order.entries()) {

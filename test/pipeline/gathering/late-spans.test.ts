@@ -59,7 +59,7 @@ function stored(spans: readonly Span[], given: Partial<StoredTrace> = {}): Store
 const tools = (runs: readonly Run[]) =>
   runs.map(({ revision, trace, completeness }) => [revision, completeness, trace.toolCalls.map(({ name }) => name)]);
 
-test('reopening: only traces that show no root for a while are strays, and each is told once', () => {
+test('reopening: only traces that show no root for a while are strays, and each is reported once', () => {
   const { gather, take, pass } = started();
   take([agent, toolSpan({ id: 12, parent: 11, trace: 2 }), toolSpan({ id: 22, parent: 21, trace: 3 })]);
   take([], [record({ span: 41, trace: 4, event: 'gen_ai.choice', body: { message: { role: 'assistant', content: 'x' } } })]);
@@ -135,7 +135,7 @@ test('reopening: what comes late for a run that cannot be scored again is counte
   expect(gather.references.oldestPosition()).toBeUndefined();
 });
 
-test('reopening: a trace that has closed meanwhile, or is gone, is left as it is', () => {
+test('reopening: a trace that has closed meanwhile, or is gone, stays unchanged', () => {
   const { gather, take, pass } = started();
   gather.reopen(stored([agent, first]));
   gather.dismiss(key);

@@ -118,7 +118,7 @@ function pieces(to: Host, between: () => void = () => undefined): readonly Retur
 const large = largeRun(150);
 const middle = largeRun(40);
 
-/** As much time as the quiet that a trace of this size needs. */
+/** The length of the quiet that a trace of this size needs. */
 const restMs = 5_000;
 
 describe('under way', () => {
@@ -151,7 +151,7 @@ describe('under way', () => {
     expect([Math.max(...done.map(({ runs }) => runs)) <= runsPerPiece, to.delivered.length]).toEqual([true, 200]);
   });
 
-  test('under way: a trace is told to be settled once, in the turn of its last runs and before them', () => {
+  test('under way: a trace is reported as settled once, in the turn of its last runs and before them', () => {
     const to = host();
     to.send(...large);
     to.wait(restMs);
@@ -234,7 +234,7 @@ describe('under way', () => {
     );
   });
 
-  test('under way: a run of many bytes is hashed in one piece and scored in the next, whatever comes in between', () => {
+  test('under way: a run of many bytes is hashed in one piece and scored in the next, with anything in between', () => {
     const to = host();
     const run = (last: number): readonly Span[] => [
       agentSpan({ id: 1, output: 'x'.repeat(300_000), bytes: 300_000 }),
@@ -271,7 +271,7 @@ describe('under way', () => {
     to.wait(restMs);
     let id = 900_000;
     const done = pieces(to, () => to.send(modelSpan({ id: ++id, parent: 1 })));
-    // What came since waits for its own look.
+    // Spans that came since wait for their own look.
     expect([to.delivered.length, done.length < piecesMax, to.said.includes('settled')]).toEqual([151, true, false]);
     to.pass(60_000);
     expect(
@@ -294,7 +294,7 @@ describe('under way', () => {
   });
 });
 
-/** What happens to a trace while it is looked at, after so many pieces. */
+/** Events on a trace while it is looked at, after this number of pieces. */
 const turns: readonly { readonly name: string; readonly happens: (to: Host) => void; readonly revisions: number }[] = [
   { name: 'the process ends', happens: (to) => to.flow.finish(), revisions: 151 },
   { name: 'another configuration comes', happens: (to) => to.flow.exchange(settings), revisions: 151 },

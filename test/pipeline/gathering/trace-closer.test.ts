@@ -23,7 +23,7 @@ function world() {
     clock,
     buffers,
     gather,
-    /** As a receiver does: the memory is the body's until nobody reads it. */
+    /** Like a receiver: the memory is the body's until its last reader is done. */
     send(spans: readonly Span[], memoryBytes = 0): void {
       const body = writeTraces(spans, 'protobuf');
       const memory = buffers.take(Math.max(body.length, memoryBytes));

@@ -45,7 +45,7 @@ const cases: readonly {
     want: { kind: 'failed', error: 'score_out_of_range' },
   },
   {
-    name: 'a score that is no number is a failed verdict',
+    name: 'a score that is not a number is a failed verdict',
     questions: () => asks(1, Number.NaN),
     ask: answers,
     want: { kind: 'failed', error: 'score_out_of_range' },
@@ -60,7 +60,7 @@ const cases: readonly {
     want: { kind: 'failed', error: 'evaluator_fault', explanation: 'The evaluator broke off: TypeError.' },
   },
   {
-    name: 'a judge that rejects is told to the evaluator as a failed answer',
+    name: 'the evaluator gets a failed answer from a judge that rejects',
     questions: function* telling() {
       const answer = yield question;
       return { kind: 'failed', error: answer.kind === 'failed' ? answer.error : 'no fault', explanation: '' };
@@ -110,7 +110,7 @@ test('ask: an evaluator that is cut short cleans up and cannot go on by asking t
   expect(cleaned).toBe(1);
 });
 
-test('ask: a verdict says which model was asked last, unless its evaluator says so itself', async () => {
+test('ask: a verdict names the model that was asked last, unless its evaluator does', async () => {
   const models = ['first', 'second', undefined];
   const answered = async (): Promise<Answer> => {
     const model = models.shift();

@@ -97,7 +97,7 @@ const cases: readonly { readonly name: string; readonly ends: readonly (Verdict 
     want: { answered: 3, agreeing: 2, verdict: { score: 1 } },
   },
   {
-    name: 'what a rule found without the judge is nobody’s vote',
+    name: 'a finding of a rule without the judge is not a vote',
     ends: [ofRules, scored(1), scored(1)],
     want: { by: 'votes', answered: 2, agreeing: 2, verdict: { score: 1 } },
   },
@@ -118,7 +118,7 @@ const cases: readonly { readonly name: string; readonly ends: readonly (Verdict 
     ends: [failed()],
     want: { kind: 'missing', end: { kind: 'judged', verdict: failed() } },
   },
-  { name: 'so many are down that no quorum was there', ends: [scored(1), down, down], want: { kind: 'missing', end: down } },
+  { name: 'too many are down for a quorum', ends: [scored(1), down, down], want: { kind: 'missing', end: down } },
   {
     name: 'one is down, and another one failed',
     ends: [scored(1), down, failed()],
@@ -135,7 +135,7 @@ const cases: readonly { readonly name: string; readonly ends: readonly (Verdict 
     want: { kind: 'missing', end: { kind: 'judged', verdict: { kind: 'failed' } } },
   },
   {
-    name: 'a judge that may come back says more than one that is gone',
+    name: 'a judge that may come back counts for more than one that is gone',
     ends: [gone, down, scored(1)],
     want: { kind: 'missing', end: down },
   },
@@ -143,7 +143,7 @@ const cases: readonly { readonly name: string; readonly ends: readonly (Verdict 
 ];
 for (const { name, ends, want } of cases) test(`jury: ${name}`, () => expect(countOf(ballots(...ends))).toMatchObject(want));
 
-test('jury: the confidence is the middle one of those that are told, of an even number the lower', () => {
+test('jury: the confidence is the middle one of the given ones, the lower one of an even number', () => {
   const sure = (...told: readonly (number | undefined)[]) => {
     const count = countOf(
       told.map((confidence, vote) => ({
@@ -175,11 +175,11 @@ const escalations: readonly {
     below: 0.5,
     want: undefined,
   },
-  { name: 'votes of which some see nothing to score', ends: [scored(1), skipped, scored(1)], want: 'disagreement' },
+  { name: 'votes, some without anything to score', ends: [scored(1), skipped, scored(1)], want: 'disagreement' },
   { name: 'a confidence below the limit', ends: [scored(1)], confidence: 0.6, below: 0.7, want: 'low_confidence' },
   { name: 'a confidence at the limit', ends: [scored(1)], confidence: 0.7, below: 0.7, want: undefined },
   { name: 'no confidence', ends: [scored(1)], below: 0.7, want: undefined },
-  { name: 'a confidence that nobody asked for', ends: [scored(1)], confidence: 0.1, want: undefined },
+  { name: 'an unrequested confidence', ends: [scored(1)], confidence: 0.1, want: undefined },
   { name: 'what a rule found without a judge', ends: [ofRules], confidence: 0.1, below: 0.7, want: undefined },
 ];
 for (const { name, ends, confidence, below, onDisagreement = true, want } of escalations) {
@@ -205,7 +205,7 @@ function scoreOf(verdict: Verdict): number {
   return verdict.kind === 'scored' ? verdict.score : NaN;
 }
 
-/** What the verdict says of how sure it is, from the votes and the confidences that stand in them. */
+/** The confidence of the verdict, from the votes and their confidences. */
 const confidences: readonly {
   readonly name: string;
   readonly ends: readonly (Verdict | AskEnd)[];
@@ -218,7 +218,7 @@ const confidences: readonly {
   { name: 'the share of the votes that agree', ends: [scored(1), scored(0), scored(1), scored(1)], want: 0.75 },
   { name: 'all agree', ends: [scored(1), scored(1)], want: 1 },
   { name: 'a tie', ends: [scored(1), scored(0)], want: 0.5 },
-  { name: 'what was not given is no vote', ends: [scored(1), scored(1), down], want: 1 },
+  { name: 'a missing answer is not a vote', ends: [scored(1), scored(1), down], want: 1 },
   { name: 'one vote is left of several', ends: [scored(1)], want: undefined },
   {
     name: 'the lower of agreement and confidence: the confidence',
@@ -268,7 +268,7 @@ for (const { name, ends, told = [], decider, want } of confidences)
     expect(juryVerdict(decided, { ballots: voted, count, escalated, costs, model: 'm' }).details['confidence']).toBe(want);
   });
 
-test('jury: the verdict is that of one of those who voted, in whatever order they did', () => {
+test('jury: the verdict is that of one of those who voted, in any order of the votes', () => {
   fc.assert(
     fc.property(
       fc
@@ -319,7 +319,7 @@ test('jury: no label has more votes than that of the verdict', () => {
   );
 });
 
-test('jury: whoever gives no vote changes nothing, as long as most give one; then there is no verdict, and no score', () => {
+test('jury: a judge without a vote changes nothing, as long as most give one; then there is no verdict, and no score', () => {
   fc.assert(
     fc.property(manyScores, fc.array(noVote, { maxLength: 15 }), (ends, absent) => {
       const count = countOf(ballots(...ends, ...absent));

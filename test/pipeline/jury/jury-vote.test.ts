@@ -17,7 +17,7 @@ function answered(value: JsonValue): Answer {
   return { kind: 'answered', value, truncated: false };
 }
 
-/** Asks once, and tells what it was asked and what the evaluator and whoever listens heard. */
+/** Asks once, and returns the question and the answers for the evaluator and the listener. */
 function asked(request: EvaluatorRequest, answer: Answer, { vote = 1, asksConfidence = false } = {}) {
   const seen: { heard?: Answer; told: (number | undefined)[] } = { told: [] };
   function* evaluation(): Generator<EvaluatorRequest, Verdict, Answer> {
@@ -37,7 +37,7 @@ test('vote: the first vote asks what any evaluation asks, and a later one bears 
   expect(asked(question, answer, { vote: 3 })).toEqual({ sent: { ...question, vote: 3 }, heard: answer, told: [undefined] });
 });
 
-test('vote: a confidence is asked for last, told, and kept from the evaluator and its check', () => {
+test('vote: a confidence is asked for last, reported, and kept from the evaluator and its check', () => {
   const checked: JsonValue[] = [];
   const { sent, heard, told } = asked(
     { ...question, check: (value) => void checked.push(value) },
@@ -61,9 +61,9 @@ const answers: readonly { readonly name: string; readonly answer: Answer; readon
   { name: 'a failure', answer: { kind: 'failed', error: 'judge_timed_out' }, told: undefined },
 ];
 for (const { name, answer, told } of answers)
-  test(`vote: ${name} is no confidence`, () => expect(asked(question, answer, { asksConfidence: true }).told).toEqual([told]));
+  test(`vote: ${name} is not a confidence`, () => expect(asked(question, answer, { asksConfidence: true }).told).toEqual([told]));
 
-test('vote: a question that asks for a confidence of its own stays as it is, and so does one whose answer is no object', () => {
+test('vote: a question with its own confidence stays unchanged, and so does one whose answer is not an object', () => {
   const own: Question = { ...question, answerSchema: { type: 'object', properties: { confidence: { type: 'number' }, label: {} } } };
   const answer = answered({ confidence: 0.3, label: 'good' });
   expect(asked(own, answer, { asksConfidence: true })).toEqual({ sent: own, heard: answer, told: [0.3] });
@@ -71,7 +71,7 @@ test('vote: a question that asks for a confidence of its own stays as it is, and
   expect(asked(bare, answered('good'), { asksConfidence: true })).toEqual({ sent: bare, heard: answered('good'), told: [undefined] });
 });
 
-test('vote: notes on a piece of a run are no verdict, so no confidence is asked for; they bear the number of the vote', () => {
+test('vote: notes on a piece of a run are not a verdict, so no confidence is asked for; they bear the number of the vote', () => {
   const notes: Question = { ...question, notes: true };
   const answer = answered({ explanation: 'So.', label: 'good', confidence: 0.3 });
   expect(asked(notes, answer, { vote: 2, asksConfidence: true })).toEqual({
@@ -81,7 +81,7 @@ test('vote: notes on a piece of a run are no verdict, so no confidence is asked 
   });
 });
 
-test('vote: what is no question is passed on', () => {
+test('vote: anything but a question is passed on', () => {
   const embed: EvaluatorRequest = { kind: 'embed', texts: ['a'] };
   expect(asked(embed, answered([[1]]), { vote: 2, asksConfidence: true })).toEqual({
     sent: embed,

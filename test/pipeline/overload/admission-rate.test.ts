@@ -1,4 +1,4 @@
-/** What is let in while the service is pressed, of a service that is simulated: it does so much a second, and shows late that it had too much. */
+/** Admission while the service is pressed, with a simulated service: it does a fixed amount a second, and shows late that it had too much. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../../src/model/clock.ts';
@@ -14,7 +14,7 @@ interface Traffic {
   readonly seconds: number;
   /** After how long what was taken is due to be done. */
   readonly settleMs?: number;
-  /** What waits when the pace is told that it is too much, in milliseconds of work. */
+  /** Waiting work when the pace hears that it is too much, in milliseconds. */
   readonly pressedMs?: number;
   readonly burstBytes?: number;
 }
@@ -26,7 +26,7 @@ function simulated({ capacity, offered, seconds, settleMs = 500, pressedMs = 100
 } {
   const clock = manualClock();
   const pace = intakePace({ clock, burstBytes });
-  /** What was taken at each look, oldest first, until it is due. */
+  /** Work accepted at each look, oldest first, until it is due. */
   const young: number[] = [];
   const taken: number[] = [];
   let [due, waitingMax] = [0, 0];
@@ -82,7 +82,7 @@ describe('intake pace', () => {
             expect(share).toBeGreaterThan(0.8);
             expect(share).toBeLessThan(1.2);
           }
-          // What came before it showed: a second at most, or two.
+          // The work before it showed: a second at most, or two.
           expect(waitingMax).toBeLessThan(capacity * times * ((settleMs + 1_500) / 1_000) + burstBytes);
         },
       ),
@@ -90,7 +90,7 @@ describe('intake pace', () => {
     );
   });
 
-  test('intake pace: a burst after a calm time is let in whole while it fits, however little got done before and whatever presses', () => {
+  test('intake pace: a burst after a calm time is let in whole while it fits, after any load and under any strain', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 0, max: 600 }), (requests, restSeconds) => {
         const clock = manualClock();

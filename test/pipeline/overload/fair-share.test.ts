@@ -1,10 +1,10 @@
-/** Who is modest: whoever takes less than half of an equal share, whatever others do. */
+/** A sender is modest when it takes less than half of an equal share, at any load of others. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../src/model/clock.ts';
 import { fairShare } from '../../../src/pipeline/overload/fair-share.ts';
 
-test('fair share: one alone is never modest, beside a greedy one whoever sends little is', () => {
+test('fair share: a single sender is never modest, and beside a greedy one a sender of little is', () => {
   const share = fairShare({ clock: manualClock() });
   expect(share.isModest('greedy')).toBe(false);
   share.took('greedy', 1_000);
@@ -13,7 +13,7 @@ test('fair share: one alone is never modest, beside a greedy one whoever sends l
   expect([share.isModest('greedy'), share.isModest('small')]).toEqual([false, true]);
 });
 
-test('fair share: of many who send alike nobody is modest', () => {
+test('fair share: none of many equal senders is modest', () => {
   const share = fairShare({ clock: manualClock() });
   const senders = Array.from({ length: 50 }, (_, at) => `sender ${at}`);
   for (const sender of senders) share.took(sender, 100);
@@ -29,7 +29,7 @@ test('fair share: what was taken long ago is forgotten by and by', () => {
   expect([share.isModest('greedy once'), share.isModest('greedy now')]).toEqual([true, false]);
 });
 
-test('fair share: only so many senders are remembered', () => {
+test('fair share: a bounded number of senders is remembered', () => {
   const share = fairShare({ clock: manualClock(), sendersMax: 2 });
   for (const sender of ['a', 'b', 'c']) share.took(sender, 100);
   // Forgotten, so it counts as new.

@@ -138,7 +138,7 @@ describe('held requests', () => {
     expect(at.points('tracejury.receiver.holds')).toEqual(['no_place 2']);
   });
 
-  test('whatever happens in whatever order, each request ends once, lanes keep their order, and no place is lost', async () => {
+  test('in any course of events, each request ends once, lanes keep their order, and no place is lost', async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('enter' as const), lane: fc.constantFrom('http', 'grpc') }),
       fc.record({ kind: fc.constant('free' as const), lane: fc.constantFrom('http', 'grpc') }),

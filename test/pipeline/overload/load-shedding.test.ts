@@ -121,7 +121,7 @@ test('stress: what bears most is named, in parts of what refuses for it', () => 
   expect(at.levels.cause()).toBe('in_flight');
 });
 
-test('stress: what presses is named from where it eases on, whatever else bears', () => {
+test('stress: a strain is named from where it eases on, whether or not others are high', () => {
   const at = watched();
   const seen = [
     {},
@@ -144,7 +144,7 @@ const strainsOf = fc.record(
   },
 );
 
-test('stress: whatever comes, more strain never means a lower level, and no level is left before its time', () => {
+test('stress: under any input, more strain never means a lower level, and no level is left before its time', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(strainsOf, fc.integer({ min: 1, max: 2_000 })), { minLength: 1, maxLength: 40 }),
@@ -158,7 +158,7 @@ test('stress: whatever comes, more strain never means a lower level, and no leve
           // The same in another process, with one strain higher.
           expect(loadSheddingLevels.indexOf(other.see({ ...strains, [more]: strains[more] + 0.5 }, afterMs))).toBeGreaterThanOrEqual(level);
           if (level < before) expect(nowMs - wantedMs).toBeGreaterThanOrEqual(calmMs);
-          // When these strains alone, seen for the first time, would make such a level.
+          // When only these strains, seen for the first time, would make such a level.
           if (loadSheddingLevels.indexOf(watched().see(strains)) >= level) wantedMs = nowMs;
           before = level;
         }

@@ -80,7 +80,7 @@ test('agent-activity: a run that ended in an error is the exemplar of its durati
   ]);
 });
 
-test('agent-activity: tokens come from model calls, or from the agent where those tell none', () => {
+test('agent-activity: tokens come from model calls, or from the agent where those have none', () => {
   const telemetry = metricRegistry();
   const modelCalls = [
     { model: 'm', inputTokens: 10, outputTokens: 1 },

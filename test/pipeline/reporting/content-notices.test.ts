@@ -22,7 +22,7 @@ interface Step {
   readonly decisions?: readonly RunDecision[];
 }
 
-/** What is told at each step. */
+/** The notices of each step. */
 function told(steps: readonly Step[]): readonly (readonly string[])[] {
   const notices = contentNotices();
   return steps.map(({ run: of, decisions = [skippedFor('results_not_carried')] }) =>
@@ -63,7 +63,7 @@ const cases: readonly { readonly name: string; readonly steps: readonly Step[]; 
     want: [[], [], [], []],
   },
   {
-    name: 'not where nobody wrote down what is expected',
+    name: 'not where no expectation was written down',
     steps: times(4, { run: bare(), decisions: [skippedFor('no_expectation')] }),
     want: [[], [], [], []],
   },
@@ -90,7 +90,7 @@ test('content notices: a notice names the evaluators, the attributes and what to
   expect(notice?.todo).toContain('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT');
 });
 
-test('content notices: of agents beyond the bound nothing is told, and those that are known are told on', () => {
+test('content notices: agents beyond the bound get none, and known ones still do', () => {
   const named = (agent: string): Step => ({ run: bare({ trace: agentTrace({ agent, toolCalls: [call({ result: undefined })] }) }) });
   const known = told([
     ...times(2, named('first')),

@@ -24,7 +24,7 @@ const attempts: readonly {
     want: { outcome: 'skipped', reason: 'no_tool_calls', need: '' },
   },
   {
-    name: 'a failure, whose text is no label',
+    name: 'a failure, whose text is not a label',
     ended: { name: 'e', decision: 'failed', reason: 'judge_timed_out: after 30 s' },
     want: { outcome: 'failed', reason: '', need: '' },
   },
@@ -43,7 +43,7 @@ for (const { name, ended, want } of attempts) {
   });
 }
 
-test('evaluability: shares are told by agent, dialect and evaluator, the reasons with the most runs first', () => {
+test('evaluability: shares are listed by agent, dialect and evaluator, the reasons with the most runs first', () => {
   const base = { agent: 'a', dialect: 'd', name: 'e', reason: '', need: '' } as const;
   const less = { ...base, outcome: 'skipped', reason: 'no_tool_calls' } as const;
   const lacking = { ...base, outcome: 'skipped', reason: 'no_input', need: 'input' } as const;

@@ -4,7 +4,7 @@ import { inputExcerpt } from '../../../src/pipeline/reporting/experiment-result.
 
 const long = `refund ${'x'.repeat(1_000)}`;
 const cases = [
-  { name: 'a text stands in one line', input: 'Refund\n  order 7', want: 'Refund order 7' },
+  { name: 'a text is in one line', input: 'Refund\n  order 7', want: 'Refund order 7' },
   {
     name: 'of messages the last one of the user counts',
     input: [

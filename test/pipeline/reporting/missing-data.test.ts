@@ -21,7 +21,7 @@ for (const [reason, lack] of lacks) {
   });
 }
 
-test('remedies: of several dialects the one that the table lists first is the main one, whatever the order in which spans came', () => {
+test('remedies: the dialect that the table lists first is the main one, in any order of spans', () => {
   expect(mainDialect({ dialects: ['gen_ai', 'google_adk'] })).toBe('google_adk');
   expect(mainDialect({ dialects: ['tool_attributes', 'gen_ai'] })).toBe('gen_ai');
   expect(mainDialect({ dialects: [] })).toBe('');
@@ -46,12 +46,12 @@ const carried = [
   'tool_definitions',
 ] as const satisfies readonly Lack[];
 for (const { id } of collectors) {
-  test(`remedies: ${id} says what to switch on for every field`, () => {
+  test(`remedies: ${id} names the setting for every field`, () => {
     expect(carried.filter((lack) => missingDataOf(lack, [id]) === undefined)).toEqual([]);
   });
 }
 
-test('remedies: what nobody wrote down is no matter of the SDK', () => {
+test('remedies: a missing expectation does not concern the SDK', () => {
   expect(missingDataOf('expectation', ['gen_ai'])).toContain('tracejury.expected');
   expect([missingDataOf('times', ['gen_ai']), placesOf('times', ['gen_ai']), placesOf('expectation', ['gen_ai'])]).toEqual([
     undefined,

@@ -30,7 +30,7 @@ function spansOf(service: string, scope: string, named: readonly string[], attri
 
 const toolCall = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'book' };
 
-test('recognition: a service without an agent is told within ten seconds, once for each scope, with names and keys', () => {
+test('recognition: a service without an agent is reported within ten seconds, once for each scope, with names and keys', () => {
   const clock = manualClock(0);
   const known = recognition({ collectors, clock });
   expect(known.spans(noTenant, spansOf('shop', 'my.loop', ['step', 'call model'], { prompt: 'x', reply: 'y' }))).toEqual([]);
@@ -58,7 +58,7 @@ test('recognition: a service without an agent is told within ten seconds, once f
   expect(known.reported().map(({ scope }) => scope)).toEqual(['my.loop', 'other']);
 });
 
-test('recognition: a service with one span of an agent is told as recognised, and its other scopes are never told', () => {
+test('recognition: a service with one span of an agent is reported as recognised, and its other scopes never are', () => {
   const clock = manualClock(0);
   const known = recognition({ collectors, clock });
   known.spans(noTenant, spansOf('shop', 'http', ['GET /']));
@@ -104,7 +104,7 @@ test('recognition: services, scopes, names and keys are bounded', () => {
   expect([told[0]?.names.length, told[0]?.keys.length]).toEqual([5, 20]);
 });
 
-test('recognition: the notice says what is missing and which page to read', () => {
+test('recognition: the notice names what is missing and the page to read', () => {
   const one = { tenant: noTenant, service: 's', scope: 'c', spans: 1, names: [], keys: [], dialects: [] };
   expect(noticeOf(one)).toMatchObject({
     missing: expect.stringContaining('gen_ai.operation.name'),

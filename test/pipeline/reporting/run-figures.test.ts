@@ -26,7 +26,7 @@ const cases: readonly (readonly [name: string, trace: Partial<AgentTrace>, figur
     { inputTokens: 1, outputTokens: 1 },
   ],
   [
-    'the cost that spans tell stands in for a price',
+    'the cost on spans replaces a price',
     calls({ model: 'other', inputTokens: 1, outputTokens: 1, toldCost: 0.25 }),
     { inputTokens: 1, outputTokens: 1, costUsd: 0.25 },
   ],
@@ -36,7 +36,7 @@ const cases: readonly (readonly [name: string, trace: Partial<AgentTrace>, figur
     { inputTokens: 200, outputTokens: 10, costUsd: 0.003 },
   ],
   [
-    'parts of tokens, of which no store has a column',
+    'parts of tokens that no store has a column for',
     calls({ model: 'x', inputTokens: 1.5, outputTokens: 0.2 }, { model: 'x', inputTokens: 1.25, outputTokens: 0.2 }),
     { inputTokens: 3, outputTokens: 0 },
   ],

@@ -62,7 +62,7 @@ const rows: readonly {
   readonly told: readonly string[];
   readonly outcomes?: object;
 }[] = [
-  { name: 'one run alone tells nothing', runs: [{ id: 1, steps: 2 }], told: [], outcomes: { compared: 1 } },
+  { name: 'a single run shows nothing', runs: [{ id: 1, steps: 2 }], told: [], outcomes: { compared: 1 } },
   {
     name: 'runs of one agent and task are compared',
     runs: [
@@ -72,7 +72,7 @@ const rows: readonly {
     told: ['a book: 0.750 of 2'],
   },
   {
-    name: 'agents, tasks and tenants are told apart',
+    name: 'agents, tasks and tenants are distinguished',
     runs: [
       { id: 1, steps: 2 },
       { id: 2, steps: 4, agent: 'b' },
@@ -147,7 +147,7 @@ const rows: readonly {
     told: ['a pay: 0.750 of 2'],
   },
   {
-    name: 'a run of which something is missing is left out until it is whole',
+    name: 'a run with missing parts is left out until it is whole',
     runs: [
       { id: 1, steps: 2 },
       { id: 2, steps: 1, members: { completeness: 'partial' } },
@@ -175,7 +175,7 @@ const rows: readonly {
     outcomes: { no_task: 1, tool_calls_not_carried: 1 },
   },
   {
-    name: 'tasks without room for labels are told together, by their runs',
+    name: 'tasks without room for labels are counted together, by their runs',
     runs: [
       { id: 1, steps: 1 },
       { id: 2, steps: 1 },
@@ -235,7 +235,7 @@ test('task groups: a verdict may say whether a run succeeded, whenever it comes'
   expect(Object.fromEntries(numbers(registry, 'tracejury.tasks.runs'))).toEqual({ compared: 2, no_verdict: 1 });
 });
 
-test('task groups: runs of the pipeline are compared, and late spans change what is told', () => {
+test('task groups: runs of the pipeline are compared, and late spans change the figures', () => {
   const clock = manualClock(0);
   const registry = metricRegistry();
   const groups = taskGroups({ ...settings, runsMax: 10 }, registry);

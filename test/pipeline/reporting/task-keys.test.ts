@@ -58,10 +58,10 @@ const told: readonly {
     want: 'book',
   },
   { name: 'else the resource', spans: [], of: runAt(1, { resourceAttributes: { task: 'all' } }), want: 'all' },
-  { name: 'another trace says nothing', spans: [{ trace: 2, ...task('book') }], want: undefined },
-  { name: 'another tenant says nothing', spans: [task('book')], of: runAt(1, { tenant: tenant('t') }), want: undefined },
+  { name: 'another trace has no effect', spans: [{ trace: 2, ...task('book') }], want: undefined },
+  { name: 'another tenant has no effect', spans: [task('book')], of: runAt(1, { tenant: tenant('t') }), want: undefined },
   {
-    name: 'a blank is no task',
+    name: 'a blank is not a task',
     spans: [
       { id: 1, ...task('  ') },
       { id: 2, ...task('book ') },
@@ -88,7 +88,7 @@ test('task keys: long texts are cut and stay apart', () => {
   expect(long('a')).not.toBe(long('b'));
 });
 
-test('task keys: an input is told apart and never repeated', () => {
+test('task keys: an input is distinguished and never repeated', () => {
   const keys = taskKeys({ kind: 'input' });
   const of = (input?: string): string | undefined => keys.of(runAt(1, { trace: agentTrace(input === undefined ? {} : { input }) }));
   expect([of('My card is 4111'), of(' My card is 4111\n')]).toEqual(['input a29f985df7fb', 'input a29f985df7fb']);

@@ -36,7 +36,7 @@ function spanOf(number: number, more: Partial<OwnSpan> = {}): OwnSpan {
   };
 }
 
-/** Rests of a periodic task last until the end; a deadline passes when the test says so. */
+/** Rests of a periodic task last until the end; a deadline passes when the test lets it. */
 function manualSleep(): { readonly sleep: Sleep; readonly pass: (ms: number) => Promise<void> } {
   const resting = new Map<number, () => void>();
   return {

@@ -1,4 +1,4 @@
-/** What the service says of itself, at a tracing backend on loopback. */
+/** The service's spans of itself, at a tracing backend on loopback. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ test('self-tracing: a run has a trace with its close, its batch of the store and
   expect(JSON.stringify(spans())).not.toContain('secret');
 });
 
-test('self-tracing: an export that fails is told with its kind, and the trace goes on', async () => {
+test('self-tracing: an export that fails is shown with its kind, and the trace goes on', async () => {
   const scores = await otlpSink((response) => void response.writeHead(400).end());
   onTestFinished(() => scores.close());
   const { of, spans } = await watched('sample: 1', `export: [ { to: span_events, endpoint: "${scores.url}" } ]\n`);
@@ -74,7 +74,7 @@ test('self-tracing: an export that fails is told with its kind, and the trace go
   expect([failed?.status?.code, failed === undefined ? undefined : typeof textOf(failed, 'error.type')]).toEqual([2, 'string']);
 });
 
-test('self-tracing: spans of its own that come back make no run and no further span', async () => {
+test('self-tracing: spans of the service that come back make no run and no further span', async () => {
   const first = await watched('sample: 1');
   await sendAgentRun(first.of.otlp);
   await runsOf(first.of);
@@ -159,7 +159,7 @@ test('self-tracing: one trace leads from the request over close, judge and store
   expect(JSON.stringify(spans())).not.toContain('secret');
 });
 
-test('self-tracing: a request over gRPC stands in the trace of the run, and spans that come late make another close in it', async () => {
+test('self-tracing: a request over gRPC is in the trace of the run, and spans that come late make another close in it', async () => {
   const { of, spans } = await watched('sample: 1');
   const provider = new BasicTracerProvider({
     spanProcessors: [new SimpleSpanProcessor(new GrpcExporter({ url: of.grpc.startsWith('http') ? of.grpc : `http://${of.grpc}` }))],

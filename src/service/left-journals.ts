@@ -1,45 +1,39 @@
 /**
- * Journals of shards that the configuration no longer has: the current shards take their open requests, and the folders are deleted.
- * A folder with a request that no shard takes, or with records that a journal has set aside, stays under another name.
+ * Journals of shards, which former releases had in folders of the journal: the service takes their open requests and deletes the folders.
+ * A folder with a request that the service does not take, or with records that a journal has set aside, stays under another name.
  */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { quarantineFolder } from '../../journals/disk/quarantine.ts';
-import { damagedEnding, segmentEnding } from '../../journals/disk/segment-files.ts';
-import { openJournal } from '../../journals/index.ts';
-import type { Journal, JournalDeps, JournalRecord, JournalSettings } from '../../journals/journal.ts';
-import { encodingOf, inflated, keysOf } from '../../journals/records.ts';
-import { JuryError } from '../../model/errors.ts';
-import type { TraceId } from '../../model/ids.ts';
-import { splitRequest } from '../../otlp/cut/split.ts';
-import { traceKey } from '../../pipeline/gathering/trace-table.ts';
-import type { TakeRequest } from '../../receivers/read-request.ts';
-import { runInTurns } from '../../runtime/cooperative.ts';
-import { backoffMs } from '../../runtime/retry.ts';
+import { quarantineFolder } from '../journals/disk/quarantine.ts';
+import { damagedEnding, segmentEnding } from '../journals/disk/segment-files.ts';
+import { openJournal } from '../journals/index.ts';
+import type { Journal, JournalDeps, JournalRecord, JournalSettings } from '../journals/journal.ts';
+import { encodingOf, inflated, keysOf } from '../journals/records.ts';
+import { JuryError } from '../model/errors.ts';
+import type { TraceId } from '../model/ids.ts';
+import { splitRequest } from '../otlp/cut/split.ts';
+import { traceKey } from '../pipeline/gathering/trace-table.ts';
+import type { TakeRequest } from '../receivers/read-request.ts';
+import { runInTurns } from '../runtime/cooperative.ts';
+import { backoffMs } from '../runtime/retry.ts';
 
 export interface LeftJournals {
   /** Folder of the service's journal. */
   readonly folder: string;
-  /** Number of current shards: folders from this number on belong to former ones. */
-  readonly shards: number;
   readonly settings: Omit<JournalSettings, 'folder'>;
   readonly deps: JournalDeps;
   readonly inflatedBytesMax: number;
   readonly take: TakeRequest;
 }
 
-const shardFolders = /^shard-(\d+)$/;
+const shardFolders = /^shard-\d+$/;
 const keptFolders = /^shard-\d+\.kept-\d+$/;
-/** A shard that is full refuses for a while: a minute in all. */
+/** A service that is full refuses for a while: a minute in all. */
 const attemptsMax = 20;
 
-export function shardFolder(folder: string, index: number): string {
-  return join(folder, `shard-${index}`);
-}
-
 export interface TakenJournals {
-  /** Number of requests that current shards have taken. */
+  /** Number of requests that are taken. */
   readonly requests: number;
   readonly kept: readonly KeptJournal[];
 }
@@ -47,19 +41,18 @@ export interface TakenJournals {
 /** A journal that is not deleted, for a person to look at. */
 export interface KeptJournal {
   readonly folder: string;
-  /** Number of requests that no shard takes. 0: the journal had set records aside before. */
+  /** Number of requests that are not taken. 0: the journal had set records aside before. */
   readonly requests: number;
-  /** Reason of the first request that no shard takes. */
+  /** Reason of the first request that is not taken. */
   readonly reason?: string;
 }
 
-/** Rejects when a journal cannot be read, or when the shards refuse a request for a minute. */
-export async function takeLeftJournals({ folder, shards, settings, ...options }: LeftJournals): Promise<TakenJournals> {
+/** Rejects when a journal cannot be read, or when `take` refuses a request for a minute. */
+export async function takeLeftJournals({ folder, settings, ...options }: LeftJournals): Promise<TakenJournals> {
   let requests = 0;
   const kept: KeptJournal[] = [];
   for (const name of await readdir(folder).catch((): readonly string[] => [])) {
-    const index = shardFolders.exec(name)?.[1];
-    if (index === undefined || Number(index) < shards) continue;
+    if (!shardFolders.test(name)) continue;
     const taken = await takeJournal({ folder: join(folder, name), settings, ...options });
     requests += taken.requests;
     kept.push(...taken.kept);
@@ -68,7 +61,7 @@ export async function takeLeftJournals({ folder, shards, settings, ...options }:
 }
 
 /** Takes all open requests of one journal on the disk. Rejects when it cannot be read, or when `take` refuses a request for a minute. */
-export async function takeJournal({ folder, settings, ...options }: Omit<LeftJournals, 'shards'>): Promise<TakenJournals> {
+export async function takeJournal({ folder, settings, ...options }: LeftJournals): Promise<TakenJournals> {
   const journal = await openJournal({ scheme: 'disk', rest: folder }, settings, options.deps);
   const reasons: string[] = [];
   let requests = 0;
@@ -107,9 +100,9 @@ async function keep(folder: string, name: string): Promise<string> {
   return to;
 }
 
-type TakeOptions = Omit<LeftJournals, 'folder' | 'shards' | 'settings'>;
+type TakeOptions = Omit<LeftJournals, 'folder' | 'settings'>;
 
-/** Adds to `reasons` for each request that no shard takes. */
+/** Adds to `reasons` for each request that is not taken. */
 async function takeAll(journal: Journal, options: TakeOptions, reasons: string[]): Promise<number> {
   const done = new Set<string>();
   for await (const { record } of journal.read(journal.oldest()))
@@ -126,7 +119,7 @@ async function takeAll(journal: Journal, options: TakeOptions, reasons: string[]
   return requests;
 }
 
-/** Resolves with the reason when no shard will ever take the request. */
+/** Resolves with the reason when the request will never be taken. */
 async function takeOpen(
   record: JournalRecord,
   done: ReadonlySet<string>,
