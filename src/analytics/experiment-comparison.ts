@@ -1,4 +1,5 @@
 /** Compares two experiments on the examples that both have: each example with itself. */
+import { comparedIssues, type ComparedIssues } from './compared-issues.ts';
 import {
   completedName,
   estimateOf,
@@ -118,6 +119,8 @@ export interface Comparison {
   /** `completed` first. */
   readonly evaluators: readonly EvaluatorComparison[];
   readonly usage: readonly UsageComparison[];
+  /** `undefined`: one side is from a release that notes no signatures, or from a test in code. */
+  readonly issues: ComparedIssues | undefined;
   /** Obstacles to a fair comparison, in sentences. */
   readonly warnings: readonly string[];
   /** Level of each test after the correction. */
@@ -156,6 +159,7 @@ export function experimentComparison(first: ExperimentWithResults, second: Exper
     onlySecond: [...ofSecond.keys()].filter((id) => !isBoth.has(id)),
     evaluators,
     usage: usages.flatMap((usage) => usageComparison(usage, pairs)),
+    issues: comparedIssues(pairs.first, pairs.second),
     warnings: warningsOf(first.experiment, second.experiment),
     level: 1 - usualConfidence,
     regressions: named('worse'),

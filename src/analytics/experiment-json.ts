@@ -11,31 +11,13 @@ import {
   type ResultError,
   resultErrorKinds,
   resultStatuses,
+  type ResultTexts,
   type ResultVerdict,
 } from '../model/experiment.ts';
 import { parseSpanId, parseTraceId, tenant } from '../model/ids.ts';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../model/json.ts';
-import {
-  count,
-  flag,
-  inline,
-  integer,
-  joined,
-  many,
-  number,
-  numberOrNull,
-  object,
-  optional,
-  orNull,
-  part,
-  resource,
-  resourceOf,
-  type Shape,
-  share,
-  text,
-  textOrNull,
-  time,
-} from '../model/resource.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, textAt, objectAt } from '../model/json.ts';
+import { present } from '../model/present.ts';
+import * as api from '../model/resource.ts';
 import type { StoredExperiment } from '../model/store/experiment-store.ts';
 import { type Micros, parseTimeText } from '../model/timestamp.ts';
 import { verdictWords } from '../model/verdict.ts';
@@ -45,9 +27,9 @@ import type { EvaluatorSummary, ExperimentSummary, RepeatSummary } from './exper
 type Interval = Pick<Extract<Estimate, { kind: 'estimated' }>, 'kind' | 'point' | 'low' | 'high'>;
 type NoInterval = Extract<Estimate, { kind: 'not_estimable' }>;
 
-const interval = inline<Interval>()({ kind: { const: 'estimated' }, point: number, low: number, high: number });
-const noInterval = inline<NoInterval>()({ kind: { const: 'not_estimable' }, reason: text, explanation: text });
-export const estimateShape: Shape<Interval | NoInterval> = {
+const interval = api.inline<Interval>()({ kind: { const: 'estimated' }, point: api.number, low: api.number, high: api.number });
+const noInterval = api.inline<NoInterval>()({ kind: { const: 'not_estimable' }, reason: api.text, explanation: api.text });
+export const estimateShape: api.Shape<Interval | NoInterval> = {
   schema: { oneOf: [interval.schema, noInterval.schema] },
   write: (one) => (one.kind === 'estimated' ? interval.write(one) : noInterval.write(one)),
 };
@@ -55,129 +37,142 @@ export const measure: JsonObject = {
   enum: ['rate', 'mean'],
   description: '`rate`: verdicts pass or fail. `mean`: the evaluator has no threshold.',
 };
-export const repeats = many(
-  inline<RepeatSummary>()({ k: count, examples: count, pass_at_k: share, pass_hat_k: share }),
+export const repeats = api.many(
+  api.inline<RepeatSummary>()({ k: api.count, examples: api.count, pass_at_k: api.share, pass_hat_k: api.share }),
   'By k: the probability that at least one of k runs passes, and that all k pass.',
 );
-const statusCounts: JsonObject = object(Object.fromEntries(resultStatuses.map((status) => [status, count])));
+const statusCounts: JsonObject = api.object(Object.fromEntries(resultStatuses.map((status) => [status, api.count])));
 
-const dataset = inline<ExperimentDataset>()({
-  name: text,
-  version: orNull(integer, 'Null: a file.'),
-  hash: { ...text, description: 'SHA-256 of the examples.' },
-  examples: count,
+const dataset = api.inline<ExperimentDataset>()({
+  name: api.text,
+  version: api.orNull(api.integer, 'Null for a file.'),
+  hash: { ...api.text, description: 'SHA-256 of the examples.' },
+  examples: api.count,
 });
-const provenance = inline<Provenance>()({
-  commit: textOrNull(),
-  branch: textOrNull(),
-  dirty: [orNull(flag, 'True: the work tree had changes that are in no commit.'), ({ isDirty }) => isDirty],
-  config_hash: textOrNull(),
-  environment: [{ type: 'object', additionalProperties: text }, ({ environment }) => ({ ...environment })],
+const provenance = api.inline<Provenance>()({
+  commit: api.textOrNull(),
+  branch: api.textOrNull(),
+  dirty: [api.orNull(api.flag, 'True when the work tree had uncommitted changes.'), ({ isDirty }) => isDirty],
+  config_hash: api.textOrNull(),
+  environment: [{ type: 'object', additionalProperties: api.text }, ({ environment }) => ({ ...environment })],
 });
-const evaluators = many(inline<ExperimentEvaluator>()({ name: text, evaluator: text, version: count, threshold: numberOrNull() }));
+const evaluators = api.many(
+  api.inline<ExperimentEvaluator>()({ name: api.text, evaluator: api.text, version: api.count, threshold: api.numberOrNull() }),
+);
 
-export const experimentMembers = part<Experiment>()({
-  id: text,
-  tenant: text,
-  name: text,
-  dataset: optional(dataset),
-  repeats: { ...count, description: 'Runs of each example.' },
+export const experimentMembers = api.part<Experiment>()({
+  id: api.text,
+  tenant: api.text,
+  name: api.text,
+  dataset: api.optional(dataset),
+  repeats: { ...api.count, description: 'Runs of each example.' },
   state: { enum: experimentStates },
-  began_at: time,
-  ended_at: optional(time),
+  began_at: api.time,
+  ended_at: api.optional(api.time),
   provenance,
   evaluators,
 });
-const storedMembers = joined<StoredExperiment>(experimentMembers, part<StoredExperiment>()({ results: count, statuses: statusCounts }));
-export const storedExperiment = resourceOf('Experiment', storedMembers);
+const storedMembers = api.joined<StoredExperiment>(
+  experimentMembers,
+  api.part<StoredExperiment>()({ results: api.count, statuses: statusCounts }),
+);
+export const storedExperiment = api.resourceOf('Experiment', storedMembers);
 
-export const resultResource = resource<ExperimentResult>()('ExperimentResult', {
-  example_id: text,
-  repeat: { ...count, description: 'Number of the run of the example, from 1.' },
+export const resultResource = api.resource<ExperimentResult>()('ExperimentResult', {
+  example_id: api.text,
+  repeat: { ...api.count, description: 'Number of the run of the example, from 1.' },
   status: { enum: resultStatuses },
-  input: textOrNull('The beginning of the input in one line.'),
-  error: optional(inline<ResultError>()({ kind: { enum: resultErrorKinds }, message: text })),
-  trace_id: [textOrNull(), ({ run }) => run?.traceId],
-  span_id: [textOrNull(), ({ run }) => run?.spanId],
-  began_at: time,
-  ended_at: time,
-  duration_us: [orNull(integer), ({ tookMicros }) => tookMicros],
-  input_tokens: orNull(integer),
-  output_tokens: orNull(integer),
-  cost_usd: [numberOrNull(), ({ cost }) => cost],
-  agent: inline<AgentFacts>()({
-    name: [textOrNull(), ({ agent }) => agent],
-    version: textOrNull(),
-    model: textOrNull(),
-    prompt_hash: textOrNull(),
-    tools_hash: textOrNull(),
+  input: api.textOrNull('The beginning of the input in one line.'),
+  texts: api.optional(
+    api.inline<ResultTexts>()({ input: api.text, response: api.text }),
+    'Input and final response of the run, each cut after 8,000 characters. Null in results of spans, whose runs the store has.',
+  ),
+  error: api.optional(api.inline<ResultError>()({ kind: { enum: resultErrorKinds }, message: api.text })),
+  trace_id: [api.textOrNull(), ({ run }) => run?.traceId],
+  span_id: [api.textOrNull(), ({ run }) => run?.spanId],
+  began_at: api.time,
+  ended_at: api.time,
+  duration_us: [api.orNull(api.integer), ({ tookMicros }) => tookMicros],
+  input_tokens: api.orNull(api.integer),
+  output_tokens: api.orNull(api.integer),
+  cost_usd: [api.numberOrNull(), ({ cost }) => cost],
+  agent: api.inline<AgentFacts>()({
+    name: [api.textOrNull(), ({ agent }) => agent],
+    version: api.textOrNull(),
+    model: api.textOrNull(),
+    prompt_hash: api.textOrNull(),
+    tools_hash: api.textOrNull(),
   }),
-  verdicts: many(
-    inline<ResultVerdict>()({
-      name: text,
-      evaluator: text,
+  verdicts: api.many(
+    api.inline<ResultVerdict>()({
+      name: api.text,
+      evaluator: api.text,
       verdict: { enum: verdictWords },
-      score: numberOrNull(),
-      label: text,
-      explanation: text,
-      reason: textOrNull(),
+      score: api.numberOrNull(),
+      label: api.text,
+      explanation: api.text,
+      reason: api.textOrNull(),
+      faults: api.optional(
+        api.many(api.inline<NonNullable<ResultVerdict['faults']>[number]>()({ tool: api.text, signature: api.text })),
+        'The issues that a failed verdict belongs to. Null when they are unknown.',
+      ),
     }),
   ),
 });
 
-export const evaluatorSummary = inline<EvaluatorSummary>()({
-  name: text,
+export const evaluatorSummary = api.inline<EvaluatorSummary>()({
+  name: api.text,
   measure,
-  passed: count,
-  failed: count,
-  raw: count,
-  skipped: count,
-  errors: count,
+  passed: api.count,
+  failed: api.count,
+  raw: api.count,
+  skipped: api.count,
+  errors: api.count,
   estimate: estimateShape,
   repeats,
 });
 
-export const summaryShape = inline<ExperimentSummary>()({
+export const summaryShape = api.inline<ExperimentSummary>()({
   statuses: statusCounts,
-  not_completed: { ...count, description: 'Results with an error.' },
-  tokens: orNull(integer),
-  cost_usd: [numberOrNull(), ({ cost }) => cost],
-  results_without_cost: [count, ({ withoutCost }) => withoutCost],
-  evaluators: many(evaluatorSummary),
+  not_completed: { ...api.count, description: 'Results with an error.' },
+  tokens: api.orNull(api.integer),
+  cost_usd: [api.numberOrNull(), ({ cost }) => cost],
+  results_without_cost: [api.count, ({ withoutCost }) => withoutCost],
+  evaluators: api.many(evaluatorSummary),
 });
 
 export interface SummarisedExperiment extends StoredExperiment {
   readonly summary: ExperimentSummary;
 }
 
-export const experimentWithSummary = resourceOf(
+export const experimentWithSummary = api.resourceOf(
   'ExperimentWithSummary',
-  joined<SummarisedExperiment>(storedMembers, part<SummarisedExperiment>()({ summary: summaryShape })),
+  api.joined<SummarisedExperiment>(storedMembers, api.part<SummarisedExperiment>()({ summary: summaryShape })),
 );
 
 interface InHistory {
   readonly experiment: StoredExperiment;
-  /** Of the agent. */
+  /** Time of the agent. */
   readonly results: number;
   readonly versions: readonly string[];
   readonly models: readonly string[];
   readonly evaluators: readonly EvaluatorSummary[];
 }
 
-export const experimentInHistory = resource<InHistory>()('ExperimentInHistory', {
-  id: [text, ({ experiment }) => experiment.id],
-  tenant: [text, ({ experiment }) => experiment.tenant],
-  name: [text, ({ experiment }) => experiment.name],
-  dataset: [optional(dataset), ({ experiment }) => experiment.dataset],
+export const experimentInHistory = api.resource<InHistory>()('ExperimentInHistory', {
+  id: [api.text, ({ experiment }) => experiment.id],
+  tenant: [api.text, ({ experiment }) => experiment.tenant],
+  name: [api.text, ({ experiment }) => experiment.name],
+  dataset: [api.optional(dataset), ({ experiment }) => experiment.dataset],
   state: [{ enum: experimentStates }, ({ experiment }) => experiment.state],
-  began_at: [time, ({ experiment }) => experiment.beganAt],
-  results: count,
-  versions: many(text, 'Versions of the agent that its runs name.'),
-  models: many(text),
-  commit: [textOrNull(), ({ experiment }) => experiment.provenance.commit],
+  began_at: [api.time, ({ experiment }) => experiment.beganAt],
+  results: api.count,
+  versions: api.many(api.text, 'Versions of the agent that its runs name.'),
+  models: api.many(api.text),
+  commit: [api.textOrNull(), ({ experiment }) => experiment.provenance.commit],
   evaluators: {
     schema: { type: 'array', description: '`completed` first.', items: evaluatorSummary.schema },
-    write: many(evaluatorSummary).write,
+    write: api.many(evaluatorSummary).write,
   },
 });
 
@@ -208,36 +203,22 @@ export function readExperimentFile(value: JsonValue): ExperimentFile | string {
   const found: ExperimentResult[] = [];
   for (const [at, one] of results.entries()) {
     const result = isJsonObject(one) ? resultOf(one) : undefined;
-    if (result === undefined) return `results[${at}] is no result: it needs example_id, repeat, status and verdicts`;
+    if (result === undefined) return `results[${at}] is not a result: it needs example_id, repeat, status and verdicts`;
     found.push(result);
   }
   return { experiment: read, results: found };
 }
 
-const textAt = (from: JsonObject, key: string): string | undefined => {
-  const value = member(from, key);
-  return typeof value === 'string' ? value : undefined;
-};
 const amount = (from: JsonObject, key: string): number | undefined => {
   const value = member(from, key);
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 };
-const below = (from: JsonObject, key: string): JsonObject => {
-  const value = member(from, key);
-  return isJsonObject(value) ? value : {};
-};
-const micros = (from: JsonObject, key: string): Micros => {
-  return parseTimeText(textAt(from, key) ?? '') ?? 0;
-};
-
-function present<Member extends object>(members: { readonly [Key in keyof Member]: Member[Key] | undefined }): Member {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Member;
-}
+const micros = (from: JsonObject, key: string): Micros => parseTimeText(textAt(from, key) ?? '') ?? 0;
 
 function experimentOf(from: JsonObject): Experiment | undefined {
   const [id, name] = [textAt(from, 'id'), textAt(from, 'name')];
   if (id === undefined || !isExperimentId(id) || name === undefined) return undefined;
-  const [dataset, provenance] = [below(from, 'dataset'), below(from, 'provenance')];
+  const [dataset, provenance] = [objectAt(from, 'dataset'), objectAt(from, 'provenance')];
   const [datasetName, dirty, evaluators] = [textAt(dataset, 'name'), member(provenance, 'dirty'), member(from, 'evaluators')];
   return {
     id,
@@ -263,7 +244,7 @@ function experimentOf(from: JsonObject): Experiment | undefined {
       isDirty: typeof dirty === 'boolean' ? dirty : undefined,
       configHash: textAt(provenance, 'config_hash'),
       environment: Object.fromEntries(
-        Object.entries(below(provenance, 'environment')).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
+        Object.entries(objectAt(provenance, 'environment')).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])),
       ),
     }),
     evaluators: (isJsonArray(evaluators) ? evaluators : []).filter(isJsonObject).map((one) => ({
@@ -279,7 +260,7 @@ function resultOf(from: JsonObject): ExperimentResult | undefined {
   const [exampleId, repeat, verdicts] = [textAt(from, 'example_id'), amount(from, 'repeat'), member(from, 'verdicts')];
   const status = resultStatuses.find((one) => one === textAt(from, 'status'));
   if (exampleId === undefined || repeat === undefined || status === undefined || !isJsonArray(verdicts)) return undefined;
-  const [error, agent] = [below(from, 'error'), below(from, 'agent')];
+  const [error, agent] = [objectAt(from, 'error'), objectAt(from, 'agent')];
   const kind = resultErrorKinds.find((one) => one === textAt(error, 'kind'));
   const [traceId, spanId] = [parseTraceId(textAt(from, 'trace_id') ?? ''), parseSpanId(textAt(from, 'span_id') ?? '')];
   return present<ExperimentResult>({
@@ -287,6 +268,7 @@ function resultOf(from: JsonObject): ExperimentResult | undefined {
     repeat,
     status,
     input: textAt(from, 'input'),
+    texts: textsOf(objectAt(from, 'texts')),
     error: kind === undefined ? undefined : { kind, message: textAt(error, 'message') ?? '' },
     run: traceId === undefined || spanId === undefined ? undefined : { traceId, spanId },
     beganAt: micros(from, 'began_at'),
@@ -306,6 +288,11 @@ function resultOf(from: JsonObject): ExperimentResult | undefined {
   });
 }
 
+function textsOf(from: JsonObject): ExperimentResult['texts'] {
+  const [input, response] = [textAt(from, 'input'), textAt(from, 'response')];
+  return input === undefined || response === undefined ? undefined : { input, response };
+}
+
 function verdictOf(from: JsonObject): readonly ResultVerdict[] {
   const [name, verdict] = [textAt(from, 'name'), verdictWords.find((word) => word === textAt(from, 'verdict'))];
   if (name === undefined || verdict === undefined) return [];
@@ -318,6 +305,14 @@ function verdictOf(from: JsonObject): readonly ResultVerdict[] {
       label: textAt(from, 'label') ?? verdict,
       explanation: textAt(from, 'explanation') ?? '',
       reason: textAt(from, 'reason'),
+      faults: faultsOf(from),
     }),
   ];
+}
+
+function faultsOf(from: JsonObject): ResultVerdict['faults'] {
+  const faults = member(from, 'faults') ?? null;
+  return isJsonArray(faults)
+    ? faults.filter(isJsonObject).map((one) => ({ tool: textAt(one, 'tool') ?? '', signature: textAt(one, 'signature') ?? '' }))
+    : undefined;
 }

@@ -6,6 +6,7 @@ import type { DatasetExample, ExampleOrigin } from '../model/example.ts';
 import { parseSpanId, parseTraceId } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../model/json.ts';
 import { parseTimeText, timeText } from '../model/timestamp.ts';
+import { present } from '../model/present.ts';
 
 /** The remedy for a file that holds no dataset. */
 export const datasetForms = 'docs/guides/datasets.md lists the forms of a dataset.';
@@ -42,11 +43,11 @@ export const exampleSchema = {
     },
     timeout_seconds: { type: 'number', exclusiveMinimum: 0, maximum: timeoutSecondsMax, description: 'Limit of one run of the agent.' },
     metadata: { description: 'A note for people; no evaluator reads it.' },
-    review: { enum: ['draft', 'reviewed'], description: '`draft`: nobody has looked at the expectation. Default: `reviewed`.' },
+    review: { enum: ['draft', 'reviewed'], description: '`draft`: no one has reviewed the expectation. Default: `reviewed`.' },
     origin: {
       type: 'object',
       additionalProperties: false,
-      description: 'Where the example comes from.',
+      description: 'Origin of the example.',
       properties: {
         trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$' },
         span_id: { type: 'string', pattern: '^[0-9a-fA-F]{16}$' },
@@ -81,10 +82,6 @@ export function exampleJson({ id, input, expect, tasks, constraints, tools, tags
 
 function originJson({ traceId, spanId, by, rule, file, at }: ExampleOrigin): JsonObject {
   return present({ trace_id: traceId, span_id: spanId, by, rule, file, at: at === undefined ? undefined : timeText(BigInt(at) * 1_000n) });
-}
-
-function present(members: { readonly [key: string]: JsonValue | undefined }): JsonObject {
-  return Object.fromEntries(Object.entries(members).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
 }
 
 export interface ReadExample {
@@ -157,12 +154,5 @@ function originOf(value: JsonValue | undefined): ExampleOrigin | undefined {
   };
   const [traceId, spanId, at] = [parseTraceId(given('trace_id') ?? ''), parseSpanId(given('span_id') ?? ''), given('at')];
   const [by, rule, file, micros] = [given('by'), given('rule'), given('file'), at === undefined ? undefined : parseTimeText(at)];
-  return {
-    ...(traceId === undefined ? {} : { traceId }),
-    ...(spanId === undefined ? {} : { spanId }),
-    ...(by === undefined ? {} : { by }),
-    ...(rule === undefined ? {} : { rule }),
-    ...(file === undefined ? {} : { file }),
-    ...(micros === undefined ? {} : { at: micros }),
-  };
+  return present({ traceId, spanId, by, rule, file, at: micros });
 }

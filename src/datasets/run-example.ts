@@ -6,6 +6,7 @@ import type { DatasetExample, ExampleOrigin } from '../model/example.ts';
 import type { RunKey } from '../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member, plainText } from '../model/json.ts';
 import type { StoredRun, StoredVerdict } from '../model/store/store.ts';
+import { present } from '../model/present.ts';
 
 /** Limit of turns before the last one in an input. */
 export const earlierTurnsMax = 50;
@@ -18,7 +19,7 @@ export const noExampleReasons = ['not_stored', 'no_content', 'no_input', 'part_o
 export type NoExampleReason = (typeof noExampleReasons)[number];
 
 export interface Turns {
-  /** Of the same session and agent, in order, with their content. */
+  /** Runs of the same session and agent, in order, with their content. */
   readonly runs: readonly StoredRun[];
   /** Turns without content, or beyond the limit. */
   readonly missing: number;
@@ -43,19 +44,19 @@ export function exampleOfRun(run: StoredRun, earlier: Turns, { origin, tags, spl
   if (typeof input !== 'string' || input.trim() === '') return 'no_input';
   const tools = listAt(content, 'tool_definitions').flatMap(toolJson);
   const [tasks, constraints] = [member(content, 'tasks'), member(content, 'constraints')];
-  return {
+  return present({
     id: exampleIdOf(run),
     input: earlier.runs.length === 0 ? input : [...earlier.runs.flatMap(turnMessages), { role: 'user', content: input }],
     expect: expectationOf(content),
-    ...(isJsonArray(tasks) && tasks.length > 0 ? { tasks: tasks.map(String) } : {}),
-    ...(typeof constraints === 'string' ? { constraints } : {}),
-    ...(tools.length === 0 ? {} : { tools }),
-    ...(tags.length === 0 ? {} : { tags }),
-    ...(split === undefined ? {} : { split }),
+    tasks: isJsonArray(tasks) && tasks.length > 0 ? tasks.map(String) : undefined,
+    constraints: typeof constraints === 'string' ? constraints : undefined,
+    tools: tools.length === 0 ? undefined : tools,
+    tags: tags.length === 0 ? undefined : tags,
+    split,
     metadata: metadataOf(run, content, earlier),
     origin: { traceId, spanId, ...origin },
     review: 'draft',
-  };
+  });
 }
 
 /** A call list that the spans do not carry, and a truncated answer, are unknown: they become no expectation. */
@@ -75,14 +76,8 @@ function expectedCall(call: JsonValue): readonly JsonObject[] {
 
 function toolJson(tool: JsonValue): readonly JsonObject[] {
   if (!isJsonObject(tool)) return [];
-  const [description, schema] = [member(tool, 'description') ?? null, member(tool, 'input_schema') ?? null];
-  return [
-    {
-      name: member(tool, 'name') ?? '',
-      ...(description === null ? {} : { description }),
-      ...(schema === null ? {} : { input_schema: schema }),
-    },
-  ];
+  const [description, schema] = [member(tool, 'description') ?? undefined, member(tool, 'input_schema') ?? undefined];
+  return [present({ name: member(tool, 'name') ?? '', description, input_schema: schema })];
 }
 
 /** One earlier turn in the OpenAI form, with the calls whose results are known. */
@@ -109,9 +104,8 @@ function metadataOf(run: StoredRun, content: JsonObject, { runs, missing }: Turn
   const { agent, service, version, model, sessionId, status } = run;
   const failed = run.verdicts.filter(({ verdict }) => verdict === 'fail').slice(0, failuresMax);
   const truncated = listAt(content, 'truncated');
-  const known = { agent, service, version, model, session_id: sessionId };
   return {
-    ...Object.fromEntries(Object.entries(known).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
+    ...present<JsonObject>({ agent, service, version, model, session_id: sessionId }),
     ...(status === 'error' ? { status, error_message: member(content, 'error_message') ?? null } : {}),
     ...(failed.length === 0 ? {} : { failed: Object.fromEntries(failed.map(failure)) }),
     ...(truncated.length === 0 ? {} : { truncated }),

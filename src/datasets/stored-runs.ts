@@ -4,6 +4,7 @@ import type { DatasetExample, ExampleOrigin } from '../model/example.ts';
 import { isJsonObject, member } from '../model/json.ts';
 import type { Store, StoredRun } from '../model/store/store.ts';
 import { earlierTurnsMax, exampleOfRun, type NoExampleReason, type Turns } from './run-example.ts';
+import { present } from '../model/present.ts';
 
 export interface RunExamples {
   readonly examples: readonly DatasetExample[];
@@ -37,14 +38,7 @@ const noTurns: Turns = { runs: [], missing: 0 };
 async function turnsBefore(store: Store, run: StoredRun, { isRedacted }: Pick<FromRuns, 'isRedacted'>): Promise<Turns> {
   const { tenant, sessionId, agent, service, startedAt } = run;
   if (sessionId === undefined || sessionId === '' || isRedacted(sessionId) || isSubAgent(run)) return noTurns;
-  const page = await store.runs({
-    tenant,
-    sessionId,
-    to: startedAt,
-    limit: earlierTurnsMax,
-    ...(agent === undefined ? {} : { agent }),
-    ...(service === undefined ? {} : { service }),
-  });
+  const page = await store.runs(present({ tenant, sessionId, to: startedAt, limit: earlierTurnsMax, agent, service }));
   const turns: StoredRun[] = [];
   let missing = page.next === undefined ? 0 : 1;
   for (const row of page.runs.toReversed()) {

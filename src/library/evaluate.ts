@@ -41,7 +41,7 @@ export interface EvaluateWith {
 }
 
 /** The limit of the service. */
-const questionsMax = 50;
+export const questionsMax = 50;
 
 /** Resolves with one verdict for each evaluator, in their order. Rejects when an evaluator has wrong settings or no judge. */
 export async function evaluate(

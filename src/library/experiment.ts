@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
-import { coverageOf } from '../../evaluators/configuration/coverage.ts';
+import { coverageOf, partsWithoutScore } from '../../evaluators/configuration/coverage.ts';
 import type { AnyEvaluator, EvaluationContext, ExpectedPart } from '../../evaluators/evaluator.ts';
-import { expectedParts, readExpectation, refinedPart, statedParts, writtenExpectation } from '../../evaluators/expectation/expectation.ts';
+import { expectedParts, readExpectation, writtenExpectation } from '../../evaluators/expectation/expectation.ts';
 import { expectedTools } from '../../evaluators/expected-tools.ts';
 import { exactMatch } from '../../evaluators/output-equality.ts';
 import { planAdherence } from '../../evaluators/plan-judges.ts';
@@ -28,6 +28,7 @@ import { statusOfVerdicts } from '../model/experiment.ts';
 import { type Verdict, verdictWord } from '../model/verdict.ts';
 import type { Call } from '../pipeline/jury/judge-driver.ts';
 import { runErrorOf } from '../pipeline/reporting/experiment-result.ts';
+import { present } from '../model/present.ts';
 
 interface Experiment {
   /** Resolves with the report for any behaviour of the agent. Rejects only for faults of the experiment itself. */
@@ -125,11 +126,7 @@ function exampleRunner<Input>(
     let trace: AgentTrace | undefined;
     const work = async (signal: AbortSignal): Promise<readonly Verdict[]> => {
       trace = withTools(await task(input, { id, signal }), example);
-      return await evaluate(trace, { expect: expectedOf(example) }, evaluators, {
-        context,
-        ...(judge === undefined ? {} : { judge }),
-        ...(call === undefined ? {} : { call }),
-      });
+      return await evaluate(trace, { expect: expectedOf(example) }, evaluators, present({ context, judge, call }));
     };
     const named = { id, input };
     try {
@@ -137,11 +134,9 @@ function exampleRunner<Input>(
       const ran = trace === undefined ? {} : { trace };
       if (verdicts === outOfTime)
         return { ...named, ...ran, status: 'failed', verdicts: [], error: { kind: 'timed_out', message: `not done within ${limitMs} ms` } };
-      const found = verdicts.flatMap((verdict, at) => {
-        const evaluator = evaluators[at];
-        return evaluator === undefined ? [] : [{ name: evaluator.name, evaluator: evaluator.evaluator.id, verdict }];
-      });
-      const open = partsWithoutScore(expectedOf(example), evaluators, verdicts);
+      const given = verdicts.flatMap((verdict, at) => evaluators.slice(at, at + 1).map((configured) => ({ configured, verdict })));
+      const found = given.map(({ configured, verdict }) => ({ name: configured.name, evaluator: configured.evaluator.id, verdict }));
+      const open = partsWithoutScore(expectedOf(example), given).map(({ part }) => part);
       const runError = trace === undefined || allowRunErrors ? undefined : runErrorOf(trace);
       return {
         ...named,
@@ -206,26 +201,15 @@ function coveredExamples<Input>(
 
 const uncheckedMax = 20;
 
-/** Parts of an expectation without a score of any evaluator that checks them. */
-function partsWithoutScore(
-  expected: Expectation,
-  evaluators: readonly ConfiguredEvaluator[],
-  verdicts: readonly Verdict[],
-): readonly ExpectedPart[] {
-  return statedParts(expected)
-    .filter((part) => refinedPart(part) === undefined)
-    .filter((part) => {
-      const checking = verdicts.filter((_, at) => evaluators[at]?.checks?.(expected).includes(part) === true);
-      return checking.length > 0 && checking.every(({ kind }) => kind !== 'scored');
-    });
-}
-
 /** One failure fails the example; a judge without an answer or an expectation without a score prevents a pass. */
 function statusOf(verdicts: readonly NamedVerdict[], withoutScore: readonly ExpectedPart[]): ExampleResult['status'] {
   const status = statusOfVerdicts(verdicts.map(({ evaluator, verdict }) => ({ evaluator, verdict: verdictWord(verdict) })));
   return status === 'passed' && withoutScore.length > 0 ? 'skipped' : status;
 }
 
+export { comparePairwise } from './pairwise.ts';
+export type { BudgetedJudge, JudgedPair, PairOutcome, PairwiseComparison, PairwiseForecast, PairwiseOptions } from './pairwise.ts';
+export type { PairwiseSummary } from './pairwise.ts';
 export type { EvaluatorResult, ExampleResult, NamedVerdict, Report, Tally } from './report.ts';
 
 /** The sampled positions of the dataset, in order: a share that is rounded up, at least one. A larger share includes a smaller one. */
@@ -370,7 +354,7 @@ function expectationFaults(expect: Expectation, where: string): readonly string[
       ({ path, problem }) => `${[where, ...path.map((step) => camelCase(String(step)))].join('.')} ${problem}.`,
     );
   } catch {
-    return [`${where} has a member of another type than it must have: calls, outputs, messages and counts are lists of objects.`];
+    return [`${where} has a member of the wrong type: calls, outputs, messages and counts are lists of objects.`];
   }
 }
 

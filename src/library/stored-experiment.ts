@@ -1,8 +1,8 @@
 /** Writes an experiment of a program into a store, so that it is listed and compared like those of the command line. */
 import { createHash, randomBytes } from 'node:crypto';
-import { agentFacts, inputExcerpt, resultVerdict, usageOf } from '../pipeline/reporting/experiment-result.ts';
+import { agentFacts, experimentEvaluator, inputExcerpt, resultVerdict, textsOf, usageOf } from '../pipeline/reporting/experiment-result.ts';
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
-import { type Experiment, type ExperimentResult, isExperimentId } from '../model/experiment.ts';
+import { type Experiment, type ExperimentResult, newExperimentId } from '../model/experiment.ts';
 import { noTenant } from '../model/ids.ts';
 import { addResult, type ExperimentStore } from '../model/store/experiment-store.ts';
 import type { ExampleResult } from './report.ts';
@@ -26,13 +26,12 @@ export interface StoredExperiment {
   end(state: 'done' | 'stopped'): Promise<void>;
 }
 
-const idNameChars = 60;
 const randomIdBytes = 3;
 
 /** Rejects when the store has no room. */
 export async function storedExperiment({ store: { experiments }, name, examples, evaluators }: StoredWith): Promise<StoredExperiment> {
   const experiment: Experiment = {
-    id: newId(name),
+    id: newExperimentId(name, nowMicros(), randomBytes(randomIdBytes).toString('hex')),
     tenant: noTenant,
     name,
     dataset: { name, hash: hashOf(examples), examples: examples.length },
@@ -41,12 +40,7 @@ export async function storedExperiment({ store: { experiments }, name, examples,
     beganAt: nowMicros(),
     endedAt: undefined,
     provenance: { environment: { node: process.versions.node, platform: `${process.platform}-${process.arch}` } },
-    evaluators: evaluators.map((one) => ({
-      name: one.name,
-      evaluator: one.evaluator.id,
-      version: one.evaluator.version,
-      threshold: one.threshold,
-    })),
+    evaluators: evaluators.map(experimentEvaluator),
   };
   if ((await experiments.begin(experiment)) !== 'begun')
     throw new Error('The store has no room for another experiment. Delete one with tracejury experiment delete.');
@@ -63,16 +57,6 @@ export async function storedExperiment({ store: { experiments }, name, examples,
 
 function nowMicros(): number {
   return Date.now() * 1_000;
-}
-
-function newId(name: string): string {
-  const time = new Date()
-    .toISOString()
-    .replaceAll(/[-:]|\..*$/g, '')
-    .replace('T', '-');
-  const random = randomBytes(randomIdBytes).toString('hex');
-  const id = `${name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, idNameChars)}-${time}-${random}`;
-  return isExperimentId(id) ? id : `experiment-${time}-${random}`;
 }
 
 function hashOf(examples: StoredWith['examples']): string {
@@ -99,6 +83,7 @@ function resultOf(
     repeat: 1,
     status,
     ...(typeof input === 'string' ? { input: inputExcerpt(input) } : {}),
+    ...(trace === undefined ? {} : textsOf(trace, typeof input === 'string' ? input : '')),
     ...(error === undefined ? {} : { error }),
     beganAt: Math.round(beganMs * 1_000),
     endedAt: Math.round(endedMs * 1_000),

@@ -180,7 +180,7 @@ export function annotationQueues(options: AnnotationQueuesOptions): AnnotationQu
   };
 }
 
-/** Settings by which items enter a queue now. */
+/** Current settings for adding items to a queue. */
 export function enteringOf({ name, dueMs, max }: Pick<QueueSettings, 'name' | 'dueMs' | 'max'>, at: Micros) {
   return { queue: name, at, dueAt: dueMs === undefined ? undefined : at + dueMs * 1_000, itemsMax: max } as const;
 }

@@ -85,7 +85,7 @@ function valueFault(question: QueueQuestion, value: JsonValue): AnswerFault | un
     case 'text':
       return typeof value === 'string' && value.length > 0 && value.length <= responseCharsMax
         ? undefined
-        : { message: `${name} is no text, or it is too long.`, todo: `Give a text of 1 to ${responseCharsMax} characters.` };
+        : { message: `${name} is not a text, or it is too long.`, todo: `Give a text of 1 to ${responseCharsMax} characters.` };
   }
 }
 

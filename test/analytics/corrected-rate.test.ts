@@ -13,7 +13,7 @@ interface Some {
   readonly raisedBy?: number;
   readonly upstream?: number;
   readonly score?: number;
-  /** Of the first so many, whether people pass them. */
+  /** Verdicts of people on the first runs. */
   readonly passed?: number;
   readonly failed?: number;
   /** Probability of the draw of these labels; left out: their runs were chosen. */
@@ -21,7 +21,7 @@ interface Some {
   readonly session?: string;
 }
 
-/** `decided`: how many runs ended so, of which `chosen` had been chosen, standing for `weight` runs. */
+/** `decided` is the number of runs that ended so; `chosen` of them had been chosen, and represent `weight` runs. */
 function input(
   some: readonly Some[],
   decided: { readonly [decision: string]: number | { readonly chosen: number; readonly weight: number; readonly unchosen?: number } } = {},
@@ -55,7 +55,7 @@ function input(
 
 const hostile = { probability: 0.05 / 10_000, upstream: 1 / 10_000 } as const;
 
-test('honest rate: one run that claims a tiny probability has a bounded part of the rate, and the answer says that it was cut', () => {
+test('honest rate: one run that claims a tiny probability has a bounded part of the rate, and the answer reports the cut', () => {
   const honest: Some = { count: 190, probability: 0.05 };
   const { rate, weights, coverage } = trafficRate(input([honest, { count: 1, word: 'fail', ...hostile }], { scored: 191 }));
   expect(rate).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.95, 10) });
@@ -70,7 +70,7 @@ test('honest rate: one run that claims a tiny probability has a bounded part of 
   expect(waiting.coverage.kind === 'estimated' ? waiting.coverage.uncovered : 1).toBeLessThan(0.06);
 });
 
-test('honest rate: weights that the design has are left as they are', () => {
+test('honest rate: weights of the design stay unchanged', () => {
   // Flagged runs all, and one in a hundred of the others; a service behind a sampler that keeps one in ten thousand.
   for (const some of [
     [
@@ -93,8 +93,8 @@ test('honest rate: weights that the design has are left as they are', () => {
   }
 });
 
-test('honest rate: where the traffic has too few runs that are not raised, there is no rate, whatever the draw', () => {
-  // 40 of 400 runs are raised. Of the other 360 some seven are to be expected at 0.02, and some four at 0.01.
+test('honest rate: where the traffic has too few runs that are not raised, there is no rate, at any draw', () => {
+  // 40 of 400 runs are raised. Among the other 360 some seven are to be expected at 0.02, and some four at 0.01.
   const flagged: Some = { count: 40, word: 'fail', raisedBy: 50 };
   for (const drawn of [2, 7, 20])
     expect(
@@ -106,7 +106,7 @@ test('honest rate: where the traffic has too few runs that are not raised, there
     ).toMatchObject({
       rate: {
         reason: 'too_few_usual_runs',
-        explanation: expect.stringMatching(/stand for most of the traffic\. After about 140 more runs without a raise there will be 5\./),
+        explanation: expect.stringMatching(/represent most of the traffic\. After about 140 more runs without a raise there will be 5\./),
       },
       predictionPowered: { reason: 'too_few_usual_runs' },
       roganGladen: { reason: 'too_few_usual_runs' },
@@ -148,7 +148,7 @@ test('honest rate: sessions of two tenants with one id are two sessions', () => 
   expect(trafficRate({ rows: two, ...rest }).rate).toMatchObject({ kind: 'estimated', point: 0.5 });
 });
 
-test('honest rate: a run that was chosen with a probability of 5 % stands for twenty', () => {
+test('honest rate: a run that was chosen with a probability of 5 % represents twenty', () => {
   // All 40 failing runs and one in twenty of 760 passing ones were judged.
   const { rate, corrected, measure, labels } = trafficRate(
     input([
@@ -161,7 +161,7 @@ test('honest rate: a run that was chosen with a probability of 5 % stands for tw
   expect(rate.kind === 'estimated' && rate.low < 0.95 && rate.high > 0.95 && rate.effectiveN < 1_000).toBe(true);
 });
 
-test('honest rate: nothing judged, or a single session, is no rate', () => {
+test('honest rate: nothing judged, or a single session, gives no rate', () => {
   expect(trafficRate(input([])).rate).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
   expect(trafficRate(input([{ count: 9, session: 's' }])).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
   expect(
@@ -230,7 +230,7 @@ test('honest rate: labels of chosen runs never correct it, however many they are
 });
 
 test('honest rate: a drawn label counts one over the probability of its run and of the draw', () => {
-  // All 40 raised runs and one in ten of the others were judged. Of both, the queue drew so that each run of the traffic had one chance in ten.
+  // All 40 raised runs and one in ten of the others were judged. The queue drew from both so that each run of the traffic had one chance in ten.
   const { rate, corrected } = trafficRate(
     input([
       { count: 40, word: 'fail', raisedBy: 10, failed: 4, drawn: 0.1 },
@@ -263,8 +263,8 @@ const coverages: readonly (readonly [string, RateInput, object])[] = [
     input([{ count: 50 }, { count: 50, word: 'skipped' }], { scored: 50, skipped: 50, over_budget: 100 }),
     { covered: 0.5, unreachable: 0.5 },
   ],
-  // A rate of a tenth: 100 of 1,000 runs were chosen, of which 60 were scored, and of 10 the judge failed; 10 found the queue full, 5 were not paid for, 15 wait. On
-  // 200 more nothing was left of the rate. 1,200 runs: 1,000 could be chosen, and 600 of the 1,000 that those chosen stand for were scored: 5/6 · 6/10 is covered.
+  // A rate of a tenth: 100 of 1,000 runs were chosen. 60 were scored, 10 failed at the judge, 10 found the queue full, 5 were not paid for, 15 wait. On
+  // 200 more nothing was left of the rate. 1,200 runs: 1,000 could be chosen, and 600 of the 1,000 that the chosen ones represent were scored: 5/6 · 6/10 is covered.
   [
     'runs were chosen and not asked about, or wait',
     input(
@@ -289,7 +289,7 @@ const coverages: readonly (readonly [string, RateInput, object])[] = [
       balance: expect.closeTo(1, 12),
     },
   ],
-  // All 40 runs with an error were chosen, and 20 of them found the queue full: these stand for themselves. Of 400 others a tenth was chosen and judged.
+  // All 40 runs with an error were chosen, and 20 of them found the queue full: these represent themselves. A tenth of 400 others was chosen and judged.
   [
     'those that were chosen for sure found the queue full',
     input([{ count: 20 }, { count: 40, probability: 0.1 }], { scored: 60, sampled_out: 360, overload: { chosen: 20, weight: 20 } }),

@@ -36,7 +36,7 @@ test('drift figures: the level of a look is its part of 5 %, by its number or by
   expect(driftWordOf({ ...counts, toPass: 8, toFail: 0 }, { look: 1, planned: undefined })).toBe('passes_more');
 });
 
-test('drift figures: of nothing that can be compared nothing is told', () => {
+test('drift figures: without anything to compare there is no figure', () => {
   const none = { stayedPass: 0, stayedFail: 0, toPass: 0, toFail: 0 };
   expect(driftFigures(none, { look: 1, planned: undefined }).kind).toBe('not_estimable');
   expect(driftWordOf(none, { look: 1, planned: undefined })).toBe('no_change_shown');

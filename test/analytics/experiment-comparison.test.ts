@@ -64,7 +64,7 @@ test('experiment comparison: only examples that both have are compared, the othe
   expect(found.evaluators.find(({ name }) => name === 'tool_error')).toMatchObject({ examples: 3, second: { point: 1 } });
 });
 
-test('experiment comparison: a run that crashed is no failed verdict, and a regression of completed', () => {
+test('experiment comparison: a run that crashed is not a failed verdict, but a regression of completed', () => {
   const crashed = ids(20).map((id) => resultOf(id, [], { status: 'failed', error: { kind: 'exit_code', message: 'It exited with 3.' } }));
   const found = experimentComparison(side('a', results(20, [])), side('b', crashed));
   expect(found.evaluators.find(({ name }) => name === 'tool_error')).toMatchObject({ examples: 0, word: 'not_comparable', p: undefined });
@@ -127,7 +127,7 @@ for (const { name, first, second, word, low, high } of skips) {
   });
 }
 
-test('experiment comparison: what both sides skip is no difference, and costs no test', () => {
+test('experiment comparison: an example that both sides skip makes no difference, and costs no test', () => {
   const [first, second] = [withSkips(40, [], range(0, 20)), withSkips(40, range(20, 26), range(0, 20))];
   const own = experimentComparison(side('a', first), side('b', second)).evaluators.find(({ name }) => name === 'tool_error');
   expect(own).toMatchObject({ word: 'worse', examples: 20, unscored: undefined, adjustedP: expect.closeTo(1 / 64, 9) as number });
@@ -204,7 +204,7 @@ test('experiment comparison: evaluators without a differing example cost the oth
   const first = ids(30).map((id) => resultOf(id, verdicts(false)));
   const second = ids(30).map((id, at) => resultOf(id, verdicts(at < 6)));
   const { evaluators } = experimentComparison(side('a', first), side('b', second));
-  // Of six differing examples all became worse: 0.5 to the power of 6.
+  // All six differing examples became worse: 0.5 to the power of 6.
   expect(evaluators.find(({ name }) => name === 'rule 0')).toMatchObject({
     p: expect.closeTo(1 / 64, 9) as number,
     adjustedP: expect.closeTo(1 / 64, 9) as number,

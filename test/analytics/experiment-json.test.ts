@@ -1,4 +1,4 @@
-/** What is written of an experiment is read again; what is no experiment is told from it. */
+/** A written experiment is read again, and distinguished from everything else. */
 import { expect, test } from 'vitest';
 import { experimentFileJson, readExperimentFile } from '../../src/analytics/experiment-json.ts';
 import { experimentSummary } from '../../src/analytics/experiment-summary.ts';
@@ -8,7 +8,7 @@ import { spanId } from '../builders/agent-trace.ts';
 import { experimentOf, resultOf, verdictOf } from '../builders/experiment.ts';
 import { traceId } from '../stores/numbered.ts';
 
-test('experiment json: an experiment with its results is read as it was written', () => {
+test('experiment json: an experiment with its results is read as written', () => {
   const experiment = experimentOf();
   const results = [
     resultOf('one', [verdictOf('pass'), verdictOf('skipped', { reason: 'no_input' })], {
@@ -18,6 +18,7 @@ test('experiment json: an experiment with its results is read as it was written'
       cost: 0.25,
       agent: { agent: 'a', version: '1', model: 'm', promptHash: 'p', toolsHash: 't' },
     }),
+    resultOf('three', [verdictOf('fail', { faults: [{ tool: 'book', signature: 'timeout' }] })]),
     resultOf('two', [], { status: 'failed', error: { kind: 'timed_out', message: 'It was too slow.' } }),
   ];
   const written = jsonText(experimentFileJson({ experiment, results }, experimentSummary(experiment, results)));

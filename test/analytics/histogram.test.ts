@@ -11,7 +11,7 @@ function sketchedOf(values: readonly number[]) {
 
 test.each([
   { name: 'no values', values: [], bins: [] },
-  { name: 'zeros stand alone', values: [0, 0], bins: [[0, 0, 2]] },
+  { name: 'zeros have a separate bin', values: [0, 0], bins: [[0, 0, 2]] },
   {
     name: 'edges are 1, 2 and 5 times a power of ten, without gaps',
     values: [0.3, 4, 4],

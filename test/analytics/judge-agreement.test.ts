@@ -1,4 +1,4 @@
-/** How far evaluators and people agree on the same runs. */
+/** Agreement of evaluators and people on the same runs. */
 import { expect, test } from 'vitest';
 import { agreementOf } from '../../src/analytics/judge-agreement.ts';
 import { labelMeanings, passedOf } from '../../src/analytics/corrected-rate.ts';
@@ -122,7 +122,7 @@ function drawn(run: number, probability: number, own: Partial<StoredAnnotation>,
   return said(run, 'ann', { ...own, probability }, verdict);
 }
 
-test('agreement: single tool calls are compared by themselves, whatever a call is known by', () => {
+test('agreement: single tool calls are compared by themselves, by either id of a call', () => {
   const on = (row: AnnotatedRun, toolCall: string, part?: number): AnnotatedRun => ({
     ...row,
     annotation: { ...row.annotation, toolCall },
@@ -148,7 +148,7 @@ test('agreement: single tool calls are compared by themselves, whatever a call i
   ]);
 });
 
-test('agreement: each version, and each model, stands for itself', () => {
+test('agreement: each version, and each model, counts for itself', () => {
   const rows = [
     said(1, 'ann', pass),
     said(2, 'ann', fail, { version: 2 }),
@@ -165,7 +165,7 @@ test('agreement: each version, and each model, stands for itself', () => {
   ]);
 });
 
-test('agreement: of several people most count, and where they are split nobody does', () => {
+test('agreement: the majority of several people counts, and a split counts for none', () => {
   const rows = [
     said(1, 'ann', fail),
     said(1, 'bob', fail),
@@ -200,7 +200,7 @@ const words: readonly (readonly [string, Partial<StoredAnnotation>, boolean | un
   ['a label that the evaluator passes', { label: 'Relevant' }, true],
   ['a label that it fails', { label: 'irrelevant', score: 1 }, false],
   ['a label that it sometimes passes', { label: 'partly' }, undefined],
-  ['a label that nobody knows, with a score', { label: 'fine', score: 0.5 }, true],
+  ['an unknown label, with a score', { label: 'fine', score: 0.5 }, true],
   ['a score below a half', { score: 0.49 }, false],
 ];
 const meanings = labelMeanings([

@@ -16,10 +16,10 @@ interface Traffic {
   readonly raises?: boolean;
   /** Flagged runs that a rule of the queue has chosen, and that people have labelled. */
   readonly chosen: number;
-  /** Runs that the queue has drawn at random, and of which people have labelled the first so many. */
+  /** Runs that the queue has drawn at random; people have labelled the first of them. */
   readonly drawn: number;
   readonly labelled?: number;
-  /** Runs of a session, of which half do as the session does. */
+  /** Runs of a session, half of them like the session. */
   readonly session?: number;
 }
 
@@ -131,7 +131,7 @@ function figureOf({ agreement, traffic }: Day, figure: Figure): Estimate | NotEs
     case 'kappa':
       return agreement?.kappa ?? none;
     case 'pass rate':
-      // Without enough labels it is the rate of the judge, and says so.
+      // Without enough labels it is the rate of the judge, and is marked so.
       return traffic.corrected ? traffic.rate : (traffic.uncorrected ?? none);
     case 'Rogan–Gladen':
       return traffic.roganGladen;

@@ -41,7 +41,7 @@ test('the same process does not differ, and one without a choice cannot be teste
   expect(processDrift(processOf([[refund, 50]]), processOf([[refund, 90]])).test).toBeUndefined();
 });
 
-test('two samples of one process differ as often as the level says', () => {
+test('two samples of one process differ as often as the level demands', () => {
   const { share } = seeded(11);
   const sampled = (runs: number) => {
     let refunds = 0;

@@ -40,7 +40,7 @@ const model = processOf([
   [runOf(['verify', 'lookup', 'ticket', 'mail']), 40],
 ]);
 
-test('the text says why, and a person can read it', () => {
+test('the text gives the reason, and a person can read it', () => {
   expect(rulesText(processRules(model, of))).toBe(`# Learnt from passing runs; read each rule before you adopt it.
 evaluators:
   - defaults
@@ -102,7 +102,7 @@ test.each(deviations)('the rules judge $name', ({ steps, fails }) => {
 const names = fc.constantFrom('a', 'b', 'c: d', "e'", '*', '', 'ünï', 'x y', '#z');
 const someRun = fc.array(fc.oneof(names, fc.array(names, { minLength: 1, maxLength: 2 })), { maxLength: 5 });
 
-test('whatever was learnt, the configuration takes the rules, and the learnt runs pass them', () => {
+test('after any learning, the configuration takes the rules, and the learnt runs pass them', () => {
   fc.assert(
     fc.property(fc.array(someRun, { minLength: 1, maxLength: 4 }), fc.constantFrom('support', '', 'ann "x"\n# y'), (learnt, agent) => {
       const traces = learnt.map((steps) => ({ ...runOf(steps), agent }));

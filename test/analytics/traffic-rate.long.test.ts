@@ -5,7 +5,7 @@ import { type Design, designsOf, foundIn } from './traffic-worlds.ts';
 
 const designs = [100, 400, 1_000].flatMap(designsOf);
 const worlds = 300;
-/** Of so many worlds, chance may take three points from 95 %. */
+/** Over this number of worlds, chance may take three points from 95 %. */
 const leastCoverage = 0.9;
 
 describe('rates over designs that services have', () => {

@@ -10,7 +10,7 @@ export interface Design {
   /** Share of the runs that are raised to 1. They pass less often. */
   readonly flagged: number;
   readonly passes: number;
-  /** Runs of a session, of which half do as the session does. */
+  /** Runs of a session, half of them like the session. */
   readonly session: number;
 }
 
@@ -22,7 +22,7 @@ export const designsOf = (runs: number): readonly Design[] =>
     ),
   );
 
-/** Whether the interval holds the truth, and the error of the point; undefined: it is not estimable. */
+/** True when the interval holds the truth, and the error of the point; undefined when it is not estimable. */
 function drawn(
   { runs, rate, flagged, passes, session }: Design,
   chance: Chance,

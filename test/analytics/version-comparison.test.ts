@@ -22,7 +22,7 @@ const rates = (version: string, runs: number, passed: number, task = ''): Versio
   figure({ version, runs, weight: runs, value: passed, task });
 const pair = { version: '2', against: '1' } as const;
 
-test('version comparison: a change of the mix of tasks is no change of the version', () => {
+test('version comparison: a change of the mix of tasks does not change the version', () => {
   const mixed = [
     rates('1', 1_000, 940),
     rates('1', 900, 890, 'easy'),
@@ -45,7 +45,7 @@ test('version comparison: a change of the mix of tasks is no change of the versi
   expect(compareVersions(untold, pair)).toMatchObject([{ tasks: 0, word: 'worse' }]);
 });
 
-test('version comparison: only tasks of both versions are compared, and the share of what is left out is told', () => {
+test('version comparison: only tasks of both versions are compared, and the share of the others is shown', () => {
   const figures = [
     rates('1', 1_000, 900),
     rates('1', 600, 540, 't'),
@@ -56,7 +56,7 @@ test('version comparison: only tasks of both versions are compared, and the shar
   expect(compareVersions(figures, pair)).toMatchObject([
     { tasks: 1, word: 'no_difference_shown', difference: { n: 1_100 }, leftOut: expect.closeTo(1 - 1_100 / 1_800, 9) },
   ]);
-  // The task that the newer version has alone fails more often.
+  // The task that only the newer version has fails more often.
   const harder = [
     rates('1', 500, 450),
     rates('1', 500, 450, 't'),
@@ -101,7 +101,7 @@ test('version comparison: the least difference that counts makes it harder to be
   expect(compareVersions(figures, { version: '1', against: '2' })[0]?.word).toBe('better');
 });
 
-test('version comparison: an evaluator of one version alone cannot be compared, and is named', () => {
+test('version comparison: an evaluator of only one version cannot be compared, and is named', () => {
   expect(compareVersions([rates('1', 100, 90)], pair)).toMatchObject([
     { word: 'not_estimable', version: { kind: 'not_estimable' }, against: { point: 0.9 } },
   ]);
@@ -120,7 +120,7 @@ test('version comparison: an evaluator with passes is rated by them, one without
   ]);
 });
 
-test('version comparison: only versions with a name of their own are compared by themselves, the latest first', () => {
+test('version comparison: only versions with a distinct name are compared by themselves, the latest first', () => {
   const versions = [
     ['', 9],
     ['other', 8],

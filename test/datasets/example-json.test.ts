@@ -8,7 +8,7 @@ const [traceId, spanId] = [parseTraceId('a'.repeat(32)), parseSpanId('b'.repeat(
 if (traceId === undefined || spanId === undefined) throw new Error('no ids');
 
 test.each<{ readonly name: string; readonly example: DatasetExample }>([
-  { name: 'a text alone', example: { id: 'a', input: 'x' } },
+  { name: 'only a text', example: { id: 'a', input: 'x' } },
   { name: 'no input', example: { id: 'a', input: null } },
   {
     name: 'all members',
@@ -28,7 +28,7 @@ test.each<{ readonly name: string; readonly example: DatasetExample }>([
       review: 'draft',
     },
   },
-])('example JSON: $name is read as it was written', ({ example }) => {
+])('example JSON: $name is read as written', ({ example }) => {
   expect(readExample(exampleJson(example), '')).toEqual({ example, faults: [] });
 });
 

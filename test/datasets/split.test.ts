@@ -25,7 +25,7 @@ test('split: near-duplicates come into one part, and another seed divides in ano
   expect(inputs.some((input) => partOf(example(input), parts, 'a') !== partOf(example(input), parts, 'b'))).toBe(true);
 });
 
-test('split: every example has one of the parts, whatever the shares', () => {
+test('split: every example has one of the parts, at any shares', () => {
   fc.assert(
     fc.property(fc.string(), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 }), (input, weights) => {
       const sum = weights.reduce((total, one) => total + one, 0);

@@ -126,7 +126,7 @@ for (const { name, result, schema, want } of nothing) {
   });
 }
 
-test('toolCall: metadata is kept as JSON has it, and told in the output', () => {
+test('toolCall: metadata is kept as in JSON, and listed in the output', () => {
   const noted = toolCall('t', {}, { result: 'ok', metadata: { ms: 12, at: new Date(0), none: undefined } });
   expect(noted.metadata).toEqual({ ms: 12, at: '1970-01-01T00:00:00.000Z' });
   expect(toOutput(agentTrace({ toolCalls: [noted, toolCall('u')] }))['toolCalls']).toEqual([
@@ -149,7 +149,7 @@ const misfits: readonly { readonly name: string; readonly read: () => unknown; r
     says: 't: the result does not fit the schema at city: ',
   },
   {
-    name: 'arguments that are no object',
+    name: 'arguments that are not an object',
     read: () => readArguments(toolCall('t', '[1]'), weatherSchema),
     says: 't: the arguments are not an object',
   },
@@ -335,7 +335,7 @@ test('fromSpans: version 1 of the SDK names parent and scope in another way', ()
   expect(fromSpans(older)).toEqual(fromSpans(spans));
 });
 
-test('fromSpans: traces are told apart, the earlier run first', async () => {
+test('fromSpans: traces are distinguished, the earlier run first', async () => {
   const later = await recorded('3');
   expect(fromSpans([...later, ...spans])).toEqual([...fromSpans(spans), ...fromSpans(later)]);
 });

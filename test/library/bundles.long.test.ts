@@ -1,4 +1,4 @@
-/** What is left of the library in the bundle of a program that uses a part of it. */
+/** The part of the library in the bundle of a program that uses a part of it. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const bundles = [
   { name: 'codeParseable', wanted: parsers },
 ];
 for (const { name, wanted } of bundles) {
-  test(`library: a bundle with ${name} alone has ${wanted.length === 0 ? 'no parser' : 'the parsers'} of code in it`, async () => {
+  test(`library: a bundle with only ${name} has ${wanted.length === 0 ? 'no parser' : 'the parsers'} of code in it`, async () => {
     const { files } = await bundled(`import { ${name} } from ${evaluators}; console.log(${name}());`);
     expect(parsers.filter((parser) => files.some((file) => file.includes(`/node_modules/${parser}/`)))).toEqual(wanted);
   });

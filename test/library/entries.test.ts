@@ -1,4 +1,4 @@
-/** What the library entries pull in when they are imported, and that the package leads to them. */
+/** The modules that the library entries import, and the package's exports that lead to them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -27,6 +27,11 @@ test('library: these are the public entries', () => {
 
 /** Entries that do more than read and score, and what that takes. */
 const hosts: { readonly [entry: string]: { readonly what: string; readonly packages: readonly RegExp[]; readonly files: RegExp } } = {
+  './experiment': {
+    what: 'the estimates of a pairwise judge',
+    packages: [],
+    files: /^src\/(judges\/scripted\.ts|(analytics|statistics)\/)/,
+  },
   './judges': { what: 'its judges', packages: [/^node:(stream|zlib|timers\/promises)$/], files: /^src\/(judges|http)\// },
   './store': { what: 'the store', packages: [/^kysely(\/migration)?$/, /^node:/], files: /^src\/(stores|otlp|analytics|statistics)\// },
   './span-processor': {

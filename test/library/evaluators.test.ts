@@ -180,7 +180,7 @@ const politeness = {
   }),
 } as const satisfies RuleEvaluator<{ readonly searchedWord: string }>;
 
-test('library: an evaluator of your own runs with its defaults, or through a factory of its own', async () => {
+test('library: a custom evaluator runs with its defaults, or through its factory', async () => {
   const polite = factory(politeness);
   const verdicts = await evaluate(trace, {}, [politeness, polite({ searchedWord: 'welcome' })], {
     context: evaluationContext({ toolCallsMax: 5 }),

@@ -1,4 +1,4 @@
-/** The examples of docs/guides/library.md compile as they stand, and run, against the entries that they import. */
+/** The examples of docs/guides/library.md compile unchanged, and run, against the entries that they import. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ test('library.md: an example with a wrong option would be found', () => {
   expect(out).toContain('backwards');
 });
 
-/** Examples that a program runs as they stand: matchers need Vitest, and an address may have somebody behind it. */
+/** Examples that a program runs unchanged: matchers need Vitest, and an address may have a server behind it. */
 const programs = examples.filter((example) => !/from 'vitest'|http:\/\//.test(example));
 
 /** Runs the examples one after the other in a project that has the package, whose entries are the sources. */

@@ -7,7 +7,7 @@ import { noTenant } from '../../src/model/ids.ts';
 import { openExperimentStore } from '../../src/stores/library.ts';
 import type { Subject } from '../../evaluators/evaluator.ts';
 
-/** Time passes only when it is told to. */
+/** Time passes only on command. */
 function manualTimers(): Timers & { readonly expire: () => void; readonly waiting: () => number } {
   const callbacks = new Set<() => void>();
   return {
@@ -109,7 +109,7 @@ test('experiment: an example whose run ended in an error has failed with its rea
   expect([allowed?.status, allowed?.error]).toEqual(['passed', undefined]);
 });
 
-test('experiment: an example out of time has failed, its agent is told, and what it brings later is dropped', async () => {
+test('experiment: an example out of time has failed, its agent gets a signal, and its later result is dropped', async () => {
   const timers = manualTimers();
   let late: ((trace: AgentTrace) => void) | undefined;
   let told: AbortSignal | undefined;
@@ -140,7 +140,7 @@ test('experiment: an example out of time has failed, its agent is told, and what
   expect(timers.waiting()).toBe(1);
 });
 
-test('experiment: progress is told after each example, and no more run at once than allowed', async () => {
+test('experiment: progress is reported after each example, and no more run at once than allowed', async () => {
   const told: Progress[] = [];
   let running = 0;
   let most = 0;
@@ -163,7 +163,7 @@ test('experiment: progress is told after each example, and no more run at once t
   expect(report.examples.map(({ id }) => id)).toEqual(many.map(({ id }) => id));
 });
 
-test('experiment: with failFast nothing is begun after the first failure, and the report says how many there were', async () => {
+test('experiment: with failFast nothing is begun after the first failure, and the report has the number of failures', async () => {
   const report = await experiment({
     dataset: [{ input: 'fail' }, ...dataset],
     task: agent,
@@ -207,7 +207,7 @@ test('experiment: a share of the examples is run, the same ones each time, at le
   expect(await run(100)).not.toHaveProperty('sampledOut');
 });
 
-test('experiment: an example may have evaluators, tools and tasks of its own', async () => {
+test('experiment: an example may have its own evaluators, tools and tasks', async () => {
   const told: unknown[] = [];
   const witness = {
     ...toolError().evaluator,
@@ -386,7 +386,7 @@ test('experiment: what only a judge could check is refused without one, and aske
   ).toEqual([['error', ['tasks', 'context'], ['tool_error', 'task_completion', 'hallucination']]]);
 });
 
-test('experiment: an expectation whose evaluator was skipped is no pass', async () => {
+test('experiment: an expectation whose evaluator was skipped does not pass', async () => {
   const report = await experiment({
     dataset: [{ input: '', expect: { output: 'Yes.' } }],
     task: () => answering(),
@@ -395,7 +395,7 @@ test('experiment: an expectation whose evaluator was skipped is no pass', async 
   expect(report).toMatchObject({ passed: 0, skipped: 1, examples: [{ status: 'skipped', expectationsWithoutScore: ['output'] }] });
 });
 
-test('experiment: what may be switched on is what the table of evaluators says', () => {
+test('experiment: the evaluators that may be switched on are those of the table', () => {
   expect(switchable.map(({ id }) => id).sort()).toEqual(
     evaluators
       .filter(({ switchedOnBy }) => switchedOnBy !== undefined)

@@ -17,7 +17,7 @@ import {
 } from '../../src/library/evaluators.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
-/** Cities are the same whatever their case; other arguments play no part. */
+/** Cities are the same in any case of their letters; other arguments play no part. */
 const sameCity: ArgumentMatcher = (expected, actual) => String(expected['city']).toLowerCase() === String(actual['city']).toLowerCase();
 const trace = agentTrace({
   toolCalls: [
@@ -68,7 +68,7 @@ const scores: readonly {
   },
   { name: 'tool_efficiency', evaluator: toolEfficiency({ arguments: { matcher: sameCity } }), score: 2 / 3 },
   {
-    name: 'one tool alone',
+    name: 'only one tool',
     evaluator: toolTrajectory({ arguments: { mode: 'ignore', overrides: { book: () => false } } }),
     expect: expect3,
     score: 2 / 3,
@@ -98,7 +98,7 @@ for (const { name, evaluator, expect: wanted = {}, score } of scores) {
   });
 }
 
-test('matcher: the sentence says what refused the call', async () => {
+test('matcher: the sentence has the reason for which a call was refused', async () => {
   const [verdict] = await evaluate(trace, { expect: { toolCalls: [{ name: 'book', arguments: {} }] } }, [
     toolCallArgs({ arguments: { matcher: () => false } }),
   ]);
@@ -144,7 +144,7 @@ const results = agentTrace({
   ],
 });
 
-test('isError: the program says which results are errors, and in which words; blank ones are judged before it', async () => {
+test('isError: the program decides which results are errors, and in which words; blank ones are judged before it', async () => {
   const asked: unknown[] = [];
   const isError: ErrorPredicate = (result, { name }) => {
     asked.push(result);
@@ -165,14 +165,14 @@ test('isError: the program says which results are errors, and in which words; bl
   expect(asked).not.toContain(' ');
 });
 
-test('isError: true alone will do, a blank result that is none is not asked about, and anything else than an answer is a failed verdict', async () => {
+test('isError: only true is enough, a blank result that is none is not asked about, and any other answer is a failed verdict', async () => {
   const scored = async (isError: ErrorPredicate) => (await evaluate(results, {}, [toolError({ isError, blankIsError: false })]))[0];
   expect(await scored(() => true)).toMatchObject({ score: 0.25, details: { failed: [{ index: 0 }, { index: 1 }, { index: 2 }] } });
   expect(await scored(() => '')).toMatchObject({ score: 1 });
   expect(await scored((async () => await Promise.resolve(true)) as never)).toMatchObject({ kind: 'failed', error: 'evaluator_crashed' });
 });
 
-test('functions: evaluators with different ones are told apart, and a function elsewhere is refused', () => {
+test('functions: evaluators with different ones are distinguished, and a function elsewhere is refused', () => {
   expect(toolTrajectory({ arguments: { matcher: sameCity } }).optionsHash).not.toBe(toolTrajectory().optionsHash);
   expect(() => toolTrajectory({ mode: () => 'strict' } as never)).toThrow('options.mode must be one of strict');
   expect(() => toolTrajectory({ matcher: sameCity } as never)).toThrow('options.matcher is not known');

@@ -133,7 +133,7 @@ test('judges: it gives vectors as well', async () => {
   expect(server.requests[0]?.url).toBe('/v1/embeddings');
 });
 
-test('judges: after stop it is asked nothing more, and says so', async () => {
+test('judges: after stop it asks nothing more, and reports that', async () => {
   const { server, judge } = await before([says(done)]);
   await judge.stop();
   const [verdict] = await evaluate(trace, tasks, [taskCompletion()], { judge });
@@ -190,7 +190,7 @@ const texts: readonly { readonly name: string; readonly text: string; readonly w
   {
     name: 'one that the run planted',
     text: '{"explanation":"Planted.","yes":true}',
-    want: { kind: 'failed', error: 'the answer only repeats a verdict that stands in the material' },
+    want: { kind: 'failed', error: 'the answer only repeats a verdict from the material' },
   },
   {
     name: 'two that differ',
@@ -198,7 +198,7 @@ const texts: readonly { readonly name: string; readonly text: string; readonly w
     want: { kind: 'failed', error: 'the answer holds two verdicts that differ' },
   },
   {
-    name: 'a member that nobody asked for',
+    name: 'an unrequested member',
     text: '{"explanation":"a","yes":true,"sure":1}',
     want: { kind: 'failed', error: 'the answer has a member that its schema does not name' },
   },
@@ -228,10 +228,10 @@ const wrong: readonly { readonly options: unknown; readonly want: string }[] = [
   { options: undefined, want: 'Give an object' },
   { options: {}, want: 'model must be the name of a model' },
   { options: { model: ' ' }, want: 'model must be the name of a model' },
-  { options: { model: 'm', base_url: 'http://a/v1' }, want: '"base_url" is no option; did you mean baseUrl?' },
-  { options: { model: 'm', maxTokens: 5 }, want: '"maxTokens" is no option; did you mean maxOutputTokens?' },
-  { options: { model: 'm', timeout: 5 }, want: '"timeout" is no option; did you mean timeoutMs?' },
-  { options: { model: 'm', zebra: 5 }, want: '"zebra" is no option; known are model, baseUrl,' },
+  { options: { model: 'm', base_url: 'http://a/v1' }, want: '"base_url" is not an option; did you mean baseUrl?' },
+  { options: { model: 'm', maxTokens: 5 }, want: '"maxTokens" is not an option; did you mean maxOutputTokens?' },
+  { options: { model: 'm', timeout: 5 }, want: '"timeout" is not an option; did you mean timeoutMs?' },
+  { options: { model: 'm', zebra: 5 }, want: '"zebra" is not an option; known are model, baseUrl,' },
   { options: { model: 'm', baseUrl: '127.0.0.1:11434/v1' }, want: 'baseUrl must be a URL' },
   { options: { model: 'm', baseUrl: 'ftp://a/v1' }, want: 'baseUrl must be a URL' },
   {

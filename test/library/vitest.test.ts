@@ -121,7 +121,7 @@ for (const { name, report, says } of unscored) {
   });
 }
 
-test('toPass: an expectation of which the evaluator checks nothing is refused', () => {
+test('toPass: an expectation that the evaluator does not check at all is refused', () => {
   expect(messageOf(() => expect(good).toPass(toolError(), { expect: { output: 'Done.', toolCalls: [] } }))).toContain(
     'tool_error checks nothing of what is expected: expect.tool_calls, expect.output.',
   );

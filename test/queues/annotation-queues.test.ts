@@ -152,7 +152,7 @@ test('queues: two people beside each other, leases that end and a store that fai
         throw new Error('it never ends');
       }
 
-      /** Whether the person has nothing left to say. */
+      /** True when the person has no answer left to give. */
       async function isThrough(person: string): Promise<boolean> {
         const { items } = await store.queues.items({ queue: 'refunds', state: 'open', limit: 10 });
         return items.every(({ responses }) => responses.some((one) => one.person === person));

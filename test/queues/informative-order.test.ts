@@ -35,7 +35,7 @@ test.each<{ readonly name: string; readonly verdicts: readonly CandidateVerdict[
   { name: 'a score below an uneven threshold', verdicts: [judged('strict', 0.4)], want: 0.5 },
   { name: 'a score of 1 at a threshold of 1', verdicts: [{ ...judged('goal', 1), name: 'whole' }], want: 0 },
   { name: 'all three parts', verdicts: [rule('a', false), judged('goal', 0.5, 0.5)], want: 2.5 },
-  { name: 'a verdict without a score, whatever its confidence', verdicts: [rule('a', false), skipped], want: 0 },
+  { name: 'a verdict without a score, at any confidence', verdicts: [rule('a', false), skipped], want: 0 },
 ])('priorityOf: $name', ({ verdicts, want }) => {
   expect(priorityOf(verdicts, new Map([...thresholds, ['whole', 1]]))).toBeCloseTo(want, 10);
 });

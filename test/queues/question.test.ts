@@ -34,11 +34,11 @@ test.each<{ readonly name: string; readonly given: JsonValue; readonly want: obj
   {
     name: 'a long text',
     given: but('why', 'x'.repeat(responseCharsMax + 1)),
-    want: { fault: { message: 'why is no text, or it is too long.' } },
+    want: { fault: { message: 'why is not a text, or it is too long.' } },
   },
-  { name: 'an empty text', given: but('why', ''), want: { fault: { message: 'why is no text, or it is too long.' } } },
+  { name: 'an empty text', given: but('why', ''), want: { fault: { message: 'why is not a text, or it is too long.' } } },
   {
-    name: 'a name that nobody asked for',
+    name: 'an unrequested name',
     given: [...good, { name: 'other', value: 'x' }],
     want: { fault: { message: 'The queue asks nothing named "other".' } },
   },

@@ -22,7 +22,7 @@ test('queueAgreement: by question, over all people and by pair', () => {
     item(4, { ann: { tone: 'good', helpful: 5 }, bob: { tone: 'good', helpful: 5 }, cid: { tone: 'bad', helpful: 5 } }),
   ]);
   expect(more).toEqual([]);
-  // Of item 4 one of three pairs agrees.
+  // One of three pairs of item 4 agrees.
   expect(tone).toMatchObject({ name: 'tone', items: 4, answers: 9, people: 3, difference: undefined, fleiss: { kind: 'estimated', n: 4 } });
   expect(tone?.share).toBeCloseTo((1 + 0 + 1 + 1 / 3) / 4, 10);
   expect(tone?.cohen?.pairs.map(({ people, items }) => [people, items])).toEqual([

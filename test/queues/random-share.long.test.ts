@@ -120,12 +120,12 @@ test('queues: weighted labels of drawn runs have the shares of flagged and of ea
   const [share, truth] = [sum(({ flaggedWeight }) => flaggedWeight) / sum(({ weight }) => weight), sum(({ flagged }) => flagged) / worlds];
   const error =
     Math.sqrt(sum(({ flaggedWeight, weight, flagged }) => (flaggedWeight - flagged * weight) ** 2)) / sum(({ weight }) => weight);
-  // All labels together are no such sample.
+  // All labels together do not make such a sample.
   expect(sum(({ labelledFlagged }) => labelledFlagged) / worlds).toBeGreaterThan(truth + 0.15);
   expect(sum(({ drawn }) => drawn) / worlds).toBeGreaterThan(5);
   expect(Math.abs(share - truth)).toBeLessThan(3 * error);
   expect(error).toBeLessThan(0.03);
-  // While the rate falls, people take the lowest numbers alone: the cut-off counts that.
+  // While the rate falls, people take only the lowest numbers: the cut-off counts that.
   const earlyShare = sum(({ earlyWeight }) => earlyWeight) / sum(({ weight }) => weight);
   const earlyError = Math.sqrt(sum(({ earlyWeight, weight }) => (earlyWeight - weight / 3) ** 2)) / sum(({ weight }) => weight);
   expect(Math.abs(earlyShare - 1 / 3)).toBeLessThan(3 * earlyError);

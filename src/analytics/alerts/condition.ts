@@ -94,7 +94,7 @@ export function alertCondition(text: string): ParsedCondition {
   if (duration !== null) {
     const word = duration[1] ?? '';
     const share = word === 'mean' ? 'mean' : word === 'median' ? 0.5 : Number(word.slice(1)) / 100;
-    if (share === 0) return fault(`p0 is the shortest duration, which says little`, 'Write p50, p95 or p99.');
+    if (share === 0) return fault(`p0 is the shortest duration, which means little`, 'Write p50, p95 or p99.');
     return compared(duration[2], `${word} duration > 30s`, microsOf, ({ side, threshold, overMs }) => ({
       kind: 'duration',
       share,
@@ -103,7 +103,7 @@ export function alertCondition(text: string): ParsedCondition {
       overMs,
     }));
   }
-  return fault(`${JSON.stringify(words)} is no condition`, `Write one of: ${conditionForms.join('; ')}.`);
+  return fault(`${JSON.stringify(words)} is not a condition`, `Write one of: ${conditionForms.join('; ')}.`);
 }
 
 function ofEvaluator(evaluator: string, figure: 'rate' | 'burn_rate', rest: string | undefined): ParsedCondition {
@@ -121,7 +121,7 @@ function ofEvaluator(evaluator: string, figure: 'rate' | 'burn_rate', rest: stri
   }
   if (rest === 'worse than previous version') return { kind: 'condition', condition: { kind: 'worse_than_previous', evaluator } };
   if (rest?.startsWith('worse') === true)
-    return fault(`"${rest}" is no comparison`, `Write ${evaluator}.rate worse than previous version.`);
+    return fault(`"${rest}" is not a comparison`, `Write ${evaluator}.rate worse than previous version.`);
   return compared(rest, `${evaluator}.rate < 0.95 over 1h`, numberOf, ({ side, threshold, overMs }) =>
     threshold > 1 ? notAShare(threshold) : { kind: 'rate', evaluator, side, threshold, overMs },
   );
@@ -152,13 +152,13 @@ function compared(
 ): ParsedCondition {
   const match = COMPARED.exec(rest ?? '');
   if (match === null)
-    return fault(rest === undefined ? 'the comparison is missing' : `"${rest}" is no comparison`, `Write for example ${example}.`);
+    return fault(rest === undefined ? 'the comparison is missing' : `"${rest}" is not a comparison`, `Write for example ${example}.`);
   const [, side, written = '', over] = match;
   const threshold = thresholdOf(written);
   if (threshold === undefined)
     return fault(`${JSON.stringify(written)} is not what the figure is measured in`, `Write for example ${example}.`);
   const overMs = over === undefined ? overDefaultMs : quantityOf('duration', over);
-  if (overMs === undefined) return fault(`${JSON.stringify(over)} is no duration`, `Write ${quantityExamples.duration}.`);
+  if (overMs === undefined) return fault(`${JSON.stringify(over)} is not a duration`, `Write ${quantityExamples.duration}.`);
   if (overMs < overMinMs || overMs > overMaxMs)
     return fault(`a window of ${over ?? ''} is not between 5m and 30d`, 'Write a window between 5m and 30d.');
   const condition = conditionOf({ side: side as Side, threshold, overMs, isOver: over !== undefined });

@@ -194,7 +194,7 @@ function tooFew(runs: number, runsMin: number, over: number): string {
 
 /** Runs of one session are alike, and raised runs of a sample show little about the others: many runs can be few independent ones. */
 function tooAlike(independent: number, over: number): string {
-  return `The runs of the last ${span(over)} tell as much as ${plain(independent)} independent ones, of at least ${independentMin}.`;
+  return `The runs of the last ${span(over)} count as ${plain(independent)} independent ones; at least ${independentMin} are needed.`;
 }
 
 function burnFinding(

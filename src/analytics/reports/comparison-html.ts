@@ -5,6 +5,8 @@ import {
   experimentText,
   flipText,
   headlineOf,
+  issueHeads,
+  issueRows,
   notEstimableTexts,
   repeatHeads,
   repeatRows,
@@ -13,7 +15,7 @@ import {
   usageCells,
   usageHeads,
 } from './comparison-text.ts';
-import { htmlPage, htmlTable, htmlText } from './html-page.ts';
+import { htmlMore, htmlPage, htmlTable, htmlText } from '../../report/html.ts';
 import { isWorse, type Comparison, type EvaluatorComparison } from '../experiment-comparison.ts';
 
 /** Flips of each evaluator in the file. */
@@ -21,19 +23,20 @@ const flipsMax = 500;
 
 export function comparisonHtml(comparison: Comparison): string {
   const { first, second, evaluators, usage, examples } = comparison;
-  const plain = (rows: readonly (readonly string[])[]) => rows.map((cells) => ({ cells: cells.map(htmlText) }));
   return htmlPage(`${second.name} against ${first.name}`, [
     `<h1>${htmlText(headlineOf(comparison))}</h1>`,
     `<p>A: ${htmlText(experimentText(first))}<br>B: ${htmlText(experimentText(second))}<br>${examples} ${examples === 1 ? 'example' : 'examples'} in both.</p>`,
     ...[...unpairedTexts(comparison), ...comparison.warnings].map((text) => `<p class="warning">${htmlText(text)}</p>`),
     htmlTable(
       [...comparisonHeads, 'interval of the difference'],
-      evaluators.map((one) => ({ kind: one.word, cells: [...comparisonCells(one).map(htmlText), intervalPicture(one)] })),
+      evaluators.map((one) => [...comparisonCells(one), { html: intervalPicture(one) }]),
+      (row) => evaluators[row]?.word ?? '',
     ),
     ...unscoredTexts(comparison).map((text) => `<p class="warning">${htmlText(text)}</p>`),
     ...notEstimableTexts(comparison).map((text) => `<p>${htmlText(text)}</p>`),
-    htmlTable(repeatHeads, plain(repeatRows(evaluators))),
-    htmlTable(usageHeads, plain(usage.map(usageCells))),
+    htmlTable(repeatHeads, repeatRows(evaluators)),
+    htmlTable(usageHeads, usage.map(usageCells)),
+    htmlTable(issueHeads, issueRows(comparison)),
     ...evaluators.map(flips),
   ]);
 }
@@ -50,9 +53,8 @@ function intervalPicture({ difference, word }: EvaluatorComparison): string {
 
 function flips({ name, measure, flipped }: EvaluatorComparison): string {
   if (flipped.length === 0) return '';
-  const rows = flipped.slice(0, flipsMax).map((flip) => ({
-    cells: [flip.exampleId, flip.input ?? '', flipText(flip, measure), flip.first.explanation, flip.second.explanation].map(htmlText),
-  }));
-  const more = flipped.length > flipsMax ? `<p>… and ${flipped.length - flipsMax} more</p>` : '';
-  return `<details open><summary>${htmlText(name)}: ${flipped.length} changed</summary>${htmlTable(['example', 'input', 'change', 'A', 'B'], rows)}${more}</details>`;
+  const rows = flipped
+    .slice(0, flipsMax)
+    .map((flip) => [flip.exampleId, flip.input ?? '', flipText(flip, measure), flip.first.explanation, flip.second.explanation]);
+  return `<details open><summary>${htmlText(name)}: ${flipped.length} changed</summary>${htmlTable(['example', 'input', 'change', 'A', 'B'], rows)}${htmlMore(flipped.length, flipsMax)}</details>`;
 }

@@ -1,26 +1,17 @@
 /** The comparison as JUnit XML: one test case for each evaluator, which fails on a regression and is skipped when nothing can be compared. */
 import { comparisonCells, comparisonHeads, flipText, notEstimableTexts, unscoredTexts } from './comparison-text.ts';
-import { element, escaped } from './xml-element.ts';
+import { element, escaped, junitReport, testSuite } from '../../report/junit.ts';
 import { isWorse, type Comparison, type EvaluatorComparison } from '../experiment-comparison.ts';
 
 /** Flips that a failure lists. */
 const flipsMax = 20;
 
 export function comparisonJunit({ first, second, evaluators }: Comparison): string {
-  const count = (isCounted: (word: EvaluatorComparison['word']) => boolean): string =>
-    String(evaluators.filter(({ word }) => isCounted(word)).length);
-  const suite = element(
-    'testsuite',
-    {
-      name: `${second.name} against ${first.name}`,
-      tests: String(evaluators.length),
-      failures: count(isWorse),
-      errors: '0',
-      skipped: count((word) => word === 'not_comparable'),
-    },
-    evaluators.map((one) => element('testcase', { classname: 'experiment', name: one.name }, contentOf(one))),
-  );
-  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="tracejury">', suite, '</testsuites>'].join('\n');
+  const count = (isCounted: (word: EvaluatorComparison['word']) => boolean): number =>
+    evaluators.filter(({ word }) => isCounted(word)).length;
+  const counts = { failures: count(isWorse), errors: 0, skipped: count((word) => word === 'not_comparable') };
+  const cases = evaluators.map((one) => element('testcase', { classname: 'experiment', name: one.name }, contentOf(one)));
+  return junitReport([testSuite({ name: `${second.name} against ${first.name}`, ...counts }, cases)]);
 }
 
 function contentOf(one: EvaluatorComparison): readonly string[] {

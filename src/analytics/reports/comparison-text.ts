@@ -1,7 +1,10 @@
 /** The comparison of two experiments as text for a terminal, and as Markdown for a comment on a pull request. */
-import { cell } from './markdown-cell.ts';
-import { aligned, measureText, percent } from './report-text.ts';
+import { cell, markdownDetails, markdownTable } from '../../report/markdown.ts';
+import { measureText } from './measure-text.ts';
+import { aligned, percent, section, textTable, thousands } from '../../report/text.ts';
 import { oneLine, oneName } from '../../model/one-line.ts';
+import type { ComparedIssue } from '../compared-issues.ts';
+import { issueTitle } from '../issue-figures.ts';
 import type { Comparison, ComparisonWord, EvaluatorComparison, Flip, TestedDifference, UsageComparison } from '../experiment-comparison.ts';
 import type { Measure } from '../experiment-summary.ts';
 import type { Experiment } from '../../model/experiment.ts';
@@ -69,11 +72,6 @@ export function usageCells({ of, examples, first, second, difference }: UsageCom
   ];
 }
 
-/** Commas between groups of three digits. */
-function thousands(value: number): string {
-  return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
-}
-
 export const repeatHeads = ['evaluator', 'k', 'pass@k A', 'pass@k B', 'pass^k A', 'pass^k B'] as const;
 
 export function repeatRows(evaluators: readonly EvaluatorComparison[]): readonly (readonly string[])[] {
@@ -108,7 +106,7 @@ export function unscoredTexts({ evaluators }: Pick<Comparison, 'evaluators'>): r
     const side = (letter: string, { runs, unscored: without }: typeof first): string => `${without} of ${runs} in ${letter}`;
     const change = (value: number): string => (measure === 'rate' ? signed(100 * value, 1) : signed(value, 3));
     return [
-      `${name}: runs without a score: ${side('A', first)}, ${side('B', second)}: ${testText(share, 'rate')}. Counted as ${measure === 'rate' ? 'not passed' : 'the score 0'}: ${testText(asNotPassed, measure)}. From the worst to the best case: ${change(range.low)} to ${change(range.high)}${measure === 'rate' ? ' points' : ''}.`,
+      `${name}: runs without a score: ${side('A', first)}, ${side('B', second)}: ${testText(share, 'rate')}. Counted as ${measure === 'rate' ? 'not passed' : 'the score 0'}: ${testText(asNotPassed, measure)}. The worst and the best case are ${change(range.low)} to ${change(range.high)}${measure === 'rate' ? ' points' : ''}.`,
     ];
   });
 }
@@ -128,6 +126,19 @@ export function notEstimableTexts({ evaluators, usage }: Pick<Comparison, 'evalu
 /** A sentence within another one. */
 function clause(sentence: string): string {
   return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
+}
+
+export const issueHeads = ['change', 'evaluator', 'issue', 'examples'] as const;
+/** Issues of each kind in a text. */
+const issuesMax = 20;
+
+/** Issues that B closes and opens. */
+export function issueRows({ issues }: Pick<Comparison, 'issues'>): readonly (readonly string[])[] {
+  const rows = (word: string, all: readonly ComparedIssue[] = []): readonly (readonly string[])[] => [
+    ...all.slice(0, issuesMax).map((one) => [word, one.name, issueTitle(one), String(one.examples.length)]),
+    ...(all.length > issuesMax ? [[word, '', `and ${all.length - issuesMax} more`, '']] : []),
+  ];
+  return [...rows('opened', issues?.opened), ...rows('closed', issues?.closed)];
 }
 
 const namesMax = 20;
@@ -203,7 +214,6 @@ export function flipText({ first, second }: Flip, measure: Measure): string {
 
 export function comparisonTable(comparison: Comparison): string {
   const { first, second, evaluators, usage, warnings, examples } = comparison;
-  const repeats = repeatRows(evaluators);
   return [
     `A  ${oneLine(experimentText(first), textChars)}`,
     `B  ${oneLine(experimentText(second), textChars)}`,
@@ -214,26 +224,21 @@ export function comparisonTable(comparison: Comparison): string {
     ...aligned([comparisonHeads, ...evaluators.map((one) => comparisonCells(one).map((text) => oneLine(text, labelChars)))]),
     ...unscoredTexts(comparison).map((text) => `⚠ ${oneLine(text, sentenceChars)}`),
     ...notEstimableTexts(comparison).map((text) => oneLine(text, sentenceChars)),
-    ...(repeats.length === 0
-      ? []
-      : ['', ...aligned([repeatHeads, ...repeats.map((cells) => cells.map((text) => oneLine(text, labelChars)))])]),
-    ...(usage.length === 0 ? [] : ['', ...aligned([usageHeads, ...usage.map(usageCells)])]),
+    ...textTable(repeatHeads, repeatRows(evaluators), (cells) => cells.map((text) => oneLine(text, labelChars))),
+    ...textTable(usageHeads, usage, usageCells),
+    ...textTable(issueHeads, issueRows(comparison), (cells) => cells.map((text) => oneLine(text, nameChars)), { others: 'left' }),
     ...evaluators.flatMap(({ name, measure, flipped }) =>
-      flipped.length === 0
-        ? []
-        : [
-            '',
-            `Changed: ${oneLine(name, labelChars)}`,
-            ...flipped
-              .slice(0, flipsMax)
-              .flatMap((flip) => [
-                `  ${oneName(flip.exampleId, nameChars)}  ${flipText(flip, measure)}`,
-                ...(flip.input === undefined ? [] : [`    Input: ${oneLine(flip.input, textChars)}`]),
-                `    A: ${oneLine(flip.first.explanation, textChars)}`,
-                `    B: ${oneLine(flip.second.explanation, textChars)}`,
-              ]),
-            ...(flipped.length > flipsMax ? [`  … and ${flipped.length - flipsMax} more`] : []),
-          ],
+      section(
+        `Changed: ${oneLine(name, labelChars)}`,
+        flipped,
+        (flip) => [
+          `${oneName(flip.exampleId, nameChars)}  ${flipText(flip, measure)}`,
+          ...(flip.input === undefined ? [] : [`  Input: ${oneLine(flip.input, textChars)}`]),
+          `  A: ${oneLine(flip.first.explanation, textChars)}`,
+          `  B: ${oneLine(flip.second.explanation, textChars)}`,
+        ],
+        flipsMax,
+      ),
     ),
     '',
     oneLine(headlineOf(comparison), textChars),
@@ -242,42 +247,25 @@ export function comparisonTable(comparison: Comparison): string {
 
 export function comparisonMarkdown(comparison: Comparison): string {
   const { first, second, evaluators, usage, warnings, examples } = comparison;
-  const repeats = repeatRows(evaluators);
+  const [repeats, issues] = [repeatRows(evaluators), issueRows(comparison)];
   return [
     `### ${signOf(comparison)} Experiment: ${cell(headlineOf(comparison))}`,
     `A: ${cell(experimentText(first))}<br>\nB: ${cell(experimentText(second))}<br>\n${examples} ${examples === 1 ? 'example' : 'examples'} in both.`,
     ...unpairedTexts(comparison).map((text) => `${cell(text, 1_000)}.`),
     ...warnings.map((text) => `⚠ ${cell(text)}`),
-    markdownTable(comparisonHeads, evaluators.map(comparisonCells)),
+    ...markdownTable({ heads: comparisonHeads, rows: evaluators, write: comparisonCells }),
     ...unscoredTexts(comparison).map((text) => `⚠ ${cell(text, sentenceChars)}`),
     ...notEstimableTexts(comparison).map((text) => cell(text, sentenceChars)),
-    ...(repeats.length === 0 ? [] : [markdownTable(repeatHeads, repeats)]),
-    ...(usage.length === 0 ? [] : [markdownTable(usageHeads, usage.map(usageCells))]),
+    ...(repeats.length === 0 ? [] : markdownTable({ heads: repeatHeads, rows: repeats, write: (cells) => cells })),
+    ...(usage.length === 0 ? [] : markdownTable({ heads: usageHeads, rows: usage, write: usageCells })),
+    ...(issues.length === 0 ? [] : markdownTable({ heads: issueHeads, rows: issues, write: (cells) => cells })),
     ...evaluators.flatMap(({ name, measure, flipped }) =>
-      flipped.length === 0
-        ? []
-        : [
-            `<details><summary>${cell(name)}: ${flipped.length} changed</summary>`,
-            markdownTable(
-              ['example', 'input', 'change', 'A', 'B'],
-              flipped
-                .slice(0, flipsMax)
-                .map((flip) => [
-                  flip.exampleId,
-                  flip.input ?? '',
-                  flipText(flip, measure),
-                  flip.first.explanation,
-                  flip.second.explanation,
-                ]),
-            ),
-            ...(flipped.length > flipsMax ? [`… and ${flipped.length - flipsMax} more`] : []),
-            '</details>',
-          ],
+      markdownDetails(`${cell(name)}: ${flipped.length} changed`, {
+        heads: ['example', 'input', 'change', 'A', 'B'],
+        rows: flipped,
+        write: (flip) => [flip.exampleId, flip.input ?? '', flipText(flip, measure), flip.first.explanation, flip.second.explanation],
+        most: flipsMax,
+      }),
     ),
   ].join('\n\n');
-}
-
-function markdownTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map((text) => cell(text)).join(' | ')} |`;
-  return [line(heads), `|${heads.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
 }

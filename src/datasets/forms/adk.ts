@@ -15,6 +15,7 @@ import {
   presentText,
   type SetFormat,
 } from './entries.ts';
+import { present } from '../../model/present.ts';
 
 export const adk: SetFormat = { name: 'adk', summary: 'eval sets of the Agent Development Kit', read };
 
@@ -33,7 +34,7 @@ function read(value: JsonValue): ImportedSet {
   const examples = (cases ?? []).flatMap((entry, at): readonly ImportedExample[] => {
     const where = isJsonArray(value) ? `[${at}]` : `eval_cases[${at}]`;
     if (!isJsonObject(entry)) {
-      problems.faults.push(`${where} is no object`);
+      problems.faults.push(`${where} is not an object`);
       return [];
     }
     if (presentMember(entry, 'query') !== undefined) return [olderTurn(entry, where, undefined, problems)];
@@ -62,7 +63,7 @@ function evalCase(entry: JsonObject, where: string, { faults, leftOut }: Problem
           faults,
         ),
       ];
-    faults.push(`${place} is no object`);
+    faults.push(`${place} is not an object`);
     return [];
   });
 }
@@ -82,12 +83,7 @@ function invocation(
     output: partsText(presentMember(turn, 'final_response')),
   });
   const metadata = filled({ ...ofCase, ...others(turn, ['user_content', 'final_response', 'intermediate_data', 'creation_timestamp']) });
-  return {
-    ...(id === undefined ? {} : { id }),
-    input: input ?? '',
-    ...(expect === undefined ? {} : { expect }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  return present({ id, input: input ?? '', expect, metadata });
 }
 
 /** Reads calls from their own list, or from the events of the invocation. */
@@ -117,7 +113,7 @@ function olderSession(entry: JsonObject, data: readonly JsonValue[], where: stri
   return data.flatMap((turn, at): readonly ImportedExample[] => {
     const place = `${where}.data[${at}]`;
     if (isJsonObject(turn)) return [olderTurn(turn, place, numbered(presentText(entry, 'name'), at, data.length), problems)];
-    problems.faults.push(`${place} is no object`);
+    problems.faults.push(`${place} is not an object`);
     return [];
   });
 }
@@ -130,12 +126,7 @@ function olderTurn(turn: JsonObject, where: string, id: string | undefined, { fa
     output: presentMember(turn, 'reference'),
   });
   const metadata = others(turn, ['query', 'expected_tool_use', 'reference']);
-  return {
-    ...(id === undefined ? {} : { id }),
-    input: input ?? '',
-    ...(expect === undefined ? {} : { expect }),
-    ...(metadata === undefined ? {} : { metadata }),
-  };
+  return present({ id, input: input ?? '', expect, metadata });
 }
 
 /** Turns of one case share its id. */

@@ -31,7 +31,7 @@ export function csvRows(file: string, text: string): readonly JsonObject[] {
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = 'lines' in error ? ` on line ${String(error['lines'])}` : '';
-    throw unreadable(file, `it is no CSV${line}: ${error.message.split('\n')[0] ?? ''}. The first line names the columns.`, datasetForms);
+    throw unreadable(file, `it is not CSV${line}: ${error.message.split('\n')[0] ?? ''}. The first line names the columns.`, datasetForms);
   }
 }
 

@@ -26,7 +26,7 @@ function read(value: JsonValue): ImportedSet {
   const examples = list.flatMap((entry, at): readonly ImportedExample[] => {
     const where = `[${at}]`;
     if (!isJsonObject(entry)) {
-      faults.push(`${where} is no object`);
+      faults.push(`${where} is not an object`);
       return [];
     }
     if (presentText(entry, 'input') !== undefined) return [example(entry, where, faults)];
@@ -68,7 +68,7 @@ function contextIn(entry: JsonObject, where: string, faults: string[]): readonly
   const context = presentMember(entry, 'context') ?? [];
   const given: readonly JsonValue[] = isJsonArray(context) ? context : [context];
   const texts = given.filter((text) => typeof text === 'string');
-  if (texts.length < given.length) faults.push(`${where}.context is no list of texts`);
+  if (texts.length < given.length) faults.push(`${where}.context is not a list of texts`);
   const filledTexts = texts.filter((text) => text.trim() !== '');
   return filledTexts.length === 0 ? undefined : filledTexts;
 }

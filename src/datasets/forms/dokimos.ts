@@ -23,7 +23,7 @@ function read(value: JsonValue): ImportedSet {
   if (list === undefined) faults.push('it is neither an object with examples nor a list');
   const examples = (list ?? []).flatMap((entry, at): readonly ImportedExample[] => {
     if (isJsonObject(entry)) return [example(entry, `examples[${at}]`, faults)];
-    faults.push(`examples[${at}] is no object`);
+    faults.push(`examples[${at}] is not an object`);
     return [];
   });
   return { examples, faults, leftOut: [] };
@@ -75,7 +75,7 @@ function mapOf(
   faults: string[],
 ): JsonObject | undefined {
   const map = presentMember(entry, several);
-  if (map !== undefined && !isJsonObject(map)) faults.push(`${where}.${several} is no object`);
+  if (map !== undefined && !isJsonObject(map)) faults.push(`${where}.${several} is not an object`);
   if (isJsonObject(map)) return map;
   const single = presentMember(entry, one);
   return single === undefined ? undefined : { [one === 'input' ? 'input' : 'output']: single };

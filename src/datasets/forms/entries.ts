@@ -108,7 +108,7 @@ export function callsIn(
 ): readonly JsonObject[] | undefined {
   if (value === undefined) return undefined;
   if (!isJsonArray(value)) {
-    faults.push(`${where} is no list of tool calls`);
+    faults.push(`${where} is not a list of tool calls`);
     return undefined;
   }
   return value.flatMap((given, at) => {
@@ -119,7 +119,7 @@ export function callsIn(
       return [];
     }
     const sent = presentMember(call, names.arguments);
-    if (sent !== undefined && !isJsonObject(sent)) faults.push(`${where}[${at}].${names.arguments} is no object`);
+    if (sent !== undefined && !isJsonObject(sent)) faults.push(`${where}[${at}].${names.arguments} is not an object`);
     const result = names.result === undefined ? undefined : presentMember(call, names.result);
     return [filled({ name, arguments: isJsonObject(sent) ? sent : undefined, result }) ?? {}];
   });

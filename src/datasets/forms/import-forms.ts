@@ -70,7 +70,7 @@ export async function outsideValue(
   if (read.yaml.length > yamlCharsMax)
     throw unreadable(
       where,
-      `it is no JSON, and larger than YAML may be (${yamlCharsMax} characters). Write it as JSON lines.`,
+      `it is not JSON, and larger than YAML may be (${yamlCharsMax} characters). Write it as JSON lines.`,
       datasetForms,
     );
   const found = await yaml(read.yaml);

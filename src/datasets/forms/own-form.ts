@@ -24,7 +24,7 @@ function read(value: JsonValue): ImportedSet {
   const isRows = isTable(list ?? []);
   const examples = (list ?? []).flatMap((given, at): readonly ImportedExample[] => {
     if (!isJsonObject(given)) {
-      faults.push(`[${at}] is no object`);
+      faults.push(`[${at}] is not an object`);
       return [];
     }
     return [imported(isRows ? rowExample(given, `row ${at + 1}`, faults) : given)];
@@ -83,7 +83,7 @@ function rowExample(row: JsonObject, where: string, faults: string[]): JsonObjec
     else if (members.includes(column)) example[column] = value;
     else
       faults.push(
-        `${where}: ${JSON.stringify(column)} is no column; columns are ${members.join(', ')}, output, expect.NAME and metadata.NAME`,
+        `${where}: ${JSON.stringify(column)} is not a column; columns are ${members.join(', ')}, output, expect.NAME and metadata.NAME`,
       );
   }
   return {

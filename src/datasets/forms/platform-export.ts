@@ -2,6 +2,7 @@
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { isTable } from './csv.ts';
 import { entriesIn, filled, type ImportedExample, type ImportedSet, namedExpectation, namedInput } from './entries.ts';
+import { present } from '../../model/present.ts';
 
 interface PlatformForm {
   /** Members of an object that may hold the list, and the member that each example has. */
@@ -25,7 +26,7 @@ export function platformSet(value: JsonValue, { lists, sign, other, rowEntry, ro
   const examples = (list ?? []).flatMap((entry, at): readonly ImportedExample[] => {
     if (isJsonObject(entry))
       return example(fromTable ? rowEntry(entry) : entry, fromTable && rowName !== undefined ? rowName(at) : `[${at}]`, faults);
-    faults.push(`[${at}] is no object`);
+    faults.push(`[${at}] is not an object`);
     return [];
   });
   return { examples, faults, leftOut: [] };
@@ -44,12 +45,12 @@ interface PlatformExample {
 export function platformExample({ id, input, expected, tags, split, metadata }: PlatformExample): ImportedExample {
   const expect = isJsonObject(expected) ? namedExpectation(expected) : expected === undefined ? undefined : { output: expected };
   const notes = filled(metadata);
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(input === undefined ? {} : { input: isJsonObject(input) ? namedInput(input) : input }),
-    ...(expect === undefined ? {} : { expect }),
-    ...(tags !== undefined && isJsonArray(tags) ? { tags } : {}),
-    ...(typeof split === 'string' ? { split } : {}),
-    ...(notes === undefined ? {} : { metadata: notes }),
-  };
+  return present({
+    id,
+    input: input === undefined ? undefined : isJsonObject(input) ? namedInput(input) : input,
+    expect,
+    tags: tags !== undefined && isJsonArray(tags) ? tags : undefined,
+    split: typeof split === 'string' ? split : undefined,
+    metadata: notes,
+  });
 }

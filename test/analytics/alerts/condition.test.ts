@@ -39,14 +39,14 @@ test('alert condition: reads every form that its messages name', () => {
 });
 
 const faults: readonly (readonly [text: string, problem: RegExp, todo: RegExp])[] = [
-  ['tool_error < 1', /is no condition/, /Write one of: NAME\.rate worse than previous version; /],
+  ['tool_error < 1', /is not a condition/, /Write one of: NAME\.rate worse than previous version; /],
   ['tool_error.rate', /the comparison is missing/, /Write for example tool_error\.rate < 0\.95 over 1h/],
-  ['tool_error.rate worse than last version', /"worse than last version" is no comparison/, /worse than previous version\.$/],
-  ['tool_error.rate below 0.9', /"below 0\.9" is no comparison/, /tool_error\.rate < 0\.95 over 1h/],
+  ['tool_error.rate worse than last version', /"worse than last version" is not a comparison/, /worse than previous version\.$/],
+  ['tool_error.rate below 0.9', /"below 0\.9" is not a comparison/, /tool_error\.rate < 0\.95 over 1h/],
   ['tool_error.rate < 95 over 1h', /a rate is between 0 and 1, and 95 is not/, /0\.95, or 95%/],
   ['tool_error.rate < high over 1h', /"high" is not what the figure is measured in/, /tool_error\.rate < 0\.95/],
-  ['tool_error.rate < 0.9 over an hour', /is no comparison/, /over 1h/],
-  ['tool_error.rate < 0.9 over 1', /"1" is no duration/, /10m, 1h or 7d/],
+  ['tool_error.rate < 0.9 over an hour', /is not a comparison/, /over 1h/],
+  ['tool_error.rate < 0.9 over 1', /"1" is not a duration/, /10m, 1h or 7d/],
   ['tool_error.rate < 0.9 over 1m', /a window of 1m is not between 5m and 30d/, /between 5m and 30d/],
   ['tool_error.rate < 0.9 over 31d', /is not between/, /30d/],
   ['run errors', /the comparison is missing/, /run errors > 5% over 1h/],
@@ -58,7 +58,7 @@ const faults: readonly (readonly [text: string, problem: RegExp, todo: RegExp])[
   ['e.burn rate > 2', /needs its window/, /e\.burn rate > 2 over 1h/],
 ];
 for (const [text, problem, todo] of faults) {
-  test(`alert condition: says what is wrong with ${JSON.stringify(text)}`, () => {
+  test(`alert condition: names the fault of ${JSON.stringify(text)}`, () => {
     const parsed = alertCondition(text);
     expect(parsed).toMatchObject({ kind: 'fault', problem: expect.stringMatching(problem), todo: expect.stringMatching(todo) });
   });

@@ -1,4 +1,4 @@
-/** Alerts on rates of the last hour, over weeks: how often chance alone fires them. */
+/** Alerts on rates of the last hour, over weeks: how often mere chance fires them. */
 import { expect, test } from 'vitest';
 import { minutesToFire } from './alert-worlds.ts';
 

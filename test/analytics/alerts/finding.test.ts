@@ -67,7 +67,7 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     { kind: 'open', figure: 0.9, explanation: expect.stringMatching(/ at 99 %: not shown to be below 95 %\.$/) },
   ],
   [
-    'a rate whose point alone is to be compared',
+    'a rate whose point only is to be compared',
     rule('e.rate < 0.95', { estimate: 'point' }),
     [[passes(100, 90)]],
     { kind: 'holds', figure: 0.9, explanation: 'e has a rate of 90 % over 100 runs of the last 1h, below 95 %.' },
@@ -75,7 +75,7 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
   ['a rate at its threshold', rule('e.rate < 0.95'), [[passes(100, 95)]], { kind: 'clear', figure: 0.95 }],
   ['a rate at its threshold, by the point', rule('e.rate < 0.95', { estimate: 'point' }), [[passes(100, 95)]], { kind: 'clear' }],
   [
-    // As 20 verdicts in each session: fifty independent runs.
+    // Twenty verdicts in each session: fifty independent runs.
     'a rate of sessions that resemble one another',
     rule('e.rate < 0.95'),
     [[passes(1_000, 900), figure({ kind: 'session', runs: 0, value: 19_000 })]],
@@ -88,11 +88,11 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     {
       kind: 'no_data',
       runs: 40,
-      explanation: 'The runs of the last 1h tell as much as 2 independent ones, of at least 5.',
+      explanation: 'The runs of the last 1h count as 2 independent ones; at least 5 are needed.',
     },
   ],
   [
-    'a rate of verdicts whose chances nobody noted',
+    'a rate of verdicts without a recorded probability',
     rule('e.rate < 0.95'),
     [[passes(400, 40, { share: 0, shareValue: 0 })]],
     { kind: 'no_data' },
@@ -104,7 +104,7 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     { kind: 'no_data', runs: 29, explanation: 'Runs of the last 1h with the figure: 29 of at least 30.' },
   ],
   [
-    'a burn rate whose short time has no run says so, and not that the long one has too few',
+    'a burn rate whose short time has no run reports that, and not that the long one has too few',
     rule('e.burn rate > 14.4 over 1h', { objective: 0.99 }),
     [[passes(100, 50)], []],
     { kind: 'no_data', runs: 100, explanation: 'No run has a verdict of e in the last 5m.' },
@@ -130,25 +130,25 @@ const cases: readonly (readonly [name: string, rule: AlertRule, answers: readonl
     },
   ],
   [
-    'runs of which more ended in an error by chance',
+    'runs that ended in an error more often by chance',
     rule('run errors > 5%'),
     [[ended('', 100), ended('error', 6)]],
     { kind: 'open', figure: 0.06 },
   ],
   [
-    'runs of ten sessions, of which two ended in an error',
+    'runs of ten sessions, two of them ended in an error',
     rule('run errors > 5%'),
     [[ended('', 200), ended('error', 40), figure({ kind: 'session', name: '', runs: 0, value: 200 * 19 })]],
     { kind: 'open', runs: 200 },
   ],
   [
-    'runs whose point alone is to be compared',
+    'runs whose point only is to be compared',
     rule('run errors > 5%', { estimate: 'point' }),
     [[ended('', 100), ended('error', 6)]],
     { kind: 'holds', explanation: 'run errors: 6 % over 100 runs of the last 1h, above 5 %.' },
   ],
   ['paused runs below the threshold', rule('paused runs > 20%'), [[ended('', 100), ended('paused', 20)]], { kind: 'clear', figure: 0.2 }],
-  ['runs of which none ended badly', rule('run errors > 5%'), [[ended('', 100)]], { kind: 'clear', figure: 0 }],
+  ['runs that all ended well', rule('run errors > 5%'), [[ended('', 100)]], { kind: 'clear', figure: 0 }],
   ['too few runs for a share', rule('run errors > 5%'), [[ended('', 20), ended('error', 20)]], { kind: 'no_data', runs: 20 }],
   [
     'the cost of a run',

@@ -26,8 +26,8 @@ function after(
 
 const [holds, open, clear, none] = ['holds', 'open', 'clear', 'no_data'] as const;
 const cases = [
-  { name: 'nothing is told while all is well', kinds: [clear, clear], state: 'ok', told: [] },
-  { name: 'it is told once that it fires', kinds: [clear, holds, holds, holds], state: 'firing', told: ['firing at 1'] },
+  { name: 'there is no message while all is well', kinds: [clear, clear], state: 'ok', told: [] },
+  { name: 'there is one message that it fires', kinds: [clear, holds, holds, holds], state: 'firing', told: ['firing at 1'] },
   { name: 'no data is its own state', kinds: [none, none], state: 'no_data', told: [] },
   { name: 'no data after all was well fires nothing', kinds: [clear, none], state: 'no_data', told: [] },
   {
@@ -55,7 +55,12 @@ const cases = [
     state: 'no_data',
     told: ['firing at 0'],
   },
-  { name: 'when data come again it fires on, and is not told again', kinds: [holds, none, holds], state: 'firing', told: ['firing at 0'] },
+  {
+    name: 'when data come again it fires on, and sends no second message',
+    kinds: [holds, none, holds],
+    state: 'firing',
+    told: ['firing at 0'],
+  },
   {
     name: 'it fires anew after it was over',
     kinds: [holds, clear, clear, clear, clear, clear, clear, holds],
@@ -71,9 +76,9 @@ for (const { name, kinds, state, told } of cases) {
   });
 }
 
-test('alert state: without a receiver nobody is told', () => expect(after([holds, clear], []).told).toEqual([]));
+test('alert state: without a receiver there is no message', () => expect(after([holds, clear], []).told).toEqual([]));
 
-test('alert state: messages that nobody takes are bounded, and the latest stay', () => {
+test('alert state: messages without a taker are bounded, and the latest stay', () => {
   let state: AlertState | undefined;
   for (let at = 0; at < 50; at++)
     state = nextAlertState(state, finding(at % 2 === 0 ? 'holds' : 'clear'), { nowMs: at, clearMs: 0, to: ['hook'] });
@@ -81,7 +86,7 @@ test('alert state: messages that nobody takes are bounded, and the latest stay',
   expect(state?.untold.at(-1)).toMatchObject({ kind: 'over', atMs: 49 });
 });
 
-test('alert state: every firing is followed by one over at most, whatever is found', () => {
+test('alert state: every firing is followed by one over at most, after any findings', () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom<AlertFinding['kind'][]>('holds', 'clear', 'no_data'), { minLength: 1, maxLength: 60 }),
@@ -93,7 +98,7 @@ test('alert state: every firing is followed by one over at most, whatever is fou
   );
 });
 
-test('alert state: is read back as it was written, and a text of another form is none', () => {
+test('alert state: is read back as written, and a text of another form is none', () => {
   const { state } = after([holds, clear]);
   expect(parsedAlertState(alertStateText(state))).toEqual(state);
   for (const text of ['', '{}', '[]', '{"state":"ok"}']) expect(parsedAlertState(text)).toBeUndefined();

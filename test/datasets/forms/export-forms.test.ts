@@ -80,7 +80,7 @@ test.each<{ readonly name: string; readonly from?: string; readonly back: Partia
     back: { id: 'a', input: all.input, split: 'test', tags: ['smoke', 'x'], expect: { ...all.expect }, metadata: { lang: 'en' } },
     leftOut: ['tasks', 'constraints', 'tools', 'evaluators', 'timeout_seconds', 'review'],
   })),
-])('dataset export: $name holds what it says, and reads it back', ({ name, from = name, back, leftOut }) => {
+])('dataset export: $name holds its parts, and reads them back', ({ name, from = name, back, leftOut }) => {
   const written = form(name);
   expect([...leftOutOf(written, [all]).keys()].toSorted()).toEqual([...leftOut].toSorted());
   const read = setFormats.find((one) => one.name === from)?.read(readBack(name, written.write([all])));
@@ -106,7 +106,7 @@ test('dataset export: a conversation as input is left out where a form takes a t
   expect(setFormats.find(({ name }) => name === 'langsmith')?.read([parseJson(langsmith) ?? null]).examples).toEqual([one]);
 });
 
-test('csv: a cell is read as it was written, whatever it holds', () => {
+test('csv: a cell with any content is read as written', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -153,7 +153,7 @@ test('csv: the own form is read back whole, with every sign in its texts', () =>
   );
 });
 
-test('dataset import: every format refuses what is no list with a fault, and never throws', () => {
+test('dataset import: every format refuses anything but a list with a fault, and never throws', () => {
   fc.assert(
     fc.property(fc.constantFrom(...setFormats), fc.jsonValue(), ({ read }, value) => {
       const { examples, faults, leftOut } = read(value as JsonValue);

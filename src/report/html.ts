@@ -1,4 +1,5 @@
 /** A report as one HTML file: nothing is loaded from elsewhere, no script runs, and foreign text is only text. */
+import { moreLines } from './text.ts';
 
 const style = `
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; background: #fff; overflow-wrap: anywhere }
@@ -30,22 +31,30 @@ ${content.filter((part) => part !== '').join('\n')}
 </html>`;
 }
 
-interface HtmlRow {
-  /** Class of the row. */
-  readonly kind?: string;
-  /** HTML. */
-  readonly cells: readonly string[];
-}
+/** Foreign text, or HTML. */
+type HtmlCell = string | { readonly html: string };
 
-/** Empty without rows. */
-export function htmlTable(heads: readonly string[], rows: readonly HtmlRow[]): string {
+/** Empty without rows. `classOf` gives the class of the row at a position. */
+export function htmlTable(
+  heads: readonly string[],
+  rows: readonly (readonly HtmlCell[])[],
+  classOf: (row: number) => string = () => '',
+): string {
   if (rows.length === 0) return '';
+  const cell = (one: HtmlCell): string => `<td dir="auto">${typeof one === 'string' ? htmlText(one) : one.html}</td>`;
   return `<div class="wide"><table>
 <thead><tr>${heads.map((head) => `<th scope="col">${htmlText(head)}</th>`).join('')}</tr></thead>
 <tbody>
-${rows.map(({ kind = '', cells }) => `<tr class="${htmlText(kind)}">${cells.map((html) => `<td dir="auto">${html}</td>`).join('')}</tr>`).join('\n')}
+${rows.map((cells, row) => `<tr class="${htmlText(classOf(row))}">${cells.map(cell).join('')}</tr>`).join('\n')}
 </tbody>
 </table></div>`;
+}
+
+/** Counts the items that a part leaves out. */
+export function htmlMore(count: number, most: number): string {
+  return moreLines(count, most)
+    .map((line) => `<p>${line}</p>`)
+    .join('');
 }
 
 /** Foreign text as HTML. */
