@@ -30,7 +30,7 @@ import type { DatasetRule } from './entries/dataset-rule.ts';
 import type { QueueConfig } from './entries/queue-entry.ts';
 import type { RunCondition } from './entries/evaluator-entry.ts';
 import type { OwnTraces } from './entries/own-traces.ts';
-import type { logFormats, logLevels } from './sections/operation.ts';
+import type { Written } from './sections/index.ts';
 
 export interface Config {
   readonly listen: {
@@ -47,32 +47,10 @@ export interface Config {
     /** People sign in to the console with OpenID Connect. */
     readonly oidc?: PeopleSettings;
   };
-  readonly limits: {
-    readonly bodyBytes: number;
-    readonly inflatedBytes: number;
-    readonly memoryBytes: number;
-    readonly journalBytes: number;
-    /** Largest lag of the closing of runs. */
-    readonly closingLagMs: number;
-    /** Longest Retry-After. */
-    readonly retryAfterMs: number;
-    /** Least probability that `tracestate` may claim. */
-    readonly upstreamProbability: number;
-    readonly spansPerTrace: number;
-    /** Agents with their own label values in each tenant. */
-    readonly metricAgents?: number;
-    /** Versions of an agent with their own label values; 0: none. */
-    readonly metricVersions: number;
-    /** Connections of all listeners together. Default: as many as descriptors allow. */
-    readonly connections?: number;
-  };
-  readonly closing: {
-    readonly settleMs: number;
+  readonly limits: Written['limits'];
+  readonly closing: Required<Written['closing']> & {
     /** Quiet time before the first close of a trace that one request brought. */
     readonly batchedSettleMs: number;
-    readonly quietMs: number;
-    readonly abandonMs: number;
-    readonly lateMs: number;
   };
   /** Texts to redact, in the order of the file. */
   readonly redact: readonly RedactionSettings[];
@@ -99,11 +77,7 @@ export interface Config {
     readonly judgeJobs: { readonly ageMs: number; readonly rows: number };
   };
   readonly journal: JournalAddress;
-  readonly log: {
-    /** `auto`: readable on a terminal, JSON lines elsewhere. */
-    readonly format: (typeof logFormats)[number];
-    readonly level: (typeof logLevels)[number];
-  };
+  readonly log: Written['log'];
   /** Spans of the service itself; absent: none. */
   readonly ownTraces?: OwnTraces;
   /** In US dollars, of the models of agents. */
@@ -114,23 +88,18 @@ export interface Config {
   readonly versionKey: string;
   readonly alerts: readonly AlertRule[];
   /** Threads that assemble and score; 1: the one that answers requests does. */
-  readonly shards: number;
   /** Rules that keep runs as examples, in the order of the file. */
   readonly datasets: readonly DatasetRule[];
   /** Annotation queues, in the order of the file. */
   readonly queues: readonly QueueConfig[];
+  /** Reports on classes of failed verdicts. */
+  readonly issues: Written['issues'];
 }
 
-type Permission = 'ingest' | 'read' | 'annotate' | 'operate';
-
-interface Token {
-  readonly name: string;
-  /** Secret. */
-  readonly value: string;
-  readonly may: readonly Permission[];
+type Token = Omit<Written['listen']['tokens'][number], 'sees'> & {
   /** Omitted for all tenants. */
   readonly sees?: 'own';
-}
+};
 
 export interface EvaluatorConfig {
   /** Ready to run, with complete options, expectation and threshold. Its name is unique. */

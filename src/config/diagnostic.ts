@@ -67,3 +67,15 @@ export function listAt(from: JsonObject, key: string): readonly JsonValue[] {
   const value = member(from, key);
   return isJsonArray(value) ? value : [];
 }
+
+/** Makes an object without a prototype: `__proto__` is a legal name in foreign data. */
+export function ownMembers(entries: Iterable<readonly [string, JsonValue]>): JsonObject {
+  const object = Object.create(null) as { [key: string]: JsonValue };
+  for (const [name, value] of entries) object[name] = value;
+  return object;
+}
+
+/** The object with this member, in the place of another one of the name. */
+export function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
+  return ownMembers([...Object.entries(object).map(([name, item]) => [name, name === key ? value : item] as const), [key, value]]);
+}

@@ -1,7 +1,6 @@
 /** Parses YAML into a value with the place of each part in the file, and substitutes environment variables. */
 import type { Document, ErrorCode, LineCounter, Scalar } from 'yaml';
-import { type Path, pathText } from './diagnostic.ts';
-import { ownMembers } from './schema.ts';
+import { type Path, pathText, ownMembers } from './diagnostic.ts';
 import type { JsonValue } from '../model/json.ts';
 import * as parsers from '../../evaluators/syntax/parsers.cjs';
 
@@ -157,7 +156,7 @@ function membersOf(
     walk.faults.push({
       offset: rangeOf(walk, pair.key)?.[0] ?? 0,
       key: pathText(below),
-      problem: 'stands in the same mapping already',
+      problem: 'is already in the same mapping',
       todo: 'Keep one of the two.',
     });
     return [];
@@ -322,22 +321,22 @@ interface SyntaxProblem {
 }
 
 const problems: { readonly [code in ErrorCode]?: SyntaxProblem } = {
-  ALIAS_PROPS: { problem: 'an alias with a tag or an anchor of its own', todo: 'Write the alias alone.' },
+  ALIAS_PROPS: { problem: 'an alias with a tag or an anchor', todo: 'Write only the alias.' },
   BAD_ALIAS: { problem: 'an alias or anchor without a name', todo: 'Write &name and *name; quote a text that begins with & or *.' },
-  BAD_DIRECTIVE: { problem: 'a line that begins with % and is no YAML directive', todo: 'Quote a text that begins with %.' },
+  BAD_DIRECTIVE: { problem: 'a line that begins with % and is not a YAML directive', todo: 'Quote a text that begins with %.' },
   BAD_DQ_ESCAPE: { problem: 'an escape sequence that double quotes do not know', todo: 'Write a backslash as \\\\, or use single quotes.' },
   BAD_INDENT: { problem: 'the indentation does not fit', todo: 'Indent members of one mapping or list alike; close every [ and {.' },
   BAD_PROP_ORDER: { problem: 'a tag or anchor in the wrong place', todo: 'Write tag and anchor before the value, on its line.' },
   BAD_SCALAR_START: { problem: 'a character that no plain text begins with', todo: 'Quote the text.' },
   BLOCK_AS_IMPLICIT_KEY: {
     problem: 'a second `key: value` within a value',
-    todo: 'Put it on a line of its own, or quote a text that holds a colon and a blank.',
+    todo: 'Put it on a separate line, or quote a text that holds a colon and a blank.',
   },
   BLOCK_IN_FLOW: {
     problem: 'an indented block within [ ] or { }',
     todo: 'Write commas between the parts of [ ] and { }; quote `${env:NAME}` there.',
   },
-  DUPLICATE_KEY: { problem: 'a key that stands in the same mapping already', todo: 'Keep one of the two.' },
+  DUPLICATE_KEY: { problem: 'a key that is already in the same mapping', todo: 'Keep one of the two.' },
   MISSING_CHAR: { problem: 'a bracket, quote, colon or comma is missing', todo: 'Close what was opened on this line or above.' },
   MULTILINE_IMPLICIT_KEY: {
     problem: 'a key that goes on over several lines',

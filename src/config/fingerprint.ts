@@ -1,6 +1,6 @@
 /** Hashes each section of a configuration, and each key that takes effect after a restart. */
 import { createHash } from 'node:crypto';
-import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { isJsonObject, jsonText, member, type JsonObject, type JsonValue, objectAt } from '../model/json.ts';
 import { pathText } from './diagnostic.ts';
 
 export interface Fingerprints {
@@ -21,7 +21,9 @@ export function fingerprintsOf({
 }): Fingerprints {
   const filesBelow = (key: string): JsonValue =>
     Object.entries(files).flatMap(([name, content]) => (name === key || name.startsWith(`${key}.`) ? [content] : []));
-  const sections = Object.keys(propertiesOf(schema)).map((key) => [key, hashOf([member(value, key) ?? null, filesBelow(key)])] as const);
+  const sections = Object.keys(objectAt(schema, 'properties')).map(
+    (key) => [key, hashOf([member(value, key) ?? null, filesBelow(key)])] as const,
+  );
   const restart = restartPaths(schema).map(
     ({ path, isPresence }) => [pathText(path), hashOf(isPresence ? valueAt(value, path) !== null : valueAt(value, path))] as const,
   );
@@ -50,15 +52,10 @@ interface RestartPath {
 /** Keys with `x-restart` in the schema; none is inside a list. */
 function restartPaths(schema: JsonObject, path: readonly string[] = []): readonly RestartPath[] {
   const mark = member(schema, 'x-restart');
-  const below = Object.entries(propertiesOf(schema)).flatMap(([name, one]) =>
+  const below = Object.entries(objectAt(schema, 'properties')).flatMap(([name, one]) =>
     isJsonObject(one) ? restartPaths(one, [...path, name]) : [],
   );
   return mark === undefined ? below : [{ path, isPresence: mark === 'presence' }, ...below];
-}
-
-function propertiesOf(schema: JsonObject): JsonObject {
-  const properties = member(schema, 'properties');
-  return isJsonObject(properties) ? properties : {};
 }
 
 function valueAt(value: JsonValue, path: readonly string[]): JsonValue {

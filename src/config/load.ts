@@ -12,15 +12,7 @@ import { type ConfigDocument, type Environment, parseConfigText } from './docume
 import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
 import { processFiles, type ProcessFiles, withProcessModels } from './files/process-files.ts';
 import { resolveConfig, resolveValue } from './resolve.ts';
-import {
-  entryOf,
-  isRule,
-  placedEntries,
-  sharedSections,
-  withListPrices,
-  withOwnPrices,
-  withSharedOptions,
-} from './entries/evaluator-entry.ts';
+import { isRule, placedEntries, sharedSections, withListPrices, withSharedOptions } from './entries/evaluator-entry.ts';
 import {
   allEvaluators,
   evaluatorFiles,
@@ -29,25 +21,32 @@ import {
   withEvaluatorIds,
   withEvaluatorPaths,
 } from './files/evaluator-files.ts';
-import { asObject, ConfigError, type ConfigFault, type Finding, type Path, pathText } from './diagnostic.ts';
+import {
+  asObject,
+  ConfigError,
+  objectAt,
+  type ConfigFault,
+  type Finding,
+  type Path,
+  pathText,
+  ownMembers,
+  withMember,
+} from './diagnostic.ts';
 import { overriddenDocument, type ConfigFlags, type OverriddenDocument } from './overrides.ts';
 import { fingerprintsOf, type Fingerprints } from './fingerprint.ts';
-import { configSchema, ownMembers, schemaInUse, withDefaults } from './schema.ts';
+import { configSchema, schemaInUse, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
 import { defaultsEntry } from './sections/evaluators.ts';
+import { readSections } from './sections/index.ts';
 import { withContentPerMinute } from './sections/storage.ts';
 
-/** The source of a configuration as plain data, for another thread as well. */
-export interface ConfigText {
+interface ConfigSource {
   /** Its name in faults. */
   readonly file: string;
   readonly text: string;
   readonly env: Environment;
   /** Command line flags override the environment and the file. */
   readonly flags?: ConfigFlags;
-}
-
-interface ConfigSource extends ConfigText {
   readonly evaluators: readonly AnyEvaluator[];
   /** Time at which certificates must be valid, in epoch milliseconds. Default: now. */
   readonly nowMs?: number;
@@ -79,7 +78,6 @@ export interface LoadedConfig {
   readonly fingerprints: Fingerprints;
   /** Variables of the environment that the configuration takes secrets from, or that hold the same value as one of them. */
   readonly secretVariables: readonly string[];
-  readonly from: ConfigText;
 }
 
 /** Reads a file, or the defaults without a file. Rejects with a ConfigError with all faults. */
@@ -148,7 +146,8 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
   const priced = withListPrices(usable);
   const whole = withSharedOptions(priced, evaluators);
   const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
-  const { traces } = ownTraces(usable, env, leadsBack(usable));
+  const { telemetry, listen } = readSections(usable);
+  const { traces } = ownTraces(telemetry, env, leadsBack(listen));
   return {
     config: resolveConfig({
       value: whole,
@@ -162,7 +161,12 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
     }),
     evaluators,
     printed: withEvaluatorPaths(
-      asObject(masked(schema, resolveValue({ value: withOwnTraces(withOwnPrices(whole, usable), traces), members: evaluators }))),
+      asObject(
+        masked(
+          schema,
+          resolveValue({ value: withOwnTraces(withMember(whole, 'prices', objectAt(usable, 'prices')), traces), members: evaluators }),
+        ),
+      ),
       files.evaluators,
     ),
     warnings: [
@@ -189,7 +193,6 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
       },
     }),
     secretVariables: secretVariables(overridden, schema, env),
-    from: { file: source.file, text: source.text, env, ...(source.flags === undefined ? {} : { flags: source.flags }) },
   };
 }
 
@@ -276,19 +279,19 @@ interface Warned {
 
 /** Probable mistakes in a configuration without faults. */
 function configWarnings({ written, members, filled, env }: Warned): readonly Finding[] {
-  const { warnings } = ownTraces(filled, env, leadsBack(filled));
+  const { telemetry, listen } = readSections(filled);
+  const { warnings } = ownTraces(telemetry, env, leadsBack(listen));
   return isJsonObject(written) ? [...withoutRules(written, members), ...warnings] : warnings;
 }
 
 /** A list replaces the default evaluators: a list of judge evaluators switches all rules off. */
 function withoutRules(written: JsonObject, members: readonly AnyEvaluator[]): readonly Finding[] {
   if (!isJsonArray(member(written, 'evaluators'))) return [];
-  const entries = placedEntries(written, members).map(({ entry }) => entryOf(entry));
+  const entries = placedEntries(written, members);
   const place = { path: ['evaluators'], at: 'key' } as const;
   if (entries.length === 0)
     return [{ ...place, problem: 'is empty, so no run is scored', todo: `Add ${defaultsEntry}, or leave evaluators out.` }];
-  const used = entries.map((entry) => ({ entry, evaluator: members.find(({ id }) => id === member(entry, 'use')) }));
-  if (used.some(({ entry, evaluator }) => isRule(evaluator, entry))) return [];
+  if (entries.some((entry) => isRule(entry.evaluator, entry.written))) return [];
   const off = members.filter(({ onByDefault }) => onByDefault).map(({ id }) => id);
   return [
     {

@@ -2,8 +2,7 @@
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { addressOf } from './entries/address.ts';
 import type { ConfigDocument, Environment } from './document.ts';
-import { asObject, type ConfigFault, objectAt, type Path, pathText } from './diagnostic.ts';
-import { ownMembers } from './schema.ts';
+import { asObject, type ConfigFault, objectAt, type Path, pathText, ownMembers } from './diagnostic.ts';
 import { logLevels } from './sections/operation.ts';
 
 /** Unchecked values of the command line. */

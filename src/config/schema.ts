@@ -1,15 +1,14 @@
 /** The JSON Schema of the configuration, from its sections and the schemas of evaluators, and the rows of the reference. */
+import { ownMembers } from './diagnostic.ts';
 import type { AnyEvaluator, JsonSchema } from '../../evaluators/evaluator.ts';
 import { sections } from './sections/index.ts';
-import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member, objectAt } from '../model/json.ts';
 
 export function configSchema(members: readonly AnyEvaluator[]): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of tracejury',
-    type: 'object',
-    additionalProperties: false,
-    properties: Object.fromEntries(sections(members).map(({ key, schema }) => [key, schema])),
+    ...sections(members).schema,
   };
 }
 
@@ -87,13 +86,6 @@ export function withDefaults(schema: JsonObject, value: JsonValue): JsonValue {
     if (given !== undefined) filled.push([name, below === undefined ? given : withDefaults(below, given)]);
   }
   return ownMembers(filled);
-}
-
-/** Makes an object without a prototype: `__proto__` is a legal name in foreign data. */
-export function ownMembers(entries: Iterable<readonly [string, JsonValue]>): JsonObject {
-  const object = Object.create(null) as { [key: string]: JsonValue };
-  for (const [name, value] of entries) object[name] = value;
-  return object;
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject | undefined {
@@ -200,11 +192,6 @@ function rangeText(schema: JsonObject): string {
   if (minimum === undefined && maximum === undefined) return '';
   if (maximum === undefined) return `, from ${String(minimum)}`;
   return minimum === undefined ? `, to ${String(maximum)}` : `, ${String(minimum)} to ${String(maximum)}`;
-}
-
-function objectAt(schema: JsonObject, key: string): JsonObject {
-  const below = member(schema, key);
-  return isJsonObject(below) ? below : {};
 }
 
 function isEmptyObject(value: JsonValue): boolean {

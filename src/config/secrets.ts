@@ -1,8 +1,8 @@
 /** Masks secrets: values that the schema marks, and similar texts in a source line. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ConfigDocument, Place } from './document.ts';
-import type { Path } from './diagnostic.ts';
-import { appliedSchema, memberSchema, ownMembers } from './schema.ts';
+import { type Path, ownMembers } from './diagnostic.ts';
+import { appliedSchema, memberSchema } from './schema.ts';
 
 /** Replaces a secret. */
 export const mask = '***';

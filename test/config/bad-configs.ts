@@ -11,6 +11,7 @@ const two = 'judges: { cheap: { model: m }, dear: { model: d } }\n';
 export const badConfigs: readonly BadConfig[] = [
   { name: 'unknown section', text: 'listne:\n  console: 127.0.0.1:1\n' },
   { name: 'unknown section that is like none', text: 'colours: blue\n' },
+  { name: 'section of a former release', text: 'shards: 2\n' },
   { name: 'unknown key in a section', text: 'limits:\n  body_byte: 1MiB\n' },
   { name: 'camelCase key', text: 'limits:\n  bodyBytes: 1MiB\n' },
   { name: 'dashes for underscores', text: 'listen:\n  otlp-http: 127.0.0.1:4318\n' },
@@ -46,7 +47,7 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'spans per trace beyond any number', text: 'limits:\n  spans_per_trace: 99999999999999999999\n' },
   { name: 'an address without a port', text: 'listen:\n  otlp_http: localhost\n' },
   { name: 'a port out of range', text: 'listen:\n  console: 127.0.0.1:70000\n' },
-  { name: 'a port alone', text: 'listen:\n  console: 4380\n' },
+  { name: 'only a port', text: 'listen:\n  console: 4380\n' },
   { name: 'an address as a URL', text: 'listen:\n  otlp_http: http://127.0.0.1:4318\n' },
   { name: 'two listeners on one address', text: 'listen:\n  console: 127.0.0.1:4318\n' },
   { name: 'beyond loopback without a token', text: 'listen:\n  otlp_http: 0.0.0.0:4318\n' },
@@ -66,7 +67,7 @@ export const badConfigs: readonly BadConfig[] = [
     text: 'listen:\n  oidc: { issuer: "http://login.example.org", client_id: t, client_secret: s, allowed: [ { subject: s, may: [read] } ] }\n',
   },
   { name: 'insecure in other words', text: 'listen:\n  otlp_http: 0.0.0.0:4318\n  insecure: yes please\n' },
-  { name: 'tls of a configuration that is no file', text: 'listen:\n  tls: { cert_file: a.pem, key_file: b.pem }\n' },
+  { name: 'tls of a configuration without a file', text: 'listen:\n  tls: { cert_file: a.pem, key_file: b.pem }\n' },
   { name: 'tls that is a file', text: 'listen:\n  tls: cert.pem\n' },
   { name: 'tls with an empty name and an unknown key', text: 'listen:\n  tls: { cert_file: "", key_file: 7, ca_file: ca.pem }\n' },
   { name: 'tls lets everybody in', text: 'listen:\n  otlp_http: 0.0.0.0:4318\n  tls: { cert_file: a.pem, key_file: b.pem }\n' },
@@ -115,7 +116,7 @@ export const badConfigs: readonly BadConfig[] = [
   },
   { name: 'an option out of range', text: 'evaluators:\n  - use: tool_trajectory\n    options: { called_max: 11 }\n' },
   {
-    name: 'an option that is no regular expression',
+    name: 'an option that is not a regular expression',
     text: "evaluators:\n  - use: tool_error\n    options: { error_patterns: ['(unclosed'] }\n",
   },
   { name: 'options of an evaluator without options', text: 'evaluators:\n  - use: tool_efficiency\n    options: { strict: true }\n' },
@@ -150,7 +151,7 @@ export const badConfigs: readonly BadConfig[] = [
     text: `${two}evaluators:\n  - { use: task_completion, judge: cheap, votes: 0 }\n  - { use: task_completion, name: more, judge: cheap, votes: 10 }\n`,
   },
   { name: 'too many votes of several', text: `${two}evaluators:\n  - { use: task_completion, judges: [ cheap, dear ], votes: 8 }\n` },
-  { name: 'votes of nobody', text: `${two}evaluators:\n  - { use: task_completion, votes: 3 }\n` },
+  { name: 'votes without a judge', text: `${two}evaluators:\n  - { use: task_completion, votes: 3 }\n` },
   {
     name: 'an escalation to a judge that votes',
     text: `${two}evaluators:\n  - use: task_completion\n    judges: [ cheap, dear ]\n    escalate: { to: dear }\n`,
@@ -164,7 +165,7 @@ export const badConfigs: readonly BadConfig[] = [
     text: `${two}evaluators:\n  - { use: task_completion, judge: cheap, votes: 3, escalate: { to: dear, on_disagreement: false, below: 0 } }\n`,
   },
   {
-    name: 'an escalation to nobody, in percent',
+    name: 'an escalation to an unknown judge, in percent',
     text: `${two}evaluators:\n  - { use: task_completion, judge: cheap, escalate: { below: 70 } }\n`,
   },
   { name: 'a jury for a rule', text: `${two}evaluators:\n  - { use: tool_error, judges: [ cheap, dear ], votes: 2 }\n` },
@@ -177,7 +178,7 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'a sample rate in percent', text: `${judge}evaluators:\n  - { use: task_completion, judge: main, sample: { rate: 5 } }\n` },
   { name: 'a negative sample rate', text: `${judge}evaluators:\n  - { use: task_completion, judge: main, sample: { rate: -0.1 } }\n` },
   {
-    name: 'a raise that is no condition',
+    name: 'a raise that is not a condition',
     text: `${judge}evaluators:\n  - tool_error\n  - { use: task_completion, judge: main, sample: { raise: [ { when: tool_error is bad, to: 1 } ] } }\n`,
   },
   {
@@ -262,7 +263,7 @@ export const badConfigs: readonly BadConfig[] = [
     text: 'evaluators:\n  - { use: htttp, name: mine, options: { url: "http://127.0.0.1:1/", headers: { x-auth: s3cret-h } } }\n',
   },
   {
-    name: 'a header of an evaluator that is no name',
+    name: 'a header of an evaluator that is not a name',
     text: 'evaluators:\n  - use: http\n    name: mine\n    options:\n      url: http://127.0.0.1:1/\n      headers: { "x auth": "" }\n',
   },
   {
@@ -305,7 +306,7 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'forward without an endpoint', text: 'export:\n  - to: forward\n' },
   { name: 'span events without an endpoint', text: 'export:\n  - to: span_events\n' },
   {
-    name: 'span events over what nobody speaks',
+    name: 'span events over an unknown protocol',
     text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", protocol: thrift }\n',
   },
   { name: 'span events back to ourselves', text: 'export:\n  - to: span_events\n    endpoint: http://localhost:4318\n' },
@@ -348,10 +349,10 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'span events every ten seconds', text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", interval: 10s }\n' },
   { name: 'log events without an endpoint', text: 'export:\n  - to: log_events\n' },
   { name: 'details of log events', text: 'export:\n  - { to: log_events, endpoint: "http://127.0.0.1:3100", detail: full }\n' },
-  { name: 'details that nobody knows', text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", detail: fat }\n' },
+  { name: 'unknown details', text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", detail: fat }\n' },
   { name: 'log events back to ourselves', text: 'export:\n  - { to: log_events, endpoint: "http://localhost:4318" }\n' },
   {
-    name: 'log events that tell calls to judges, every ten seconds',
+    name: 'log events with calls to judges, every ten seconds',
     text: 'export:\n  - { to: log_events, endpoint: "http://127.0.0.1:3100", judge_calls: false, interval: 10s }\n',
   },
   { name: 'a webhook without an endpoint', text: 'export:\n  - to: webhook\n' },
@@ -373,20 +374,20 @@ export const badConfigs: readonly BadConfig[] = [
   },
   { name: 'metrics that give up', text: 'export:\n  - to: metrics\n    name: page\n    give_up: { attempts: 3 }\n' },
   {
-    name: 'metrics that tell calls, and batches beyond their bounds',
+    name: 'metrics with calls, and batches beyond their bounds',
     text: 'export:\n  - { to: metrics, judge_calls: false }\njudges:\n  main: { model: m, mode: later, batch: { poll: 1ms, requests: 5000, price: { input_per_million: 1 } } }\n',
   },
   {
     name: 'scores that are given up at once',
     text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", give_up: { attempts: 0, age: 1s } }\nstore: { keep: { exports: 1s, export_rows: 1 } }\n',
   },
-  { name: 'a backend with scores of its own that lacks what it needs', text: 'export:\n  - to: phoenix\n' },
+  { name: 'a backend with a score API that lacks a required key', text: 'export:\n  - to: phoenix\n' },
   {
-    name: 'backends with scores of their own that lack their keys',
+    name: 'backends with score APIs that lack their keys',
     text: 'export:\n  - to: langfuse\n  - to: braintrust\n    api_key: s3cret-k\n  - to: datadog\n    api_key: s3cret-k\n    public_key: p\n    scores: numeric\n',
   },
   {
-    name: 'a backend with scores of its own and keys of others',
+    name: 'a backend with a score API and keys of others',
     text: 'export:\n  - to: phoenix\n    endpoint: http://127.0.0.1:6006\n    api_key: s3cret-k\n    workspace: w\n    protocol: http/json\n    give_up: { missing: 0s }\n  - to: span_events\n    endpoint: http://127.0.0.1:6006\n    api_key: s3cret-k\n',
   },
   {
@@ -398,7 +399,7 @@ export const badConfigs: readonly BadConfig[] = [
     text: 'redact: [ { match: email, replace: "hidden@example.com" }, { pattern: "a+", replace: "[redacted]" }, { pattern: "dac", replace: "dac" } ]\n',
   },
   { name: 'redaction with what it looks for', text: 'redact: [ { pattern: "se.ret", replace: "secret" } ]\n' },
-  { name: 'redaction of what stands for texts that are not searched', text: 'redact: [ { pattern: "search" } ]\n' },
+  { name: 'redaction of the text that replaces unsearched ones', text: 'redact: [ { pattern: "search" } ]\n' },
   {
     name: 'redaction by a pattern that is none, and by nothing',
     text: 'redact: [ { pattern: "(" }, { replace: x }, { match: email, pattern: "a" } ]\n',
@@ -451,6 +452,12 @@ export const badConfigs: readonly BadConfig[] = [
   {
     name: 'too many people, a short lease, and an order that is none',
     text: 'queues:\n  - name: a\n    people: 11\n    lease: 1s\n    order: newest\n    ask: [ { text: why } ]\n',
+  },
+  { name: 'a mapping where a word belongs', text: 'store:\n  content: {}\n' },
+  { name: 'issues that are new at once', text: 'issues:\n  new_after: { runs: 0, within: 0s }\n' },
+  {
+    name: 'issues with a receiver that is not there',
+    text: 'export: [ { to: metrics }, { to: webhook, name: channel, endpoint: "https://a.example", body: slack } ]\nissues:\n  to: [ chanel, metrics ]\n',
   },
   {
     name: 'everything at once',

@@ -50,7 +50,7 @@ test('http evaluators: a header that is a number in the environment stays a text
     evaluators: members,
   });
   const [planned] = config.evaluators;
-  if (planned?.configured.kind !== 'http') throw new Error('it is no http evaluator');
+  if (planned?.configured.kind !== 'http') throw new Error('it is not an http evaluator');
   const asked = planned.configured
     .judge(
       {
@@ -73,7 +73,7 @@ test('http evaluators: a header that is a number in the environment stays a text
 const rates: readonly { readonly name: string; readonly text: string; readonly rate: number }[] = [
   { name: 'an endpoint whose entry names no rate is asked about every run', text: entry(''), rate: 1 },
   { name: 'the rate of an entry holds for an endpoint', text: entry('sample: { rate: 0.05 }, '), rate: 0.05 },
-  { name: 'an entry with a raised rate alone keeps the default of its kind', text: entry('sample: { raise: [] }, '), rate: 1 },
+  { name: 'an entry with only a raised rate keeps the default of its kind', text: entry('sample: { raise: [] }, '), rate: 1 },
   {
     name: 'a judge whose entry names no rate is asked about one run in twenty',
     text: 'judges: { main: { model: m } }\nevaluators: [ { use: task_completion, judge: main } ]',
@@ -94,7 +94,7 @@ for (const { name, text, rate } of rates) {
   });
 }
 
-test('http evaluators: several entries are told apart by their names, and their runs at a time are their own', () => {
+test('http evaluators: several entries are distinguished by their names, and count their runs at a time separately', () => {
   const { config } = load(
     'evaluators: [ { use: http, name: a, options: { url: "http://127.0.0.1:1/", concurrency: 3 } }, { use: http, name: b, threshold: 0.5, options: { url: "http://127.0.0.1:1/" } } ]',
   );

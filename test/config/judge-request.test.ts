@@ -1,4 +1,4 @@
-/** What a configuration says of the requests to a judge, and what of it is on the wire. */
+/** The part of a configuration about requests to a judge, and its effect on the wire. */
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ConfigError } from '../../src/config/diagnostic.ts';

@@ -54,7 +54,7 @@ const good: readonly {
     is: [250, 250, 2000, 1_048_576],
   },
   {
-    name: 'a wait for complete runs that is left out is no longer than the wait for incomplete ones',
+    name: 'the default wait for complete runs is no longer than the wait for incomplete ones',
     text: 'closing: { quiet: 40ms }\n',
     want: ({ closing }) => [closing.settleMs, closing.batchedSettleMs],
     is: [40, 40],
@@ -78,7 +78,7 @@ const good: readonly {
   })),
   { name: 'IPv6', text: 'listen: { otlp_http: "[::1]:4318" }', want: ({ listen }) => listen.otlpHttp, is: { host: '::1', port: 4318 } },
   {
-    name: 'beyond loopback in so many words',
+    name: 'beyond loopback explicitly',
     text: 'listen: { console: "0.0.0.0:4380", insecure: true }',
     want: ({ listen }) => listen.console.host,
     is: '0.0.0.0',
@@ -98,7 +98,7 @@ const good: readonly {
     is: '0070070070070070',
   },
   {
-    name: 'a short token in so many words',
+    name: 'a short token explicitly',
     text: 'listen: { insecure: true, tokens: [ { name: a, value: abc, may: [read] } ] }',
     want: ({ listen }) => listen.tokens[0]?.value,
     is: 'abc',
@@ -199,7 +199,7 @@ const good: readonly {
     is: ['tool_error', 'tool_efficiency', 'tool_trajectory'],
   },
   {
-    name: 'the defaults, one of which has an entry of its own',
+    name: 'the defaults, one of them with a separate entry',
     text: 'evaluators: [ { use: tool_error, threshold: 0.5 }, defaults ]',
     want: ({ evaluators }) => evaluators.map(({ configured: { name, threshold } }) => [name, threshold]),
     is: [
@@ -208,7 +208,7 @@ const good: readonly {
     ],
   },
   {
-    name: 'a default under another name, which stands beside the default',
+    name: 'a default under another name, beside the default',
     text: 'evaluators: [ defaults, { use: tool_error, name: again } ]',
     want: ({ evaluators }) => evaluators.map(({ configured }) => configured.name),
     is: ['tool_error', 'tool_efficiency', 'again'],
@@ -312,7 +312,7 @@ const good: readonly {
     ],
   },
   {
-    name: 'a webhook, with what it is told and how',
+    name: 'a webhook, with the events that it gets and how',
     text: 'export: [ { to: webhook, endpoint: "https://hooks.example/x", secret: "${env:S}", link: "https://a/{trace_id}", per_minute: 5, only: { verdicts: [error], labels: [odd], evaluators: [tool_error], agents: [a] } } ]\nevaluators: [ tool_error ]',
     env: { S: 'a secret of twenty-four bytes or more'.replaceAll(' ', '-'), OTEL_EXPORTER_OTLP_HEADERS: 'x=1' },
     want: ({ exporters }) => exporters,
@@ -349,7 +349,7 @@ const good: readonly {
     },
   },
   {
-    name: 'exporters of one kind under names of their own',
+    name: 'exporters of one kind under separate names',
     text: 'export: [ { to: span_events, endpoint: "http://a" }, { to: span_events, name: other, endpoint: "http://b", give_up: { attempts: 3, age: 1h } } ]\nstore: { keep: { exports: 2h, export_rows: 500 } }',
     want: ({ exporters, store }) => [
       exporters.map((one) => [one.name, one.to === 'span_events' && one.giveUp]),
@@ -393,7 +393,7 @@ const good: readonly {
     is: [{ to: 'metrics', name: 'metrics' }],
   },
   {
-    name: 'a backend with scores of its own takes its usual variables where the entry says nothing',
+    name: 'a backend with a score API takes its usual variables where the entry has no value',
     text: 'export: [ { to: phoenix }, { to: phoenix, name: other, endpoint: "http://b", api_key: mine, project: p } ]',
     env: { PHOENIX_COLLECTOR_ENDPOINT: 'http://a', PHOENIX_API_KEY: 'theirs', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' },
     want: ({ exporters }) => exporters.map((one) => one.to === 'phoenix' && [one.endpoint, one.keys]),
@@ -403,7 +403,7 @@ const good: readonly {
     ],
   },
   {
-    name: 'backends with scores of their own are found in the variables of their SDKs alone',
+    name: 'backends with score APIs are found only in the variables of their SDKs',
     text: 'export: [ { to: langfuse }, { to: datadog }, { to: braintrust }, { to: opik } ]',
     env: {
       LANGFUSE_HOST: 'http://own',
@@ -423,7 +423,7 @@ const good: readonly {
     ],
   },
   {
-    name: 'the variable of the signal goes as it is',
+    name: 'the variable of the signal goes unchanged',
     text: 'export: [ { to: span_events } ]',
     env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://b/in' },
     want: ({ exporters: [one] }) => one?.to === 'span_events' && one.tracesEndpoint,
@@ -504,7 +504,7 @@ for (const [written, want] of asked) {
   });
 }
 
-test('config: a rule that a condition may look at is one that asks nobody, a jury neither', () => {
+test('config: a rule that a condition may look at asks no judge, and no jury either', () => {
   const raised = (who: string) => () =>
     load(
       `${judge}evaluators: [ { use: task_completion, name: asks, ${who} }, { use: task_completion, judge: main, sample: { raise: [ { when: "asks < 1", to: 1 } ] } } ]`,
@@ -570,7 +570,7 @@ function fail(): never {
 
 const warned: readonly { readonly name: string; readonly text: string; readonly warnings: readonly string[] }[] = [
   {
-    name: 'a judge alone',
+    name: 'only a judge',
     text: `${judge}evaluators:\n  - { use: task_completion, judge: main }\n`,
     warnings: [
       '2:1 evaluators: names no rule, so the rules that are on without a list are off: tool_error, tool_efficiency > Add the entry defaults to keep them.',

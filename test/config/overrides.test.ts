@@ -1,4 +1,4 @@
-/** What the environment and flags lay over a configuration: who wins, and what a fault names. */
+/** Values of the environment and of flags over a configuration: the winner, and the name of a fault. */
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
@@ -62,7 +62,7 @@ const levels: readonly (readonly [is: string, text: string, env: Environment, fl
   ['warn', 'log: { level: warn }', { OTEL_LOG_LEVEL: 'debug' }, {}],
   ['error', 'log: { level: warn }', { OTEL_LOG_LEVEL: 'debug', TRACEJURY_LOG_LEVEL: 'error' }, {}],
   ['fatal', 'log: { level: warn }', { TRACEJURY_LOG_LEVEL: 'error' }, { logLevel: 'FATAL' }],
-  // The file's variable does not exist, and the flag stands in its place.
+  // The file's variable does not exist, and the flag replaces it.
   ['trace', 'log: { level: "${env:L:-warn}" }', { L: 'error' }, { logLevel: 'trace' }],
 ];
 test.each(levels)('the level is %s with the file %j, %j and %j', (is, text, env, flags) => {
@@ -95,7 +95,7 @@ const faulty: readonly (readonly [want: readonly string[], text: string, env: En
   [['--port:0 listen.otlp_http: "127.0.0.1:70000" is not an address'], '', {}, { port: 70_000 }],
   [['TRACEJURY_STORE_URL:0 store.url: is not a store'], '', { TRACEJURY_STORE_URL: 'mysql://u:s3cret@h/d' }, {}],
   [['TRACEJURY_JOURNAL_URL:0 journal.url: is not a journal'], '', { TRACEJURY_JOURNAL_URL: 'nowhere' }, {}],
-  // What the file says wrongly elsewhere is told with its line.
+  // Other faults of the file are reported with their line.
   [
     [
       'TRACEJURY_LOG_LEVEL:0 log.level: "loud" is not one of the values here',
@@ -107,7 +107,7 @@ const faulty: readonly (readonly [want: readonly string[], text: string, env: En
   ],
   [['a.yaml:1 log: is a text, not a mappinglog: quiet'], 'log: quiet', { TRACEJURY_LOG_LEVEL: 'info' }, {}],
 ];
-test.each(faulty)('%j is told of the file %j, %j and %j', (want, text, env, flags) => {
+test.each(faulty)('%j is reported for the file %j, %j and %j', (want, text, env, flags) => {
   expect(faults(text, env, flags)).toEqual(want);
 });
 

@@ -14,7 +14,7 @@ export interface PemFolder {
   readonly path: string;
   /** Absolute. */
   at(name: string): string;
-  /** What a file of it says. */
+  /** The text of one of its files. */
   pem(name: string): string;
   put(name: string, text: string): void;
   load(text: string, given?: LoadGiven): Promise<LoadedConfig>;
@@ -54,7 +54,7 @@ export function pemFolder(): PemFolder {
   };
 }
 
-/** One fault in the second line, at the value of the last part of `key`, that says what to do and quotes no key. */
+/** One fault in the second line, at the value of the last part of `key`, that names the remedy and quotes no key. */
 export function expectFault(
   faults: readonly ConfigFault[],
   { line, key, problem }: { readonly line: string; readonly key: string; readonly problem: string },

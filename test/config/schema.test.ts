@@ -26,7 +26,7 @@ test.each([
   expect(new Set(named)).toEqual(new Set(want));
 });
 
-test('config schema: sections that are written stay as they are, and the others keep their names', () => {
+test('config schema: written sections stay unchanged, and the others keep their names', () => {
   const left = schemaInUse(whole, { store: { url: 'memory:' }, limits: {}, nonsense: 1 });
   expect(Object.keys(left)).toEqual(Object.keys(whole));
   const [all, used] = [whole, left].map(({ properties }) => properties as { readonly [name: string]: unknown });

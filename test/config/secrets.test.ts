@@ -46,7 +46,7 @@ const harmless = [
 ];
 
 for (const [url, printed] of addresses) test(`config: ${url} is printed as ${printed}`, () => expect(maskedUrl(url)).toBe(printed));
-for (const url of harmless) test(`config: ${url} is printed as it is`, () => expect(maskedUrl(url)).toBe(url));
+for (const url of harmless) test(`config: ${url} is printed unchanged`, () => expect(maskedUrl(url)).toBe(url));
 
 async function read(text: string, env: { readonly [name: string]: string } = {}): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-secrets-'));
@@ -73,7 +73,7 @@ test('config: no form of an address shows its key in the effective configuration
   }
 });
 
-test('config: of a webhook the host alone is printed: a key may be a word', async () => {
+test('config: only the host of a webhook is printed: a key may be a word', async () => {
   const printed = await read(
     'export: [ { to: webhook, endpoint: "https://x.example/hook/opensesame", secret: "0123456789012345678901234567890123456789" } ]\n',
   );

@@ -52,7 +52,7 @@ test('substitution: what a variable holds is never read again', () => {
   );
 });
 
-test('substitution: a text without a dollar sign stays as it is', () => {
+test('substitution: a text without a dollar sign stays unchanged', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const plain = text.replaceAll('$', '');
@@ -98,7 +98,7 @@ test.each([
   ['.nan', 'a: { b: .nan }'],
   ['1e999', 'a: { b: 1e999 }'],
   ['a substituted 1e999', 'a: { b: "${env:N}" }'],
-])('config document: %s is no number, and its place is named', (_, text) => {
+])('config document: %s is not a number, and its place is named', (_, text) => {
   const { faults } = parseConfigText(text, { N: '1e999' });
   expect(faults.map(({ key, problem }) => [key, problem])).toEqual([['a.b', 'a number that is not finite']]);
 });

@@ -46,7 +46,7 @@ test('config: without these the file is accepted', async () => {
     sampleRate: 0.05,
     raise: [{ when: { kind: 'number', place: { part: 'score', evaluator: 'tool_error' }, sign: '<', value: 1 }, to: 1 }],
   });
-  // List prices stand behind what the file says, and nothing else does.
+  // Only list prices come behind the prices of the file.
   expect(config.prices).toEqual({ ...listPrices, 'gpt-5-mini': { inputPerMillion: 0.25, outputPerMillion: 2, cachedPerMillion: 0.025 } });
   expect(config.judges).toEqual([
     {

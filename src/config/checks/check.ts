@@ -284,7 +284,14 @@ function sentence(error: ErrorObject, place: Place): Sentence {
   }
 }
 
+/** Sections of former releases. */
+const formerSections: { readonly [key: string]: string } = {
+  shards: 'Leave it out, and run several processes for more cores: docs/guides/several-machines.md.',
+};
+
 function unknownKey(error: ErrorObject, written: string): Sentence {
+  const instead = error.instancePath === '' && Object.hasOwn(formerSections, written) ? formerSections[written] : undefined;
+  if (instead !== undefined) return { problem: 'is not a section any more', todo: instead };
   const properties: unknown = error.parentSchema?.['properties'];
   const known = isJsonObject(properties) ? Object.keys(properties) : [];
   return { problem: 'is not a known key here', todo: suggestion(written, known, 'Known keys') };
@@ -358,7 +365,10 @@ function oneOf(written: unknown, value: string, allowed: unknown, place: Place):
   const names = Array.isArray(allowed) ? allowed.map(String) : [];
   const isUse = place.path.at(-1) === 'use' || (place.path.length === 2 && place.path[0] === 'evaluators');
   const problem = isUse ? `${value} is not an evaluator` : `${value} is not one of the values here`;
-  return { problem, todo: suggestion(place.hidden ? '' : String(written), names, isUse ? 'Evaluators' : 'Write one of') };
+  return {
+    problem,
+    todo: suggestion(place.hidden || typeof written === 'object' ? '' : String(written), names, isUse ? 'Evaluators' : 'Write one of'),
+  };
 }
 
 /** Describes a choice by its list of names. */

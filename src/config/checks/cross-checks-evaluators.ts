@@ -1,24 +1,16 @@
 /** Checks `evaluators` against one another, the judges and the evaluators themselves. */
 import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
-import { type Finding, objectAt, type Path, pathText, finding } from '../diagnostic.ts';
-import {
-  askable,
-  entryName,
-  entryOf,
-  evaluatorEntry,
-  isRule,
-  missingPrices,
-  placedEntries,
-  type PlacedEntry,
-  raiseNames,
-} from '../entries/evaluator-entry.ts';
+import { type Finding, type Path, pathText, finding } from '../diagnostic.ts';
+import { askable, evaluatorEntry, isRule, missingPrices, type PlacedEntry, raiseNames } from '../entries/evaluator-entry.ts';
 import { expressionFindings } from '../entries/run-rule.ts';
+import type { Draft } from '../field.ts';
 import { clientTlsFindings } from '../files/tls-files.ts';
-import { defaultsEntry } from '../sections/evaluators.ts';
+import { defaultsEntry, type WrittenEvaluator } from '../sections/evaluators.ts';
+import type { WrittenDraft } from '../sections/index.ts';
 import type { Environment } from '../document.ts';
 import { didYouMean, meantEvaluator } from '../../model/did-you-mean.ts';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import { type JsonObject, member } from '../../model/json.ts';
 import type { ExpressionNames } from '../../pipeline/evaluation/run-expression.ts';
 import { slotsMax } from '../../pipeline/jury/jury-panel.ts';
 
@@ -31,24 +23,22 @@ export interface CrossCheck {
   readonly refused: readonly Path[];
 }
 
-interface Entry {
-  readonly path: Path;
-  readonly written: JsonObject;
-  readonly name: string;
-  readonly member: AnyEvaluator | undefined;
-}
+/** The entry with its path. */
+type Entry = PlacedEntry & { readonly path: Path };
 
-export function evaluatorFindings({ value, members, refused }: CrossCheck): readonly Finding[] {
-  const judges = member(value, 'judges');
-  const judgeNames = isJsonObject(judges) ? Object.keys(judges) : [];
-  const entries = placedEntries(value, members).map((placed) => checkedEntry(placed, members));
-  const names = raiseNames(value, members);
+export function evaluatorFindings(
+  placed: readonly PlacedEntry[],
+  { judges = {}, groups }: WrittenDraft,
+  { members, refused }: CrossCheck,
+): readonly Finding[] {
+  const entries = placed.map((entry): Entry => ({ ...entry, path: ['evaluators', entry.index] }));
+  const names = raiseNames(placed);
   return [
     ...sameNames(entries),
-    ...successFindings(objectAt(value, 'groups'), entries, members),
+    ...successFindings(groups?.success, entries, members),
     ...entries.flatMap((entry) => [
-      ...judgeFindings(entry, judgeNames),
-      ...budgetFindings(entry, objectAt(value, 'judges')),
+      ...judgeFindings(entry, Object.keys(judges)),
+      ...budgetFindings(entry, judges),
       ...tlsFindings(entry),
       ...driftFindings(entry),
       ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)),
@@ -58,21 +48,15 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
   ];
 }
 
-function checkedEntry({ entry, index }: PlacedEntry, members: readonly AnyEvaluator[]): Entry {
-  const written = entryOf(entry);
-  const use = member(written, 'use');
-  return { path: ['evaluators', index], written, name: entryName(written), member: members.find(({ id }) => id === use) };
-}
-
 function sameNames(entries: readonly Entry[]): readonly Finding[] {
   const first = new Map<string, Path>();
-  return entries.flatMap(({ name, path, written }): readonly Finding[] => {
+  return entries.flatMap(({ name, path, raw }): readonly Finding[] => {
     const before = first.get(name);
     if (before === undefined) first.set(name, path);
     if (before === undefined || name === '') return [];
-    if (name === defaultsEntry && member(written, 'name') === undefined)
+    if (name === defaultsEntry && member(raw, 'name') === undefined)
       return [finding(path, 'value', `is there twice; the first is ${pathText(before)}`, 'Keep one.')];
-    const key = ['name', 'use'].find((candidate) => Object.hasOwn(written, candidate)) ?? 'use';
+    const key = ['name', 'use'].find((candidate) => Object.hasOwn(raw, candidate)) ?? 'use';
     return [
       finding(
         [...path, key],
@@ -85,11 +69,11 @@ function sameNames(entries: readonly Entry[]): readonly Finding[] {
 }
 
 /** A budget in money needs the prices of all its judges. */
-function budgetFindings({ path, written }: Entry, judges: JsonObject): readonly Finding[] {
-  if (member(objectAt(written, 'budget'), 'usd_per_day') === undefined) return [];
+function budgetFindings({ path, written }: Entry, judges: NonNullable<WrittenDraft['judges']>): readonly Finding[] {
+  if (written.budget?.usdPerDay === undefined) return [];
   const missing = [...new Set(askable(written))].flatMap((name) => {
-    const asked = member(judges, name);
-    return isJsonObject(asked) ? missingPrices(asked).map((key) => `judges.${name}.price.${key}`) : [];
+    const asked = judges[name];
+    return asked === undefined ? [] : missingPrices(asked).map((key) => `judges.${name}.price.${key}`);
   });
   const keys = missing.join(' and ');
   return missing.length === 0
@@ -105,27 +89,28 @@ function budgetFindings({ path, written }: Entry, judges: JsonObject): readonly 
 }
 
 /** An evaluator that asks a judge uses the certificates of the judge. */
-function tlsFindings({ path, written, member: evaluator }: Entry): readonly Finding[] {
-  if (member(written, 'tls') === undefined || evaluator === undefined) return [];
+function tlsFindings({ path, written, evaluator }: Entry): readonly Finding[] {
+  if (written.tls === undefined || evaluator === undefined) return [];
   if (evaluator.kind !== 'http')
     return [
       finding(
         [...path, 'tls'],
         'key',
-        `is not for ${evaluator.id}, which has no endpoint of its own`,
+        `is not for ${evaluator.id}, which has no endpoint`,
         evaluator.kind === 'judge' ? 'Write it under the judge.' : 'Leave it out.',
       ),
     ];
-  return clientTlsFindings(written, path, member(objectAt(written, 'options'), 'url'));
+  const url = written.options?.['url'];
+  return clientTlsFindings(written.tls, path, typeof url === 'string' ? url : undefined);
 }
 
 /** Drift needs verdicts that pass or fail, and an evaluator whose verdict on a run may change. */
-function driftFindings({ path, written, member: evaluator }: Entry): readonly Finding[] {
-  if (member(written, 'drift') === undefined || evaluator === undefined) return [];
+function driftFindings({ path, raw, written, evaluator }: Entry): readonly Finding[] {
+  if (written.drift === undefined || evaluator === undefined) return [];
   const place = { path: [...path, 'drift'], at: 'key' } as const;
   if (evaluator.kind === 'http' || isRule(evaluator, written))
     return [{ ...place, problem: `is not for ${evaluator.id}, which asks no judge`, todo: 'Leave it out.' }];
-  const several = ['judges', 'votes', 'escalate'].find((key) => member(written, key) !== undefined);
+  const several = (['judges', 'votes', 'escalate'] as const).find((key) => member(raw, key) !== undefined);
   if (several !== undefined)
     return [
       {
@@ -134,8 +119,7 @@ function driftFindings({ path, written, member: evaluator }: Entry): readonly Fi
         todo: `Leave one of the two out. Another entry with that judge can have drift and sample: { rate: 0 }.`,
       },
     ];
-  const threshold = member(written, 'threshold') ?? (Object.hasOwn(written, 'threshold') ? null : evaluator.defaultThreshold);
-  return threshold === null
+  return (written.threshold === undefined ? evaluator.defaultThreshold : written.threshold) === null
     ? [
         {
           ...place,
@@ -151,22 +135,21 @@ function isRefused(path: Path, refused: readonly Path[]): boolean {
 }
 
 /** Faults that the evaluator finds in an entry without faults of the schema. */
-function ownFindings({ path, written, member: evaluator }: Entry, members: readonly AnyEvaluator[]): readonly Finding[] {
+function ownFindings({ path, raw, evaluator }: Entry, members: readonly AnyEvaluator[]): readonly Finding[] {
   if (evaluator === undefined) return [];
-  const result = configuredEvaluator(evaluatorEntry(written), members);
+  const result = configuredEvaluator(evaluatorEntry(raw), members);
   return result.kind === 'ready'
     ? []
     : result.faults.map((fault) => finding([...path, ...fault.path], 'key', fault.problem, `See tracejury evaluators ${evaluator.id}.`));
 }
 
 /** `groups.success` must name an evaluator with a threshold. */
-function successFindings(groups: JsonObject, entries: readonly Entry[], members: readonly AnyEvaluator[]): readonly Finding[] {
-  const success = member(groups, 'success');
-  if (typeof success !== 'string') return [];
+function successFindings(success: string | undefined, entries: readonly Entry[], members: readonly AnyEvaluator[]): readonly Finding[] {
+  if (success === undefined) return [];
   const place = { path: ['groups', 'success'], at: 'value' } as const;
   const entry = entries.find(({ name }) => name === success);
   if (entry !== undefined)
-    return member(entry.written, 'threshold') === null
+    return entry.written.threshold === null
       ? [
           {
             ...place,
@@ -185,10 +168,9 @@ function successFindings(groups: JsonObject, entries: readonly Entry[], members:
   ];
 }
 
-function raiseFindings({ path, written, member: own }: Entry, names: ExpressionNames): readonly Finding[] {
-  const sample = member(written, 'sample');
-  const raise = isJsonObject(sample) ? member(sample, 'raise') : undefined;
-  if (own?.target === 'session' && isJsonArray(raise) && raise.length > 0)
+function raiseFindings({ path, written, evaluator: own }: Entry, names: ExpressionNames): readonly Finding[] {
+  const raise = written.sample?.raise ?? [];
+  if (own?.target === 'session' && raise.length > 0)
     return [
       finding(
         [...path, 'sample', 'raise'],
@@ -197,23 +179,25 @@ function raiseFindings({ path, written, member: own }: Entry, names: ExpressionN
         'Leave it out, and raise rate.',
       ),
     ];
-  return (isJsonArray(raise) ? raise : []).flatMap((item, index): readonly Finding[] => {
-    const when = isJsonObject(item) ? member(item, 'when') : undefined;
-    return typeof when === 'string' ? expressionFindings([...path, 'sample', 'raise', index, 'when'], when, names) : [];
-  });
+  return raise.flatMap(({ when }, index) =>
+    when === undefined ? [] : expressionFindings([...path, 'sample', 'raise', index, 'when'], when, names),
+  );
 }
 
 /** Runs to learn a process from are known before any judge has answered, as those whose sample rate rises. */
 function learnFindings({ path, written }: Entry, names: ExpressionNames): readonly Finding[] {
-  const when = member(objectAt(written, 'options'), 'learn_when');
+  const when = written.options?.['learn_when'];
   return typeof when === 'string' ? expressionFindings([...path, 'options', 'learn_when'], when, names) : [];
 }
 
 const keys = ['judge', 'judges', 'votes', 'escalate'] as const;
 
-function judgeFindings({ path, written, member: evaluator }: Entry, judges: readonly string[]): readonly Finding[] {
+function judgeFindings({ path, raw, written, evaluator }: Entry, judges: readonly string[]): readonly Finding[] {
+  const isGiven = (key: string): boolean => member(raw, key) !== undefined;
   if (isRule(evaluator, written)) {
-    const given = [...keys, 'sample', 'budget'].filter((key) => isGiven(written, key));
+    // `sample` always has its default here.
+    const samples = written.sample?.rate !== undefined || written.sample?.raise?.length !== 0;
+    const given = [...keys, 'sample', 'budget'].filter((key) => isGiven(key) && (key !== 'sample' || samples));
     return given.map((key) =>
       finding(
         [...path, key],
@@ -227,37 +211,29 @@ function judgeFindings({ path, written, member: evaluator }: Entry, judges: read
   }
   if (evaluator?.kind === 'http')
     return [...keys, 'budget']
-      .filter((key) => isGiven(written, key))
+      .filter(isGiven)
       .map((key) => finding([...path, key], 'key', `is not for ${evaluator.id}, which asks its own endpoint`, 'Leave it out.'));
   const named = [...unknownJudges(path, written, judges), ...juryFindings(path, written)];
-  if (named.length > 0 || evaluator?.kind !== 'judge' || namesJudge(written)) return named;
+  if (named.length > 0 || evaluator?.kind !== 'judge' || isGiven('judge') || isGiven('judges')) return named;
   const todo =
     judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
   return [finding(path, 'value', `${evaluator.id} needs a judge`, todo)];
 }
 
-function namesJudge(written: JsonObject): boolean {
-  return isGiven(written, 'judge') || isGiven(written, 'judges');
-}
+type WhoIsAsked = Pick<Draft<WrittenEvaluator>, (typeof keys)[number]>;
 
-/** `sample` always has its default here. */
-function isGiven(written: JsonObject, key: string): boolean {
-  const value = member(written, key);
-  if (key !== 'sample') return value !== undefined;
-  if (!isJsonObject(value)) return false;
-  const raise = member(value, 'raise');
-  return member(value, 'rate') !== undefined || !isJsonArray(raise) || raise.length > 0;
-}
-
-export function unknownJudges(path: Path, written: JsonObject, judges: readonly string[]): readonly Finding[] {
-  const several = member(written, 'judges');
-  const named: readonly { readonly at: Path; readonly name: JsonValue | undefined }[] = [
-    { at: ['judge'], name: member(written, 'judge') },
-    ...(isJsonArray(several) ? several.map((name, index) => ({ at: ['judges', index], name })) : []),
-    { at: ['escalate', 'to'], name: member(objectAt(written, 'escalate'), 'to') },
+export function unknownJudges(
+  path: Path,
+  { judge, judges: several = [], escalate }: WhoIsAsked,
+  judges: readonly string[],
+): readonly Finding[] {
+  const named: readonly { readonly at: Path; readonly name: string | undefined }[] = [
+    { at: ['judge'], name: judge },
+    ...several.map((name, index) => ({ at: ['judges', index], name })),
+    { at: ['escalate', 'to'], name: escalate?.to },
   ];
   return named.flatMap(({ at, name }): readonly Finding[] => {
-    if (typeof name !== 'string' || judges.includes(name)) return [];
+    if (name === undefined || judges.includes(name)) return [];
     const guess = didYouMean(name, judges);
     const known = judges.length === 0 ? 'Add it under judges.' : `Judges: ${judges.join(', ')}.`;
     return [
@@ -272,15 +248,13 @@ export function unknownJudges(path: Path, written: JsonObject, judges: readonly 
 }
 
 /** Faults between `judge`, `judges`, `votes` and `escalate`. */
-export function juryFindings(path: Path, written: JsonObject): readonly Finding[] {
-  const [judge, several, votes, escalate] = keys.map((key) => member(written, key));
-  const names = isJsonArray(several) ? several : judge === undefined ? [] : [judge];
-  const [each, all] = [typeof votes === 'number' ? votes : 1, names.length * (typeof votes === 'number' ? votes : 1)];
-  const to = isJsonObject(escalate) ? member(escalate, 'to') : undefined;
+export function juryFindings(path: Path, { judge, judges: several, votes, escalate }: WhoIsAsked): readonly Finding[] {
+  const names = several ?? (judge === undefined ? [] : [judge]);
+  const [each, all] = [votes ?? 1, names.length * (votes ?? 1)];
   return [
     ...(judge === undefined || several === undefined
       ? []
-      : [finding([...path, 'judges'], 'key', 'stands beside judge', 'Keep judge for one, or judges for several.')]),
+      : [finding([...path, 'judges'], 'key', 'is given together with judge', 'Keep judge for one, or judges for several.')]),
     ...names.flatMap((name, index) =>
       names.indexOf(name) < index
         ? [
@@ -296,17 +270,24 @@ export function juryFindings(path: Path, written: JsonObject): readonly Finding[
     ...(all > slotsMax
       ? [
           finding(
-            [...path, isGiven(written, 'votes') ? 'votes' : 'judges'],
+            [...path, votes === undefined ? 'judges' : 'votes'],
             'value',
             `makes ${all} votes of ${names.length === 1 ? 'one judge' : `${names.length} judges`} with ${each} each`,
             `Use at most ${slotsMax}: each vote costs money.`,
           ),
         ]
       : []),
-    ...(to !== undefined && names.includes(to)
-      ? [finding([...path, 'escalate', 'to'], 'value', `${JSON.stringify(to)} has a vote already`, 'Name a better judge without a vote.')]
+    ...(escalate?.to !== undefined && names.includes(escalate.to)
+      ? [
+          finding(
+            [...path, 'escalate', 'to'],
+            'value',
+            `${JSON.stringify(escalate.to)} has a vote already`,
+            'Name a better judge without a vote.',
+          ),
+        ]
       : []),
-    ...(isJsonObject(escalate) && !canEscalate(escalate, all)
+    ...(escalate !== undefined && !canEscalate(escalate, all)
       ? [
           finding(
             [...path, 'escalate'],
@@ -319,7 +300,6 @@ export function juryFindings(path: Path, written: JsonObject): readonly Finding[
   ];
 }
 
-function canEscalate(escalate: JsonObject, votes: number): boolean {
-  const below = member(escalate, 'below');
-  return (typeof below === 'number' && below > 0) || (votes > 1 && member(escalate, 'on_disagreement') !== false);
+function canEscalate({ below = 0, onDisagreement }: NonNullable<WhoIsAsked['escalate']>, votes: number): boolean {
+  return below > 0 || (votes > 1 && onDisagreement !== false);
 }

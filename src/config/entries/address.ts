@@ -1,7 +1,6 @@
 /** Addresses: `host:port` of listeners, and the endpoints and headers of OTLP signals. */
-import { objectAt } from '../diagnostic.ts';
 import type { Environment } from '../document.ts';
-import { type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import { percentDecoded } from '../../model/percent-decoded.ts';
 
 export interface Address {
   readonly host: string;
@@ -23,17 +22,23 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
+/** The parts of `listen` that show whether a URL leads to this service. */
+interface Listeners {
+  readonly otlpHttp?: Address | undefined;
+  readonly otlpGrpc?: Address | undefined;
+  readonly tls?: object | undefined;
+}
+
 /** Makes a test for URLs of the listener for OTLP over HTTP. */
-export function leadsBack(value: JsonObject): (url: string) => boolean {
-  return (url) => isOwn(url, objectAt(value, 'listen'));
+export function leadsBack(listen: Listeners): (url: string) => boolean {
+  return (url) => isOwn(url, listen);
 }
 
 /** `true` for the URL of a listener of this service. */
-export function isOwn(url: string, listen: JsonObject, key: 'otlp_http' | 'otlp_grpc' = 'otlp_http'): boolean {
-  const written = member(listen, key);
-  const own = typeof written === 'string' ? addressOf(written) : undefined;
+export function isOwn(url: string, listen: Listeners, key: 'otlpHttp' | 'otlpGrpc' = 'otlpHttp'): boolean {
+  const own = listen[key];
   const target = URL.parse(url);
-  const protocol = member(listen, 'tls') === undefined ? 'http:' : 'https:';
+  const protocol = listen.tls === undefined ? 'http:' : 'https:';
   if (own === undefined || target === null || target.protocol !== protocol) return false;
   const host = target.hostname.replace(/^\[|\]$/g, '');
   return (
@@ -45,8 +50,8 @@ export function isOwn(url: string, listen: JsonObject, key: 'otlp_http' | 'otlp_
 export type Signal = 'traces' | 'logs' | 'metrics';
 
 /** The full URL of a signal, from the configuration or the OTLP variables; `undefined` without either. Metrics need their own endpoint. */
-export function signalEndpoint(signal: Signal, configured: JsonValue | undefined, env: Environment): string | undefined {
-  if (typeof configured === 'string') return withPath(signal, configured);
+export function signalEndpoint(signal: Signal, configured: string | undefined, env: Environment): string | undefined {
+  if (configured !== undefined) return withPath(signal, configured);
   const own = env[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`];
   if (own !== undefined && own !== '') return own;
   const base = signal === 'metrics' ? undefined : env['OTEL_EXPORTER_OTLP_ENDPOINT'];
@@ -63,17 +68,9 @@ export function environmentPairs(text: string): { readonly [name: string]: strin
   const pairs = text.split(',').flatMap((pair): readonly (readonly [string, string])[] => {
     const at = pair.indexOf('=');
     const name = pair.slice(0, Math.max(at, 0)).trim();
-    return name === '' ? [] : [[name, decoded(pair.slice(at + 1).trim())]];
+    return name === '' ? [] : [[name, percentDecoded(pair.slice(at + 1).trim())]];
   });
   return Object.fromEntries(pairs);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** Adds `/v1/` and the signal to the path, unless it ends so already. */

@@ -5,9 +5,11 @@ import type { AnyEvaluator, RuleEvaluator } from '../../../evaluators/evaluator.
 import { listPrices } from '../../../evaluators/pricing/list-prices.ts';
 import { priceOf, priceTableSchema } from '../../../evaluators/pricing/prices.ts';
 import { linearPattern } from '../checks/check.ts';
-import { asObject, listAt, objectAt } from '../diagnostic.ts';
-import { ownMembers } from '../schema.ts';
-import { defaultsEntry } from '../sections/evaluators.ts';
+import { asObject, listAt, objectAt, ownMembers, withMember } from '../diagnostic.ts';
+import type { Draft } from '../field.ts';
+import { defaultsEntry, readEntry, type WrittenEvaluator } from '../sections/evaluators.ts';
+import type { Written } from '../sections/index.ts';
+import type { WrittenJudge } from '../sections/judges.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { KnownEvaluators } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, plainText } from '../../model/json.ts';
@@ -16,98 +18,79 @@ import type { ExpressionNames } from '../../pipeline/evaluation/run-expression.t
 import { isRunField, runFields } from '../../pipeline/evaluation/run-fields.ts';
 import { type Escalation, judgesOf } from '../../pipeline/jury/jury-panel.ts';
 
-/** An entry with its index in the file, the key of its faults and certificates. */
+/** An entry of the list. */
 export interface PlacedEntry {
-  readonly entry: JsonValue;
+  /** The entry of the file in its long form. */
+  readonly raw: JsonObject;
+  readonly written: Draft<WrittenEvaluator>;
+  /** The index in the file: the key of its faults and certificates. */
   readonly index: number;
+  /** The name in its scores. */
+  readonly name: string;
+  readonly evaluator: AnyEvaluator | undefined;
 }
 
 /** Replaces `defaults` by its evaluators, except those of other entries. */
 export function placedEntries(value: JsonObject, members: readonly AnyEvaluator[]): readonly PlacedEntry[] {
   const list = listAt(value, 'evaluators');
-  const named = new Set(list.map((entry) => entryName(entryOf(entry))));
+  const named = new Set(list.map((entry) => nameOf(readEntry(entry))));
   const defaultIds = members.filter(({ id, onByDefault }) => onByDefault && !named.has(id)).map(({ id }) => id);
   const first = list.indexOf(defaultsEntry);
   return list.flatMap((entry, index) =>
-    entry === defaultsEntry && index === first ? defaultIds.map((id) => ({ entry: id, index })) : [{ entry, index }],
+    (entry === defaultsEntry && index === first ? defaultIds : [entry]).map((one) => {
+      const written: Draft<WrittenEvaluator> = readEntry(one);
+      return { raw: entryOf(one), written, index, name: nameOf(written), evaluator: members.find(({ id }) => id === written.use) };
+    }),
   );
 }
 
-/** The name in its scores. */
-export function entryName(written: JsonObject): string {
-  const name = member(written, 'name') ?? member(written, 'use');
-  return typeof name === 'string' ? name : '';
+function nameOf({ name, use }: Draft<WrittenEvaluator>): string {
+  return name ?? use ?? '';
 }
 
-/** The names of all entries in their scores. */
-function evaluatorNames(value: JsonObject, members: readonly AnyEvaluator[]): readonly string[] {
-  return placedEntries(value, members).flatMap(({ entry }) => {
-    const name = entryName(entryOf(entry));
-    return name === '' ? [] : [name];
-  });
+function names(entries: readonly PlacedEntry[]): readonly string[] {
+  return entries.map(({ name }) => name).filter((name) => name !== '');
 }
 
 /** Gives the long form of an entry; `sample: 0.05` is short for `sample: { rate: 0.05 }`. */
 export function entryOf(entry: JsonValue): JsonObject {
   if (typeof entry === 'string') return { use: entry };
-  if (!isJsonObject(entry)) return {};
-  const rate = member(entry, 'sample');
-  return typeof rate === 'number'
-    ? ownMembers(Object.entries(entry).map(([key, value]) => [key, key === 'sample' ? { rate } : value]))
-    : entry;
+  const rate = member(asObject(entry), 'sample');
+  return typeof rate === 'number' ? withMember(asObject(entry), 'sample', { rate }) : asObject(entry);
 }
+
+const ownKeys = ['name', 'options', 'expect', 'threshold', 'on_empty', 'include_explanation', 'turns', 'on', 'map'] as const;
 
 /** The keys of the evaluator itself. */
 export function evaluatorEntry(written: JsonObject): EvaluatorEntry {
-  const [use, name] = [member(written, 'use'), member(written, 'name')];
-  const rest = (['options', 'expect', 'threshold', 'on_empty', 'include_explanation', 'turns', 'on', 'map'] as const).flatMap((key) => {
-    const value = member(written, key);
-    return value === undefined ? [] : [[key, value] as const];
-  });
+  const entry: Draft<WrittenEvaluator> = readEntry(written);
+  const given = ownKeys.flatMap((key) => (member(written, key) === undefined ? [] : [[key, member(written, key)] as const]));
   const judge = member(written, 'judge') ?? member(written, 'judges');
-  return {
-    use: typeof use === 'string' ? use : '',
-    ...(typeof name === 'string' ? { name } : {}),
-    ...Object.fromEntries(rest),
-    ...(judge === undefined ? {} : { judge }),
-  };
+  return { use: entry.use ?? '', ...Object.fromEntries(given), ...(judge === undefined ? {} : { judge }) };
 }
 
 /** The judge or the panel of an entry. */
-export function askedBy(written: JsonObject): Pick<PlannedEvaluator, 'judge' | 'panel'> {
-  const [judge, several, votes] = [member(written, 'judge'), listAt(written, 'judges'), member(written, 'votes') ?? 1];
-  const judges = (several.length === 0 && judge !== undefined ? [judge] : several).filter((name) => typeof name === 'string');
-  const escalate = escalation(member(written, 'escalate'));
-  const [only] = judges;
+export function askedBy({ judge, judges = [], votes = 1, escalate }: Draft<WrittenEvaluator>): Pick<PlannedEvaluator, 'judge' | 'panel'> {
+  const named = (judges.length === 0 ? [judge] : judges).filter((name) => name !== undefined);
+  const [only] = named;
   if (only === undefined) return {};
-  if (judges.length === 1 && votes === 1 && escalate === undefined) return { judge: only };
-  return { panel: { judges, votes: Number(votes), ...(escalate === undefined ? {} : { escalate }) } };
+  if (named.length === 1 && votes === 1 && escalate === undefined) return { judge: only };
+  return { panel: { judges: named, votes, ...(escalate === undefined ? {} : { escalate: escalate as Escalation }) } };
 }
 
 /** Names of all judges of an entry. */
-export function askable(written: JsonObject): readonly string[] {
+export function askable(written: Draft<WrittenEvaluator>): readonly string[] {
   const { judge, panel } = askedBy(written);
   if (panel !== undefined) return judgesOf(panel);
   return judge === undefined ? [] : [judge];
 }
 
 /** `map` with the context of the judges of the entry, the least of them: each may be asked every question. */
-export function withContext(written: JsonObject, judges: JsonObject): JsonObject {
-  const map = member(written, 'map');
-  if (map === undefined || (isJsonObject(map) && member(map, 'context_tokens') !== undefined)) return written;
-  const known = askable(written).flatMap((name) => {
-    const tokens = member(objectAt(judges, name), 'context_tokens');
-    return typeof tokens === 'number' ? [tokens] : [];
-  });
-  if (known.length === 0) return written;
-  const whole = ownMembers([...Object.entries(isJsonObject(map) ? map : {}), ['context_tokens', Math.min(...known)]]);
-  return ownMembers(Object.entries(written).map(([key, value]) => [key, key === 'map' ? whole : value]));
-}
-
-function escalation(written: JsonValue | undefined): Escalation | undefined {
-  if (!isJsonObject(written)) return undefined;
-  const [to, below] = [member(written, 'to'), member(written, 'below')];
-  return { to: String(to), onDisagreement: member(written, 'on_disagreement') !== false, ...(typeof below === 'number' ? { below } : {}) };
+export function withContext(entry: JsonObject, judges: Written['judges']): JsonObject {
+  const map = member(entry, 'map');
+  if (map === undefined || member(asObject(map), 'context_tokens') !== undefined) return entry;
+  const known = askable(readEntry(entry)).flatMap((name) => judges[name]?.contextTokens ?? []);
+  return known.length === 0 ? entry : withMember(entry, 'map', { ...asObject(map), context_tokens: Math.min(...known) });
 }
 
 export type RunCondition = (run: Run) => boolean;
@@ -161,49 +144,35 @@ function comparison(name: string, wanted: JsonValue): TextCondition {
 }
 
 /** A rule that can ask a judge counts as a rule unless its entry names a judge. */
-export function isRule(evaluator: AnyEvaluator | undefined, written: JsonObject): evaluator is RuleEvaluator<unknown> {
+export function isRule(evaluator: AnyEvaluator | undefined, written: Draft<WrittenEvaluator>): evaluator is RuleEvaluator<unknown> {
   return evaluator?.kind === 'rule' && (evaluator.evaluateWithJudge === undefined || askable(written).length === 0);
 }
 
-export function knownEvaluators(value: JsonObject, members: readonly AnyEvaluator[]): KnownEvaluators {
-  return { on: evaluatorNames(value, members), all: members.map(({ id }) => id) };
+export function knownEvaluators(entries: readonly PlacedEntry[], members: readonly AnyEvaluator[]): KnownEvaluators {
+  return { on: names(entries), all: members.map(({ id }) => id) };
 }
 
 /** The evaluators that an expression about a scored run may name. */
-export function expressionNames(value: JsonObject, members: readonly AnyEvaluator[]): ExpressionNames {
+export function expressionNames(entries: readonly PlacedEntry[], members: readonly AnyEvaluator[]): ExpressionNames {
   return {
-    evaluators: evaluatorNames(value, members),
-    judged: namesOf(value, members, (written) => askable(written).length > 0),
+    evaluators: names(entries),
+    judged: entries.filter(({ written }) => askable(written).length > 0).map(({ name }) => name),
     all: members.map(({ id }) => id),
   };
 }
 
 /** The evaluators that an expression of `sample.raise` may name: the sample is drawn before anybody asks a judge. */
-export function raiseNames(value: JsonObject, members: readonly AnyEvaluator[]): ExpressionNames {
-  const evaluators = namesOf(value, members, (written, evaluator) => isRule(evaluator, written));
-  const others = evaluatorNames(value, members).filter((name) => !evaluators.includes(name));
+export function raiseNames(entries: readonly PlacedEntry[]): ExpressionNames {
+  const evaluators = entries.filter(({ evaluator, written }) => isRule(evaluator, written)).map(({ name }) => name);
   return {
     evaluators,
     judged: [],
     noun: 'a rule evaluator of this file',
     late: {
-      names: others,
+      names: names(entries).filter((name) => !evaluators.includes(name)),
       why: 'Name a rule: the sample is drawn before any judge or endpoint gives its verdict. To ask one more judge, write escalate.',
     },
   };
-}
-
-function namesOf(
-  value: JsonObject,
-  members: readonly AnyEvaluator[],
-  test: (written: JsonObject, evaluator: AnyEvaluator | undefined) => boolean,
-): readonly string[] {
-  return placedEntries(value, members).flatMap(({ entry }) => {
-    const written = entryOf(entry);
-    const use = member(written, 'use');
-    const evaluator = members.find(({ id }) => id === use);
-    return test(written, evaluator) ? [entryName(written)] : [];
-  });
 }
 
 /** Adds list prices of vendors. A configured price for the same model overrides them, also under a shorter name or one with `*`. */
@@ -213,15 +182,8 @@ export function withListPrices(value: JsonObject): JsonObject {
   const listed = Object.entries(snakeMembers(priceTableSchema, listPrices as unknown as JsonObject) as JsonObject).filter(
     ([model]) => priceOf(model, named) === undefined,
   );
-  return ownMembers([
-    ...Object.entries(value).filter(([key]) => key !== 'prices'),
-    ['prices', ownMembers([...Object.entries(own), ...listed])],
-  ]);
-}
-
-/** Restores the configured prices for `config print`. */
-export function withOwnPrices(value: JsonObject, own: JsonObject): JsonObject {
-  return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'prices' ? objectAt(own, key) : below]));
+  const rest = Object.entries(value).filter(([key]) => key !== 'prices');
+  return ownMembers([...rest, ['prices', ownMembers([...Object.entries(own), ...listed])]]);
 }
 
 /** The prices do not matter here. */
@@ -230,8 +192,11 @@ function ownPrices(own: JsonObject): { readonly [model: string]: { readonly inpu
 }
 
 /** Missing keys of a judge's `price`. */
-export function missingPrices(judge: JsonObject): readonly string[] {
-  return ['input_per_million', 'output_per_million'].filter((key) => member(objectAt(judge, 'price'), key) === undefined);
+export function missingPrices({ price }: Draft<WrittenJudge>): readonly string[] {
+  return [
+    ...(price?.inputPerMillion === undefined ? ['input_per_million'] : []),
+    ...(price?.outputPerMillion === undefined ? ['output_per_million'] : []),
+  ];
 }
 
 /** The sections with options of evaluators: `x-from` in an evaluator's schema names the section of an option. */
@@ -243,8 +208,11 @@ export function sharedSections(members: readonly AnyEvaluator[], value: JsonObje
 /** Replaces `defaults`, and fills in options of shared sections. */
 export function withSharedOptions(value: JsonObject, members: readonly AnyEvaluator[]): JsonObject {
   const shared = sharedSections(members, value);
-  const entries = placedEntries(value, members).map(({ entry }) => withShared(entry, members, shared));
-  return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'evaluators' ? entries : below]));
+  return withMember(
+    value,
+    'evaluators',
+    placedEntries(value, members).map(({ raw }) => withShared(raw, members, shared)),
+  );
 }
 
 /** Fills in options of shared sections. */
@@ -252,16 +220,12 @@ export function withShared(entry: JsonValue, members: readonly AnyEvaluator[], s
   const written = entryOf(entry);
   const evaluator = members.find(({ id }) => id === member(written, 'use'));
   const options = objectAt(written, 'options');
-  const missing =
-    evaluator === undefined
-      ? []
-      : takenOptions(evaluator).filter(({ option, section }) => !Object.hasOwn(options, option) && member(shared, section) !== undefined);
+  const missing = (evaluator === undefined ? [] : takenOptions(evaluator)).filter(
+    ({ option, section }) => !Object.hasOwn(options, option) && member(shared, section) !== undefined,
+  );
   if (missing.length === 0) return written;
-  const filled = ownMembers([
-    ...Object.entries(options),
-    ...missing.map(({ option, section }) => [option, shared[section] ?? null] as const),
-  ]);
-  return ownMembers([...Object.entries(written).filter(([key]) => key !== 'options'), ['options', filled]]);
+  const filled = [...Object.entries(options), ...missing.map(({ option, section }) => [option, shared[section] ?? null] as const)];
+  return ownMembers([...Object.entries(written).filter(([key]) => key !== 'options'), ['options', ownMembers(filled)]]);
 }
 
 function takenOptions({ optionsSchema }: AnyEvaluator): readonly { readonly option: string; readonly section: string }[] {

@@ -1,7 +1,8 @@
 /** Reads the settings for spans of the service itself from the configuration, then from the OpenTelemetry variables. */
-import { isJsonObject, member, type JsonObject } from '../../model/json.ts';
-import { type Finding, objectAt } from '../diagnostic.ts';
-import { ownMembers } from '../schema.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type Finding, objectAt, withMember } from '../diagnostic.ts';
+import type { Draft } from '../field.ts';
+import type { Written } from '../sections/index.ts';
 import type { Environment } from '../document.ts';
 import { environmentHeaders, signalEndpoint } from './address.ts';
 
@@ -28,17 +29,20 @@ const sampleDefault = 0.01;
 const none: OwnTracesRead = { findings: [], warnings: [] };
 
 /** `leadsBack`: `true` for a URL of this service. */
-export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: string) => boolean): OwnTracesRead {
-  const written = objectAt(objectAt(value, 'telemetry'), 'traces');
-  const exporter = member(written, 'exporter');
+export function ownTraces(
+  { traces: written = {} }: Draft<Written['telemetry']>,
+  env: Environment,
+  leadsBack: (url: string) => boolean,
+): OwnTracesRead {
+  const { exporter, endpoint, headers } = written;
   const isAsked = exporter === 'otlp' || (exporter === undefined && exporterNames(env).includes('otlp'));
   if (!isAsked) return none;
-  const url = signalEndpoint('traces', member(written, 'endpoint'), env);
+  const url = signalEndpoint('traces', endpoint, env);
   const protocol = given(env, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? given(env, 'OTEL_EXPORTER_OTLP_PROTOCOL') ?? 'http/protobuf';
-  const sample = sampleOf(written, env);
-  const faulty = (key: string, problem: string, todo: string): OwnTracesRead => {
+  const sample = written.sample ?? sampleOf(env);
+  const faulty = (key: 'endpoint' | 'exporter' | 'sample', problem: string, todo: string): OwnTracesRead => {
     const finding: Finding = {
-      path: ['telemetry', 'traces', ...(member(written, key) === undefined ? [] : [key])],
+      path: ['telemetry', 'traces', ...(written[key] === undefined ? [] : [key])],
       at: 'value',
       problem,
       todo,
@@ -58,18 +62,9 @@ export function ownTraces(value: JsonObject, env: Environment, leadsBack: (url: 
       'has an unknown sampler',
       'Set OTEL_TRACES_SAMPLER to always_on, always_off, traceidratio or one of these with parentbased_ before it, and OTEL_TRACES_SAMPLER_ARG to a share from 0 to 1.',
     );
-  const headers = member(written, 'headers');
   return {
-    traces: {
-      url,
-      headers: isJsonObject(headers)
-        ? Object.fromEntries(Object.entries(headers).map(([name, text]) => [name, String(text)]))
-        : environmentHeaders('traces', env),
-      protocol,
-      sample,
-    },
-    findings: [],
-    warnings: [],
+    traces: { url, headers: (headers as OwnTraces['headers'] | undefined) ?? environmentHeaders('traces', env), protocol, sample },
+    ...none,
   };
 }
 
@@ -79,7 +74,7 @@ export function withOwnTraces(value: JsonObject, traces: OwnTraces | undefined):
   const written = objectAt(telemetry, 'traces');
   const held: JsonObject =
     traces === undefined ? { ...written, exporter: 'none' } : { ...written, exporter: 'otlp', endpoint: traces.url, sample: traces.sample };
-  return ownMembers(Object.entries({ ...value, telemetry: { ...telemetry, traces: held } }));
+  return withMember(value, 'telemetry', { ...telemetry, traces: held });
 }
 
 /** An empty variable counts as unset, as in OpenTelemetry. */
@@ -92,9 +87,7 @@ function exporterNames(env: Environment): readonly string[] {
 }
 
 /** `undefined` when the variables have an unknown sampler or an invalid share. */
-function sampleOf(written: JsonObject, env: Environment): number | undefined {
-  const own = member(written, 'sample');
-  if (typeof own === 'number') return own;
+function sampleOf(env: Environment): number | undefined {
   const sampler = env['OTEL_TRACES_SAMPLER'] ?? '';
   switch (sampler.replace(/^parentbased_/, '')) {
     case '':

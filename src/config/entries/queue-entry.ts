@@ -1,13 +1,12 @@
 /** Reads and checks the list `queues`. */
 import { type KnownEvaluators, meantEvaluator } from '../../model/did-you-mean.ts';
-import { type JsonObject, member } from '../../model/json.ts';
-import { quantityOf } from '../../model/quantities.ts';
-import type { RunExpression } from '../../pipeline/evaluation/run-expression.ts';
+import { parseRunExpression, type RunExpression } from '../../pipeline/evaluation/run-expression.ts';
 import type { QueueQuestion } from '../../queues/question.ts';
-import { queueOrders, type QueueSettings } from '../../queues/queue-settings.ts';
-import { asObject, type Finding, finding, listAt, type Path } from '../diagnostic.ts';
-import { scoreDefaults } from '../sections/queues.ts';
-import { runRule } from './run-rule.ts';
+import type { QueueSettings } from '../../queues/queue-settings.ts';
+import { type Finding, finding, type Path } from '../diagnostic.ts';
+import type { Draft } from '../field.ts';
+import type { Written } from '../sections/index.ts';
+import { scoreDefaults, type WrittenQuestion } from '../sections/queues.ts';
 
 export interface QueueConfig extends QueueSettings {
   /** `undefined`: no rule adds runs. */
@@ -21,63 +20,47 @@ export interface QueueRule extends QueueSettings {
   readonly draws?: string;
 }
 
-/** Reads the queues of a checked list. */
-export function queueConfigs(value: JsonObject): readonly QueueConfig[] {
-  return listAt(value, 'queues').flatMap((item): readonly QueueConfig[] => {
-    const [written, rule] = [asObject(item), runRule(asObject(item))];
-    if (rule === undefined) return [];
-    const [order, people, random] = ['order', 'people', 'random'].map((key) => member(written, key));
-    return [
-      {
-        ...rule,
-        ask: listAt(written, 'ask').flatMap((question) => questionOf(asObject(question)) ?? []),
-        people: typeof people === 'number' ? people : 1,
-        dueMs: quantityOf('duration', member(written, 'due')),
-        order: queueOrders.find((one) => one === order) ?? 'oldest',
-        random: typeof random === 'number' ? random : 0,
-        leaseMs: quantityOf('duration', member(written, 'lease')) ?? 0,
-        blind: member(written, 'blind') !== false,
-      },
-    ];
+export function queueConfigs(list: Written['queues']): readonly QueueConfig[] {
+  return list.map(({ when, ask, dueMs, ...rest }) => {
+    const parsed = when === undefined ? undefined : parseRunExpression(when);
+    return {
+      ...rest,
+      when: parsed?.kind === 'parsed' ? parsed.expression : undefined,
+      whenText: when,
+      ask: ask.flatMap((question) => questionOf(question) ?? []),
+      dueMs,
+    };
   });
 }
 
+type Question = Draft<WrittenQuestion>;
 const questionKinds = ['evaluator', 'label', 'score', 'text'] as const;
 type QuestionKind = (typeof questionKinds)[number];
 
-function kindsOf(question: JsonObject): readonly QuestionKind[] {
-  return questionKinds.filter((kind) => member(question, kind) !== undefined);
+function questionOf(question: WrittenQuestion): QueueQuestion | undefined {
+  const kind = questionKinds.find((one) => question[one] !== undefined);
+  const name = kind === undefined ? undefined : question[kind];
+  if (kind === undefined || name === undefined) return undefined;
+  if (kind === 'label') return { kind, name, values: question.values ?? [] };
+  return kind === 'score' ? { kind, name, ...rangeOf(question) } : { kind, name };
 }
 
-function questionOf(question: JsonObject): QueueQuestion | undefined {
-  const [kind] = kindsOf(question);
-  const name = kind === undefined ? undefined : member(question, kind);
-  if (kind === undefined || typeof name !== 'string') return undefined;
-  switch (kind) {
-    case 'evaluator':
-    case 'text':
-      return { kind, name };
-    case 'label':
-      return { kind, name, values: listAt(question, 'values').map(String) };
-    case 'score':
-      return { kind, name, ...rangeOf(question) };
-  }
+function rangeOf({ min = scoreDefaults.min, max = scoreDefaults.max }: Question): { readonly min: number; readonly max: number } {
+  return { min, max };
 }
 
-function rangeOf(question: JsonObject): { readonly min: number; readonly max: number } {
-  const [min, max] = [member(question, 'min') ?? scoreDefaults.min, member(question, 'max') ?? scoreDefaults.max];
-  return { min: Number(min), max: Number(max) };
-}
-
-export function questionFindings(value: JsonObject, evaluators: KnownEvaluators): readonly Finding[] {
-  return listAt(value, 'queues').flatMap((item, index) => {
-    const asked = listAt(asObject(item), 'ask').map(asObject);
+export function questionFindings(queues: Draft<Written['queues']>, evaluators: KnownEvaluators): readonly Finding[] {
+  return queues.flatMap(({ ask = [] }, index) => {
     const path = (at: number): Path => ['queues', index, 'ask', at];
-    return [...asked.flatMap((question, at) => ownFindings(question, path(at), evaluators)), ...sameNames(asked, path)];
+    return [...ask.flatMap((question, at) => ownFindings(question, path(at), evaluators)), ...sameNames(ask, path)];
   });
 }
 
-function ownFindings(question: JsonObject, path: Path, evaluators: KnownEvaluators): readonly Finding[] {
+function kindsOf(question: Question): readonly QuestionKind[] {
+  return questionKinds.filter((kind) => question[kind] !== undefined);
+}
+
+function ownFindings(question: Question, path: Path, evaluators: KnownEvaluators): readonly Finding[] {
   const kinds = kindsOf(question);
   const [kind] = kinds;
   if (kind === undefined || kinds.length > 1)
@@ -93,22 +76,26 @@ function ownFindings(question: JsonObject, path: Path, evaluators: KnownEvaluato
 }
 
 /** Keys that another kind of question reads. */
-function surplusFindings(question: JsonObject, path: Path, kind: QuestionKind): readonly Finding[] {
-  const readers = { values: 'label', min: 'score', max: 'score' } as const;
-  return Object.entries(readers).flatMap(([key, reader]) =>
-    member(question, key) === undefined || reader === kind
+function surplusFindings(question: Question, path: Path, kind: QuestionKind): readonly Finding[] {
+  const readers = [
+    ['values', 'label'],
+    ['min', 'score'],
+    ['max', 'score'],
+  ] as const;
+  return readers.flatMap(([key, reader]) =>
+    question[key] === undefined || reader === kind
       ? []
       : [finding([...path, key], 'key', `is not for a question with ${kind}`, `Leave it out: only ${reader} reads it.`)],
   );
 }
 
 function kindFindings(
-  question: JsonObject,
+  question: Question,
   path: Path,
   { kind, evaluators }: { readonly kind: QuestionKind; readonly evaluators: KnownEvaluators },
 ): readonly Finding[] {
-  const name = member(question, kind);
-  if (kind === 'evaluator' && typeof name === 'string' && !evaluators.on.includes(name))
+  const name = question[kind];
+  if (kind === 'evaluator' && name !== undefined && !evaluators.on.includes(name))
     return [
       finding(
         [...path, kind],
@@ -117,7 +104,7 @@ function kindFindings(
         meantEvaluator(name, evaluators, 'Add it under evaluators, or ask for a label of this name.'),
       ),
     ];
-  if (kind === 'label' && member(question, 'values') === undefined)
+  if (kind === 'label' && question.values === undefined)
     return [finding(path, 'value', 'lacks values', 'Add the labels to choose from: values: [good, bad].')];
   if (kind !== 'score') return [];
   const { min, max } = rangeOf(question);
@@ -125,13 +112,13 @@ function kindFindings(
 }
 
 /** Answers become annotations, which a person gives once under each name. */
-function sameNames(asked: readonly JsonObject[], path: (at: number) => Path): readonly Finding[] {
+function sameNames(asked: readonly Question[], path: (at: number) => Path): readonly Finding[] {
   const first = new Set<string>();
   return asked.flatMap((question, at): readonly Finding[] => {
     const [kind] = kindsOf(question);
-    const name = kind === undefined ? undefined : member(question, kind);
-    if (kind === undefined || typeof name !== 'string') return [];
-    if (first.has(name)) return [finding([...path(at), kind], 'value', `${name} is asked twice`, 'Give each question a name of its own.')];
+    const name = kind === undefined ? undefined : question[kind];
+    if (kind === undefined || name === undefined) return [];
+    if (first.has(name)) return [finding([...path(at), kind], 'value', `${name} is asked twice`, 'Give each question a different name.')];
     first.add(name);
     return [];
   });

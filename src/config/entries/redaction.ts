@@ -1,13 +1,14 @@
 /** Reads the list `redact`, and finds faults that the schema cannot express. */
-import { isJsonObject, member, type JsonValue } from '../../model/json.ts';
 import { redaction, type Redaction } from '../../redaction/redaction.ts';
 import { notSearched } from '../../redaction/search.ts';
-import { readyPatterns, redactionRules, replacementDefault, type RedactionSettings } from '../../redaction/settings.ts';
+import { readyPatterns, redactionRules, type RedactionSettings } from '../../redaction/settings.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { type Finding, finding } from '../diagnostic.ts';
+import type { Draft } from '../field.ts';
+import type { Written } from '../sections/index.ts';
 import { patternProblem } from '../checks/check.ts';
 
-export function redactionSettings(list: readonly JsonValue[]): readonly RedactionSettings[] {
+export function redactionSettings(list: Draft<Written['redact']>): readonly RedactionSettings[] {
   return list.flatMap((item, place) => settingsOf(item, place) ?? []);
 }
 
@@ -21,7 +22,7 @@ export function configuredRedaction(settings: readonly RedactionSettings[], tele
 }
 
 /** No rule may match a replacement: joined texts pass the rules again. */
-export function redactionFindings(list: readonly JsonValue[]): readonly Finding[] {
+export function redactionFindings(list: Draft<Written['redact']>): readonly Finding[] {
   const usable = list.flatMap((item, place) => {
     const settings = settingsOf(item, place);
     return settings === undefined || ('pattern' in settings && patternProblem(settings.pattern) !== undefined) ? [] : [{ settings, place }];
@@ -54,11 +55,9 @@ export function redactionFindings(list: readonly JsonValue[]): readonly Finding[
 }
 
 /** `undefined` when the schema or another check refuses the entry. */
-function settingsOf(item: JsonValue, place: number): RedactionSettings | undefined {
-  const written = isJsonObject(item) ? item : {};
-  const [match, pattern, replace = replacementDefault] = ['match', 'pattern', 'replace'].map((key) => member(written, key));
-  if (typeof replace !== 'string' || (match === undefined) === (pattern === undefined)) return undefined;
-  if (typeof pattern === 'string') return { pattern, replace, place };
+function settingsOf({ match, pattern, replace }: Draft<Written['redact'][number]>, place: number): RedactionSettings | undefined {
+  if (replace === undefined || (match === undefined) === (pattern === undefined)) return undefined;
+  if (pattern !== undefined) return { pattern, replace, place };
   const ready = readyPatterns.find((name) => name === match);
   return ready === undefined ? undefined : { match: ready, replace };
 }

@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url';
 import type { AnyEvaluator, Need } from '../../../evaluators/evaluator.ts';
 import { expectedParts } from '../../../evaluators/expectation/expectation.ts';
 import { schemaProblem } from '../checks/check.ts';
-import { asObject, type Finding, listAt, finding } from '../diagnostic.ts';
+import { asObject, type Finding, listAt, finding, ownMembers } from '../diagnostic.ts';
 import type { ConfigDocument } from '../document.ts';
-import { configSchema, ownMembers } from '../schema.ts';
+import { configSchema } from '../schema.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 
 type ModuleEvaluator =

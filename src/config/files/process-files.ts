@@ -2,10 +2,9 @@
 import { dirname, resolve } from 'node:path';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { asObject, ConfigError, finding, type Finding, listAt, type Path } from '../diagnostic.ts';
+import { asObject, ConfigError, finding, type Finding, listAt, type Path, withMember } from '../diagnostic.ts';
 import type { ConfigDocument } from '../document.ts';
 import { entryOf } from '../entries/evaluator-entry.ts';
-import { ownMembers } from '../schema.ts';
 import { configFileText } from './tool-files.ts';
 
 interface ProcessPlaces {
@@ -65,10 +64,6 @@ function withModel(entry: JsonValue, files: ProcessFiles, evaluators: readonly A
   const read = name === undefined ? undefined : files.get(name);
   if (read?.kind !== 'read' || !isJsonObject(entry)) return entry;
   return withMember(entry, 'options', withMember(asObject(member(entry, 'options')), 'model', read.model));
-}
-
-function withMember(object: JsonObject, key: string, value: JsonValue): JsonObject {
-  return ownMembers(Object.entries(object).map(([name, item]) => [name, name === key ? value : item]));
 }
 
 interface NamedModel {

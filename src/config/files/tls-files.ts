@@ -10,7 +10,7 @@ import { evaluatorEntriesMax } from '../sections/evaluators.ts';
 import { exportersMax } from '../sections/export.ts';
 import { judgesMax } from '../sections/judges.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
-import { isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import { isJsonObject, type JsonObject, member } from '../../model/json.ts';
 import { type Tls, tlsOptions } from '../../receivers/tls.ts';
 
 /** The fault of a file and the remedy. */
@@ -281,15 +281,24 @@ export function clientTlsUnread(places: readonly TlsPlace[]): ClientTlsFiles {
   return { tls: new Map(), findings };
 }
 
-/** Checks `tls` of an entry against its `url`, if that is known. */
-export function clientTlsFindings(entry: JsonObject, path: Path, url: JsonValue | undefined): readonly Finding[] {
-  const written = member(entry, 'tls');
-  if (written === undefined || !isJsonObject(written)) return [];
-  const has = (key: string): boolean => member(written, key) !== undefined;
+/** Checks `tls` of an entry against its `url`, if that is known. `path`: of the entry. */
+export function clientTlsFindings(
+  tls: { readonly certFile?: string | undefined; readonly keyFile?: string | undefined } | undefined,
+  path: Path,
+  url: string | undefined,
+): readonly Finding[] {
+  if (tls === undefined) return [];
   const at = [...path, 'tls'];
-  if (has('cert_file') !== has('key_file'))
-    return [finding(at, 'value', `lacks ${has('cert_file') ? 'key_file' : 'cert_file'}`, 'A client certificate and its key go together.')];
-  return typeof url === 'string' && url.toLowerCase().startsWith('http:')
+  if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
+    return [
+      finding(
+        at,
+        'value',
+        `lacks ${tls.keyFile === undefined ? 'key_file' : 'cert_file'}`,
+        'A client certificate and its key go together.',
+      ),
+    ];
+  return url?.toLowerCase().startsWith('http:') === true
     ? [finding(at, 'key', 'has no effect for an endpoint that begins with http://', 'Write https://, or leave it out.')]
     : [];
 }

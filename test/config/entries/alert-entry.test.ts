@@ -45,12 +45,12 @@ const cases: readonly (readonly [name: string, alerts: string, faults: readonly 
   [
     'a condition that is none',
     '  - { name: a, when: tool_error is bad }',
-    [/^4 alerts\[0\]\.when: "tool_error is bad" is no condition > Write one of: NAME\.rate worse than previous version; /],
+    [/^4 alerts\[0\]\.when: "tool_error is bad" is not a condition > Write one of: NAME\.rate worse than previous version; /],
   ],
   [
     'a comparison that is none',
     '  - { name: a, when: tool_error.rate is low }',
-    [/^4 alerts\[0\]\.when: "is low" is no comparison > Write for example tool_error\.rate < 0\.95 over 1h\.$/],
+    [/^4 alerts\[0\]\.when: "is low" is not a comparison > Write for example tool_error\.rate < 0\.95 over 1h\.$/],
   ],
   [
     'an unknown evaluator',
@@ -78,9 +78,9 @@ const cases: readonly (readonly [name: string, alerts: string, faults: readonly 
     [/^4 alerts\[0\]\.to\[0\]: no exporter is named oncall > Did you mean on-call\?$/],
   ],
   [
-    'a receiver that is no webhook',
+    'a receiver that is not a webhook',
     '  - { name: a, when: cost per run > 1, to: [span_events] }',
-    [/the exporter span_events is no webhook > Write one of on-call\.$/],
+    [/the exporter span_events is not a webhook > Write one of on-call\.$/],
   ],
   [
     'a key without effect',
@@ -95,13 +95,13 @@ const cases: readonly (readonly [name: string, alerts: string, faults: readonly 
   [
     'two alerts of one name',
     '  - { name: a, when: cost per run > 1 }\n  - { name: a, when: cost per run > 2 }',
-    [/^5 alerts\[1\]\.name: is the same as that of entry 1 > Give every alert a name of its own\.$/],
+    [/^5 alerts\[1\]\.name: is the same as that of entry 1 > Give every alert a different name\.$/],
   ],
   ['an unknown key', '  - { name: a, when: cost per run > 1, then: tell }', [/^4 alerts\[0\]\.then: is not a known key here/]],
   ['no name', '  - { when: cost per run > 1 }', [/^4 alerts\[0\]: lacks name/]],
 ];
 for (const [name, alerts, wanted] of cases) {
-  test(`alerts in the configuration: ${name} is told with its line, its key and what would be right`, () => {
+  test(`alerts in the configuration: ${name} is reported with its line, its key and the right form`, () => {
     const faults = faultsOf(alerts);
     expect(faults).toHaveLength(wanted.length);
     for (const [at, pattern] of wanted.entries()) expect(faults[at]).toMatch(pattern);

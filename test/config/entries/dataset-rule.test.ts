@@ -40,7 +40,7 @@ test.each([
   {
     name: 'a name that no path can hold',
     text: 'datasets: [ { name: a/b, when: "tool_error < 1" } ]',
-    says: /datasets\[0\]\.name: "a\/b" is no name of a dataset/,
+    says: /datasets\[0\]\.name: "a\/b" is not a valid name of a dataset/,
   },
   {
     name: 'an unknown evaluator',

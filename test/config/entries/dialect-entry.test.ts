@@ -26,7 +26,7 @@ const faulty: readonly (readonly [text: string, want: string])[] = [
     '{ name: langfuse, match: { scope: a }, span: { tool: exists(a) } }',
     '1:21 dialects[0].name: "langfuse" is a built-in dialect > Choose another name.',
   ],
-  [`${good}, ${good}`, `1:${good.length + 23} dialects[1].name: is the same as that of entry 1 > Give every dialect a name of its own.`],
+  [`${good}, ${good}`, `1:${good.length + 23} dialects[1].name: is the same as that of entry 1 > Give every dialect a different name.`],
   [
     '{ name: Acme, match: { scope: a }, span: { tool: exists(a) } }',
     '1:21 dialects[0].name: "Acme" has the wrong form > Use lower-case letters, digits, dashes and underscores, a letter first.',
@@ -50,11 +50,11 @@ const faulty: readonly (readonly [text: string, want: string])[] = [
   ],
   [
     '{ name: acme, match: { scope: a }, read: { input: ask } }',
-    '1:63 dialects[0].read.input: "ask" is no value > Did you mean attributes.ask?',
+    '1:63 dialects[0].read.input: "ask" is not a value > Did you mean attributes.ask?',
   ],
   [
     '{ name: acme, match: { scope: a }, read: { input_messages: list(attributes.p.0.content) } }',
-    '1:72 dialects[0].read.input_messages: "p.0.content" is no prefix of a list > Write what stands before the index: list(attributes.p).',
+    '1:72 dialects[0].read.input_messages: "p.0.content" is not a prefix of a list > Write the part before the index: list(attributes.p).',
   ],
   [
     `{ name: acme, match: { scope: a }, read: { input: "events['turn']" } }`,
@@ -62,7 +62,7 @@ const faulty: readonly (readonly [text: string, want: string])[] = [
   ],
   [
     '{ name: acme, match: { scope: a }, span: { tool: kind = TOOL } }',
-    `1:62 dialects[0].span.tool: "TOOL" is no text in quotes > Write kind = 'TOOL'.`,
+    `1:62 dialects[0].span.tool: "TOOL" is not a text in quotes > Write kind = 'TOOL'.`,
   ],
 ];
 for (const [text, want] of faulty)

@@ -2,27 +2,30 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { expressionNames, raiseNames } from '../../../src/config/entries/evaluator-entry.ts';
+import { expressionNames, placedEntries, raiseNames } from '../../../src/config/entries/evaluator-entry.ts';
 import { validators } from '../../builders/validators.ts';
 
-const value = {
-  evaluators: [
-    'tool_error',
-    { use: 'task_completion', name: 'goal', judge: 'main' },
-    { use: 'toxicity', judges: ['main'], votes: 3 },
-    { use: 'http', name: 'mine', options: { url: 'http://127.0.0.1:1/' } },
-  ],
-};
+const placed = placedEntries(
+  {
+    evaluators: [
+      'tool_error',
+      { use: 'task_completion', name: 'goal', judge: 'main' },
+      { use: 'toxicity', judges: ['main'], votes: 3 },
+      { use: 'http', name: 'mine', options: { url: 'http://127.0.0.1:1/' } },
+    ],
+  },
+  evaluators,
+);
 
 test('evaluator names: an expression about a scored run may name every entry, and ask judges for their confidence', () => {
-  expect(expressionNames(value, evaluators)).toMatchObject({
+  expect(expressionNames(placed, evaluators)).toMatchObject({
     evaluators: ['tool_error', 'goal', 'toxicity', 'mine'],
     judged: ['goal', 'toxicity'],
   });
 });
 
 test('evaluator names: before the sample is drawn only rules are known', () => {
-  expect(raiseNames(value, evaluators)).toMatchObject({
+  expect(raiseNames(placed)).toMatchObject({
     evaluators: ['tool_error'],
     judged: [],
     late: { names: ['goal', 'toxicity', 'mine'] },

@@ -21,7 +21,7 @@ const taken: readonly {
     env: on,
     want: { url: `${backend}/v1/traces`, protocol: 'http/protobuf', sample: 0.01, headers: {} },
   },
-  { name: 'the file says none', text: 'telemetry: { traces: { exporter: none } }', env: on, want: undefined },
+  { name: 'the file has none', text: 'telemetry: { traces: { exporter: none } }', env: on, want: undefined },
   { name: 'the file asks for them', text: asked, env: {}, want: { url: `${backend}/v1/traces`, sample: 0.01 } },
   {
     name: 'the file gives a share',
@@ -37,7 +37,7 @@ const taken: readonly {
   },
   { name: 'always_off', text: '', env: { ...on, OTEL_TRACES_SAMPLER: 'always_off' }, want: { sample: 0 } },
   {
-    name: 'an endpoint of traces alone',
+    name: 'an endpoint only for traces',
     text: '',
     env: { ...on, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://x/y', OTEL_EXPORTER_OTLP_HEADERS: 'a=b%20c' },
     want: { url: 'http://x/y', headers: { a: 'b c' } },
@@ -78,7 +78,7 @@ const refused: readonly {
     env: {},
     says: /leads back to this service/,
   },
-  { name: 'an endpoint that is no URL', file: '{ exporter: otlp, endpoint: "phoenix:6006" }', env: {}, says: /endpoint/ },
+  { name: 'an endpoint that is not a URL', file: '{ exporter: otlp, endpoint: "phoenix:6006" }', env: {}, says: /endpoint/ },
   {
     name: 'a header that cannot be sent',
     file: `{ exporter: otlp, endpoint: "${backend}", headers: { key: "a\\nb" } }`,
@@ -98,7 +98,7 @@ const refused: readonly {
     says: /cannot speak grpc/,
   },
   {
-    name: 'a sampler that nobody knows',
+    name: 'an unknown sampler',
     file: `{ exporter: otlp, endpoint: "${backend}" }`,
     env: { OTEL_TRACES_SAMPLER: 'x' },
     says: /unknown sampler/,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { configFrom } from '../../builders/stored-runs.ts';
 
-test('queues: what the file says, with the values of what it leaves out', () => {
+test('queues: the values of the file, with defaults for the others', () => {
   const { queues } = configFrom(`queues:
   - name: refunds
     when: agent = support and tool_error < 1

@@ -28,7 +28,7 @@ const rows: readonly (readonly [name: string, text: string, want: object])[] = [
     { kind: 'scored', score: 1, details: { cost: 1 } },
   ],
   [
-    'a table of its own is used instead of it, as a whole',
+    'a separate table is used instead of it, as a whole',
     `${prices}evaluators: [ { use: cost, options: { prices: { n: { input_per_million: 1, output_per_million: 1 } } } } ]`,
     { kind: 'skipped', reason: 'no_price' },
   ],
@@ -72,7 +72,7 @@ const faulty: readonly (readonly [text: string, fault: string])[] = [
   ],
 ];
 for (const [text, fault] of faulty) {
-  test(`shared options: ${fault}, told once and at the table`, () => {
+  test(`shared options: ${fault}, reported once and at the table`, () => {
     try {
       load(text);
       expect.unreachable();
@@ -138,7 +138,7 @@ for (const [name, text, call, cost] of listed) {
   });
 }
 
-test('prices: what is printed of the table is what stands in the file', () => {
+test('prices: the printed table is the one in the file', () => {
   expect(load(prices).printed).toMatchObject({ prices: { m: { input_per_million: 1, output_per_million: 2 } } });
   expect(Object.keys((load(prices).printed as { readonly prices: object }).prices)).toEqual(['m']);
 });

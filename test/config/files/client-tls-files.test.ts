@@ -125,13 +125,13 @@ const fromVariables: readonly {
     is: undefined,
   },
   {
-    name: 'what the entry says wins',
+    name: 'the value of the entry wins',
     entry: `to: span_events, ${at}, tls: { ca_file: two.pem }`,
     env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem'), OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: inFolder('gone.pem') },
     is: { ca: pem('two.pem') },
   },
   {
-    name: 'without TLS nobody looks',
+    name: 'without TLS no file is read',
     entry: 'to: span_events, endpoint: "http://backend:4318"',
     env: { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') },
     is: undefined,
@@ -205,7 +205,7 @@ test('client tls: an endpoint without TLS has no use for it, and a variable is n
   ).toMatchObject([{ key: 'export[0]', problem: 'has OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY only' }]);
 });
 
-test('client tls: it is for who has an endpoint of its own over HTTPS', async () => {
+test('client tls: it is for entries with their own endpoint over HTTPS', async () => {
   expect(await folder.faultsOf('judges: { main: { base_url: "http://judge/v1", model: m, tls: { ca_file: cert.pem } } }')).toMatchObject([
     { key: 'judges.main.tls', problem: 'has no effect for an endpoint that begins with http://' },
   ]);
@@ -213,7 +213,7 @@ test('client tls: it is for who has an endpoint of its own over HTTPS', async ()
     await folder.faultsOf('evaluators: [ { use: http, name: own, options: { url: "http://own/x" }, tls: { ca_file: cert.pem } } ]'),
   ).toMatchObject([{ key: 'evaluators[0].tls', problem: 'has no effect for an endpoint that begins with http://' }]);
   expect(await folder.faultsOf('evaluators: [ { use: tool_error, tls: { ca_file: cert.pem } } ]')).toMatchObject([
-    { key: 'evaluators[0].tls', problem: 'is not for tool_error, which has no endpoint of its own', todo: 'Leave it out.' },
+    { key: 'evaluators[0].tls', problem: 'is not for tool_error, which has no endpoint', todo: 'Leave it out.' },
   ]);
   expect(
     await folder.faultsOf(

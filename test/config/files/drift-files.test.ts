@@ -92,7 +92,7 @@ const bad: readonly { readonly dataset: string; readonly is: readonly { readonly
   { dataset: 'latin.jsonl', is: [{ place: 'latin.jsonl:1', problem: 'is not UTF-8 text' }] },
 ];
 for (const { dataset, is } of bad)
-  test(`drift files: ${dataset} is told of at its lines`, async () =>
+  test(`drift files: ${dataset} is reported at its lines`, async () =>
     expect(await faults(judged(dataset))).toEqual(is.map((fault) => ({ key, ...fault }))));
 
 test('drift files: what asks no judge, or neither passes nor fails, has no drift', async () => {

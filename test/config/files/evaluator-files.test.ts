@@ -144,7 +144,7 @@ const bad: readonly (readonly [name: string, text: string | undefined, problem: 
   ],
   ['has a threshold beyond 1', moduleText({ defaultThreshold: '2' }), /defaultThreshold must be/],
   ['needs what there is not', moduleText({ needs: '["constructor"]' }), /needs may name tool_calls/],
-  ['has defaults that are no JSON', moduleText({ defaults: '{ now: new Date(0) }' }), /defaults must be/],
+  ['has defaults that are not JSON', moduleText({ defaults: '{ now: new Date(0) }' }), /defaults must be/],
   ['has a schema with a function', moduleText({ optionsSchema: '{ type: () => 1 }' }), /optionsSchema must be a JSON Schema/],
   ['has a schema that does not compile', moduleText({ optionsSchema: '{ type: "text" }' }), /its schemas do not compile: /],
   [
@@ -155,7 +155,7 @@ const bad: readonly (readonly [name: string, text: string | undefined, problem: 
   ['has a schema with an id', moduleText({ expectationSchema: '{ $id: "a", type: "object" }' }), /must not carry \$id/],
   ['has no function', moduleText({ evaluate: '1' }), /evaluate of a rule must be a plain function/],
   ['has an async rule', moduleText({ evaluate: 'async () => 1' }), /evaluate of a rule must be a plain function, not async/],
-  ['has a judge that is no generator', moduleText({ kind: '"judge"' }), /evaluate of a judge must be a generator function/],
+  ['has a judge that is not a generator', moduleText({ kind: '"judge"' }), /evaluate of a judge must be a generator function/],
   [
     'has a member that throws when it is read',
     'export const own = { kind: "rule", id: "a", evaluate: 1, get version() { throw new RangeError("s3cret"); } };',
@@ -198,7 +198,7 @@ test('evaluator files: a module that never finishes loading is given up', async 
   expect(found.get('./waiting.mjs')).toMatchObject({ kind: 'faulty', problem: 'did not finish loading within 0.001 s' });
 });
 
-test('evaluator files: nothing is loaded for a text that is no YAML', async () => {
+test('evaluator files: nothing is loaded for a text that is not YAML', async () => {
   expect(
     (
       await evaluatorFiles({

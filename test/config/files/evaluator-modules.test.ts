@@ -1,4 +1,4 @@
-/** Which version of a module is at work, and how many there may be. */
+/** The version of a module that is at work, and the bound on their number. */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ function written(name: string, value: number | string): string {
   return path;
 }
 
-test('evaluator modules: a file is loaded anew when it says something else, and what it said before is not loaded twice', async () => {
+test('evaluator modules: a file is loaded anew when its text changes, and an earlier text is not loaded twice', async () => {
   const modules = evaluatorModules({ versionsMax: 2 });
   const path = written('one.mjs', '{ n: 1 }');
   const first = await modules.load(path);

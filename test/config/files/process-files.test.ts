@@ -34,7 +34,7 @@ async function load(entry: string): Promise<LoadedConfig> {
 
 function verdictOf({ config }: LoadedConfig, steps: readonly string[]): Verdict {
   const configured = config.evaluators[0]?.configured;
-  if (configured?.kind !== 'rule') throw new Error('it is no rule');
+  if (configured?.kind !== 'rule') throw new Error('it is not a rule');
   return configured.evaluate(runOf(steps), {}, evaluationContext());
 }
 

@@ -105,7 +105,7 @@ for (const { tls, key, problem, nowMs } of bad) {
   });
 }
 
-test('tls files: all of them are told at once', async () => {
+test('tls files: all faults are reported at once', async () => {
   expect(
     (await folder.faultsOf(textOf('cert_file: text.pem, key_file: text.pem, client_ca_file: text.pem'))).map(({ key }) => key),
   ).toEqual(['listen.tls.cert_file', 'listen.tls.key_file', 'listen.tls.client_ca_file']);

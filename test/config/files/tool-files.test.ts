@@ -40,7 +40,7 @@ async function load(text: string): Promise<LoadedConfig> {
 
 const good: readonly { readonly name: string; readonly tools: string; readonly is: readonly unknown[] }[] = [
   { name: 'in the form of the configuration', tools: '{ file: flat.json }', is: [search] },
-  { name: 'as they are sent to a model, behind a byte order mark', tools: '{ file: ./nested.json }', is: [search] },
+  { name: 'in the form for a model, behind a byte order mark', tools: '{ file: ./nested.json }', is: [search] },
   { name: 'by an absolute path', tools: `{ file: ${JSON.stringify(join(folder, 'flat.json'))} }`, is: [search] },
   { name: 'by a path from the environment', tools: '{ file: "${env:TOOLS}" }', is: [search] },
   {
@@ -48,7 +48,7 @@ const good: readonly { readonly name: string; readonly tools: string; readonly i
     tools: '{ name: a }, { file: flat.json }, { name: b }',
     is: [{ name: 'a' }, search, { name: 'b' }],
   },
-  { name: 'of which there are none', tools: '{ file: none.json }', is: [] },
+  { name: 'from an empty file', tools: '{ file: none.json }', is: [] },
 ];
 for (const { name, tools, is } of good)
   test(`tool files: definitions ${name}`, async () => expect((await load(`tools: [ ${tools} ]`)).config.tools).toEqual(is));

@@ -1,4 +1,4 @@
-/** Which files a change is noticed of: all that a configuration may name, however many these are. */
+/** Files whose changes are noticed: all that a configuration may name, at any number. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ function times(count: number, line: (nth: number) => string): string {
 
 const tls = (name: string): string => `tls: { ca_file: ${name}-ca.pem, cert_file: ${name}-cert.pem, key_file: ${name}-key.pem }`;
 
-/** As many of each kind as there may be, none of which is there. */
+/** The largest number of each kind; none of the files exists. */
 const most = `
 listen: { tls: { cert_file: own-cert.pem, key_file: own-key.pem, client_ca_file: own-ca.pem } }
 tools:
@@ -30,7 +30,7 @@ export:
 ${times(20, (nth) => `  - { to: phoenix, name: phoenix-${nth}, endpoint: "https://backend", ${tls(`phoenix-${nth}`)} }`)}
 `;
 
-/** Of these files, as each is written, those whose writing is noticed. */
+/** Those of these files whose writing is noticed. */
 async function noticed(watched: WatchedFile, names: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
   let before = await watched.change();
