@@ -1,4 +1,4 @@
-/** Who calls the console, and what the caller may do: by host, origin, token and session. */
+/** Identifies callers of the console and their rights: by host, origin, token and session. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -18,7 +18,7 @@ export interface AccessToken {
   readonly value: string;
   /** `read`, `annotate` and `operate` count here. */
   readonly may: readonly string[];
-  /** `own`: the token sees the tenant of its name alone. */
+  /** `own`: the token sees only the tenant of its name. */
   readonly sees?: 'own';
 }
 
@@ -26,16 +26,16 @@ export interface AccessOptions {
   readonly hosts: HostRule;
   /** Everybody may read when no token may; a change then needs a token only where one may make it. Health checks need no token. */
   readonly tokens: readonly AccessToken[];
-  /** True: people may sign in with OpenID Connect, and nobody reads without a sign-in or a token. */
+  /** True when people may sign in with OpenID Connect, and no one reads without a sign-in or a token. */
   readonly hasPeople: boolean;
-  /** True: the listener speaks TLS, so its cookies travel over TLS alone. */
+  /** True when the listener speaks TLS, so its cookies travel only over TLS. */
   readonly isSecure: boolean;
   /** In the name of the cookie: browsers share cookies between the ports of a host. */
   readonly port: number;
   readonly nowMs: () => number;
   /** Text of 256 random bits. */
   readonly secret: () => string;
-  /** Sign-ins of all processes on one store. Absent: this process keeps its own. */
+  /** Sign-ins of all processes on one store. When absent, this process keeps its own. */
   readonly shared?: SharedSignIns | undefined;
   /** Called for each sign-in that is refused. */
   readonly onRefused: () => void;
@@ -58,7 +58,7 @@ export interface Access {
   /** Finds the session of a request; before it, the request has none. */
   identify(request: FastifyRequest): Promise<void>;
   callerOf(request: FastifyRequest): Caller;
-  /** Who takes the room of an answer: the token or the person, or else the machine. */
+  /** The holder of an answer's room: the token or the person, or else the machine. */
   holderOf(request: FastifyRequest): Holder;
   /** The refusal of a request; `undefined` when it is allowed. */
   denied(request: FastifyRequest): Denied | undefined;
@@ -188,7 +188,7 @@ function denialOf(request: FastifyRequest, caller: Caller, hosts: HostRule): Den
       ? denied(
           403,
           'all_tenants',
-          'The address shows all tenants, and the token sees its own alone.',
+          'The address shows all tenants, and the token sees only its own.',
           'Use a token of listen.tokens that sees all tenants.',
         )
       : undefined;
@@ -223,7 +223,7 @@ function denialOf(request: FastifyRequest, caller: Caller, hosts: HostRule): Den
 
 /** `config` of a route. */
 interface RouteConfig {
-  /** True: the answer is about one tenant, or leaves out the others. */
+  /** True when the answer is about one tenant, or leaves out the others. */
   readonly isOfTenants?: boolean;
   /** The right that a change needs. */
   readonly may?: Right;

@@ -10,7 +10,7 @@ import type { SignInStore } from '../model/store/sign-in-store.ts';
 import { oldestOfLargest } from '../model/shares.ts';
 import type { Right } from './api/route.ts';
 
-/** Who signed in: a token by its name, or a person. */
+/** The signed-in caller: a token by its name, or a person. */
 export interface SessionHolder {
   readonly name: string;
   readonly isPerson: boolean;
@@ -20,13 +20,13 @@ export interface SessionHolder {
 }
 
 export interface Session extends SessionHolder {
-  /** What a change must carry beside the cookie. A page of another site cannot read it. */
+  /** Secret that a change must carry beside the cookie. A page of another site cannot read it. */
   readonly antiForgery: string;
   readonly expiresAtMs: number;
 }
 
 export interface SessionTable {
-  /** `cookie` is the value for the browser; the table keeps its hash alone. */
+  /** `cookie` is the value for the browser; the table keeps only its hash. */
   begin(holder: SessionHolder): Promise<{ readonly cookie: string; readonly session: Session }>;
   /** `undefined` for an unknown value and an expired session. */
   of(cookie: string): Promise<Session | undefined>;
@@ -73,7 +73,7 @@ interface SharedSessionOptions {
   readonly store: Pick<SignInStore, 'begin' | 'find' | 'end'>;
   readonly nowMs: () => number;
   readonly secret: () => string;
-  /** Who may sign in, as a text. A session is unknown to a process where others may: a change ends all sessions. */
+  /** The accounts that may sign in, as a text. A session is unknown to a process where others may: a change ends all sessions. */
   readonly allowed: string;
 }
 
@@ -114,7 +114,7 @@ function hash(text: string): string {
 }
 
 export interface AttemptLimiter {
-  /** False: the machine has failed too often within the last minute. */
+  /** False when the machine has failed too often within the last minute. */
   allows(address: string): boolean;
   failed(address: string): void;
 }

@@ -5,10 +5,10 @@ import { fastifyHelmet, type FastifyHelmetOptions } from '@fastify/helmet';
 import { fastifyStatic } from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
-/** A condition on the address under which a route needs no token. It stands in `config.isOpen` of the route. */
+/** A condition on the address under which a route needs no token. It is in `config.isOpen` of the route. */
 export type IsOpen = (url: string) => boolean;
 
-/** Content security policy: files of the console alone, no inline script or style, in no frame. */
+/** Content security policy: only files of the console, no inline script or style, in no frame. */
 const headers: FastifyHelmetOptions = {
   contentSecurityPolicy: {
     useDefaults: false,
@@ -37,12 +37,20 @@ export function securityHeaders(app: FastifyInstance): void {
 /** Addresses of programs. */
 const programAddress = /^\/(?:api|v1|assets)(?:\/|$)|^\/(?:metrics|livez|readyz|favicon\.ico|opentelemetry\.proto\.[^/]*)(?:\/|$)/;
 /** Addresses of pages whose last part is a name, which may look like that of a file. */
-export const namedPages = ['/runs/:trace/:span', '/sessions/:id', '/queues/:name', '/datasets/:name', '/experiments/:id', '/agents/:agent'];
+export const namedPages = [
+  '/runs/:trace/:span',
+  '/sessions/:id',
+  '/issues/:id',
+  '/queues/:name',
+  '/datasets/:name',
+  '/experiments/:id',
+  '/agents/:agent',
+];
 const namedPage = new RegExp(`^(?:${namedPages.map((path) => path.replaceAll(/:\w+/g, '[^/]+')).join('|')})/?$`);
 /** No page without a name in its address has a dot, however the dot is written. */
 const looksLikeFile = /\.|%2e/i;
 
-/** False: an address of programs, and one that looks like a file and is of no page. */
+/** False for addresses of programs, and for those that look like a file and belong to no page. */
 export function isPageAddress(url: string): boolean {
   const path = pathOf(url);
   return !programAddress.test(path) && (!looksLikeFile.test(path) || namedPage.test(path));
@@ -55,7 +63,7 @@ function pathOf(url: string): string {
   return url.split(/[?#]/, 1)[0] ?? '';
 }
 
-/** True: the folder holds a built console. */
+/** True when the folder holds a built console. */
 export function isBuilt(folder: string | undefined): folder is string {
   return folder !== undefined && existsSync(join(folder, 'index.html'));
 }

@@ -5,9 +5,9 @@ import type { TlsOptions } from 'node:tls';
 import { idleTimeout } from '../http/idle-timeout.ts';
 import { createServer } from '../http/node-http.ts';
 
-/** From the first byte of a request to its last. */
+/** Time limit from the first byte of a request to its last. */
 const requestTimeoutMs = 10_000;
-/** For the headers of a request; a silent connection ends after it too. */
+/** Time limit of the headers of a request; a silent connection ends after it too. */
 const headersTimeoutMs = 5_000;
 const checkingMs = 1_000;
 /** Without a byte in either direction, while the client has to act. */

@@ -15,24 +15,26 @@ import { accessControl, type AccessOptions, type SharedSignIns } from './access.
 import type { PeopleSettings } from './people.ts';
 import { isBuilt, securityHeaders, serveFiles } from './console-files.ts';
 import { consoleServer } from './console-server.ts';
+import { isOfTool, type McpOptions, serveMcp } from './mcp-routes.ts';
 import { defaultStreamBounds, eventStreams, type StreamBounds } from './event-streams.ts';
 import { compiledWhenUsed } from './route-schemas.ts';
 import { defaultResponseBounds, type ResponseBounds, responseGate } from './request-guard.ts';
 
-export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' | 'nowMs' | 'secret'> {
+export interface ConsoleOptions
+  extends Pick<AccessOptions, 'hosts' | 'tokens' | 'nowMs' | 'secret'>, Pick<McpOptions, 'version' | 'onMcpCall'> {
   readonly host: string;
   readonly port: number;
   /** Plain HTTP when absent. */
   readonly tls?: TlsOptions;
   /** The reason why the service is not ready; `undefined` when it is. */
   readonly notReady: () => string | undefined;
-  /** What a service that is ready lacks all the same; `undefined`: nothing. */
+  /** A part that a ready service lacks; `undefined` when complete. */
   readonly degraded: () => string | undefined;
   /** `undefined` until the receivers listen. */
   readonly otlp: () => OtlpAddresses | undefined;
   /** Takes a snapshot at the call, however long the client reads its pieces. */
   readonly metricsPage: () => Iterable<string>;
-  /** Called before each answer: brings what it tells up to date. */
+  /** Called before each answer: refreshes its values. */
   readonly refresh?: () => Promise<void>;
   /** Receives errors of the console itself. */
   readonly onFault: (error: Error) => void;
@@ -59,9 +61,9 @@ export interface ConsoleOptions extends Pick<AccessOptions, 'hosts' | 'tokens' |
   readonly api: ApiDeps;
   /** Sign-in with OpenID Connect. */
   readonly people?: PeopleSettings;
-  /** Sign-ins of all processes on one store. Absent: this process keeps its own. */
+  /** Sign-ins of all processes on one store. When absent, this process keeps its own. */
   readonly signIns?: Omit<SharedSignIns, 'people'> | undefined;
-  /** Folder of the built console. Without it the plain page stands at `/`. */
+  /** Folder of the built console. Without it the plain page is at `/`. */
   readonly files?: string;
   /** The folder of the documentation. The console serves its pages as text. */
   readonly docs?: string;
@@ -77,10 +79,10 @@ export interface ConsoleListener {
 
 /** For routes without a body; other routes have their own limit. */
 const bodyBytesMax = 1_024;
-/** Of one part of a path: an SDK may make long session ids. */
+/** Most characters of one part of a path: an SDK may make long session ids. */
 const paramCharsMax = 1_000;
 
-const busy = failure('busy', 'Too many requests are in flight.', 'Try again soon, and read answers as they come.');
+const busy = failure('busy', 'Too many requests are in flight.', 'Try again soon, and read answers promptly.');
 
 const tooManyStreams = failure('busy', 'Too many streams of live runs are open.', 'Close another one, or try again later.');
 
@@ -129,14 +131,15 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   securityHeaders(app);
   void app.register(fastifyCookie);
   const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    if (!(await gate.inTurn(request.raw, reply.raw))) return reply.hijack();
+    const isInner = isOfTool(request);
+    if (!isInner && !(await gate.inTurn(request.raw, reply.raw))) return reply.hijack();
     reply.header('cache-control', 'no-store');
     if (isHealth(request.url)) return undefined;
     await access.identify(request);
     const denied = access.denied(request);
     if (denied === undefined) {
       if (request.url.startsWith(apiPrefix)) options.onApiRequest?.();
-      if (!access.holderOf(request).isStranger) options.connections?.admitted(request.raw.socket);
+      if (!isInner && !access.holderOf(request).isStranger) options.connections?.admitted(request.raw.socket);
       return undefined;
     }
     if (denied.status === 401) reply.header('www-authenticate', 'Bearer');
@@ -146,8 +149,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   // After the body has come, so that a client that sends it slowly holds no room.
   app.addHook('preValidation', async (request, reply) => {
     const isStream = (request.routeOptions.config as { readonly isStream?: boolean }).isStream === true;
-    // Streams have room of their own, so that they neither take the room of answers nor end as slow ones.
-    if (isStream || isHealth(request.url)) return undefined;
+    // Streams have separate room, so that they neither take the room of answers nor end as slow ones.
+    if (isStream || isHealth(request.url) || isOfTool(request)) return undefined;
     const room = await gate.room(request.raw, reply.raw, access.holderOf(request));
     if (room === 'gone') return reply.hijack();
     if (room === 'go') return undefined;
@@ -155,6 +158,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     return reply.code(503).header('retry-after', '1').send(busy);
   });
   app.addHook('onSend', async (request, reply, payload) => {
+    if (isOfTool(request)) return payload;
     gate.handedOver(reply.raw);
     // A page in pieces holds one piece at a time.
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
@@ -166,15 +170,13 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   const parsed = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (request, payload: IncomingMessage, done) => {
-    options
-      .readBody(payload, request.routeOptions.bodyLimit ?? bodyBytesMax)
-      .then(
-        (body) =>
-          void parsed(request, body.toString(), (error, value) =>
-            error === null && !holdsFinite(value as JsonValue) ? done(notFinite()) : done(error, value),
-          ),
-        done,
-      );
+    (isOfTool(request) ? wholeBody(payload) : options.readBody(payload, request.routeOptions.bodyLimit ?? bodyBytesMax)).then(
+      (body) =>
+        void parsed(request, body.toString(), (error, value) =>
+          error === null && !holdsFinite(value as JsonValue) ? done(notFinite()) : done(error, value),
+        ),
+      done,
+    );
   });
   const { refresh } = options;
   if (refresh !== undefined)
@@ -237,6 +239,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       await streams.open(reply.raw, reply.getHeaders() as { readonly [name: string]: string }, source, holder);
     },
   });
+  serveMcp(app, options);
   app.setNotFoundHandler(async (request, reply) => {
     if (isOtlpPath(request.url))
       return reply
@@ -311,6 +314,11 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
       return stopped;
     },
   };
+}
+
+/** For bodies that are in memory. */
+async function wholeBody(payload: IncomingMessage): Promise<Buffer> {
+  return Buffer.concat((await payload.toArray()) as readonly Buffer[]);
 }
 
 function notFinite(): Error {

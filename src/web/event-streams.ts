@@ -1,6 +1,6 @@
 /**
  * Streams of server-sent events. A stream reads its source again when its client has read what came before, so a slow client holds the rows
- * of one reading at most. Streams have room of their own, beside that of other answers.
+ * of one reading at most. Streams have separate room from other answers.
  */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export const defaultStreamBounds: StreamBounds = {
   lifeMs: 15 * 60_000,
 };
 
-/** Of the streams that one holder may open. */
+/** Share of the streams that one holder may open. */
 const holderShare = 0.75;
 
 export interface StreamsOptions extends StreamBounds {
@@ -51,7 +51,7 @@ export interface StreamsOptions extends StreamBounds {
 }
 
 export interface EventStreams {
-  /** False: all streams are open, or the holder has its share of them. */
+  /** False when all streams are open, or the holder has its share of them. */
   hasRoom(holder: string): boolean;
   /** Resolves when the stream has ended. Writes the head of the answer with these headers. */
   open(response: ServerResponse, headers: { readonly [name: string]: string }, source: EventSource, holder: string): Promise<void>;
@@ -78,7 +78,7 @@ export function eventStreams(options: StreamsOptions): EventStreams {
     }
   }
 
-  /** False: the client did not read for too long, and its connection is gone. */
+  /** False when the client did not read for too long, and its connection is gone. */
   async function drained(response: ServerResponse, ended: AbortSignal): Promise<boolean> {
     const read = new AbortController();
     const done = (): void => read.abort();

@@ -52,7 +52,7 @@ export interface PeopleOptions extends PeopleSettings {
 const startedMs = 10 * 60_000;
 /** Tickets that have come back; at the bound the oldest is forgotten. The issuer takes a code once as well. */
 export const usedTicketsMax = 1_000;
-/** For one request to the issuer. */
+/** Time limit of one request to the issuer. */
 const issuerTimeoutS = 10;
 
 export function servePeople(app: FastifyInstance, access: Pick<Access, 'begin'>, options: PeopleOptions): void {
@@ -80,7 +80,7 @@ export function servePeople(app: FastifyInstance, access: Pick<Access, 'begin'>,
   }
 
   /**
-   * What belongs to a ticket follows from it, so the service keeps nothing of a sign-in on its way, and a flood of them ends no other one. A ticket that
+   * All data of a ticket follows from it, so the service keeps nothing of a sign-in on its way, and a flood of them ends no other one. A ticket that
    * the service has not given fails, because only the service can make its state.
    */
   function partOf(ticket: string, part: 'state' | 'nonce' | 'verifier'): string {

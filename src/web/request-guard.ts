@@ -13,10 +13,10 @@ interface ResponseGate {
   fits(response: ServerResponse, bytes: number): boolean;
 }
 
-/** Who takes room: a token or a person by name, or a machine. */
+/** The holder of room: a token or a person by name, or a machine. */
 export interface Holder {
   readonly name: string;
-  /** True: the caller may not read. Strangers have room of their own, so that they take none from callers who may. */
+  /** True when the caller may not read. Strangers have separate room, so that they take none from callers who may. */
   readonly isStranger: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ResponseBounds {
   readonly waitMs: number;
   /** While others wait, the longest time without progress of an answer. */
   readonly stallMs: number;
-  /** For the client to read an answer. */
+  /** Time for the client to read an answer. */
   readonly answerMs: number;
 }
 
@@ -49,7 +49,7 @@ export const defaultResponseBounds: ResponseBounds = {
   answerMs: 60_000,
 };
 
-/** Of the places of a room that one holder may take: the others stay for those who have fewer. */
+/** Share of a room's places that one holder may take: the others stay for those who have fewer. */
 const holderShare = 0.75;
 
 interface Answer {
@@ -92,7 +92,7 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
     socket.destroy();
   }
 
-  /** Ends stalled answers while others wait. An answer of which no bytes wait for the client is still being made. */
+  /** Ends stalled answers while others wait. An answer without waiting bytes is still being made. */
   function checkProgress(): void {
     for (const { answers, waiting } of rooms) {
       for (const answer of answers.values()) {
@@ -120,7 +120,7 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
     });
   }
 
-  /** Of those who wait, the first of the holder with the fewest answers in flight. */
+  /** The first waiting request of the holder with the fewest answers in flight. */
   function next(room: Room): Waiting | undefined {
     let [found, least]: [Waiting | undefined, number] = [undefined, Infinity];
     for (const one of room.waiting) {
@@ -130,7 +130,7 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
     return found;
   }
 
-  /** False: the holder has as many waiting requests as any other. */
+  /** False when the holder has as many waiting requests as any other. */
   function makeWaitingRoom({ waiting }: Room, holder: string): boolean {
     if (waiting.length < bounds.waitingMax) return true;
     const counts = Map.groupBy(waiting, (one) => one.holder);

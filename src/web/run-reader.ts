@@ -18,7 +18,7 @@ export const readSpansMax = 10_000;
 /** Bytes of all runs in memory, by an estimate. A larger run is read for each request. */
 const weightMax = 48 * 1024 * 1024;
 const entriesMax = 16;
-/** What a decoded span takes beside its texts, and what a compressed byte becomes. */
+/** Size of a decoded span beside its texts, and of a decompressed byte. */
 const spanWeight = 3 * 1024;
 const weightPerByte = 20;
 

@@ -14,7 +14,7 @@ interface WaitingOptions {
   readonly host: string;
   readonly port: number;
   readonly tls?: TlsOptions;
-  /** For people. Asked for with each request. */
+  /** Text for people. Read with each request. */
   readonly reason: () => string;
 }
 

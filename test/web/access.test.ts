@@ -1,4 +1,4 @@
-/** Who may do what at the console: tokens, cookies, hosts, origins and anti-forgery values, over real requests. */
+/** Permissions at the console: tokens, cookies, hosts, origins and anti-forgery values, over real requests. */
 import { request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { hostRule } from '../../src/model/http-hosts.ts';
@@ -167,14 +167,14 @@ test('access: a request to the API is reported unless it is refused; pages, heal
   expect([(await call(`${url}/api/v1/runs`)).status, requests]).toEqual([401, 1]);
 });
 
-test('access: tokens that may not read sign nobody in, and guesses are bounded', async () => {
+test('access: tokens that may not read do not sign in, and guesses are bounded', async () => {
   let refused = 0;
   const url = await listening({ onSignInRefused: () => void refused++ });
   const guess = (token: string) => call(`${url}/api/v1/session`, { method: 'POST', body: { token } });
   expect(await guess(tokens[3].value)).toMatchObject({ status: 401, body: { error: { code: 'unknown_token' } } });
   for (let at = 1; at < attemptsMax.ofAddress; at++) expect((await guess(`guess ${at}`)).status).toBe(401);
   expect(await guess('one more')).toMatchObject({ status: 429, body: { error: { code: 'too_many' } } });
-  // The right token waits as well: otherwise the answer would tell a right guess.
+  // The right token waits as well: otherwise the answer would confirm a right guess.
   expect((await guess(tokens[0].value)).status).toBe(429);
   expect(refused).toBe(attemptsMax.ofAddress + 2);
 });

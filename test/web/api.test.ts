@@ -92,6 +92,7 @@ const filters: readonly (readonly [string, readonly number[]])[] = [
   ['label=good', []],
   ['min_duration=0&max_duration=3600', [0, 1, 2]],
   ['min_duration=3600', []],
+  ['issue=000000000000', []],
   ['min_cost=0', []],
   ['status=ok', [0, 1, 2]],
   ['status=error', []],
@@ -229,7 +230,7 @@ for (const [path, status, message] of refused) {
 }
 
 describe('the OpenAPI document', () => {
-  test('api: tells every route that is served, and answers are as it says', async () => {
+  test('api: the document has every served route, and answers are as it describes', async () => {
     const document = (await found('/openapi.json')) as { readonly paths: { readonly [path: string]: JsonObject } };
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema(document, 'api');
@@ -275,6 +276,9 @@ describe('the OpenAPI document', () => {
       '/datasets/{name}/examples/{id}/history': '/datasets/d/examples/a/history',
       '/versions': '/versions?agent=order_support',
       '/alerts': '/alerts',
+      '/issues': '/issues',
+      '/issues/{id}': `/issues/${String((await list('/issues', 'issues'))[0]?.['id'])}`,
+      '/issues/{id}/differences': `/issues/${String((await list('/issues', 'issues'))[0]?.['id'])}/differences`,
       '/session': '/session',
       '/addresses': '/addresses',
       '/experiments': '/experiments',
@@ -334,7 +338,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-test('api: a run whose content is not kept says why, in the place of fields that would look empty', async () => {
+test('api: a run whose content is not kept has the reason, in the place of fields that would look empty', async () => {
   const bare = await running('store: { url: "memory:", content: none }\n');
   const { traceId, spanId } = await sendAgentRun(bare.otlp);
   const run = await eventually(async () => {
@@ -347,7 +351,7 @@ test('api: a run whose content is not kept says why, in the place of fields that
   await bare.stop();
 });
 
-test('api: whoever has no token that may read is turned away', async () => {
+test('api: a caller without a token that may read is turned away', async () => {
   const guarded = await running('', {
     tokens: '[ { name: people, value: secret-of-people, may: [read] }, { name: agents, value: secret-of-agents, may: [ingest] } ]',
   });

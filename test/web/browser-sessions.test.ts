@@ -23,7 +23,7 @@ describe.each(Object.entries(tables))('%s', (_name, made) => {
     return { clock, sessions: await made(() => clock.nowMs) };
   }
 
-  test('sessions: a session is found by its cookie alone until it ends', async () => {
+  test('sessions: a session is found only by its cookie until it ends', async () => {
     const { sessions, clock } = await table();
     const { cookie, session } = await sessions.begin(ana);
     expect(session).toMatchObject({ ...ana, expiresAtMs: sessionMs });

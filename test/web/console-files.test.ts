@@ -42,7 +42,7 @@ test('console files: every address of a page is the one HTML file, which browser
   }
 });
 
-test('console files: every page that a name ends has its address whatever the name looks like', () => {
+test('console files: every page that a name ends has its address, with any name', () => {
   const source = readFileSync(join(import.meta.dirname, '../../src/console/pages.ts'), 'utf8');
   expect(namedPages).toEqual([...source.matchAll(/path: '([^']*:[^']*)'/g)].map(([, path]) => path));
   for (const path of namedPages) expect(isPageAddress(path.replaceAll(/:\w+/g, 'gpt-4.1'))).toBe(true);
@@ -81,14 +81,14 @@ test.each([
   '/settings/x.json',
   '/sessions/a/b.html',
   '/index.php?x=1',
-])('console files: %s is no page', async (path) => {
+])('console files: %s is not a page', async (path) => {
   const url = await listening({ files });
   const answer = await fetch(`${url}${path}`);
   expect(answer.status).toBeGreaterThanOrEqual(400);
   expect(await answer.text()).not.toContain('secret');
 });
 
-test('console files: the policy allows files of the console alone', async () => {
+test('console files: the policy allows only files of the console', async () => {
   const url = await listening({ files });
   for (const path of ['/', '/assets/main-abc123.js', '/api/v1/runs', '/livez', '/nothing/api']) {
     const { headers } = await fetch(`${url}${path}`);
@@ -124,7 +124,7 @@ test('console files: with tokens the pages are open, and what they show is not',
   );
 });
 
-test('console files: without a built console the plain page stands at / and says so', async () => {
+test('console files: without a built console the plain page is at / and mentions it', async () => {
   const url = await listening({ files: join(files, 'assets') });
   const page = await (await fetch(`${url}/`)).text();
   expect(page).toContain('tracejury is running');
@@ -132,7 +132,7 @@ test('console files: without a built console the plain page stands at / and says
   expect((await fetch(`${url}/runs`)).status).toBe(404);
 });
 
-test('console files: beside a built console the plain page stands at /plain', async () => {
+test('console files: beside a built console the plain page is at /plain', async () => {
   const url = await listening({ files });
   const page = await (await fetch(`${url}/plain`)).text();
   expect(page).toContain('tracejury is running');

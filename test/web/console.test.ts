@@ -8,7 +8,7 @@ afterEach(async () => {
   await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
 });
 
-/** The address of its metrics page, and what it was told. */
+/** The address of its metrics page, and the faults that it reported. */
 async function listening(
   metricsPage: () => Iterable<string>,
   unannotate = async (): Promise<boolean> => false,
@@ -34,7 +34,7 @@ test('console: the pieces of the metrics page come as one text, to several clien
   expect(faults).toEqual([]);
 });
 
-test('console: each piece of the metrics page is made in a turn of the event loop of its own', async () => {
+test('console: each piece of the metrics page is made in a separate turn of the event loop', async () => {
   const count = { turns: 0, goesOn: true };
   const turn = (): void => {
     count.turns++;
@@ -73,7 +73,7 @@ test('console: for a client that is gone no more of the metrics page is made', a
   expect(faults).toEqual([]);
 });
 
-test('console: a metrics page that breaks is told once, and is not taken for a whole one', async () => {
+test('console: a metrics page that breaks is reported once, and is not taken for a whole one', async () => {
   const broken = function* (from: number): Generator<string> {
     for (let at = 0; at < from; at++) yield large(at);
     throw new Error('broken');
@@ -104,7 +104,7 @@ test('console: what a full disk refuses is answered so, with when to come back, 
   }
 });
 
-test('console: a body with a number that is not finite is refused, wherever it stands', async () => {
+test('console: a body with a number that is not finite is refused, anywhere in the body', async () => {
   const { url, listener } = await openConsole();
   listeners.push(listener);
   const body = '{"examples":[{"id":"a","input":"x","metadata":{"deep":[1e999]}}]}';

@@ -102,7 +102,7 @@ test('streams: a client that does not read stops the readings, and loses its str
   socket.pause();
   onTestFinished(() => void socket.destroy());
   await eventually(async () => (seen.stalled === 1 && seen.open === 0 ? true : undefined), 'the end of the stream');
-  // What the system takes of a socket unread, and one reading.
+  // The bytes that the system takes of a socket unread, and one reading.
   expect(readings).toBeLessThan(40);
 });
 

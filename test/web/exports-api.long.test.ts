@@ -1,4 +1,4 @@
-/** What an operator sees of scores that a backend does not take, and does about it. */
+/** An operator's view of scores that a backend does not take, and the remedies. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ afterEach(async () => {
 interface Bench {
   readonly service: Running;
   readonly sink: Sink;
-  /** What the backend answers from now on. */
+  /** The answer of the backend from now on. */
   status: number;
   get(path: string): Promise<JsonObject>;
   post(path: string, headers?: { readonly [name: string]: string }): Promise<{ readonly status: number; readonly body: JsonObject }>;
@@ -49,7 +49,7 @@ async function bench(status: number, { tokens = '[]', name = 'traces', store = '
 const time = /^2\d{3}-.*Z$/;
 const names = (rows: readonly JsonObject[]): readonly unknown[] => rows.map(({ trace_id: id }) => String(id)).toSorted();
 
-test('api: dead letters are listed with their reason, told by exporter and as a metric, and sent again when they are retried', async () => {
+test('api: dead letters are listed with their reason, by exporter and as a metric, and sent again when they are retried', async () => {
   const own = await bench(400);
   const runs = await Promise.all(['a', 'b', 'c'].map((agent) => sendAgentRun(own.service.otlp, { agent })));
   const dead = await eventually(async () => {
@@ -112,7 +112,7 @@ test('api: dead letters are listed with their reason, told by exporter and as a 
   ).toEqual(names(dead));
 });
 
-test('api: what waits for a backend that refuses the key is told, and nothing of it is given up', async () => {
+test('api: rows that wait for a backend that refuses the key are counted, and none is given up', async () => {
   const own = await bench(401);
   for (let run = 0; run < 6; run++) await sendAgentRun(own.service.otlp, { agent: `agent ${run}` });
   const waiting = await eventually(async () => {
@@ -160,7 +160,7 @@ test('api: what waits for a backend that refuses the key is told, and nothing of
   ]);
 });
 
-test('api: what waits for an entry that is gone is told as such, and all that is told of exporters is as the document says', async () => {
+test('api: rows that wait for a removed entry are shown as such, and all answers about exporters match the document', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-exporters-'));
   open.push({ stop: async () => rmSync(folder, { recursive: true }) });
   const store = `store: { url: "sqlite:${folder}/tracejury.db" }\n`;
@@ -199,7 +199,7 @@ test('api: what waits for an entry that is gone is told as such, and all that is
   expect(await faultsOf(told, second.get)).toBeNull();
 });
 
-/** What the API's own document says against an answer of `/exporters`. */
+/** Faults of an answer of `/exporters` by the API's document. */
 async function faultsOf(told: JsonObject, get: Bench['get']): Promise<unknown> {
   const { paths, components } = (await get('/openapi.json')) as {
     readonly paths: {
@@ -219,7 +219,7 @@ async function faultsOf(told: JsonObject, get: Bench['get']): Promise<unknown> {
   return validate.errors;
 }
 
-test('api: spans that go on and metrics that are pushed have rows as well, which tell whose backend is behind', async () => {
+test('api: forwarded spans and pushed metrics have rows as well, which show whose backend is behind', async () => {
   let status = 401;
   const target = await otlpTarget((response) => {
     response.statusCode = status;
@@ -332,7 +332,7 @@ test('api: spans that go on and metrics that are pushed have rows as well, which
   ]);
 });
 
-test('api: whoever retries needs a token that may operate, once there are tokens', async () => {
+test('api: a retry needs a token that may operate, once there are tokens', async () => {
   const read = '{ name: people, value: token-of-reader-0, may: [read] }';
   const operate = '{ name: ops, value: token-of-operator, may: [operate] }';
   for (const [tokens, none, reader, operator] of [

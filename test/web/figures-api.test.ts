@@ -69,7 +69,7 @@ async function get(path: string): Promise<Figures> {
   return (await response.json()) as Figures;
 }
 
-test('figures: evaluators that ask have a rate with an interval; all sessions being one, it says that it cannot be told', async () => {
+test('figures: evaluators that ask have a rate with an interval; where all runs are one session, it is not estimable', async () => {
   const { rates } = await get('/rates');
   expect(rates.map(({ name, kind, agent }) => [name, kind, agent])).toEqual([['done', 'judge', null]]);
   // All runs of the sender are of one session.
@@ -85,7 +85,7 @@ test('figures: evaluators that ask have a rate with an interval; all sessions be
   });
 });
 
-test('figures: a rule is told when it is named, and rates by agent when these are asked for', async () => {
+test('figures: a rule is shown when it is named, and rates by agent when these are asked for', async () => {
   const { rates, since } = await get('/rates?evaluator=tool_error&by=agent&from=2020-01-01');
   expect([since, rates.map(({ name, kind, agent }) => [name, kind, agent])]).toEqual([
     '2020-01-01T00:00:00.000000Z',
@@ -101,7 +101,7 @@ test('figures: a rule is told when it is named, and rates by agent when these ar
   ]);
 });
 
-test('figures: a judge stands beside what people say', async () => {
+test('figures: a judge is beside the verdicts of people', async () => {
   const { judges, people: who } = await get('/judges');
   expect(judges).toMatchObject([
     {
@@ -132,7 +132,7 @@ test('figures: a judge stands beside what people say', async () => {
   expect((await get('/judges?evaluator=other')).judges).toEqual([]);
 });
 
-test('figures: a judge stands beside what people say of each version of the agent', async () => {
+test('figures: a judge is beside the verdicts of people for each version of the agent', async () => {
   expect((await get('/judges?evaluator=done&by=version')).judges).toMatchObject([
     { name: 'done', version: 1, agent_version: null, runs: 6 },
     { name: 'done', version: 1, agent_version: '1.0', runs: 4, both_fail: 0, missed: 1 },
@@ -140,7 +140,7 @@ test('figures: a judge stands beside what people say of each version of the agen
   ]);
 });
 
-test('figures: evaluators of the configuration stand in its order; a rule has its rate, a sample does not', async () => {
+test('figures: evaluators of the configuration are in its order; a rule has its rate, a sample does not', async () => {
   const { evaluators } = await get('/evaluators');
   expect(evaluators).toMatchObject([
     { name: 'tool_error', on: true, kind: 'rule', threshold: 1, sample_rate: 1, judges: [], conditional: false },
@@ -178,7 +178,7 @@ test('figures: traffic of a judge counts its requests, and the time to a verdict
   expect((await get('/judges?evaluator=never')).latency).toEqual([]);
 });
 
-test('figures: a judge whose verdicts nobody has labelled is there, and says why it has no figures', async () => {
+test('figures: a judge without labelled verdicts is listed, with the reason why it has no figures', async () => {
   const none = { point: null, not_estimable: { reason: 'no_labels', explanation: 'No run was judged both by a person and by the judge.' } };
   expect((await get('/judges?evaluator=never')).judges).toMatchObject([
     {
@@ -210,7 +210,7 @@ test('figures: a queue draws judged runs, and answers about them are drawn label
   const probabilities: unknown[] = [];
   for (let turn = 0; turn < 6; turn++) {
     const { item } = (await post('/next', { person: 'dot' })) as { readonly item: JsonObject };
-    // Who answers does not see that the run is drawn.
+    // The person who answers does not see that the run is drawn.
     expect(item).toMatchObject({ why: null, probability: null });
     const answers = [{ name: 'done', value: 'fail' }];
     await post('/answers', { person: 'dot', item: item['id'] ?? null, lease: (item['lease'] as JsonObject)['id'] ?? null, answers });

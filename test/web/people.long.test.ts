@@ -72,7 +72,7 @@ async function sessionOf(url: string, cookie: string): Promise<{ readonly [key: 
   return (await (await fetch(`${url}/api/v1/session`, { headers: { cookie } })).json()) as { readonly [key: string]: unknown };
 }
 
-test('people: nobody reads without a sign-in, and the console says how to', async () => {
+test('people: no one reads without a sign-in, and the console shows how to', async () => {
   const { url } = await listening([{ email: 'ana@example.org', may: ['read'] }]);
   expect((await fetch(`${url}/api/v1/runs`)).status).toBe(401);
   expect(await sessionOf(url, '')).toMatchObject({ sign_in_needed: true, ways: ['oidc'], rights: [] });
@@ -95,7 +95,7 @@ test('people: a person whom the configuration allows gets a session with PKCE, s
   expect((await fetch(`${url}/api/v1/runs`, { headers: { cookie: visitor.header() } })).status).toBe(200);
 });
 
-test('people: the name of the person stands on the annotation, whatever the request says', async () => {
+test('people: the annotation has the name of the person, under any name in the request', async () => {
   const { url, issuer, taken } = await listening([{ subject: 'person-1', may: ['read', 'annotate'] }]);
   const { visitor } = await signIn({ url, issuer });
   const cookie = visitor.header();
@@ -124,14 +124,14 @@ test.each([
   { name: 'for another client', forge: { aud: 'other' } },
   { name: 'with another nonce', forge: { nonce: 'other' } },
   { name: 'that has expired', forge: { exp: 1 } },
-])('people: an ID token $name signs nobody in', async ({ forge }) => {
+])('people: an ID token $name does not sign in', async ({ forge }) => {
   const { url, issuer, faults } = await listening([{ email: 'ana@example.org', may: ['read'] }]);
   issuer.forge = (claims) => ({ ...claims, ...forge });
   const { visitor, end } = await signIn({ url, issuer });
   expect([end.to, [...visitor.cookies.keys()], faults.length]).toEqual(['/sign-in?refused=failed', [], 1]);
 });
 
-test('people: an ID token that another key has signed signs nobody in', async () => {
+test('people: an ID token that another key has signed does not sign in', async () => {
   const { url, issuer, faults } = await listening([{ email: 'ana@example.org', may: ['read'] }]);
   issuer.isForeignKey = true;
   const { visitor, end } = await signIn({ url, issuer });
@@ -194,8 +194,13 @@ test.each([
     ],
     want: ['read', 'operate'],
   },
-  { name: 'a right without read signs nobody in', claims: ana, allowed: [{ email: 'ana@example.org', may: ['operate'] }], want: undefined },
-  { name: 'a subject is taken as it is', claims: { sub: 'Person' }, allowed: [{ subject: 'person', may: ['read'] }], want: undefined },
+  {
+    name: 'a right without read does not sign in',
+    claims: ana,
+    allowed: [{ email: 'ana@example.org', may: ['operate'] }],
+    want: undefined,
+  },
+  { name: 'a subject is taken unchanged', claims: { sub: 'Person' }, allowed: [{ subject: 'person', may: ['read'] }], want: undefined },
 ] as const)('people: $name', ({ claims, allowed, want }) => {
   expect(personOf({ sub: 's', iss: 'i', aud: 'a', iat: 0, exp: 0, ...claims }, allowed)?.rights).toEqual(want);
 });

@@ -61,7 +61,7 @@ async function unread(port: number, text: string): Promise<Socket> {
   return socket;
 }
 
-/** Of an answer that is read to its end. */
+/** The body of an answer that is read to its end. */
 async function statusOf(answer: Promise<Response>): Promise<number> {
   const { status, body } = await answer;
   for await (const _ of body ?? []);
@@ -90,7 +90,7 @@ test('responses: a connection with more requests than may wait is ended and coun
   await eventually(() => pages.open === 0 || undefined, 'no page under way');
 });
 
-test('responses: over all connections so many are under way at a time, and who does not read makes room for who does', async () => {
+test('responses: over all connections a bounded number is in progress at a time, and a reader that stops makes room for one that reads', async () => {
   const { port, pages, ended } = await listening({ answersMax: 4, stallMs: 100 });
   for (let at = 0; at < 12; at++) await unread(port, ask);
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
@@ -100,7 +100,7 @@ test('responses: over all connections so many are under way at a time, and who d
   expect(new Set(ended)).toEqual(new Set(['unread']));
 });
 
-test('responses: where too many wait, the others are told to come back, and health is answered', async () => {
+test('responses: where too many wait, the others are asked to come back, and health is answered', async () => {
   const { port } = await listening({ answersMax: 1, waitingMax: 1, waitMs: 60_000, stallMs: 60_000 });
   await unread(port, ask);
   await unread(port, ask);
@@ -119,7 +119,7 @@ test('responses: an answer that is never read is ended in time', async () => {
   expect(ended).toEqual(['unread']);
 });
 
-test('responses: answers that nobody reads hold so many bytes at most, and one goes whatever its size', async () => {
+test('responses: unread answers hold a bounded number of bytes, and one goes at any size', async () => {
   const { port, busy } = await listening({ bytesMax: 1_000, answersMax: 100, stallMs: 60_000 });
   const path = '/api/v1/evaluability';
   const asked = async (): Promise<number> => {
@@ -156,7 +156,7 @@ function slowWork() {
   return { going, path, begun: () => begun, unannotate: async () => (begun++, await going.promise) };
 }
 
-test('responses: strangers have room of their own, and take none from a caller who may read', async () => {
+test('responses: strangers have separate room, and take none from a caller who may read', async () => {
   const work = slowWork();
   const holding = { ...token, name: 'boss', value: 'does-everything-here', may: ['read', 'operate', 'annotate'] };
   const { port } = await listening(
@@ -183,7 +183,7 @@ test('responses: no time limit for clients ends an answer that the service still
   // It begins later, and the same limits end it.
   await unread(port, ask);
   const behind = fetch(`${url}/api/v1/runs`);
-  await eventually(() => ended.length > 0 || undefined, 'the end of what nobody reads');
+  await eventually(() => ended.length > 0 || undefined, 'the end of the unread answer');
   work.going.resolve(true);
   expect([(await held).status, (await behind).status, ended]).toEqual([200, 200, ['unread']]);
 });

@@ -12,7 +12,7 @@ const versions = ['1.0', '1.1'] as const;
 const runsEach = 200;
 const now = Date.now() - 3_600_000;
 
-/** Of version 1.0 one run in twenty fails, of version 1.1 one in four; each run takes two or four seconds. */
+/** One run in twenty of version 1.0 fails, and one in four of version 1.1; each run takes two or four seconds. */
 function runSpans(trace: number, version: string, isBad: boolean): readonly Span[] {
   const start = now + trace;
   const resource = { 'service.name': 'shop', 'service.version': version };
@@ -103,7 +103,7 @@ test('versions API: lists the versions of an agent with runs, rates, tokens, cos
   expect(Math.abs(Date.parse(newest.first_seen) - (now + runsEach + 1))).toBeLessThanOrEqual(1);
 });
 
-test('versions API: compares the newest version with the one before, within tasks, and says that it is worse', async () => {
+test('versions API: compares the newest version with the one before, within tasks, and reports that it is worse', async () => {
   const { comparison } = await get('/versions?agent=support');
   expect(comparison).toMatchObject({
     version: '1.1',
@@ -127,7 +127,7 @@ test('versions API: compares the newest version with the one before, within task
   expect(p).toBeLessThan(0.001);
 });
 
-test('versions API: compares the versions that are named, and tells which there are when one is unknown', async () => {
+test('versions API: compares the named versions, and lists the known ones when one is unknown', async () => {
   const { comparison } = await get('/versions?agent=support&version=1.0&against=1.1');
   expect(comparison).toMatchObject({ version: '1.0', against: '1.1', evaluators: [{ word: 'better' }] });
   // Nothing came before the first one.
@@ -180,7 +180,7 @@ test('versions API: figures are split by model and prompt as well, and runs are 
   expect(runs).toMatchObject([{ version: '1.1' }]);
 });
 
-test('versions API: metrics tell as many versions apart as the configuration allows', async () => {
+test('versions API: metrics distinguish as many versions as the configuration allows', async () => {
   const page = await service.metrics();
   const results = (version: string): number | undefined =>
     sample(page, 'tracejury_evaluation_results_total', {
@@ -190,7 +190,7 @@ test('versions API: metrics tell as many versions apart as the configuration all
   expect([results('1.0'), results('1.1'), results('other')]).toEqual([190, undefined, 150]);
 });
 
-test('versions API: a comparison is as the OpenAPI document says', async () => {
+test('versions API: a comparison is as the OpenAPI document has it', async () => {
   const document = await get('/openapi.json');
   const { components } = document as { readonly components: JsonObject };
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile({

@@ -9,9 +9,9 @@ import {
   type AlertWanted,
   silenceMsMax,
 } from '../../model/alert.ts';
-import { isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, member, textAt } from '../../model/json.ts';
 import type { Tenant } from '../../model/ids.ts';
-import { count, flag, inline, many, number, optional, resource, schemasOf, text, time } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import { type ApiDeps, bodyOf, type Caller, list, type Parameters, Refusal, type Route, textParameter } from './route.ts';
 
@@ -20,7 +20,7 @@ const nameCharsMax = 200;
 const byDefault = 'console';
 
 const name = { type: 'string', maxLength: 100, description: 'Name of the alert.' } as const;
-const tenant = { ...textParameter, description: 'Alerts of this tenant alone. When left out: all.' } as const;
+const tenant = { ...textParameter, description: 'Only alerts of this tenant. All alerts when left out.' } as const;
 const inQuery = {
   tenant,
   agent: { ...textParameter, description: 'The agent; empty for runs without one. When left out: all agents.' },
@@ -40,48 +40,51 @@ const silenceSecondsMax = silenceMsMax / 1_000;
 /** The clock of the alerts counts whole milliseconds. */
 const wholeMs = (ms: number | undefined): Micros | undefined => (ms === undefined ? undefined : Math.floor(ms) * 1_000);
 
-const silence = inline<AlertSilence>()({
-  at: [time, ({ atMs }) => wholeMs(atMs)],
-  until: [time, ({ untilMs }) => wholeMs(untilMs)],
-  by: text,
-  reason: [text, ({ note }) => note],
-  all_agents: [flag, ({ agent }) => agent === undefined],
+const silence = api.inline<AlertSilence>()({
+  at: [api.time, ({ atMs }) => wholeMs(atMs)],
+  until: [api.time, ({ untilMs }) => wholeMs(untilMs)],
+  by: api.text,
+  reason: [api.text, ({ note }) => note],
+  all_agents: [api.flag, ({ agent }) => agent === undefined],
 });
-const acknowledgement = inline<Acknowledgement>()({ at: [time, ({ atMs }) => wholeMs(atMs)], by: text, note: text });
+const acknowledgement = api.inline<Acknowledgement>()({ at: [api.time, ({ atMs }) => wholeMs(atMs)], by: api.text, note: api.text });
 
-const alert = resource<AlertRow>()('Alert', {
-  name: text,
-  tenant: optional(text, 'Null: the alert is about all tenants together.'),
-  when: { ...text, description: 'The condition, as the configuration writes it.' },
-  agent: optional(text, 'Null: no agent has been looked at, or runs without an agent.'),
+const alert = api.resource<AlertRow>()('Alert', {
+  name: api.text,
+  tenant: api.optional(api.text, 'Null when the alert is about all tenants together.'),
+  when: { ...api.text, description: 'The condition, as the configuration writes it.' },
+  agent: api.optional(api.text, 'Null when no agent has been looked at, and for runs without an agent.'),
   state: {
     enum: alertStates,
     description: '`pending`: the condition holds, and not yet for as long as `for`. `no_data`: too few runs to say whether it holds.',
   },
-  since: [optional(time, 'When the state began.'), ({ sinceMs }) => wholeMs(sinceMs)],
+  since: [api.optional(api.time, 'When the state began.'), ({ sinceMs }) => wholeMs(sinceMs)],
   looked_at: [
-    optional(time, 'When the service looked last. Null: it has not looked since its start.'),
+    api.optional(api.time, 'When the service last looked. Null until it has looked once since its start.'),
     ({ lookedAtMs }) => wholeMs(lookedAtMs),
   ],
   firing_since: [
-    optional(time, 'Since when it fires. It stays while there is no data, until the alert is over.'),
+    api.optional(api.time, 'Since when it fires. It stays while there is no data, until the alert is over.'),
     ({ firingMs }) => wholeMs(firingMs),
   ],
-  figure: optional(number),
-  threshold: optional(number),
-  unit: { enum: alertUnits, description: 'Of the figure and the threshold. `times`: times the budget of the objective.' },
-  runs: { ...count, description: 'Runs behind the figure.' },
-  runs_page: [{ ...text, description: 'Page of the console with the runs that the alert is about.' }, ({ runsPath }) => runsPath],
-  explanation: text,
-  version: optional(text),
-  against: optional(text),
-  to: many(text),
-  undelivered: [{ ...count, description: 'Messages that wait for their receiver, or for the end of a silence.' }, ({ untold }) => untold],
-  silence: optional(silence, 'Messages are held back until then.'),
-  acknowledged: optional(acknowledgement, 'Who looks after the alert since it fires.'),
+  figure: api.optional(api.number),
+  threshold: api.optional(api.number),
+  unit: { enum: alertUnits, description: 'Unit of the figure and the threshold. `times` means times the budget of the objective.' },
+  runs: { ...api.count, description: 'Runs behind the figure.' },
+  runs_page: [{ ...api.text, description: 'Page of the console with the runs that the alert is about.' }, ({ runsPath }) => runsPath],
+  explanation: api.text,
+  version: api.optional(api.text),
+  against: api.optional(api.text),
+  to: api.many(api.text),
+  undelivered: [
+    { ...api.count, description: 'Messages that wait for their receiver, or for the end of a silence.' },
+    ({ untold }) => untold,
+  ],
+  silence: api.optional(silence, 'Messages are held back until then.'),
+  acknowledged: api.optional(acknowledgement, 'The person who looks after the firing alert.'),
 });
 
-export const alertSchemas = schemasOf(alert);
+export const alertSchemas = api.schemasOf(alert);
 
 export const alertRoutes: readonly Route[] = [
   {
@@ -99,13 +102,13 @@ export const alertRoutes: readonly Route[] = [
   {
     method: 'post',
     path: '/alerts/{name}/silence',
-    summary: `Holds back the messages of an alert for some time, ${silenceMsMax / 86_400_000} days at most. What still holds at its end is sent then.`,
+    summary: `Holds back the messages of an alert for some time, ${silenceMsMax / 86_400_000} days at most. Alerts that still hold at its end are sent then.`,
     path_parameters: { name },
     query_parameters: { tenant },
     body: bodyOf(
       {
         ...inBody,
-        seconds: { type: 'integer', minimum: 1, maximum: silenceSecondsMax, description: 'How long the silence lasts.' },
+        seconds: { type: 'integer', minimum: 1, maximum: silenceSecondsMax, description: 'Duration of the silence.' },
         reason: { type: 'string', minLength: 1, maxLength: alertNoteCharsMax },
       },
       ['seconds', 'reason'],
@@ -119,7 +122,7 @@ export const alertRoutes: readonly Route[] = [
       const untilMs = deps.clock.nowMs() + Number(member(given, 'seconds')) * 1_000;
       const done = await deps.alertNotes.silence(wantedOf(query, given), {
         by: byOf(deps, given, caller),
-        note: noteOf(given, 'reason'),
+        note: textAt(given, 'reason') ?? '',
         untilMs,
       });
       if (done === 'full')
@@ -134,7 +137,7 @@ export const alertRoutes: readonly Route[] = [
   {
     method: 'post',
     path: '/alerts/{name}/acknowledge',
-    summary: 'Notes who looks after an alert that fires. People are not told again until it is over.',
+    summary: 'Notes the person who looks after a firing alert. No further message is sent until it is over.',
     may: 'annotate',
     path_parameters: { name },
     query_parameters: { tenant },
@@ -146,7 +149,7 @@ export const alertRoutes: readonly Route[] = [
       const given = isJsonObject(body) ? body : {};
       const done = await deps.alertNotes.acknowledge(wantedOf(query, given), {
         by: byOf(deps, given, caller),
-        note: noteOf(given, 'note'),
+        note: textAt(given, 'note') ?? '',
       });
       if (done === 0)
         throw new Refusal(409, {
@@ -188,14 +191,9 @@ function wantedOf(query: Parameters, given: JsonObject): AlertWanted {
   };
 }
 
-/** With tokens the name of the token, whatever the body names. */
+/** With tokens, the name of the token replaces the name in the body. */
 function byOf({ queues }: Pick<ApiDeps, 'queues'>, given: JsonObject, { name: own }: Pick<Caller, 'name'>): string {
   return queues.person(own ?? String(member(given, 'by') ?? byDefault));
-}
-
-function noteOf(given: JsonObject, key: string): string {
-  const note = member(given, key);
-  return typeof note === 'string' ? note : '';
 }
 
 function ofAlert({ alerts }: Pick<ApiDeps, 'alerts'>, query: Parameters): JsonValue {

@@ -8,11 +8,11 @@ import {
   annotatorKinds,
   type TakenAnnotation,
 } from '../../model/store/annotation-store.ts';
-import { count, flag, inline, many, object, optional, orNull, resource, share, text, textOrNull, time } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import { type Caller, parsedTime, type Route } from './route.ts';
 
-/** Of one request. */
+/** Most annotations of one request. */
 export const annotationsAtOnceMax = 1_000;
 /** Room for the most annotations with explanations of half the allowed length. */
 const annotationsBytesMax = 4 * 1024 * 1024;
@@ -21,17 +21,19 @@ const explanationCharsMax = 4_000;
 /** Allows for clock skew; an annotation from the far future would outlast every later one. */
 const aheadMicrosMax = 3_600_000_000;
 
-const name = (description: string): JsonObject => ({ ...text, minLength: 1, maxLength: nameCharsMax, description });
+const name = (description: string): JsonObject => ({ ...api.text, minLength: 1, maxLength: nameCharsMax, description });
 
 const properties: JsonObject = {
-  trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$', description: 'Of the run.' },
+  trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$', description: 'Trace of the run.' },
   span_id: {
     type: ['string', 'null'],
     pattern: '^[0-9a-fA-F]{16}$',
-    description: 'Of the run, when the trace holds several; left out: the outermost run, which is the one that started first.',
+    description: 'Span of the run, needed when the trace holds several. Defaults to the outermost run that started first.',
   },
-  tool_call: orNull(name('The tool call that it is about: the id of its span, or the model’s id of the call. Left out: the whole run.')),
-  tenant: { type: ['string', 'null'], maxLength: nameCharsMax, description: 'Of the run; left out: the tenant of the trace.' },
+  tool_call: api.orNull(
+    name('The tool call that it is about: the id of its span, or the model’s id of the call. Left out: the whole run.'),
+  ),
+  tenant: { type: ['string', 'null'], maxLength: nameCharsMax, description: 'Tenant of the run. Defaults to the tenant of the trace.' },
   name: name('Subject of the annotation: the name of an evaluator, for a comparison with its verdicts, or any other.'),
   by: name('Annotator, as an opaque id. The newest annotation of one annotator, run, tool call and name counts.'),
   kind: {
@@ -39,11 +41,11 @@ const properties: JsonObject = {
     default: 'human',
     description: '`human`: a person who judges runs; `user`: an end user of the agent; `evaluator`: another program.',
   },
-  label: orNull(name('`pass`, `fail`, or a label of the evaluator.')),
-  score: orNull(share),
-  passed: orNull(flag, 'An annotation has at least one of label, score and passed.'),
+  label: api.orNull(name('`pass`, `fail`, or a label of the evaluator.')),
+  score: api.orNull(api.share),
+  passed: api.orNull(api.flag, 'An annotation has at least one of label, score and passed.'),
   explanation: { type: ['string', 'null'], maxLength: explanationCharsMax },
-  at: orNull(time, 'Time of the annotation; left out: now.'),
+  at: api.orNull(api.time, 'Time of the annotation; left out: now.'),
 };
 
 export const annotationSchema: JsonObject = {
@@ -104,7 +106,7 @@ export function readAnnotation(value: JsonValue, now: Micros): ReadAnnotation {
     return fault('explanation is not a text, or it is too long.', `Give a text of at most ${explanationCharsMax} characters.`);
   const [kind, at] = [kindOf(given('kind')), timeOf(given('at'), now)];
   if (kind === undefined) return fault('kind is unknown.', `Give one of ${annotatorKinds.join(', ')}.`);
-  if (at === undefined) return fault('at is not a time, or it lies in the future.', 'Write it in RFC 3339: 2026-11-21T09:30:00Z.');
+  if (at === undefined) return fault('at is not a time, or it is in the future.', 'Write it in RFC 3339: 2026-11-21T09:30:00Z.');
   return {
     annotation: {
       tenant: of === undefined ? undefined : tenant(of),
@@ -127,7 +129,7 @@ function parsed<Id>(value: JsonValue | undefined, parse: (text: string) => Id | 
   return typeof value === 'string' ? parse(value) : undefined;
 }
 
-/** A span id becomes lower case; a model's id of a call stays as it is. */
+/** A span id becomes lower case; a model's id of a call stays unchanged. */
 function callId(toolCall: string): string {
   return parseSpanId(toolCall) ?? toolCall;
 }
@@ -183,18 +185,22 @@ const own =
     return typeof found === 'string' ? found.slice(0, 200) : null;
   };
 
-export const annotationResult = resource<Result>()('AnnotationResult', {
-  id: textOrNull('For a DELETE request; null: it is not stored.'),
-  trace_id: [textOrNull(), own('trace_id')],
-  span_id: [textOrNull(), own('span_id')],
-  name: [textOrNull(), own('name')],
-  by: [textOrNull(), own('by')],
+export const annotationResult = api.resource<Result>()('AnnotationResult', {
+  id: api.textOrNull('For a DELETE request; null: it is not stored.'),
+  trace_id: [api.textOrNull(), own('trace_id')],
+  span_id: [api.textOrNull(), own('span_id')],
+  name: [api.textOrNull(), own('name')],
+  by: [api.textOrNull(), own('by')],
   status: {
     enum: ['attached', 'waiting', 'outdated', 'refused'],
     description: '`attached`: its run is stored. `waiting`: not yet. `outdated`: the store has a newer one of the same annotator.',
   },
-  error: optional(
-    inline<NonNullable<Result['error']>>()({ code: { enum: ['bad_annotation', 'too_many', 'full'] }, message: text, todo: text }),
+  error: api.optional(
+    api.inline<NonNullable<Result['error']>>()({
+      code: { enum: ['bad_annotation', 'too_many', 'full'] },
+      message: api.text,
+      todo: api.text,
+    }),
   ),
 });
 
@@ -218,7 +224,11 @@ export const annotationRoutes: readonly Route[] = [
       taken: annotationsBody({}),
       schema: annotationsBody({ items: annotationSchema }),
     },
-    answer: object({ taken: count, refused: count, annotations: many(annotationResult.schema, 'In the order of the request.') }),
+    answer: api.object({
+      taken: api.count,
+      refused: api.count,
+      annotations: api.many(annotationResult.schema, 'In the order of the request.'),
+    }),
     statuses: {
       of: statusOf,
       meanings: {
@@ -249,18 +259,18 @@ export const annotationRoutes: readonly Route[] = [
     method: 'delete',
     path: '/annotations/{id}',
     summary:
-      'Removes one annotation of any annotator, attached or waiting. A missing annotation is no error, so the request may be repeated. The same annotation can be sent again.',
+      'Removes one annotation of any annotator, attached or waiting. A missing annotation is not an error, so the request may be repeated. The same annotation can be sent again.',
     may: 'annotate',
     path_parameters: {
       id: { type: 'string', pattern: '^[0-9a-f]{32}-[0-9a-f]{24}$', description: '`id` in the answer to the POST request, or in the run.' },
     },
     query_parameters: {},
-    answer: object({ deleted: { ...flag, description: 'False: there was no such annotation.' } }),
+    answer: api.object({ deleted: { ...api.flag, description: 'False when there was no such annotation.' } }),
     handle: async ({ unannotate }, { id }) => ({ deleted: await unannotate(String(id)) }),
   },
 ];
 
-/** A person who is signed in annotates under the own name alone. */
+/** A person who is signed in annotates only under their own name. */
 function signed(value: JsonValue, { name, isPerson }: Caller): JsonValue {
   return isPerson && isJsonObject(value) ? { ...value, by: name ?? null, kind: 'human' } : value;
 }

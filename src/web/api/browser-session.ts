@@ -1,6 +1,6 @@
 /** The routes of the session of a browser: who is signed in, sign-in with a token, sign-out. */
 import type { JsonObject } from '../../model/json.ts';
-import { flag, inline, many, object, orNull, text, textOrNull, time } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { type Caller, Refusal, rights, type Route, type Visit } from './route.ts';
 
 const tokenCharsMax = 4_096;
@@ -8,18 +8,21 @@ const tokenCharsMax = 4_096;
 /** `ways` and the need of a sign-in are those of the service. */
 type Session = Caller & Pick<Visit, 'isSignInNeeded' | 'ways'>;
 
-const caller = inline<Session>()({
-  sign_in_needed: [{ ...flag, description: 'True: nobody may read without a token or a sign-in.' }, ({ isSignInNeeded }) => isSignInNeeded],
-  ways: many({ enum: ['token', 'oidc'] }, 'Ways to sign in.'),
-  name: textOrNull('Name of the token, or of the person. Null: the caller has none.'),
-  rights: many({ enum: rights }, 'What the caller may do.'),
-  tenant: textOrNull('The only tenant that the caller sees; null: all.'),
+const caller = api.inline<Session>()({
+  sign_in_needed: [
+    { ...api.flag, description: 'True when reading requires a token or a sign-in.' },
+    ({ isSignInNeeded }) => isSignInNeeded,
+  ],
+  ways: api.many({ enum: ['token', 'oidc'] }, 'Ways to sign in.'),
+  name: api.textOrNull('Name of the token, or of the person. Null when the caller has none.'),
+  rights: api.many({ enum: rights }, 'Rights of the caller.'),
+  tenant: api.textOrNull('The only tenant that the caller sees; null: all.'),
   anti_forgery: [
-    textOrNull('For the header `X-Anti-Forgery` of changes with the cookie of the session.'),
+    api.textOrNull('Value of the header `X-Anti-Forgery` for changes with the session cookie.'),
     ({ session }) => session?.antiForgery,
   ],
   expires_at: [
-    orNull(time, 'End of the session; null: there is none.'),
+    api.orNull(api.time, 'End of the session; null: there is none.'),
     ({ session }) => (session === undefined ? null : new Date(session.expiresAtMs).toISOString()),
   ],
 });
@@ -55,7 +58,7 @@ export const browserSessionRoutes: readonly Route[] = [
         type: 'object',
         required: ['token'],
         additionalProperties: false,
-        properties: { token: { ...text, description: 'Value of a token of `listen.tokens`.' } },
+        properties: { token: { ...api.text, description: 'Value of a token of `listen.tokens`.' } },
       },
     },
     refusals: { 401: 'No token that may read has this value.', 429: 'Too many sign-ins failed within a minute.' },
@@ -80,7 +83,7 @@ export const browserSessionRoutes: readonly Route[] = [
     isOpen: true,
     path_parameters: {},
     query_parameters: {},
-    answer: object({ signed_out: flag }),
+    answer: api.object({ signed_out: api.flag }),
     async handle(_parts, _query, _body, visit) {
       await visit.signOut();
       return { signed_out: visit.session !== undefined };

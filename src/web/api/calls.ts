@@ -2,25 +2,7 @@
 import { histogramOf } from '../../analytics/histogram.ts';
 import { isJsonArray, type JsonObject, parseJson } from '../../model/json.ts';
 import type { QuantileSketch } from '../../model/quantile-sketch.ts';
-import {
-  count,
-  countOrNull,
-  described,
-  inline,
-  inSeconds,
-  joined,
-  many,
-  number,
-  numberOrNull,
-  object,
-  part,
-  resource,
-  resourceOf,
-  schemasOf,
-  type Shape,
-  text,
-  textOrNull,
-} from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { otherRollup, type RollupKind, type RollupQuery, type RollupRow, scoreEdges } from '../../model/store/rollup-store.ts';
 import type { ArgumentFailures, ToolRow } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
@@ -46,7 +28,7 @@ import {
   textParameter,
 } from './route.ts';
 
-/** Of one answer. */
+/** Most rows of one answer. */
 export const rowsMax = 1_000;
 const failuresMax = 20;
 
@@ -55,30 +37,33 @@ const distributionsBy = ['agent', 'tool', 'model', 'evaluator'] as const;
 type Of = (typeof distributionsOf)[number];
 type By = (typeof distributionsBy)[number];
 
-const quantile = (at: number, description: string): Shape<QuantileSketch> => {
-  const { schema, write } = inSeconds(numberOrNull(description));
+const quantile = (at: number, description: string): api.Shape<QuantileSketch> => {
+  const { schema, write } = api.inSeconds(api.numberOrNull(description));
   return { schema, write: (sketch) => write(quantileOf(sketch, at)) };
 };
 
-const agentOfTool = part<ToolRow>()({ agent: textOrNull() });
-const toolFigures = part<ToolRow>()({
-  name: text,
-  calls: count,
-  errors: count,
+const agentOfTool = api.part<ToolRow>()({ agent: api.textOrNull() });
+const toolFigures = api.part<ToolRow>()({
+  name: api.text,
+  calls: api.count,
+  errors: api.count,
   error_rate: [
-    described(estimate, 'Of the calls that ran, with a 95 % interval as if they were independent.'),
+    api.described(estimate, 'Error rate of the calls that ran, with a 95 % interval as if they were independent.'),
     ({ errors, calls, notExecuted }) => proportion({ hits: errors, of: calls - notExecuted }),
   ],
-  not_executed: { ...count, description: 'Requested by a model without a sign that it ran.' },
-  mean_seconds: [inSeconds(numberOrNull()), ({ tookMicros }) => tookMicros],
+  not_executed: { ...api.count, description: 'Requested by a model without a sign that it ran.' },
+  mean_seconds: [api.inSeconds(api.numberOrNull()), ({ tookMicros }) => tookMicros],
   p50_seconds: [quantile(0.5, 'Median, to 2 % of its value.'), ({ times }) => times],
-  p95_seconds: [quantile(0.95, 'To 2 % of its value.'), ({ times }) => times],
+  p95_seconds: [quantile(0.95, 'Accurate to 2 %.'), ({ times }) => times],
   argument_failures: [
-    many(
-      inline<ArgumentFailures>()({
-        path: { ...text, description: 'Of the argument, with dots; `[]`: a place in a list. Empty: the arguments as a whole.' },
-        keyword: { ...text, description: 'Keyword of the JSON Schema of the tool.' },
-        count: [{ ...count, description: 'Calls.' }, ({ calls }) => calls],
+    api.many(
+      api.inline<ArgumentFailures>()({
+        path: {
+          ...api.text,
+          description: 'Path of the argument, with dots; `[]` means any place in a list. Empty for the arguments as a whole.',
+        },
+        keyword: { ...api.text, description: 'Keyword of the JSON Schema of the tool.' },
+        count: [{ ...api.count, description: 'Calls.' }, ({ calls }) => calls],
       }),
       'Arguments that the schema of the tool refuses, as `tool_call_validity` found them, most first.',
     ),
@@ -86,7 +71,7 @@ const toolFigures = part<ToolRow>()({
   ],
 });
 
-export const tool = resourceOf('Tool', joined(agentOfTool, toolFigures), splitMembers);
+export const tool = api.resourceOf('Tool', api.joined(agentOfTool, toolFigures), splitMembers);
 
 function toolJson(row: ToolRow, by: RunSplit | undefined): JsonObject {
   return { ...agentOfTool.write(row), ...splitJson(by, row.of), ...toolFigures.write(row) };
@@ -94,27 +79,27 @@ function toolJson(row: ToolRow, by: RunSplit | undefined): JsonObject {
 
 type ModelRow = RollupRow<'model'>;
 
-const model = resourceOf(
+const model = api.resourceOf(
   'Model',
-  part<ModelRow>()({
-    model: [textOrNull('Null: the spans name none.'), ({ name }) => (name === '' ? null : name)],
-    runs: [{ ...count, description: 'Runs with a call of the model.' }, ({ counts }) => counts.runs],
-    calls: [count, ({ counts }) => counts.calls],
-    errors: [{ ...count, description: 'Calls that ended in an error.' }, ({ counts }) => counts.errors],
+  api.part<ModelRow>()({
+    model: [api.textOrNull('Null when the spans name none.'), ({ name }) => (name === '' ? null : name)],
+    runs: [{ ...api.count, description: 'Runs with a call of the model.' }, ({ counts }) => counts.runs],
+    calls: [api.count, ({ counts }) => counts.calls],
+    errors: [{ ...api.count, description: 'Calls that ended in an error.' }, ({ counts }) => counts.errors],
     p50_seconds: [quantile(0.5, 'Median of the calls with times, to 2 % of its value.'), ({ sketches }) => sketches.took],
-    p95_seconds: [quantile(0.95, 'To 2 % of its value.'), ({ sketches }) => sketches.took],
+    p95_seconds: [quantile(0.95, 'Accurate to 2 %.'), ({ sketches }) => sketches.took],
     input_tokens: [
-      countOrNull('Of the calls that tell them. Null: none does.'),
+      api.countOrNull('Sum over the calls that report them. Null when none does.'),
       ({ counts }) => (counts.tokened === 0 ? null : counts.inputTokens),
     ],
-    output_tokens: [countOrNull(), ({ counts }) => (counts.tokened === 0 ? null : counts.outputTokens)],
+    output_tokens: [api.countOrNull(), ({ counts }) => (counts.tokened === 0 ? null : counts.outputTokens)],
     cost_usd: [
-      numberOrNull('Of the runs whose cost is known, by `prices` or as the spans tell it. Null: there is none.'),
+      api.numberOrNull('Cost of the runs whose cost is known from `prices` or from the spans. Null when there are none.'),
       ({ counts }) => (counts.costed === 0 ? null : counts.cost),
     ],
-    costed_runs: [count, ({ counts }) => counts.costed],
+    costed_runs: [api.count, ({ counts }) => counts.costed],
   }),
-  { agent: textOrNull('With `by=agent`.') },
+  { agent: api.textOrNull('With `by=agent`.') },
 );
 
 interface Distribution {
@@ -127,24 +112,24 @@ interface Distribution {
   readonly histogram: readonly { readonly from: number; readonly to: number; readonly count: number }[];
 }
 
-const distribution = resource<Distribution>()('Distribution', {
+const distribution = api.resource<Distribution>()('Distribution', {
   name: [
-    textOrNull('Of the agent, the tool, the model or the evaluator. Null: the spans name none.'),
+    api.textOrNull('Name of the agent, the tool, the model or the evaluator. Null when the spans name none.'),
     ({ name }) => (name === '' ? null : name),
   ],
-  count: { ...count, description: 'Number of values.' },
-  mean: numberOrNull('Null: not summed, as for model calls.'),
-  p50: [numberOrNull('To 2 % of its value. Null: scores, which are counted in bins.'), (one) => one.quantile(0.5)],
-  p90: [numberOrNull(), (one) => one.quantile(0.9)],
-  p95: [numberOrNull(), (one) => one.quantile(0.95)],
-  p99: [numberOrNull(), (one) => one.quantile(0.99)],
-  histogram: many(
-    inline<Distribution['histogram'][number]>()({ from: number, to: number, count }),
-    'Values above `from` and up to `to`; values of 0 stand in a bin of their own.',
+  count: { ...api.count, description: 'Number of values.' },
+  mean: api.numberOrNull('Null when it is not summed, as for model calls.'),
+  p50: [api.numberOrNull('Accurate to 2 %. Null for scores, which are counted in bins.'), (one) => one.quantile(0.5)],
+  p90: [api.numberOrNull(), (one) => one.quantile(0.9)],
+  p95: [api.numberOrNull(), (one) => one.quantile(0.95)],
+  p99: [api.numberOrNull(), (one) => one.quantile(0.99)],
+  histogram: api.many(
+    api.inline<Distribution['histogram'][number]>()({ from: api.number, to: api.number, count: api.count }),
+    'Values above `from` and up to `to`; values of 0 have a separate bin.',
   ),
 });
 
-export const callSchemas = schemasOf(model, distribution);
+export const callSchemas = api.schemasOf(model, distribution);
 
 export const callRoutes: readonly Route[] = [
   {
@@ -157,7 +142,7 @@ export const callRoutes: readonly Route[] = [
       ...runParameters,
       by: { enum: runSplits, description: `${splitDescription}, the others as \`other\`.` },
     },
-    answer: object({ ...rollupMembers, tools: many(tool.schema), next: { type: 'null' } }),
+    answer: api.object({ ...rollupMembers, tools: api.many(tool.schema), next: { type: 'null' } }),
     async handle(deps, query) {
       const split = splitOf(query);
       const { rows, from, to, isWhole } = await (split === undefined &&
@@ -174,7 +159,7 @@ export const callRoutes: readonly Route[] = [
     summary: `Model calls by model, most first. At most ${rowsMax} rows.`,
     path_parameters: {},
     query_parameters: { ...rollupParameters, by: { enum: ['agent'], description: 'Rows for each agent and model.' } },
-    answer: object({ ...rollupMembers, models: many(model.schema), next: { type: 'null' } }),
+    answer: api.object({ ...rollupMembers, models: api.many(model.schema), next: { type: 'null' } }),
     async handle(deps, query) {
       const { isWhole, ...period } = await rollupPeriod(deps, query);
       const byAgent = query['by'] === 'agent';
@@ -208,12 +193,12 @@ export const callRoutes: readonly Route[] = [
       by: { enum: distributionsBy, default: 'agent' },
       evaluator: { ...textParameter, description: 'Name of the evaluator, for scores.' },
     },
-    answer: object({
+    answer: api.object({
       of: { enum: distributionsOf },
       by: { enum: distributionsBy },
       unit: { enum: ['seconds', 'usd', 'tokens', 'score'] },
       ...rollupMembers,
-      distributions: many(distribution.schema),
+      distributions: api.many(distribution.schema),
       next: { type: 'null' },
     }),
     async handle(deps, query) {
@@ -300,7 +285,7 @@ const units: { readonly [of in Of]: { readonly name: string; readonly of: number
 
 interface Values {
   readonly sketch: QuantileSketch;
-  /** Of all values; the mean is exact. `undefined`: not summed. */
+  /** Mean of all values, exact. `undefined` when not summed. */
   readonly sum: number | undefined;
   readonly count: number;
 }

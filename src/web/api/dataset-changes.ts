@@ -24,13 +24,13 @@ const attemptsMax = 5;
 const byDefault = 'api';
 const faultsShown = 10;
 
-/** A name of dots alone is a step in a path, and names no dataset. */
+/** A name made only of dots is a step in a path, and names no dataset. */
 export function keyOf({ name: named, tenant: of = '' }: Parameters): DatasetKey {
   const text = String(named);
   if (!isDatasetName(text))
     throw new Refusal(422, {
       code: 'bad_name',
-      message: `${JSON.stringify(text)} is no name of a dataset.`,
+      message: `${JSON.stringify(text)} is not a valid name of a dataset.`,
       todo: 'Use letters, digits, dots, underscores and hyphens.',
     });
   return { tenant: of as Tenant, name: text };
@@ -58,7 +58,7 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return value !== undefined && isJsonArray(value) ? value : [];
 }
 
-/** Runs replace drafts alone, and whole examples replace any: so there are two changes where a request has both. */
+/** Runs only replace drafts, and whole examples replace any: so there are two changes where a request has both. */
 export async function addExamples(deps: ApiDeps, query: Parameters, body: JsonValue): Promise<JsonValue> {
   const { author, note: said, at } = bodyGiven(body);
   const key = keyOf(query);
@@ -121,6 +121,17 @@ function joined(one: Extract<DatasetOutcome, { kind: 'written' }>, next: typeof 
   };
 }
 
+/** Schema of one of the runs that `runKeys` reads. */
+export const runReference = {
+  type: 'object',
+  required: ['trace_id'],
+  additionalProperties: false,
+  properties: {
+    trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$' },
+    span_id: { type: ['string', 'null'], pattern: '^[0-9a-fA-F]{16}$', description: 'Left out: the outermost run of the trace.' },
+  },
+} as const;
+
 /** A run without a span is the outermost one of its trace. A trace without runs has an id that no run has. */
 export async function runKeys(
   { store }: Pick<ApiDeps, 'store'>,
@@ -171,7 +182,7 @@ export function faulty(faults: readonly string[]): Refusal {
   });
 }
 
-/** The change holds for the version of the example: changes of other examples in between are no conflict. */
+/** The change applies to the version of the example: changes of other examples in between do not conflict. */
 export async function changeExample(deps: ApiDeps, query: Parameters, body: JsonValue): Promise<JsonValue | undefined> {
   const { datasets } = deps.store;
   const { author, note: said, at } = bodyGiven(body);
@@ -191,7 +202,7 @@ export async function changeExample(deps: ApiDeps, query: Parameters, body: Json
     if (typeof since === 'number' && since !== (present?.since ?? 0))
       throw conflict(`The example has changed in version ${present?.since ?? 0}.`);
     const now = micros(deps.clock);
-    // Where the example comes from stays; who has changed it stands in the history.
+    // The origin of the example stays; the history names who has changed it.
     const origin = example.origin ?? present?.example.origin ?? { by: author, at: now };
     const put = [deps.redacted({ ...example, origin })];
     const outcome = await datasets.change(key, { put, by: author, at: now, ...said, expected: dataset.version });

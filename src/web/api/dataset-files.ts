@@ -11,11 +11,12 @@ import { contentDigest } from '../../model/example-fingerprint.ts';
 import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member } from '../../model/json.ts';
 import { changedExamplesMax, datasetNamePattern, examplesPageMax, type StoredExample } from '../../model/store/dataset-store.ts';
 import { faulty, keyOf, micros, writtenOf } from './dataset-changes.ts';
-import { count, many, object, optional, text } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { example, writtenJson, writtenSchema } from './dataset-json.ts';
 import { type ApiDeps, type Parameters, Refusal, type Route, textParameter } from './route.ts';
+import { present } from '../../model/present.ts';
 
-/** Of one export, as JSON text: it is written as a whole. */
+/** Most bytes of one export, as JSON text: it is written as a whole. */
 const exportCharsMax = 64 * 1024 * 1024;
 const importBytesMax = 16 * 1024 * 1024;
 const previewMax = 20;
@@ -48,13 +49,13 @@ const importBody = {
       type: 'string',
       minLength: 1,
       maxLength: 1_000,
-      description: 'Name of the file, for the origin of the examples; `.csv` says that it is a table.',
+      description: 'Name of the file, for the origin of the examples; `.csv` marks a table.',
     },
     tags: { type: 'array', maxItems: 100, items: short, description: 'Tags that the examples get beside their own.' },
     split: { ...short, description: 'Part of examples that name none.' },
-    check: { type: 'boolean', default: false, description: 'True: reads the text, and changes nothing.' },
-    distinct: { type: 'boolean', default: false, description: 'True: leaves out examples whose input another one has.' },
-    replace: { type: 'boolean', default: true, description: 'False: an example whose id the dataset has stays as it is.' },
+    check: { type: 'boolean', default: false, description: 'True to read the text without changing anything.' },
+    distinct: { type: 'boolean', default: false, description: 'True to leave out examples whose input another one has.' },
+    replace: { type: 'boolean', default: true, description: 'False to keep existing examples with the same id unchanged.' },
     expected_version: {
       type: 'integer',
       minimum: 0,
@@ -89,7 +90,7 @@ export const datasetFileRoutes: readonly Route[] = [
         description: exportForms.map((one) => `\`${one.name}\`: ${one.summary}.`).join(' '),
       },
     },
-    answer: text,
+    answer: api.text,
     formats: Object.fromEntries(exportForms.map((one) => [one.name, { type: contentTypes[one.ending], ending: one.ending }])),
     fileName: ({ name: named, version: of }) => (of === undefined ? String(named) : `${String(named)}-${String(of)}`),
     missing,
@@ -106,17 +107,17 @@ export const datasetFileRoutes: readonly Route[] = [
     summary: 'Forms of an export, and what each leaves out of one version.',
     path_parameters: { name },
     query_parameters: { tenant, version, split, tag },
-    answer: object({
-      examples: count,
-      forms: many(
-        object({
-          name: text,
-          summary: text,
-          ending: text,
-          left_out: many(
-            object({
-              member: { ...text, description: 'As `expect.context`.' },
-              examples: { ...count, description: 'Examples that have it.' },
+    answer: api.object({
+      examples: api.count,
+      forms: api.many(
+        api.object({
+          name: api.text,
+          summary: api.text,
+          ending: api.text,
+          left_out: api.many(
+            api.object({
+              member: { ...api.text, description: 'As `expect.context`.' },
+              examples: { ...api.count, description: 'Examples that have it.' },
             }),
           ),
         }),
@@ -148,14 +149,14 @@ export const datasetFileRoutes: readonly Route[] = [
       409: 'Another change came first, or the store or the dataset is full.',
       422: 'The text cannot be read; the message names what is wrong, and where.',
     },
-    answer: object({
-      examples: { ...count, description: 'Examples that the text has.' },
-      present: { ...count, description: 'Of these, examples whose id the dataset has.' },
-      present_differing: { ...count, description: 'Of `present`, examples with another content: `replace` replaces them.' },
-      present_reviewed: { ...count, description: 'Of `present_differing`, examples that are reviewed in the dataset.' },
-      entries_left_out: many(text, 'Entries without a counterpart, with the reason.'),
-      preview: many(example.schema, `The first ${previewMax}.`),
-      written: optional(writtenSchema, 'Null with `check`.'),
+    answer: api.object({
+      examples: { ...api.count, description: 'Examples that the text has.' },
+      present: { ...api.count, description: 'Examples whose id the dataset already has.' },
+      present_differing: { ...api.count, description: 'Examples of `present` with different content, which `replace` replaces.' },
+      present_reviewed: { ...api.count, description: 'Examples of `present_differing` that are reviewed in the dataset.' },
+      entries_left_out: api.many(api.text, 'Entries without a counterpart, with the reason.'),
+      preview: api.many(example.schema, `The first ${previewMax}.`),
+      written: api.optional(writtenSchema, 'Null with `check`.'),
     }),
     handle: importExamples,
   },
@@ -170,13 +171,9 @@ async function wholeVersion({ store: { datasets } }: ApiDeps, query: Parameters)
   let chars = 0;
   let after: number | undefined;
   do {
-    const page = await datasets.examples(keyOf(query), wanted, {
-      ...filter,
-      limit: examplesPageMax,
-      ...(after === undefined ? {} : { after }),
-    });
+    const page = await datasets.examples(keyOf(query), wanted, present({ ...filter, limit: examplesPageMax, after }));
     if (page === undefined) return undefined;
-    // A change between two pages makes a version of its own.
+    // A change between two pages makes a separate version.
     wanted = page.version;
     for (const { example } of page.examples) {
       chars += jsonText(exampleJson(example)).length;
@@ -252,7 +249,7 @@ interface MetExamples {
 
 const noneMet: MetExamples = { present: 0, differing: 0, reviewed: 0 };
 
-/** How many of the examples the dataset has, by id. Of several with one id the last counts. */
+/** How many of the examples the dataset has, by id. The last of several with one id counts. */
 async function metExamples(
   put: readonly DatasetExample[],
   stored: (id: string) => Promise<StoredExample | undefined>,
@@ -331,6 +328,6 @@ async function valueOf(given: string, file: string, format: (typeof setFormats)[
     return await outsideValue({ where: file, text: given, format }, threadedYaml);
   } catch (error) {
     if (!(error instanceof JuryError) || error.code !== 'INPUT_UNREADABLE') throw error;
-    throw new Refusal(422, { code: 'unreadable', message: error.why, todo: 'Choose the form that the file has, or mend it.' });
+    throw new Refusal(422, { code: 'unreadable', message: error.why, todo: 'Choose the form of the file, or correct it.' });
   }
 }

@@ -2,12 +2,12 @@
 import { exampleSchema } from '../../datasets/example-json.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { datasetNamePattern, datasetsMax } from '../../model/store/dataset-store.ts';
-import { addExamples, changeExample, keyOf, removeExample } from './dataset-changes.ts';
-import { count, flag, integer, many, object, textOrNull } from '../../model/resource.ts';
+import { addExamples, changeExample, keyOf, removeExample, runReference } from './dataset-changes.ts';
+import * as api from '../../model/resource.ts';
 import { dataset, datasetVersion, exampleDifference, exampleRevision, storedExample, writtenSchema } from './dataset-json.ts';
 import { list, nextOf, pageOf, pages, type Parameters, type Route, tenantOf, textParameter } from './route.ts';
 
-/** Of one request; the bodies of examples have room for a megabyte each at most, and for some kilobytes on average. */
+/** Most examples of one request; the bodies of examples have room for a megabyte each at most, and for some kilobytes on average. */
 const examplesAtOnceMax = 1_000;
 const runsAtOnceMax = 200;
 const bodyBytesMax = 16 * 1024 * 1024;
@@ -31,15 +31,7 @@ const addBody = {
     type: 'array',
     maxItems: runsAtOnceMax,
     description: 'Runs to make examples of, as drafts.',
-    items: {
-      type: 'object',
-      required: ['trace_id'],
-      additionalProperties: false,
-      properties: {
-        trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$' },
-        span_id: { type: ['string', 'null'], pattern: '^[0-9a-fA-F]{16}$', description: 'Left out: the outermost run of the trace.' },
-      },
-    },
+    items: runReference,
   },
   examples: {
     type: 'array',
@@ -51,9 +43,9 @@ const addBody = {
   distinct: {
     type: 'boolean',
     default: false,
-    description: 'True: leaves out examples whose input another one has, but for case, punctuation and long numbers.',
+    description: 'True to leave out examples whose input another one has, ignoring case, punctuation and long numbers.',
   },
-  replace: { type: 'boolean', default: false, description: 'True: runs also replace examples that are reviewed.' },
+  replace: { type: 'boolean', default: false, description: 'True to let runs also replace reviewed examples.' },
   expected_version: { type: 'integer', minimum: 0, description: 'The newest version that the client knows; 0: no dataset. Left out: any.' },
   by,
   note,
@@ -127,11 +119,11 @@ export const datasetRoutes: readonly Route[] = [
       tag: { ...textParameter, description: 'Examples with this tag.' },
       review: {
         enum: ['draft', 'reviewed'],
-        description: '`draft`: examples whose expectation nobody has looked at; `reviewed`: the others.',
+        description: '`draft`: examples whose expectation no one has reviewed; `reviewed`: the others.',
       },
       ...pages,
     },
-    answer: object({ examples: many(storedExample.schema), version: { ...count, minimum: 1 }, next: textOrNull() }),
+    answer: api.object({ examples: api.many(storedExample.schema), version: { ...api.count, minimum: 1 }, next: api.textOrNull() }),
     missing,
     async handle({ store }, query) {
       const { split, tag, review } = query;
@@ -148,7 +140,7 @@ export const datasetRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/datasets/{name}/diff',
-    summary: 'What leads from one version to another.',
+    summary: 'The difference between two versions.',
     path_parameters: { name },
     query_parameters: {
       tenant,
@@ -156,14 +148,14 @@ export const datasetRoutes: readonly Route[] = [
       to: version,
       ...pages,
     },
-    answer: object({
-      from: integer,
-      to: integer,
-      added: count,
-      changed: count,
-      removed: count,
-      examples: many(exampleDifference.schema),
-      next: textOrNull(),
+    answer: api.object({
+      from: api.integer,
+      to: api.integer,
+      added: api.count,
+      changed: api.count,
+      removed: api.count,
+      examples: api.many(exampleDifference.schema),
+      next: api.textOrNull(),
     }),
     missing,
     async handle({ store: { datasets } }, query) {
@@ -231,23 +223,23 @@ export const datasetRoutes: readonly Route[] = [
   {
     method: 'delete',
     path: '/datasets/{name}/examples/{id}',
-    summary: 'Removes an example from the next version. A missing example is no error, so the request may be repeated.',
+    summary: 'Removes an example from the next version. A missing example is not an error, so the request may be repeated.',
     may: 'annotate',
     path_parameters: { name, id },
     query_parameters: { tenant, by },
     refusals: { 409: refusals[409] },
-    answer: object({ deleted: flag, version: { ...count, minimum: 1 } }),
+    answer: api.object({ deleted: api.flag, version: { ...api.count, minimum: 1 } }),
     missing,
     handle: removeExample,
   },
   {
     method: 'delete',
     path: '/datasets/{name}',
-    summary: 'Deletes a dataset with all its versions. A missing dataset is no error, so the request may be repeated.',
+    summary: 'Deletes a dataset with all its versions. A missing dataset is not an error, so the request may be repeated.',
     may: 'annotate',
     path_parameters: { name },
     query_parameters: { tenant },
-    answer: object({ deleted: { ...flag, description: 'False: there was no such dataset.' } }),
+    answer: api.object({ deleted: { ...api.flag, description: 'False when there was no such dataset.' } }),
     handle: async ({ store }, query) => ({ deleted: await store.datasets.delete(keyOf(query)) }),
   },
 ];

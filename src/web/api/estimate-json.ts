@@ -1,5 +1,5 @@
 /** An estimate with its interval as a resource of the API, or why there is none. */
-import { inline, numberOrNull, optional, orNull, resource, text } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
 
 export type Figure = Estimate | NotEstimable;
@@ -9,15 +9,18 @@ export const figure =
   (one: Figure): number | undefined =>
     one.kind === 'estimated' ? one[key] : undefined;
 
-export const reasonOrNull = optional(inline<NotEstimable>()({ reason: text, explanation: text }), 'Why there is no figure.');
+export const reasonOrNull = api.optional(
+  api.inline<NotEstimable>()({ reason: api.text, explanation: api.text }),
+  'Why there is no figure.',
+);
 export const reasonOf = (one: Figure): NotEstimable | undefined => (one.kind === 'not_estimable' ? one : undefined);
 
-export const estimate = resource<Figure>()('Estimate', {
-  point: [numberOrNull('The best estimate; null: there is none.'), figure('point')],
-  low: [numberOrNull('End of the interval.'), figure('low')],
-  high: [numberOrNull('End of the interval.'), figure('high')],
-  confidence: [numberOrNull('Share of such intervals that hold the true value.'), figure('confidence')],
-  n: [orNull({ type: 'integer' }, 'Number of observations.'), figure('n')],
-  effective_n: [numberOrNull('Effective sample size: independent, evenly drawn runs with the same information.'), figure('effectiveN')],
+export const estimate = api.resource<Figure>()('Estimate', {
+  point: [api.numberOrNull('The best estimate; null: there is none.'), figure('point')],
+  low: [api.numberOrNull('End of the interval.'), figure('low')],
+  high: [api.numberOrNull('End of the interval.'), figure('high')],
+  confidence: [api.numberOrNull('Share of such intervals that hold the true value.'), figure('confidence')],
+  n: [api.orNull({ type: 'integer' }, 'Number of observations.'), figure('n')],
+  effective_n: [api.numberOrNull('Effective sample size: independent, evenly drawn runs with the same information.'), figure('effectiveN')],
   not_estimable: [reasonOrNull, reasonOf],
 });

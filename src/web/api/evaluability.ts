@@ -1,7 +1,7 @@
 /** The route of evaluability: what evaluators could score since the start, and spans without a recognised agent. */
 import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { count, many, object, resource, schemasOf, text, textOrNull } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { isLack, lackTexts, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
@@ -23,33 +23,33 @@ function neededOf({ labels }: EvaluabilityPoint): { readonly missing?: string; r
   return { missing: lackTexts[need], todo: missingDataOf(need, dialect === undefined ? [] : [dialect]) };
 }
 
-const evaluabilityRow = resource<EvaluabilityPoint>()('EvaluabilityRow', {
-  agent: [text, label(wire.agentName)],
-  dialect: [text, label('tracejury.dialect')],
-  name: [text, label(wire.evaluationName)],
-  outcome: [text, label('tracejury.outcome')],
-  reason: [textOrNull(), ({ labels }) => labels['tracejury.reason'] || null],
-  need: [textOrNull(), ({ labels }) => labels['tracejury.need'] || null],
-  missing: [textOrNull('What is missing, in words. Null: nothing.'), (point) => neededOf(point).missing],
+const evaluabilityRow = api.resource<EvaluabilityPoint>()('EvaluabilityRow', {
+  agent: [api.text, label(wire.agentName)],
+  dialect: [api.text, label('tracejury.dialect')],
+  name: [api.text, label(wire.evaluationName)],
+  outcome: [api.text, label('tracejury.outcome')],
+  reason: [api.textOrNull(), ({ labels }) => labels['tracejury.reason'] || null],
+  need: [api.textOrNull(), ({ labels }) => labels['tracejury.need'] || null],
+  missing: [api.textOrNull('The missing part, in words. Null when nothing is missing.'), (point) => neededOf(point).missing],
   todo: [
-    textOrNull('The setting that supplies it: of the SDK of the dialect, or of this service. Null: no setting is known.'),
+    api.textOrNull('The setting that supplies it: of the SDK of the dialect, or of this service. Null when no setting is known.'),
     (point) => neededOf(point).todo,
   ],
-  count,
+  count: api.count,
 });
 
-const unrecognisedService = resource<UnrecognisedNotice>()('UnrecognisedService', {
-  service: text,
-  scope: text,
-  spans: { ...count, description: 'Number of read spans.' },
-  names: many(text, 'Some names of spans.'),
-  keys: many(text, 'Some keys of attributes.'),
-  dialects: many(text),
-  missing: text,
-  todo: text,
+const unrecognisedService = api.resource<UnrecognisedNotice>()('UnrecognisedService', {
+  service: api.text,
+  scope: api.text,
+  spans: { ...api.count, description: 'Number of read spans.' },
+  names: api.many(api.text, 'Some names of spans.'),
+  keys: api.many(api.text, 'Some keys of attributes.'),
+  dialects: api.many(api.text),
+  missing: api.text,
+  todo: api.text,
 });
 
-export const evaluabilitySchemas = schemasOf(unrecognisedService, evaluabilityRow);
+export const evaluabilitySchemas = api.schemasOf(unrecognisedService, evaluabilityRow);
 
 /** A row for each label set of the evaluability counter. */
 export function evaluabilityRows(families: readonly MetricFamily[]): readonly JsonObject[] {
@@ -64,9 +64,9 @@ export const evaluabilityRoutes: readonly Route[] = [
     summary: 'Outcomes of each evaluator since the start of the service, by agent and dialect, with the missing data.',
     path_parameters: {},
     query_parameters: {},
-    answer: object({
-      evaluability: many(evaluabilityRow.schema),
-      unrecognised: many(
+    answer: api.object({
+      evaluability: api.many(evaluabilityRow.schema),
+      unrecognised: api.many(
         unrecognisedService.schema,
         'Services and scopes whose spans hold no agent, model call or tool call for eight seconds or longer.',
       ),

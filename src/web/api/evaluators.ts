@@ -1,5 +1,5 @@
 /** The route of evaluators: what is on, and the verdicts of a period. */
-import { count, flag, many, number, object, optional, resource, share, text } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { SummaryRow } from '../../model/store/store.ts';
 import { verdictWords, type VerdictWord } from '../../model/verdict.ts';
 import { proportion } from '../../statistics/proportion.ts';
@@ -19,27 +19,27 @@ interface Figures {
 /** Members of the entry are missing when the configuration no longer has it. */
 type EvaluatorRow = Figures & Partial<EvaluatorInForce> & Pick<EvaluatorInForce, 'name'>;
 
-export const evaluator = resource<EvaluatorRow>()('Evaluator', {
-  name: text,
+export const evaluator = api.resource<EvaluatorRow>()('Evaluator', {
+  name: api.text,
   on: [
-    { ...flag, description: 'False: it has verdicts in the period, but the configuration does not have it.' },
+    { ...api.flag, description: 'False when it has verdicts in the period but is not in the configuration.' },
     (row) => row.evaluator !== undefined,
   ],
-  evaluator: optional(text, 'Null: not in the configuration; the same holds for the members up to `conditional`.'),
-  kind: optional({ enum: ['rule', 'judge', 'http'] }),
-  version: optional(count),
-  summary: optional(text, 'The check, in one sentence.'),
-  threshold: optional(number, 'The lowest score that passes. Null: a metric without pass or fail.'),
-  target: optional({ enum: ['run', 'session'] }),
-  judges: [many(text), ({ judges }) => judges ?? []],
-  sample_rate: optional(share, 'Share of runs that it is to score; 1 for rules.'),
-  conditional: [optional(flag, 'True: its entry has `when`, which chooses runs.'), ({ isConditional }) => isConditional],
+  evaluator: api.optional(api.text, 'Null when it is not in the configuration, as are all members up to `conditional`.'),
+  kind: api.optional({ enum: ['rule', 'judge', 'http'] }),
+  version: api.optional(api.count),
+  summary: api.optional(api.text, 'The check, in one sentence.'),
+  threshold: api.optional(api.number, 'The lowest score that passes. Null for a metric without pass or fail.'),
+  target: api.optional({ enum: ['run', 'session'] }),
+  judges: [api.many(api.text), ({ judges }) => judges ?? []],
+  sample_rate: api.optional(api.share, 'Share of runs that it is to score; 1 for rules.'),
+  conditional: [api.optional(api.flag, 'True when its entry has `when`, which chooses runs.'), ({ isConditional }) => isConditional],
   verdicts: {
-    ...object(Object.fromEntries(verdictWords.map((word) => [word, count]))),
+    ...api.object(Object.fromEntries(verdictWords.map((word) => [word, api.count]))),
     description: 'Runs of the period by verdict.',
   },
-  mean_score: optional(number, 'Null: nothing was scored, or verdicts are a sample, see `/rates`.'),
-  pass_rate: optional(estimate, 'Of the scored runs. Null: verdicts are a sample, see `/rates`.'),
+  mean_score: api.optional(api.number, 'Null when nothing was scored, or when verdicts are a sample, see `/rates`.'),
+  pass_rate: api.optional(estimate, 'Pass rate of the scored runs. Null when verdicts are a sample, see `/rates`.'),
 });
 
 export const evaluatorRoutes: readonly Route[] = [
@@ -71,7 +71,7 @@ export const evaluatorRoutes: readonly Route[] = [
   },
 ];
 
-/** Verdicts of a sample say nothing of all runs by their plain mean. An evaluator that is not in force may have drawn one. */
+/** The plain mean of a sample does not estimate all runs. An evaluator that is not in force may have drawn a sample. */
 function figuresOf(rows: readonly SummaryRow[], entry?: Pick<EvaluatorInForce, 'kind' | 'sampleRate'>): Figures {
   const isOfAll = entry?.kind === 'rule' || entry?.sampleRate === 1;
   const of = (verdict: VerdictWord): readonly SummaryRow[] => rows.filter((row) => row.verdict === verdict);

@@ -4,7 +4,7 @@ import { experimentInHistory } from '../../analytics/experiment-json.ts';
 import { experimentSummary } from '../../analytics/experiment-summary.ts';
 import type { AgentFacts, ExperimentResult } from '../../model/experiment.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { count, many, object, textOrNull } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { StoredExperiment } from '../../model/store/experiment-store.ts';
 import { analysedMax, wholeResults } from './experiment-results.ts';
 import { type ApiDeps, named, type Parameters, type Route, tenantOf, textParameter } from './route.ts';
@@ -27,9 +27,14 @@ export const experimentHistoryRoutes: readonly Route[] = [
       tenant: { ...textParameter, description: 'Tenant of the experiments; all when left out.' },
       limit: { type: 'integer', minimum: 1, maximum: experimentsMax, default: experimentsDefault, description: 'Experiments to read.' },
     },
-    answer: object({
-      agents: many(object({ agent: textOrNull('Null: the runs name no agent.'), experiments: many(experimentInHistory.schema) })),
-      left_out: { ...count, description: `Experiments that are left out, because together they have more than ${analysedMax} results.` },
+    answer: api.object({
+      agents: api.many(
+        api.object({ agent: api.textOrNull('Null when the runs name no agent.'), experiments: api.many(experimentInHistory.schema) }),
+      ),
+      left_out: {
+        ...api.count,
+        description: `Experiments that are left out, because together they have more than ${analysedMax} results.`,
+      },
       next: { type: 'null' },
     }),
     handle: history,

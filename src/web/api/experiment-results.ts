@@ -1,9 +1,9 @@
 /** All results of one experiment, for answers with its rates. */
 import type { ExperimentResult } from '../../model/experiment.ts';
-import { type ExperimentStore, resultsPageMax, type StoredExperiment } from '../../model/store/experiment-store.ts';
+import { allResults, type ExperimentStore, type StoredExperiment } from '../../model/store/experiment-store.ts';
 import { Refusal } from './route.ts';
 
-/** Of one experiment whose rates an answer has: the results are read into memory. */
+/** Most results of an experiment whose rates are in an answer: they are read into memory. */
 export const analysedMax = 50_000;
 
 /** Throws a Refusal for more than `analysedMax`. */
@@ -17,12 +17,5 @@ export async function wholeResults(
       message: `The experiment ${name} has ${results} results; this answer takes at most ${analysedMax}.`,
       todo: 'Use tracejury experiment show or compare on the machine of the store.',
     });
-  const found: ExperimentResult[] = [];
-  let after: number | undefined;
-  do {
-    const page = await experiments.results({ tenant: of, id: name }, { limit: resultsPageMax, ...(after === undefined ? {} : { after }) });
-    found.push(...page.results);
-    after = page.next;
-  } while (after !== undefined);
-  return found;
+  return await allResults(experiments, { tenant: of, id: name });
 }

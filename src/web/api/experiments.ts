@@ -6,7 +6,7 @@ import { experimentInHistory, experimentWithSummary, resultResource, storedExper
 import { experimentSummary } from '../../analytics/experiment-summary.ts';
 import { experimentIdPattern, resultStatuses } from '../../model/experiment.ts';
 import { tenant as tenantNamed } from '../../model/ids.ts';
-import { count, flag, object, schemasOf } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import {
   deletedExperimentsMax,
   type ExperimentStore,
@@ -29,18 +29,19 @@ import {
   textParameter,
   timeAt,
 } from './route.ts';
+import { present } from '../../model/present.ts';
 
 const id = { type: 'string', pattern: experimentIdPattern, description: 'Id of the experiment.' } as const;
 const tenant = { ...textParameter, description: 'Tenant of the experiment; empty when left out.' } as const;
 const reference = {
   ...textParameter,
   minLength: 1,
-  description: 'Id of an experiment, or a name, which stands for the newest one.',
+  description: 'Id of an experiment, or a name, which means the newest one of that name.',
 } as const;
 const missing = { message: 'The store has no such experiment.', todo: 'GET /api/v1/experiments lists the experiments.' };
 const refusals = { 422: `An experiment has more than ${analysedMax} results.` } as const;
 
-export const experimentSchemas = schemasOf(storedExperiment, experimentWithSummary, resultResource, experimentInHistory, comparison);
+export const experimentSchemas = api.schemasOf(storedExperiment, experimentWithSummary, resultResource, experimentInHistory, comparison);
 
 export const experimentRoutes: readonly Route[] = [
   {
@@ -122,22 +123,18 @@ export const experimentRoutes: readonly Route[] = [
     async handle({ store: { experiments } }, query) {
       if ((await experiments.experiment(keyOf(query))) === undefined) return undefined;
       const status = resultStatuses.find((one) => one === query['status']);
-      const page = await experiments.results(keyOf(query), {
-        ...pageOf(query),
-        ...(status === undefined ? {} : { status }),
-        ...named(query, 'example', 'exampleId'),
-      });
+      const page = await experiments.results(keyOf(query), present({ ...pageOf(query), status, ...named(query, 'example', 'exampleId') }));
       return { results: page.results.map(resultResource.write), next: nextOf(page.next) };
     },
   },
   {
     method: 'delete',
     path: '/experiments/{id}',
-    summary: 'Deletes an experiment with its results. A missing experiment is no error, so the request may be repeated.',
+    summary: 'Deletes an experiment with its results. A missing experiment is not an error, so the request may be repeated.',
     may: 'annotate',
     path_parameters: { id },
     query_parameters: { tenant },
-    answer: object({ deleted: { ...flag, description: 'False: there was no such experiment.' } }),
+    answer: api.object({ deleted: { ...api.flag, description: 'False when there was no such experiment.' } }),
     handle: async ({ store }, query) => ({ deleted: await store.experiments.delete(keyOf(query)) }),
   },
   {
@@ -152,7 +149,7 @@ export const experimentRoutes: readonly Route[] = [
       dataset: { ...textParameter, minLength: 1, description: 'Experiments on a dataset, or file, of this name.' },
       before: { ...textParameter, description: 'Experiments whose last result is older than this time.' },
     },
-    answer: object({ deleted: count }),
+    answer: api.object({ deleted: api.count }),
     async handle({ store }, query) {
       const before = timeAt(query, 'before');
       if (query['name'] === undefined && query['dataset'] === undefined && before === undefined)

@@ -1,32 +1,18 @@
 /** The routes of exporters: waiting scores and dead letters. */
 import type { EntryStatus, ReportedFailure, ScoresStatus, SpansStatus } from '../../model/exporter-status.ts';
 import type { JsonObject } from '../../model/json.ts';
-import {
-  count,
-  countOrNull,
-  flag,
-  number,
-  object,
-  ofMs,
-  optional,
-  orNull,
-  resource,
-  schemasOf,
-  text,
-  textOrNull,
-  time,
-} from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { type ExportCount, type ExportRow, exportStates } from '../../model/store/export-store.ts';
 import { type ApiDeps, list, named, nextOf, pages, type Route, runPageOf, textParameter } from './route.ts';
 
-const failure = resource<ReportedFailure>()('ExportFailure', {
-  at: [time, ({ atMs }) => ofMs(atMs)],
-  error: { ...text, description: 'A status with its subject, or a code.' },
+const failure = api.resource<ReportedFailure>()('ExportFailure', {
+  at: [api.time, ({ atMs }) => api.ofMs(atMs)],
+  error: { ...api.text, description: 'A status with its subject, or a code.' },
   reason: {
-    ...text,
+    ...api.text,
     description: '`tracejury_reason` of `tracejury_exporter_failures_total`; for metrics, of `tracejury_metrics_pushes_total`.',
   },
-  todo: { ...text, description: 'Advice; empty when there is none.' },
+  todo: { ...api.text, description: 'Advice; empty when there is none.' },
 });
 
 /** An entry of `export` with its rows in the store, or rows without an entry. */
@@ -43,7 +29,7 @@ function queueOf({ entry }: ExporterRow): ScoresStatus | SpansStatus | undefined
   return entry === undefined || entry.status.sends === 'metrics' ? undefined : entry.status;
 }
 
-/** Of rows without an entry all wait. */
+/** All rows without an entry wait. */
 const strangers = ({ entry, rows }: ExporterRow, waiting: (rows: ExportCount) => number): number | undefined =>
   entry === undefined && rows !== undefined ? waiting(rows) : undefined;
 
@@ -57,9 +43,12 @@ function oldestMs(row: ExporterRow): number | undefined {
   return atMs === Infinity ? undefined : atMs;
 }
 
-export const exporterResource = resource<ExporterRow>()('Exporter', {
-  name: { ...text, description: 'Of the entry of `export`. An entry of the kind `forward` has two rows.' },
-  kind: [textOrNull('`to` of the entry. Null: it is not in the configuration and only has rows in the store.'), ({ entry }) => entry?.kind],
+export const exporterResource = api.resource<ExporterRow>()('Exporter', {
+  name: { ...api.text, description: 'Name of the entry of `export`. An entry of the kind `forward` has two rows.' },
+  kind: [
+    api.textOrNull('`to` of the entry. Null when it is not in the configuration and only has rows in the store.'),
+    ({ entry }) => entry?.kind,
+  ],
   sends: {
     enum: ['scores', 'spans', 'metrics'],
     description:
@@ -67,8 +56,8 @@ export const exporterResource = resource<ExporterRow>()('Exporter', {
   },
   configured: [
     {
-      ...flag,
-      description: 'False: it is not in the configuration. The service does not send its scores; it still forwards its spans.',
+      ...api.flag,
+      description: 'False when it is not in the configuration. The service does not send its scores; it still forwards its spans.',
     },
     ({ entry }) => entry?.isConfigured ?? false,
   ],
@@ -76,48 +65,50 @@ export const exporterResource = resource<ExporterRow>()('Exporter', {
     {
       enum: ['closed', 'half_open', 'open', null],
       description:
-        'Open: the exporter sends nothing for a while. Half open: it tries one item. Null: not configured, or metrics, which have no circuit breaker.',
+        '`open`: the exporter sends nothing for a while. `half_open`: it tries one item. Null for entries that are not configured, and for metrics, which have no circuit breaker.',
     },
     (row) => queueOf(row)?.circuit,
   ],
-  retry_at: [orNull(time, 'Time of the next attempt while the circuit is open.'), (row) => ofMs(queueOf(row)?.retryAtMs)],
+  retry_at: [api.orNull(api.time, 'Time of the next attempt while the circuit is open.'), (row) => api.ofMs(queueOf(row)?.retryAtMs)],
   fault: [
-    textOrNull('Error of the last attempt: a status with its subject, or a code. Null: the last attempt succeeded, or there was none.'),
+    api.textOrNull(
+      'Error of the last attempt: a status with its subject, or a code. Null when the last attempt succeeded, or there was none.',
+    ),
     ({ entry }) => entry?.status.fault,
   ],
   to_send: [
-    countOrNull(
-      'Queue length. Scores: all in memory and in the store, as `tracejury_exporter_queue`. Spans: requests with spans to forward, as `tracejury_forward_waiting`. Null: metrics, which do not wait.',
+    api.countOrNull(
+      'Queue length. Scores: all in memory and in the store, as `tracejury_exporter_queue`. Spans: requests with spans to forward, as `tracejury_forward_waiting`. Null for metrics, which do not wait.',
     ),
     (row) => queueOf(row)?.toSend ?? strangers(row, ({ waiting }) => waiting),
   ],
   not_stored: [
-    countOrNull('Scores of `to_send` in memory only: their run is not written yet. Null: not scores.'),
+    api.countOrNull('Scores of `to_send` in memory only: their run is not written yet. Null for other kinds.'),
     (row) => ofScores(row, row.entry?.status.sends === 'scores' ? row.entry.status.notStored : 0),
   ],
-  sending: [countOrNull('Items of `to_send` in flight. Null: metrics.'), (row) => queueOf(row)?.sending ?? strangers(row, () => 0)],
+  sending: [api.countOrNull('Items of `to_send` in flight. Null for metrics.'), (row) => queueOf(row)?.sending ?? strangers(row, () => 0)],
   waiting: [
-    countOrNull('Waiting rows of the store, perhaps with rows sent in the last second. Null: not scores.'),
+    api.countOrNull('Waiting rows of the store, perhaps with rows sent in the last second. Null for other kinds.'),
     (row) => ofScores(row, row.rows?.waiting),
   ],
   dead: [
-    countOrNull('Dead letters in the store. `to_send` does not count them. Null: not scores.'),
+    api.countOrNull('Dead letters in the store. `to_send` does not count them. Null for other kinds.'),
     (row) => ofScores(row, row.rows?.dead),
   ],
   oldest_at: [
-    orNull(time, 'Time at which the oldest item of `to_send` was scored, or came. Null: nothing waits.'),
-    (row) => ofMs(oldestMs(row)),
+    api.orNull(api.time, 'Time at which the oldest item of `to_send` was scored, or arrived. Null when nothing waits.'),
+    (row) => api.ofMs(oldestMs(row)),
   ],
   oldest_age_seconds: [
-    { ...orNull(number), minimum: 0, description: 'Age of that item. Spans always wait for their verdicts, up to `hold`.' },
+    { ...api.orNull(api.number), minimum: 0, description: 'Age of that item. Spans always wait for their verdicts, up to `hold`.' },
     (row) => secondsSince(row.nowMs, oldestMs(row)),
   ],
   sent_at: [
-    orNull(time, 'Time at which the backend last accepted an item. Null: not since the start of the service.'),
-    ({ entry }) => ofMs(entry?.status.sentAtMs),
+    api.orNull(api.time, 'Time at which the backend last accepted an item. Null when it has not since the start of the service.'),
+    ({ entry }) => api.ofMs(entry?.status.sentAtMs),
   ],
   last_failure: [
-    optional(failure, 'The last failed attempt since the start of the service, also after later successes.'),
+    api.optional(failure, 'The last failed attempt since the start of the service, also after later successes.'),
     ({ entry }) => entry?.status.lastFailure,
   ],
 });
@@ -126,25 +117,25 @@ function secondsSince(nowMs: number, atMs: number | undefined): number | undefin
   return atMs === undefined ? undefined : Math.max(0, nowMs - atMs) / 1_000;
 }
 
-const storedExport = resource<ExportRow>()('Export', {
-  id: count,
-  exporter: text,
-  trace_id: text,
-  span_id: text,
-  tenant: text,
-  part: { ...text, description: '`rules`, or the name of a judge evaluator.' },
-  revision: count,
+const storedExport = api.resource<ExportRow>()('Export', {
+  id: api.count,
+  exporter: api.text,
+  trace_id: api.text,
+  span_id: api.text,
+  tenant: api.text,
+  part: { ...api.text, description: '`rules`, or the name of a judge evaluator.' },
+  revision: api.count,
   state: { enum: exportStates },
-  attempts: { ...count, description: 'Failed attempts, without those while the backend was down.' },
-  scored_at: [time, ({ offeredAt }) => offeredAt],
+  attempts: { ...api.count, description: 'Failed attempts, without those while the backend was down.' },
+  scored_at: [api.time, ({ offeredAt }) => offeredAt],
   not_before: [
-    orNull(time, 'Time of the next attempt; null: as soon as possible.'),
+    api.orNull(api.time, 'Time of the next attempt; null: as soon as possible.'),
     ({ dueAt, state }) => (dueAt === 0 || state === 'dead' ? null : dueAt),
   ],
-  reason: textOrNull('Why it is a dead letter.'),
+  reason: api.textOrNull('Why it is a dead letter.'),
 });
 
-export const exportSchemas = schemasOf(exporterResource, failure, storedExport);
+export const exportSchemas = api.schemasOf(exporterResource, failure, storedExport);
 
 const exporter = { ...textParameter, description: 'Name of an entry of `export`.' } as const;
 /** Dead letters of one request: at most a second of work. */
@@ -155,7 +146,7 @@ export const exportRoutes: readonly Route[] = [
     method: 'get',
     path: '/exporters',
     summary:
-      'The queue and the backend status of each entry of `export`, also of entries that are no longer in the configuration. An entry that forwards spans has two rows: one of spans, one of late scores. Pushed metrics have one.',
+      'The queue and the backend status of each entry of `export`, also of entries that the configuration no longer has. An entry that forwards spans has two rows: one of spans, one of late scores. Pushed metrics have one.',
     path_parameters: {},
     query_parameters: {},
     answer: list('exporters', exporterResource),
@@ -189,7 +180,7 @@ export const exportRoutes: readonly Route[] = [
     summary: `Sends dead letters again: all, those of one exporter, or a single one. It takes the oldest ${retriedMax}; after an answer with as many, send another request.`,
     path_parameters: {},
     query_parameters: { exporter, id: { type: 'integer', minimum: 1, description: '`id` of a dead letter.' } },
-    answer: object({ retried: { ...count, description: 'Dead letters that wait again.' } }),
+    answer: api.object({ retried: { ...api.count, description: 'Dead letters that wait again.' } }),
     async handle({ store, clock, exporters }, query) {
       const { id } = query;
       const retried = await store.exports.retry({
@@ -204,7 +195,7 @@ export const exportRoutes: readonly Route[] = [
   },
 ];
 
-/** By name. */
+/** Ordered by name. */
 export async function exporterRows({
   store,
   clock,

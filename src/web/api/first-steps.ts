@@ -1,19 +1,19 @@
 /** The routes of the first steps: where spans go, and a demonstration. */
-import { count, flag, object, textOrNull } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { Refusal, type Route } from './route.ts';
 
 export const firstStepRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/addresses',
-    summary: 'Where the service accepts spans. An address of all interfaces has the host name of the request.',
+    summary: 'The addresses where the service accepts spans. An address of all interfaces has the host name of the request.',
     path_parameters: {},
     query_parameters: {},
     isOfTenants: true,
-    answer: object({
-      otlp_http: textOrNull('For `OTEL_EXPORTER_OTLP_ENDPOINT`. Null: the receivers do not listen yet.'),
-      otlp_grpc: textOrNull('`host:port`, over TLS with `https://` in front.'),
-      token_needed: { ...flag, description: 'True: a request with spans needs a token that may `ingest`.' },
+    answer: api.object({
+      otlp_http: api.textOrNull('Value for `OTEL_EXPORTER_OTLP_ENDPOINT`. Null until the receivers listen.'),
+      otlp_grpc: api.textOrNull('`host:port`, over TLS with `https://` in front.'),
+      token_needed: { ...api.flag, description: 'True when a request with spans needs a token that may `ingest`.' },
     }),
     handle: async ({ isIngestTokenNeeded }, _query, _body, { otlp }) => ({
       otlp_http: otlp?.http ?? null,
@@ -29,9 +29,9 @@ export const firstStepRoutes: readonly Route[] = [
     path_parameters: {},
     query_parameters: {},
     refusals: { 409: 'The demonstration is being loaded.', 503: 'The service accepts no spans now.' },
-    answer: object({
-      spans: count,
-      runs: { ...count, description: 'Runs of agents, without those of their sub-agents.' },
+    answer: api.object({
+      spans: api.count,
+      runs: { ...api.count, description: 'Runs of agents, without those of their sub-agents.' },
     }),
     async handle({ loadDemo }) {
       const loaded = await loadDemo();

@@ -1,7 +1,7 @@
 /** Requests to judges since the start of the service, read from its metrics. */
 import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { count, countOrNull, numberOrNull, resource, text } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { MetricFamily, MetricPoint } from '../../telemetry/registry.ts';
 
 const circuits = ['closed', 'half_open', 'open'] as const;
@@ -24,30 +24,36 @@ const sumOrNull =
   ({ points }: JudgeMetrics): number | null =>
     points(metric).length === 0 ? null : sumOf(points(metric, outcome));
 
-export const judgeTraffic = resource<JudgeMetrics>()('JudgeTraffic', {
-  judge: { ...text, description: 'Name of a judge, of a queue of judges, or `http:NAME` for calls of an evaluator over HTTP.' },
-  answered: [{ ...count, description: 'Requests with an answer.' }, sum('tracejury.judge.requests', 'answered')],
-  failed: [count, sum('tracejury.judge.requests', 'failed')],
-  retried: [count, sum('tracejury.judge.requests', 'retried')],
-  cached: [countOrNull('Questions that the cache answered. Null: the judge has no cache.'), sumOrNull('tracejury.judge.answers', 'cached')],
-  not_cached: [countOrNull('Questions that the judge had to answer.'), sumOrNull('tracejury.judge.answers', 'asked')],
+export const judgeTraffic = api.resource<JudgeMetrics>()('JudgeTraffic', {
+  judge: { ...api.text, description: 'Name of a judge, of a queue of judges, or `http:NAME` for calls of an evaluator over HTTP.' },
+  answered: [{ ...api.count, description: 'Requests with an answer.' }, sum('tracejury.judge.requests', 'answered')],
+  failed: [api.count, sum('tracejury.judge.requests', 'failed')],
+  retried: [api.count, sum('tracejury.judge.requests', 'retried')],
+  cached: [
+    api.countOrNull('Questions that the cache answered. Null when the judge has no cache.'),
+    sumOrNull('tracejury.judge.answers', 'cached'),
+  ],
+  not_cached: [api.countOrNull('Questions that the judge had to answer.'), sumOrNull('tracejury.judge.answers', 'asked')],
   waiting: [
-    { ...count, description: 'Pairs of run and evaluator that wait in the store or are in progress.' },
+    { ...api.count, description: 'Pairs of run and evaluator that wait in the store or are in progress.' },
     sum('tracejury.judge.jobs.waiting'),
   ],
   oldest_seconds: [
-    numberOrNull('Age of the oldest such pair. Null: not known.'),
+    api.numberOrNull('Age of the oldest such pair. Null when not known.'),
     ({ points }) => points('tracejury.judge.jobs.age').reduce<number | null>((most, { value }) => Math.max(most ?? value, value), null),
   ],
   circuit: [
     {
       enum: [...circuits, null],
-      description: '`open`: the service asks nothing, because the judge failed too often. Null: no circuit breaker is known.',
+      description: '`open`: the service asks nothing, because the judge failed too often. Null when no circuit breaker is known.',
     },
     ({ points }) => circuits[points('tracejury.judge.circuit')[0]?.value ?? -1],
   ],
-  tokens: [{ ...count, description: 'Input and output tokens.' }, sum('tracejury.evaluation.tokens')],
-  cost_usd: [numberOrNull('In US dollars. Null: the judge has no price, or nothing was asked.'), sumOrNull('tracejury.evaluation.cost')],
+  tokens: [{ ...api.count, description: 'Input and output tokens.' }, sum('tracejury.evaluation.tokens')],
+  cost_usd: [
+    api.numberOrNull('Cost in US dollars. Null when the judge has no price, or nothing was asked.'),
+    sumOrNull('tracejury.evaluation.cost'),
+  ],
 });
 
 /** A row for each judge with requests, a queue or a circuit, by name. */
@@ -74,18 +80,18 @@ interface Latency {
   readonly seconds: number;
 }
 
-export const judgeLatency = resource<Latency>()('JudgeLatency', {
-  name: { ...text, description: 'Of an evaluator.' },
-  verdicts: { ...count, description: 'Verdicts behind the figures.' },
+export const judgeLatency = api.resource<Latency>()('JudgeLatency', {
+  name: { ...api.text, description: 'Name of an evaluator.' },
+  verdicts: { ...api.count, description: 'Verdicts behind the figures.' },
   mean_seconds: [
-    numberOrNull('From the choice of the run to its verdict, with the time in the queue.'),
+    api.numberOrNull('From the choice of the run to its verdict, with the time in the queue.'),
     ({ verdicts, seconds }) => (verdicts === 0 ? null : seconds / verdicts),
   ],
   p50_seconds: [
-    numberOrNull('Read from the buckets of a histogram; the last edge stands for longer times.'),
+    api.numberOrNull('Read from the buckets of a histogram; longer times count as the last edge.'),
     (latency) => quantileOfBuckets(latency, 0.5),
   ],
-  p95_seconds: [numberOrNull('The same.'), (latency) => quantileOfBuckets(latency, 0.95)],
+  p95_seconds: [api.numberOrNull('The same.'), (latency) => quantileOfBuckets(latency, 0.95)],
 });
 
 /** A row for each evaluator with a judge or an endpoint that has reached verdicts, by name. */
@@ -107,7 +113,7 @@ export function judgeLatencyRows(families: readonly MetricFamily[]): readonly (J
     });
 }
 
-/** Linear within a bucket. The last edge stands for values beyond it. `null` without a value. */
+/** Linear within a bucket. Values beyond the last edge count as the edge. `null` without a value. */
 function quantileOfBuckets({ edges, counts, verdicts }: Latency, share: number): number | null {
   if (verdicts === 0) return null;
   let left = share * verdicts;

@@ -1,9 +1,10 @@
 /** The live list of runs: a stream of rows as the store writes them. */
 import type { EventSource, StreamEvent } from '../event-streams.ts';
-import { count, object } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { ApiDeps, Parameters, Route } from './route.ts';
 import { run, runRowJson } from './run-json.ts';
 import { runFilters, searchableFilter } from './run-list.ts';
+import { present } from '../../model/present.ts';
 
 /** Rows of one reading; the last ones of more. */
 const rowsMax = 100;
@@ -12,10 +13,10 @@ export const liveRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/live',
-    summary: `Runs as the service stores them, as server-sent events: \`run\` with a row of \`/runs\`, also when a run gets a verdict or a revision. At most ${rowsMax} rows come at once; \`lag\` says how many others were left out.`,
+    summary: `Runs as the service stores them, as server-sent events: \`run\` with a row of \`/runs\`, also when a run gets a verdict or a revision. At most ${rowsMax} rows come at once; \`lag\` has the number of others that were left out.`,
     path_parameters: {},
     query_parameters: runFilters,
-    answer: { anyOf: [run.schema, object({ left_out: count })] },
+    answer: { anyOf: [run.schema, api.object({ left_out: api.count })] },
     file: { type: 'text/event-stream', ending: 'txt' },
     handle: async () => undefined,
     events: (parts, query, lastId) => recentRuns(parts, query, lastId),
@@ -28,11 +29,7 @@ function recentRuns(parts: Pick<ApiDeps, 'store' | 'searches'>, query: Parameter
   let after = /^\d{1,15}$/.test(lastId ?? '') ? Number(lastId) : undefined;
   return {
     async next() {
-      const { runs, position, leftOut } = await parts.store.recent({
-        ...filter,
-        limit: rowsMax,
-        ...(after === undefined ? {} : { after }),
-      });
+      const { runs, position, leftOut } = await parts.store.recent(present({ ...filter, limit: rowsMax, after }));
       after = position;
       const rows = runs.map((row): StreamEvent => ({ event: 'run', data: runRowJson(row) }));
       // The position stands with the last event, so a client that has had a part of the rows gets them all again.

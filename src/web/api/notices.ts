@@ -1,7 +1,7 @@
 /** The route of notices: what is wrong with the service itself, each with the way out. */
 import { isLack, lackTexts, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
-import { many, object, resource, schemasOf, text } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { MetricValue, ReplicaStatus, ServiceMetrics } from '../../model/service-status.ts';
 import { clockSkewMaxMs, replicaName } from '../../model/store/replica-store.ts';
 import { timeText } from '../../model/timestamp.ts';
@@ -18,7 +18,7 @@ interface Notice {
   readonly link: string;
 }
 
-/** Of one answer; the most severe ones come first. */
+/** Most notices of one answer; the most severe ones come first. */
 export const noticesMax = 100;
 /** As the alert TracejuryExporterBehind has it. */
 const behindSeconds = 600;
@@ -27,7 +27,7 @@ const behindItems = 1_000;
 const attemptsMin = 10;
 const runbook = 'docs/guides/runbook.md';
 
-/** Counters whose growth in the last hour the notices tell. */
+/** Counters whose growth in the last hour the notices report. */
 export const watchedCounters: ReadonlySet<string> = new Set([
   'tracejury.stress.shed',
   'tracejury.stress.refused',
@@ -35,30 +35,30 @@ export const watchedCounters: ReadonlySet<string> = new Set([
   'tracejury.exporter.items',
 ]);
 
-const noticeResource = resource<Notice>()('Notice', {
-  code: { ...text, description: 'A word for programs, such as `exporter_down`.' },
+const noticeResource = api.resource<Notice>()('Notice', {
+  code: { ...api.text, description: 'A word for programs, such as `exporter_down`.' },
   severity: {
     enum: severities,
     description: '`error`: data is lost or held up. `warning`: figures lack something. `info`: it may be meant so.',
   },
-  message: text,
-  todo: { ...text, description: 'The way out.' },
+  message: api.text,
+  todo: { ...api.text, description: 'The remedy.' },
   link: {
-    ...text,
+    ...api.text,
     description: 'A page of the console, which begins with `/`, or a section of the documentation, which begins with `docs/`.',
   },
 });
 
-export const noticeSchemas = schemasOf(noticeResource);
+export const noticeSchemas = api.schemasOf(noticeResource);
 
 export const noticeRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/notices',
-    summary: `What is wrong with the service itself, the most severe first. Empty: nothing is. At most ${noticesMax} notices.`,
+    summary: `Faults of the service itself, the most severe first. Empty when there are none. At most ${noticesMax} notices.`,
     path_parameters: {},
     query_parameters: {},
-    answer: object({ notices: many(noticeResource.schema), next: { type: 'null' } }),
+    answer: api.object({ notices: api.many(noticeResource.schema), next: { type: 'null' } }),
     async handle(deps) {
       const metrics = deps.status.metrics();
       const notices = [
@@ -100,7 +100,7 @@ function diskNotices({ status }: ApiDeps): readonly Notice[] {
 function replicaNotices(replicas: readonly ReplicaStatus[]): readonly Notice[] {
   const configurations = new Set(replicas.filter(({ isAlive }) => isAlive).map(({ configuration }) => configuration));
   const silent = replicas.filter(({ isAlive }) => !isAlive).map(replicaName);
-  // What answers is alive: then the store takes no writes, and nobody's sign of life is a recent one.
+  // The process that answers is alive: then the store takes no writes, and no sign of life is recent.
   const isStuck = replicas.some(({ isOwn, isAlive }) => isOwn && !isAlive);
   const skewed = replicas.filter(({ isAlive, skew = 0 }) => isAlive && Math.abs(skew) > clockSkewMaxMs * 1_000);
   return [
@@ -122,7 +122,7 @@ function replicaNotices(replicas: readonly ReplicaStatus[]): readonly Notice[] {
             code: 'clocks_differ',
             severity: 'warning',
             message: `The clock of ${counted(skewed.length, 'replica')} differs from that of the database by more than ${clockSkewMaxMs / 1_000} seconds: ${skewed.map(({ skew = 0, ...one }) => `${replicaName(one)} (${skew > 0 ? '+' : ''}${Math.round(skew / 1_000_000)} s)`).join(', ')}. Times of verdicts, days of budgets and conditions of alerts follow it.`,
-            todo: 'Synchronise the clock of the machine, and start the replica again: a process keeps the clock that it began with.',
+            todo: 'Synchronise the clock of the machine, and restart the replica: a process keeps the clock of its start.',
             link: '/settings',
           } as const,
         ]),
@@ -134,8 +134,8 @@ function replicaNotices(replicas: readonly ReplicaStatus[]): readonly Notice[] {
             severity: 'warning',
             ...(isStuck
               ? {
-                  message: 'The store took no sign of life of this replica for 30 seconds, so nobody can tell which replicas run.',
-                  todo: 'See in pg_stat_activity what the statements of tracejury wait for. The log names those that failed.',
+                  message: 'The store took no sign of life of this replica for 30 seconds, so it is unknown which replicas run.',
+                  todo: 'Check in pg_stat_activity what the statements of tracejury wait for. The log names those that failed.',
                 }
               : {
                   message: `${counted(silent.length, 'replica')} gave no sign of life for 30 seconds: ${silent.join(', ')}. Runs that were open there wait in its journal.`,
@@ -184,7 +184,7 @@ function placeText({ key, line }: { readonly key: string; readonly line: number 
   return place === '' ? '' : `${place}: `;
 }
 
-/** What nobody gets back. */
+/** Data that is lost for good. */
 function lostNotices(metrics: ServiceMetrics): readonly Notice[] {
   const runs = sum(metrics.lastHour('tracejury.store.items').filter(isDropped));
   const scores = Map.groupBy(metrics.lastHour('tracejury.exporter.items').filter(isDropped), ({ labels }) => labels['tracejury.exporter']);
@@ -195,8 +195,8 @@ function lostNotices(metrics: ServiceMetrics): readonly Notice[] {
           {
             code: 'runs_dropped',
             severity: 'error',
-            message: `The store could not be written: ${counted(runs, 'scored run')} of the last hour did not get in.`,
-            todo: 'See the log for why the store could not be written: a full disk, rights, or another process that holds the file.',
+            message: `The store could not be written: ${counted(runs, 'scored run')} of the last hour were not stored.`,
+            todo: 'The log has the reason: a full disk, missing rights, or another process that holds the file.',
             link: `${runbook}#tracejurystoredropped`,
           } as const,
         ]),
@@ -204,7 +204,7 @@ function lostNotices(metrics: ServiceMetrics): readonly Notice[] {
       code: 'scores_dropped',
       severity: 'error' as const,
       message: `The exporter ${exporter} dropped ${counted(sum(dropped), 'score')} in the last hour.`,
-      todo: 'Raise store.keep.exports or store.keep.export_rows, and see why the backend takes nothing.',
+      todo: 'Raise store.keep.exports or store.keep.export_rows, and check why the backend takes nothing.',
       link: `${runbook}#tracejuryexporterdropped`,
     })),
   ];
@@ -243,7 +243,7 @@ function exporterNotices(row: JsonObject): readonly Notice[] {
       code: 'exporter_removed',
       severity: 'warning',
       message: `The exporter ${String(name)} is not in the configuration.${held}`,
-      todo: 'Add its entry to `export` again to send them; without it they go with store.keep.exports.',
+      todo: 'Add its entry to `export` again to send them. Otherwise they are deleted after store.keep.exports.',
       link: '/settings',
     });
   if (typeof dead === 'number' && dead > 0)
@@ -283,7 +283,7 @@ function judgeNotices({ budgets, judgeOutages }: ApiDeps, metrics: ServiceMetric
       code: 'budget_spent',
       severity: 'warning' as const,
       message: `${judge === undefined ? `The evaluator ${evaluator ?? ''}` : `The judge ${judge}`} has no budget left for now: ${rounded(used)} of ${rounded(most)} ${limit} are spent.`,
-      todo: `Raise budget.${limit}, or lower sample.rate. A budget begins anew at midnight (UTC).`,
+      todo: `Raise budget.${limit}, or lower sample.rate. A new budget begins at midnight (UTC).`,
       link: '/judges',
     })),
   ];
@@ -319,8 +319,8 @@ function loadNotices(metrics: ServiceMetrics): readonly Notice[] {
       code: 'load_shed',
       severity: level >= 3 ? 'error' : 'warning',
       message: `${now}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`,
-      todo: 'See tracejury_stress_strain_ratio for the resource that is short, and docs/guides/operations.md for what relieves it.',
-      link: 'docs/guides/operations.md#too-much-to-do',
+      todo: 'See tracejury_stress_strain_ratio for the resource that is short, and docs/guides/operations.md for the remedy.',
+      link: 'docs/guides/operations.md#overload',
     },
   ];
 }

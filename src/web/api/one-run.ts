@@ -1,4 +1,4 @@
-/** What routes about one run share: its place in the address, and its stored spans. */
+/** Shared by routes about one run: its place in the address, and its stored spans. */
 import { collectors as builtIn } from '../../../collectors/index.ts';
 import type { Collector } from '../../../collectors/collector.ts';
 import type { RunKey } from '../../model/agent-trace.ts';

@@ -2,28 +2,7 @@
 import { agentOverviews, type AgentOverview, type EvaluatorOverview } from '../../analytics/overview.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { QuantileSketch } from '../../model/quantile-sketch.ts';
-import {
-  count,
-  countOrNull,
-  flag,
-  inline,
-  inSeconds,
-  joined,
-  many,
-  number,
-  numberOrNull,
-  object,
-  optional,
-  part,
-  resource,
-  resourceOf,
-  schemasOf,
-  type Shape,
-  text,
-  textOrNull,
-  time,
-  timeOf,
-} from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { type RollupStep, rollupSteps } from '../../model/store/rollup-store.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import { usualConfidence } from '../../statistics/estimate.ts';
@@ -54,22 +33,22 @@ export const rollupParameters = { ...periodParameters, agent: runParameters.agen
 
 /** Members of every answer of figures over time. */
 export const rollupMembers = {
-  from: { ...time, description: 'Start of the first counted step. Steps are five minutes in the last six hours, and hours before.' },
-  to: { ...time, description: 'End of the last counted step.' },
-  whole: { ...flag, description: 'False: some changed runs are not counted yet. The service does so step by step.' },
+  from: { ...api.time, description: 'Start of the first counted step. Steps are five minutes in the last six hours, and hours before.' },
+  to: { ...api.time, description: 'End of the last counted step.' },
+  whole: { ...api.flag, description: 'False while some changed runs are not counted yet. The service counts them step by step.' },
 } as const;
 
 export interface RollupPeriod {
   readonly from: Micros;
   readonly to: Micros;
   readonly now: Micros;
-  /** False: some runs are not counted yet. */
+  /** False while some runs are not counted yet. */
   readonly isWhole: boolean;
 }
 
 /** `rollupMembers` of an answer. */
 export function rollupJson({ from, to, isWhole }: Pick<RollupPeriod, 'from' | 'to' | 'isWhole'>): JsonObject {
-  return { from: timeOf(from), to: timeOf(to), whole: isWhole };
+  return { from: api.timeOf(from), to: api.timeOf(to), whole: isWhole };
 }
 
 /** The period of a query, with the sums brought up to date. */
@@ -81,67 +60,70 @@ export async function rollupPeriod({ clock, refreshVersions }: ApiDeps, query: P
   return { from, to, now: Math.floor(clock.nowMs() * 1_000), isWhole };
 }
 
-const rate = part<Figure>()({
-  rate: [numberOrNull('Pass rate, weighted by one over the sample probability of each run. Null: it is not estimable.'), figure('point')],
-  low: [numberOrNull('End of the interval. Runs of one session count together, as if they were copies of one.'), figure('low')],
-  high: [numberOrNull('End of the interval.'), figure('high')],
+const rate = api.part<Figure>()({
+  rate: [
+    api.numberOrNull('Pass rate, weighted by one over the sample probability of each run. Null when it cannot be estimated.'),
+    figure('point'),
+  ],
+  low: [api.numberOrNull('End of the interval. Runs of one session count together, as if they were copies of one.'), figure('low')],
+  high: [api.numberOrNull('End of the interval.'), figure('high')],
   not_estimable: [reasonOrNull, reasonOf],
 });
-const rateBefore: Shape<Figure> = { schema: object(rate.properties), write: rate.write };
-const change = inline<NonNullable<EvaluatorOverview['change']>>()({
-  difference: [number, ({ point }) => point],
-  low: number,
-  high: number,
+const rateBefore: api.Shape<Figure> = { schema: api.object(rate.properties), write: rate.write };
+const change = api.inline<NonNullable<EvaluatorOverview['change']>>()({
+  difference: [api.number, ({ point }) => point],
+  low: api.number,
+  high: api.number,
 });
 
-const evaluatorOverview = resourceOf(
+const evaluatorOverview = api.resourceOf(
   'EvaluatorOverview',
-  joined<EvaluatorOverview>(
-    part<EvaluatorOverview>()({ evaluator: text, passed: count, failed: count }),
+  api.joined<EvaluatorOverview>(
+    api.part<EvaluatorOverview>()({ evaluator: api.text, passed: api.count, failed: api.count }),
     { properties: rate.properties, write: (row) => rate.write(row.rate) },
-    part<EvaluatorOverview>()({
-      before: optional(rateBefore, 'Of the period before. Null: it had no verdict there.'),
-      change: optional(
+    api.part<EvaluatorOverview>()({
+      before: api.optional(rateBefore, 'Rate of the period before. Null when it had no verdict there.'),
+      change: api.optional(
         change,
-        'The rate less that of the period before, with the confidence that all changes of the overview hold together. Null: the interval of the difference holds zero.',
+        'The rate less that of the period before, with the confidence that all changes of the overview hold together. Null when the interval of the difference holds zero.',
       ),
     }),
   ),
 );
 
-const quantile = (at: number): Shape<QuantileSketch> => {
-  const { schema, write } = inSeconds(numberOrNull('To 2 % of its value.'));
+const quantile = (at: number): api.Shape<QuantileSketch> => {
+  const { schema, write } = api.inSeconds(api.numberOrNull('Accurate to 2 %.'));
   return { schema, write: (sketch) => write(quantileOf(sketch, at)) };
 };
 
-const agentOverview = resource<AgentOverview>()('AgentOverview', {
+const agentOverview = api.resource<AgentOverview>()('AgentOverview', {
   agent: [
-    textOrNull('Null: runs without an agent. `other`: agents beyond the bound of a step.'),
+    api.textOrNull('Null for runs without an agent. `other` for agents beyond the bound of a step.'),
     ({ agent }) => (agent === '' ? null : agent),
   ],
-  runs: count,
-  failed_runs: { ...count, description: 'Runs with a failed verdict.' },
-  error_runs: { ...count, description: 'Runs that ended in an error.' },
-  paused_runs: { ...count, description: 'Runs that wait for a person or another program.' },
-  runs_before: { ...count, description: 'Runs of the period before.' },
-  evaluators: many(evaluatorOverview, 'Those with a pass or a fail.'),
+  runs: api.count,
+  failed_runs: { ...api.count, description: 'Runs with a failed verdict.' },
+  error_runs: { ...api.count, description: 'Runs that ended in an error.' },
+  paused_runs: { ...api.count, description: 'Runs that wait for a person or another program.' },
+  runs_before: { ...api.count, description: 'Runs of the period before.' },
+  evaluators: api.many(evaluatorOverview, 'Those with a pass or a fail.'),
   duration_seconds: [
-    inline<QuantileSketch>()({ p50: [quantile(0.5), (took) => took], p95: [quantile(0.95), (took) => took] }),
+    api.inline<QuantileSketch>()({ p50: [quantile(0.5), (took) => took], p95: [quantile(0.95), (took) => took] }),
     ({ took }) => took,
   ],
-  input_tokens: countOrNull('Null: no run tells its tokens.'),
-  output_tokens: countOrNull(),
-  cost_usd: numberOrNull('Of the runs of known cost. Null: there is none.'),
-  costed_runs: { ...count, description: 'Runs of known cost.' },
-  tool_calls: count,
-  tool_errors: count,
-  steps: many(
-    inline<AgentOverview['steps'][number]>()({ at: time, runs: count, failed_runs: count }),
-    'Of `step_seconds` each, from the first to the last one.',
+  input_tokens: api.countOrNull('Null when no run reports its tokens.'),
+  output_tokens: api.countOrNull(),
+  cost_usd: api.numberOrNull('Cost of the runs of known cost. Null when there are none.'),
+  costed_runs: { ...api.count, description: 'Runs of known cost.' },
+  tool_calls: api.count,
+  tool_errors: api.count,
+  steps: api.many(
+    api.inline<AgentOverview['steps'][number]>()({ at: api.time, runs: api.count, failed_runs: api.count }),
+    'Steps of `step_seconds` each, from the first to the last one.',
   ),
 });
 
-export const overviewSchemas = schemasOf(agentOverview, evaluatorOverview);
+export const overviewSchemas = api.schemasOf(agentOverview, evaluatorOverview);
 
 export const overviewRoutes: readonly Route[] = [
   {
@@ -151,11 +133,11 @@ export const overviewRoutes: readonly Route[] = [
       'Each agent in a period against the period of the same length before it. First come agents with the largest shown drop of a rate, then those with the largest share of failed runs.',
     path_parameters: {},
     query_parameters: { ...rollupParameters, ...pages },
-    answer: object({
+    answer: api.object({
       ...rollupMembers,
-      step_seconds: { ...count, description: 'Width of a step of `steps`.' },
-      confidence: { ...number, description: 'Of the interval of each rate, and of all intervals of changes together.' },
-      agents: many(agentOverview.schema),
+      step_seconds: { ...api.count, description: 'Width of a step of `steps`.' },
+      confidence: { ...api.number, description: 'Confidence of the interval of each rate, and of all intervals of changes together.' },
+      agents: api.many(agentOverview.schema),
       next: nextCursor,
     }),
     async handle(deps, query) {
@@ -184,7 +166,7 @@ export const overviewRoutes: readonly Route[] = [
   },
 ];
 
-/** At most about a hundred steps, but for long periods. Of late hours alone there are steps of five minutes. */
+/** At most about a hundred steps, but for long periods. Steps of five minutes exist only for the latest hours. */
 function stepOf({ from, to, now }: Pick<RollupPeriod, 'from' | 'to' | 'now'>): RollupStep {
   if (to - from <= 3 * hourMicros && from >= now - 5 * hourMicros) return fineMicros;
   return to - from <= 4 * dayMicros ? hourMicros : dayMicros;

@@ -5,27 +5,7 @@ import { processRules, rulesText } from '../../analytics/process-rules.ts';
 import { noTenant, type Tenant } from '../../model/ids.ts';
 import type { ProcessModel } from '../../model/process-model.ts';
 import type { QuantileSketch } from '../../model/quantile-sketch.ts';
-import {
-  count,
-  flag,
-  inline,
-  integer,
-  joined,
-  many,
-  numberOrNull,
-  object,
-  optional,
-  orNull,
-  part,
-  resource,
-  resourceOf,
-  schemasOf,
-  type Shape,
-  share,
-  text,
-  textOrNull,
-  time,
-} from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { ProcessKey, ProcessRow, StoredProcess } from '../../model/store/process-store.ts';
 import type { Store } from '../../model/store/store.ts';
 import { quantileOf } from '../../statistics/quantile-sketch.ts';
@@ -47,62 +27,62 @@ const missing = {
   todo: 'See GET /api/v1/processes; an evaluator such as process_conformance learns from passing runs.',
 } as const;
 
-const members = part<ProcessRow>()({
-  tenant: text,
-  agent: [textOrNull('Null: the spans name no agent.'), ({ agent }) => (agent === '' ? null : agent)],
-  version: [textOrNull('Null: the spans name no version.'), (row) => (row.version === '' ? null : row.version)],
-  runs: { ...count, description: 'Passing runs that it was learnt from.' },
-  frozen: [{ ...flag, description: 'True: nothing more is learnt.' }, ({ isFrozen }) => isFrozen],
-  began_at: time,
-  changed_at: time,
+const members = api.part<ProcessRow>()({
+  tenant: api.text,
+  agent: [api.textOrNull('Null when the spans name no agent.'), ({ agent }) => (agent === '' ? null : agent)],
+  version: [api.textOrNull('Null when the spans name no version.'), (row) => (row.version === '' ? null : row.version)],
+  runs: { ...api.count, description: 'Passing runs that it was learnt from.' },
+  frozen: [{ ...api.flag, description: 'True when nothing more is learnt.' }, ({ isFrozen }) => isFrozen],
+  began_at: api.time,
+  changed_at: api.time,
 });
-const processRow = resourceOf('Process', members);
+const processRow = api.resourceOf('Process', members);
 
 /** `unit`: the value of the sketch that is written as 1. */
-const figure = (unit: number): Shape<QuantileSketch> => {
+const figure = (unit: number): api.Shape<QuantileSketch> => {
   const at =
     (share: number) =>
     (sketch: QuantileSketch): number | null => {
       const value = quantileOf(sketch, share);
       return value === undefined ? null : value / unit;
     };
-  return inline<QuantileSketch>()({
-    runs: [{ ...count, description: 'Runs that have the figure.' }, (sketch) => sketch.count],
-    p50: [numberOrNull(), at(0.5)],
-    p90: [numberOrNull(), at(0.9)],
-    p99: [numberOrNull(), at(0.99)],
+  return api.inline<QuantileSketch>()({
+    runs: [{ ...api.count, description: 'Runs that have the figure.' }, (sketch) => sketch.count],
+    p50: [api.numberOrNull(), at(0.5)],
+    p90: [api.numberOrNull(), at(0.9)],
+    p99: [api.numberOrNull(), at(0.99)],
   });
 };
-const figures = inline<ProcessModel>()({
+const figures = api.inline<ProcessModel>()({
   tool_calls: [figure(1), ({ calls }) => calls],
   seconds: [figure(1_000), ({ duration }) => duration],
   tokens: figure(1),
 });
 
-const stepShare = inline<StepShare>()({
-  times: count,
-  of: { ...count, description: 'Steps from the same tool.' },
-  share: [share, ({ times, of }) => times / of],
+const stepShare = api.inline<StepShare>()({
+  times: api.count,
+  of: { ...api.count, description: 'Steps from the same tool.' },
+  share: [api.share, ({ times, of }) => times / of],
 });
 
 type Drift = ReturnType<typeof processDrift> & { readonly before: StoredProcess };
 
-const drift = resource<Drift>()('ProcessDrift', {
+const drift = api.resource<Drift>()('ProcessDrift', {
   against: [
-    textOrNull('The version that it is compared with; null: spans without a version.'),
+    api.textOrNull('The version that it is compared with; null: spans without a version.'),
     ({ before }) => (before.version === '' ? null : before.version),
   ],
-  against_runs: [count, ({ before }) => before.runs],
-  g: [numberOrNull('The G-test of the steps from each tool, with Williams’ correction; null: too few steps.'), ({ test }) => test?.g],
-  degrees: [orNull(integer, 'Degrees of freedom.'), ({ test }) => test?.degrees],
-  p: [numberOrNull('Probability of such a difference, or a larger one, when the process is the same.'), ({ test }) => test?.p],
-  pooled: [orNull(integer, 'Rare steps that the test takes together.'), ({ test }) => test?.pooled],
-  new_tools: many(text),
-  gone_tools: many(text),
-  steps: many(
-    inline<ChangedStep>()({
-      from: textOrNull('Null: the start of the run.'),
-      to: textOrNull('Null: the end of the run.'),
+  against_runs: [api.count, ({ before }) => before.runs],
+  g: [api.numberOrNull('The G-test of the steps from each tool, with Williams’ correction; null: too few steps.'), ({ test }) => test?.g],
+  degrees: [api.orNull(api.integer, 'Degrees of freedom.'), ({ test }) => test?.degrees],
+  p: [api.numberOrNull('Probability of such a difference, or a larger one, when the process is the same.'), ({ test }) => test?.p],
+  pooled: [api.orNull(api.integer, 'Rare steps that the test takes together.'), ({ test }) => test?.pooled],
+  new_tools: api.many(api.text),
+  gone_tools: api.many(api.text),
+  steps: api.many(
+    api.inline<ChangedStep>()({
+      from: api.textOrNull('Null for the start of the run.'),
+      to: api.textOrNull('Null for the end of the run.'),
       before: stepShare,
       now: stepShare,
     }),
@@ -116,20 +96,21 @@ interface Compared {
   readonly before: StoredProcess | undefined;
 }
 
-const wholeProcess = resourceOf(
+const wholeProcess = api.resourceOf(
   'ProcessModel',
-  joined<Compared>(
+  api.joined<Compared>(
     { properties: members.properties, write: ({ found }) => members.write(found) },
-    part<Compared>()({
+    api.part<Compared>()({
       figures: [figures, ({ found }) => found.model],
       drift: [
-        optional(drift, 'Against the version before; null: there is none.'),
+        api.optional(drift, 'Against the version before; null: there is none.'),
         ({ found, before }) => before && { ...processDrift(before.model, found.model), before },
       ],
       model: [
         {
           type: 'object',
-          description: 'What is learnt: tools with their argument paths, steps between tools, orders of tools, and sketches of quantiles.',
+          description:
+            'The learnt process: tools with their argument paths, steps between tools, orders of tools, and sketches of quantiles.',
         },
         ({ found }) => found.model,
       ],
@@ -137,7 +118,7 @@ const wholeProcess = resourceOf(
   ),
 );
 
-export const processSchemas = schemasOf(processRow, wholeProcess, drift);
+export const processSchemas = api.schemasOf(processRow, wholeProcess, drift);
 
 export const processRoutes: readonly Route[] = [
   {
@@ -146,7 +127,7 @@ export const processRoutes: readonly Route[] = [
     summary: 'Versions of agents whose normal process is learnt, those used last first.',
     path_parameters: {},
     query_parameters: { agent: { ...textParameter, description: 'Name of the agent.' }, tenant, limit: pages.limit },
-    answer: object({ processes: many(processRow.schema), next: { type: 'null' } }),
+    answer: api.object({ processes: api.many(processRow.schema), next: { type: 'null' } }),
     async handle({ store }, query) {
       const { limit } = pageOf(query);
       const rows = await store.processes.list({ ...named(query, 'agent', 'agent'), ...tenantOf(query), limit });
@@ -186,10 +167,10 @@ export const processRoutes: readonly Route[] = [
     method: 'delete',
     path: '/processes/{agent}/{version}',
     summary:
-      'Deletes the normal process of one version of an agent. The service learns it anew from the next passing runs. A missing process is no error, so the request may be repeated.',
+      'Deletes the normal process of one version of an agent. The service learns it anew from the next passing runs. A missing process is not an error, so the request may be repeated.',
     path_parameters: { agent: agentInPath, version },
     query_parameters: { tenant },
-    answer: object({ deleted: { ...flag, description: 'False: there was no such process.' } }),
+    answer: api.object({ deleted: { ...api.flag, description: 'False when there was no such process.' } }),
     handle: async ({ removeProcess }, query) => ({ deleted: await removeProcess(keyOf(query, query['version'])) }),
   },
 ];

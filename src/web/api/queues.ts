@@ -6,8 +6,8 @@ import { queueAddOutcomes, queueItemStates, type QueueRefusal, queueRunsAtOnceMa
 import { datasetNamePattern } from '../../model/store/dataset-store.ts';
 import type { GivenResponse, ResponseResult } from '../../queues/annotation-queues.ts';
 import { questionsMax, responseCharsMax } from '../../queues/question.ts';
-import { runKeys } from './dataset-changes.ts';
-import { count, flag, many, object, optional, reference, text } from '../../model/resource.ts';
+import { runKeys, runReference } from './dataset-changes.ts';
+import * as api from '../../model/resource.ts';
 import { figuresJson, itemJson, itemWithRunJson, nextJson, question, queue, queueJson } from './queue-json.ts';
 import {
   type ApiDeps,
@@ -19,9 +19,11 @@ import {
   type Parameters,
   Refusal,
   type Route,
+  type RouteOver,
   tenantOf,
   textParameter,
 } from './route.ts';
+import { present } from '../../model/present.ts';
 
 /** A text answer to each question, and a comment, of the longest characters. */
 const bodyBytesMax = 256 * 1024;
@@ -50,7 +52,7 @@ const bodyOf = (properties: JsonObject, required: readonly string[], documented:
   return { bytesMax: bodyBytesMax, taken: { ...schema, properties }, schema: { ...schema, properties: { ...properties, ...documented } } };
 };
 
-/** Of `value`, the route finds the fault: it depends on the question. */
+/** The route checks `value`, which depends on the question. */
 const answersSchema = (value: JsonObject): JsonObject => ({
   type: 'array',
   maxItems: questionsMax,
@@ -63,22 +65,13 @@ const answersSchema = (value: JsonObject): JsonObject => ({
   },
 });
 
-/** What the routes of queues need of the service. */
+/** Parts of the service that the routes of queues need. */
 export type QueueApiDeps = Pick<ApiDeps, 'queues' | 'store'> & {
   /** Evaluators with a judge. */
   readonly judges: () => readonly { readonly name: string }[];
 };
 
-export interface QueueRoute extends Omit<Route, 'handle'> {
-  readonly handle: (
-    deps: QueueApiDeps,
-    parameters: Parameters,
-    body: JsonValue,
-    caller: Pick<Caller, 'name'>,
-  ) => Promise<JsonValue | undefined>;
-}
-
-export const queueRoutes: readonly QueueRoute[] = [
+export const queueRoutes: readonly RouteOver<QueueApiDeps>[] = [
   {
     method: 'get',
     path: '/queues',
@@ -94,7 +87,7 @@ export const queueRoutes: readonly QueueRoute[] = [
     summary: 'One queue with its progress, and the agreement of people by question.',
     path_parameters: { name },
     query_parameters: { tenant },
-    answer: reference('QueueFigures'),
+    answer: api.reference('QueueFigures'),
     missing,
     async handle({ queues }, query) {
       const figures = await queues.figures(nameOf(query), tenantOf(query).tenant);
@@ -107,15 +100,11 @@ export const queueRoutes: readonly QueueRoute[] = [
     summary: 'Items of a queue without their runs, in the order of their ids.',
     path_parameters: { name },
     query_parameters: { tenant, state: { enum: queueItemStates, description: 'Items in this state.' }, person, ...pages },
-    answer: list('items', { schema: reference('QueueItem') }),
+    answer: list('items', { schema: api.reference('QueueItem') }),
     missing,
     async handle({ queues }, query, _body, caller) {
       const state = queueItemStates.find((one) => one === query['state']);
-      const page = await queues.items(nameOf(query), {
-        ...tenantOf(query),
-        ...(state === undefined ? {} : { state }),
-        ...pageOf(query),
-      });
+      const page = await queues.items(nameOf(query), present({ ...tenantOf(query), state, ...pageOf(query) }));
       if (page === undefined) return undefined;
       const view = { settings: queues.settings(nameOf(query)), person: readerOf(queues, query['person'], caller) };
       return { items: page.items.map((one) => itemJson(one, view)), next: nextOf(page.next) };
@@ -127,7 +116,7 @@ export const queueRoutes: readonly QueueRoute[] = [
     summary: 'One item with its run, as the person may see it now.',
     path_parameters: { name, item },
     query_parameters: { tenant, person },
-    answer: reference('QueueItem'),
+    answer: api.reference('QueueItem'),
     missing,
     async handle(deps, query, _body, caller) {
       const { queues } = deps;
@@ -147,29 +136,19 @@ export const queueRoutes: readonly QueueRoute[] = [
     query_parameters: { tenant: { ...textParameter, description: 'Tenant of the runs; empty when left out.' } },
     body: bodyOf(
       {
-        runs: {
-          type: 'array',
-          minItems: 1,
-          maxItems: queueRunsAtOnceMax,
-          items: {
-            type: 'object',
-            required: ['trace_id'],
-            additionalProperties: false,
-            properties: {
-              trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$' },
-              span_id: { type: ['string', 'null'], pattern: '^[0-9a-fA-F]{16}$', description: 'Left out: the outermost run of the trace.' },
-            },
-          },
-        },
+        runs: { type: 'array', minItems: 1, maxItems: queueRunsAtOnceMax, items: runReference },
         note: { type: 'string', maxLength: noteCharsMax, description: 'Why the runs are put there.' },
         person,
       },
       ['runs'],
     ),
     refusals,
-    answer: object({
-      added: { ...count, description: 'Runs that entered, those that were opened again included.' },
-      items: many(object({ trace_id: text, span_id: text, outcome: { enum: queueAddOutcomes } }), 'In the order of the request.'),
+    answer: api.object({
+      added: { ...api.count, description: 'Runs that entered, those that were opened again included.' },
+      items: api.many(
+        api.object({ trace_id: api.text, span_id: api.text, outcome: { enum: queueAddOutcomes } }),
+        'In the order of the request.',
+      ),
     }),
     missing,
     async handle({ queues, store }, query, body, caller) {
@@ -189,12 +168,12 @@ export const queueRoutes: readonly QueueRoute[] = [
     query_parameters: { tenant },
     body: bodyOf({ person }, []),
     refusals: { 422: refusals[422] },
-    answer: object({
-      item: optional(reference('QueueItem')),
-      ask: many(question.schema),
-      open: count,
-      leased: count,
-      done: count,
+    answer: api.object({
+      item: api.optional(api.reference('QueueItem')),
+      ask: api.many(question.schema),
+      open: api.count,
+      leased: api.count,
+      done: api.count,
     }),
     missing,
     async handle(deps, query, body, caller) {
@@ -222,7 +201,7 @@ export const queueRoutes: readonly QueueRoute[] = [
       { answers: answersSchema({ type: ['string', 'number'], description: 'One of its values, a number in its range, or a text.' }) },
     ),
     refusals,
-    answer: reference('QueueItem'),
+    answer: api.reference('QueueItem'),
     missing,
     async handle(deps, query, body, caller) {
       const given = bodyGiven(body);
@@ -240,11 +219,16 @@ export const queueRoutes: readonly QueueRoute[] = [
     path_parameters: { name },
     query_parameters: {},
     body: bodyOf(
-      { item, lease, person, reason: { type: 'string', minLength: 1, maxLength: responseCharsMax, description: 'Why nobody can tell.' } },
+      {
+        item,
+        lease,
+        person,
+        reason: { type: 'string', minLength: 1, maxLength: responseCharsMax, description: 'Why the question cannot be answered.' },
+      },
       ['item', 'lease', 'reason'],
     ),
     refusals,
-    answer: reference('QueueItem'),
+    answer: api.reference('QueueItem'),
     missing,
     async handle(deps, query, body, caller) {
       const given = bodyGiven(body);
@@ -261,7 +245,7 @@ export const queueRoutes: readonly QueueRoute[] = [
     path_parameters: { name, item },
     query_parameters: { lease, person },
     refusals: { 422: refusals[422] },
-    answer: object({ released: { ...flag, description: 'False: the person does not hold it under this number.' } }),
+    answer: api.object({ released: { ...api.flag, description: 'False when the person does not hold it under this number.' } }),
     missing,
     async handle({ queues }, query, _body, caller) {
       const who = personOf(queues, query['person'], caller);
@@ -297,7 +281,7 @@ function bodyGiven(given: JsonValue): GivenBody {
   return { body, text: textAt, list: (key) => (member(body, key) ?? []) as readonly JsonValue[] };
 }
 
-/** Throws a Refusal when nobody is named, or somebody else than the token names. */
+/** Throws a Refusal when no person is named, or a different one from the token's. */
 function personOf(queues: QueueApiDeps['queues'], named: string | number | undefined, { name: own }: Pick<Caller, 'name'>): string {
   if (own !== undefined && named !== undefined && named !== own)
     throw new Refusal(422, {
@@ -315,7 +299,7 @@ function personOf(queues: QueueApiDeps['queues'], named: string | number | undef
   return queues.person(who);
 }
 
-/** A token reads as the person of its name alone. */
+/** A token reads only as the person of its name. */
 function readerOf(
   queues: QueueApiDeps['queues'],
   named: string | number | undefined,

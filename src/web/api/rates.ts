@@ -1,23 +1,6 @@
 /** The route of rates over all traffic. */
 import { peopleKinds, type EvaluatorRate, rates } from '../../analytics/rates.ts';
-import {
-  count,
-  described,
-  flag,
-  inline,
-  joined,
-  many,
-  number,
-  numberOrNull,
-  object,
-  part,
-  resourceOf,
-  share,
-  text,
-  textOrNull,
-  time,
-  timeOf,
-} from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { type AnnotatorKind, annotatorKinds } from '../../model/store/annotation-store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
 import { averageRunsMax, type Coverage, weightShareMax } from '../../statistics/weighted-rate.ts';
@@ -44,7 +27,7 @@ const tenantsMax = 20;
 
 export const annotatorParameter = {
   enum: annotatorKinds,
-  description: 'Annotations of this kind alone; when left out, of people: `human` and `user`.',
+  description: 'Only annotations of this kind. Defaults to those of people: `human` and `user`.',
 } as const;
 
 export function kindsOf(query: Parameters): readonly AnnotatorKind[] {
@@ -58,54 +41,54 @@ const covered =
   ({ coverage }: EvaluatorRate): number | undefined =>
     coverage.kind === 'not_estimable' ? undefined : read(coverage);
 
-const weights = inline<EvaluatorRate['weights']>()({
+const weights = api.inline<EvaluatorRate['weights']>()({
   capped: {
-    ...count,
-    description: `Judged runs whose claim about samplers before the service was cut: its weight (one over that probability) is at most ${percent(weightShareMax)} of the whole. Of fewer than ${averageRunsMax / weightShareMax} runs each may have ${averageRunsMax} over their number.`,
+    ...api.count,
+    description: `Judged runs whose claim about samplers before the service was cut: its weight (one over that probability) is at most ${percent(weightShareMax)} of the whole. Below ${averageRunsMax / weightShareMax} runs, each may have ${averageRunsMax} divided by their number.`,
   },
-  largest_share: { ...share, description: 'Share of the heaviest run in all weight, before the cut.' },
-  kish_n: { ...number, minimum: 0, description: 'Kish’s effective sample size after the cut.' },
+  largest_share: { ...api.share, description: 'Share of the heaviest run in all weight, before the cut.' },
+  kish_n: { ...api.number, minimum: 0, description: 'Kish’s effective sample size after the cut.' },
 });
 
-const subject = part<EvaluatorRate>()({
-  name: text,
-  kind: text,
-  agent: textOrNull('Null: of all agents.'),
-  tenant: textOrNull('Null: of all tenants.'),
+const subject = api.part<EvaluatorRate>()({
+  name: api.text,
+  kind: api.text,
+  agent: api.textOrNull('Null for all agents.'),
+  tenant: api.textOrNull('Null for all tenants.'),
 });
 
 /** A figure has an interval, or the reason why there is none. */
-const figures = part<EvaluatorRate>()({
+const figures = api.part<EvaluatorRate>()({
   measure: { enum: ['pass_rate', 'mean_score'] },
   rate: estimate,
-  corrected: { ...flag, description: 'True: labels of people correct `rate`. False: it is the rate of the evaluator.' },
+  corrected: { ...api.flag, description: 'True when labels of people correct `rate`; otherwise it is the rate of the evaluator.' },
   uncorrected: [
-    described(reasonOrNull, 'Why labels of people do not correct `rate`. Null: they do, or `measure` is `mean_score`.'),
+    api.described(reasonOrNull, 'Why labels of people do not correct `rate`. Null when they do, or when `measure` is `mean_score`.'),
     ({ uncorrected }) => uncorrected && reasonOf(uncorrected),
   ],
   judged: estimate,
   prediction_powered: estimate,
   rogan_gladen: estimate,
-  labels: { ...count, description: 'Judged runs that people have labelled.' },
-  drawn_labels: { ...count, description: 'Those that a queue drew at random. Only they correct the rate.' },
+  labels: { ...api.count, description: 'Judged runs that people have labelled.' },
+  drawn_labels: { ...api.count, description: 'Those that a queue drew at random. Only they correct the rate.' },
   uncovered: [
-    numberOrNull('Share of the traffic that the rate does not cover: `unreachable` and `unanswered` together.'),
+    api.numberOrNull('Share of the traffic that the rate does not cover: `unreachable` and `unanswered` together.'),
     covered((one) => one.uncovered),
   ],
-  unreachable: [numberOrNull('Share that the sample could not choose: its rate was 0.'), covered((one) => one.unreachable)],
+  unreachable: [api.numberOrNull('Share that the sample could not choose: its rate was 0.'), covered((one) => one.unreachable)],
   unanswered: [
-    numberOrNull('Chosen share without an answer: the judge failed, had no budget or room, or has not answered yet.'),
+    api.numberOrNull('Chosen share without an answer: the judge failed, had no budget or room, or has not answered yet.'),
     covered((one) => one.failed + one.waiting),
   ],
-  waiting: [numberOrNull('Share of the traffic that still waits for an answer.'), covered((one) => one.waiting)],
-  balance: [numberOrNull('Runs that the sample represents over all runs: about 1.'), covered((one) => one.balance)],
-  weights: described(weights, 'Distribution of the weights of the judged runs.'),
+  waiting: [api.numberOrNull('Share of the traffic that still waits for an answer.'), covered((one) => one.waiting)],
+  balance: [api.numberOrNull('Runs that the sample represents over all runs: about 1.'), covered((one) => one.balance)],
+  weights: api.described(weights, 'Distribution of the weights of the judged runs.'),
 });
 
-export const rate = resourceOf('Rate', joined(subject, figures), {
-  version: textOrNull('With `by=version`. Null: of all versions.'),
-  model: textOrNull('With `by=model`. Null: of all models.'),
-  prompt: textOrNull('With `by=prompt`: hash of the system prompt. Null: of all prompts.'),
+export const rate = api.resourceOf('Rate', api.joined(subject, figures), {
+  version: api.textOrNull('Set by `by=version`. Null for all versions.'),
+  model: api.textOrNull('Set by `by=model`. Null for all models.'),
+  prompt: api.textOrNull('Hash of the system prompt, set by `by=prompt`. Null for all prompts.'),
 });
 
 const rateJson = (row: EvaluatorRate, split: RunSplit | undefined) => ({
@@ -131,17 +114,17 @@ export const rateRoutes: readonly Route[] = [
         description: `\`agent\`: also for each of the ${agentsMax} agents with the most verdicts; \`tenant\`, \`version\`, \`model\` and \`prompt\`: for each of as many of them.`,
       },
     },
-    answer: object({
-      since: { ...time, description: 'Start of the oldest counted run: later than `from` when there are too many.' },
-      rates: many(rate.schema, 'By evaluator.'),
+    answer: api.object({
+      since: { ...api.time, description: 'Start of the oldest counted run: later than `from` when there are too many.' },
+      rates: api.many(rate.schema, 'By evaluator.'),
       upstream: {
-        ...object({
+        ...api.object({
           probability_min: {
-            ...number,
+            ...api.number,
             description: '`limits.upstream_probability`: the least share that a sampler before the service may claim.',
           },
           raised: {
-            ...count,
+            ...api.count,
             description: 'Runs of all tenants since the start of the service that claimed less and count with that share.',
           },
         }),
@@ -160,7 +143,7 @@ export const rateRoutes: readonly Route[] = [
         tenantsMax: query['by'] === 'tenant' ? tenantsMax : 0,
       });
       return {
-        since: timeOf(found.since),
+        since: api.timeOf(found.since),
         rates: found.rates.map((row) => rateJson(row, splitOf(query))),
         upstream: { probability_min: upstream.probabilityMin, raised: upstream.raised() },
       };

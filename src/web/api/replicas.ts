@@ -1,23 +1,23 @@
 /** The route of the replicas: the processes on the same store. */
-import { flag, many, numberOrNull, resource, text, textOrNull, time } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { ReplicaStatus } from '../../model/service-status.ts';
 import { list, type Route } from './route.ts';
 
-export const replica = resource<ReplicaStatus>()('Replica', {
-  id: { ...text, description: 'The name under which the process holds leases. A process over the same journal has the same one.' },
-  host: text,
-  version: { ...text, description: 'Version of tracejury.' },
+export const replica = api.resource<ReplicaStatus>()('Replica', {
+  id: { ...api.text, description: 'The name under which the process holds leases. A process over the same journal has the same one.' },
+  host: api.text,
+  version: { ...api.text, description: 'Version of tracejury.' },
   configuration: [
-    textOrNull(
-      'Hash of the settings in force, without `listen`, `journal`, `limits`, `log` and `telemetry`. Null: it was started without a configuration.',
+    api.textOrNull(
+      'Hash of the settings in force, without `listen`, `journal`, `limits`, `log` and `telemetry`. Null when it was started without a configuration.',
     ),
     ({ configuration }) => (configuration === '' ? null : configuration),
   ],
-  started_at: time,
-  seen_at: { ...time, description: 'Time of the last sign of life, by the clock of the database.' },
+  started_at: api.time,
+  seen_at: { ...api.time, description: 'Time of the last sign of life, by the clock of the database.' },
   clock_skew_seconds: [
-    numberOrNull(
-      'By how much its clock is ahead of that of the database; below 0 when it is behind. Null: a replica of an earlier release, which does not say.',
+    api.numberOrNull(
+      'Seconds that its clock is ahead of the clock of the database; below 0 when it is behind. Null for a replica of an earlier release, which does not report it.',
     ),
     ({ skew }) => (skew === undefined ? null : Math.round(skew / 1_000) / 1_000),
   ],
@@ -25,8 +25,8 @@ export const replica = resource<ReplicaStatus>()('Replica', {
     { enum: ['alive', 'silent'], description: '`silent`: it has given no sign of life for 30 seconds. Others do its tasks.' },
     ({ isAlive }) => (isAlive ? 'alive' : 'silent'),
   ],
-  own: [{ ...flag, description: 'True: the process that answers.' }, ({ isOwn }) => isOwn],
-  tasks: many(text, 'What it does for all, such as `retention` and `alerts`.'),
+  own: [{ ...api.flag, description: 'True for the process that answers.' }, ({ isOwn }) => isOwn],
+  tasks: api.many(api.text, 'Tasks that it does for all, such as `retention` and `alerts`.'),
 });
 
 export const replicaRoutes: readonly Route[] = [
@@ -34,7 +34,7 @@ export const replicaRoutes: readonly Route[] = [
     method: 'get',
     path: '/replicas',
     summary:
-      'The processes on the same store, the oldest first: this one alone with SQLite. A process that has died is listed for a day. Each task has one process at a time that does it for all.',
+      'The processes on the same store, the oldest first: only this one with SQLite. A process that has died is listed for a day. Each task has one process at a time that does it for all.',
     path_parameters: {},
     query_parameters: {},
     answer: list('replicas', replica),

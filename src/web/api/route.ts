@@ -11,7 +11,7 @@ import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../m
 import type { JudgeOutage } from '../../model/judge-outage.ts';
 import type { ProcessKey } from '../../model/store/process-store.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
-import { many, object, orNull, type Shape, text, textOrNull } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { RunReader } from '../run-reader.ts';
 import type { KeptSpans, RunPlace, Store, StoredRun } from '../../model/store/store.ts';
 import type { ServiceStatus } from '../../model/service-status.ts';
@@ -46,9 +46,11 @@ export interface ApiDeps {
   readonly removeProcess: (key: ProcessKey) => Promise<boolean>;
   /** The example without what `redact` removes. */
   readonly redacted: (example: DatasetExample) => DatasetExample;
-  /** Whether `redact` may have changed the text. */
+  /** True when `redact` may have changed the text. */
   readonly mayBeRedacted: (text: string) => boolean;
-  /** Whether the words of stored texts are indexed. */
+  /** The text without what `redact` removes. */
+  readonly redactedText: (text: string) => string;
+  /** True when the words of stored texts are indexed. */
   readonly searches: () => boolean;
   readonly budgets: () => readonly BudgetRow[];
   /** Evaluators with a judge. */
@@ -74,21 +76,21 @@ export interface ApiDeps {
   readonly evaluability: () => readonly JsonObject[];
   /** Loads the demonstration. `busy`: it is being loaded; `refused`: the service accepts no spans now. */
   readonly loadDemo: () => Promise<DemoLoaded | 'busy' | 'refused'>;
-  /** True: a request with spans needs a token. */
+  /** True when a request with spans needs a token. */
   readonly isIngestTokenNeeded: boolean;
   /** Services and scopes without a recognised agent. */
   readonly unrecognised: () => readonly UnrecognisedNotice[];
   readonly status: ServiceStatus;
 }
 
-/** What a caller may do beside sending spans. */
+/** Rights of a caller beside sending spans. */
 export const rights = ['read', 'annotate', 'operate'] as const;
 export type Right = (typeof rights)[number];
 
 export interface Caller {
-  /** Of the token or the person; `undefined` for a caller with neither. */
+  /** Name of the token or the person; `undefined` for a caller with neither. */
   readonly name: string | undefined;
-  /** True: an issuer of OpenID Connect names the person. */
+  /** True when an issuer of OpenID Connect names the person. */
   readonly isPerson: boolean;
   readonly rights: readonly Right[];
   /** The only tenant that the caller sees; `undefined`: all. */
@@ -101,7 +103,7 @@ export type SignInWay = 'token' | 'oidc';
 
 /** One request of a caller. */
 export interface Visit extends Caller {
-  /** True: nobody may read without a token or a sign-in. */
+  /** True when reading requires a token or a sign-in. */
   readonly isSignInNeeded: boolean;
   readonly ways: readonly SignInWay[];
   /** Begins a session for the holder of a token that may read; the answer sets its cookie. */
@@ -128,7 +130,7 @@ export interface DemoLoaded {
 
 export interface Route {
   /** Methods other than `get` change something and need a token for it. */
-  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Parameters in braces. */
   readonly path: string;
   readonly summary: string;
@@ -136,9 +138,9 @@ export interface Route {
   readonly query_parameters: { readonly [name: string]: JsonObject };
   /** Permission of the token for a change. Default: operate. */
   readonly may?: 'annotate';
-  /** True: the route needs no token. */
+  /** True when the route needs no token. */
   readonly isOpen?: true;
-  /** True: the answer is not about tenants, so a token that sees one may have it. */
+  /** True when the answer is not about tenants, so a token that sees one may have it. */
   readonly isOfTenants?: true;
   /** Fastify checks the body against `taken`; the route itself checks the rest of `schema`. */
   readonly body?: { readonly bytesMax: number; readonly taken: JsonObject; readonly schema: JsonObject };
@@ -164,6 +166,11 @@ export interface Route {
   readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue, visit: Visit) => Promise<JsonValue | FileAnswer | undefined>;
 }
 
+/** A route that needs these parts only, so a command can serve it without a listener. */
+export interface RouteOver<Deps> extends Omit<Route, 'handle'> {
+  readonly handle: (deps: Deps, parameters: Parameters, body: JsonValue, caller: Pick<Caller, 'name'>) => Promise<JsonValue | undefined>;
+}
+
 /** An entry of `evaluators`, as the configuration in force has it. */
 export interface EvaluatorInForce {
   readonly name: string;
@@ -171,14 +178,14 @@ export interface EvaluatorInForce {
   readonly kind: EvaluatorKind;
   readonly version: number;
   readonly summary: string;
-  /** Null: a metric without pass or fail. */
+  /** Null for a metric without pass or fail. */
   readonly threshold: number | null;
   readonly target: 'run' | 'session';
   /** Names of its judges; empty for rules and endpoints. */
   readonly judges: readonly string[];
   /** 1 for rules. */
   readonly sampleRate: number;
-  /** True: `when` chooses runs. */
+  /** True when `when` chooses runs. */
   readonly isConditional: boolean;
 }
 
@@ -197,12 +204,12 @@ export interface BudgetRow {
   readonly share: number;
 }
 
-/** What a judge gets to read. */
+/** Input of a judge. */
 export interface JudgeQuestion {
   readonly instruction: string;
   readonly data: readonly { readonly title: string; readonly text: string }[];
   readonly answerSchema: JsonObject;
-  /** True: the evaluator may ask more questions about the run. */
+  /** True when the evaluator may ask more questions about the run. */
   readonly isFirstOfSeveral: boolean;
 }
 
@@ -223,7 +230,7 @@ export class QueryFault extends Error {
   }
 }
 
-/** A file with headers of its own. */
+/** A file with its own headers. */
 export class FileAnswer {
   readonly text: string;
   readonly headers: { readonly [name: string]: string };
@@ -337,7 +344,7 @@ function unknownCursor(): QueryFault {
 
 export const textParameter = { type: 'string', maxLength: 1_000 } as const;
 
-/** Which runs figures are about, beside their time. */
+/** The choice of runs for figures, beside their time. */
 export const runParameters = {
   agent: { ...textParameter, description: 'Name of the agent.' },
   version: { ...textParameter, description: 'Version of the agent, by `groups.version_key`.' },
@@ -345,7 +352,7 @@ export const runParameters = {
   prompt: { ...textParameter, description: 'Hash of the system prompt, as `/versions` lists it.' },
 } as const;
 
-export const splitDescription = `Splits the figures by version of the agent, by its model, or by the hash of its system prompt. The ${splitValuesMax} values of the most runs stand alone`;
+export const splitDescription = `Splits the figures by version of the agent, by its model, or by the hash of its system prompt. The ${splitValuesMax} values of the most runs are listed separately`;
 
 /** The runs that `runParameters` name. */
 export function runsOf(query: Parameters): Pick<RunPeriod, 'agent' | 'tenant' | 'version' | 'model' | 'prompt'> {
@@ -376,17 +383,17 @@ export function bodyOf(properties: JsonObject, required: readonly string[], byte
 
 export const tenantParameter = {
   ...textParameter,
-  description: 'Runs of this tenant alone: the name of the token of their spans, empty for spans without a token.',
+  description: 'Only runs of this tenant: the name of the token of their spans, empty for spans without a token.',
 } as const;
 
 /** Where figures are split, the value of the split. */
 export const splitMembers: JsonObject = {
-  version: textOrNull('With `by=version`.'),
-  model: textOrNull('With `by=model`.'),
-  prompt: textOrNull('With `by=prompt`: hash of the system prompt.'),
+  version: api.textOrNull('With `by=version`.'),
+  model: api.textOrNull('With `by=model`.'),
+  prompt: api.textOrNull('Hash of the system prompt, set by `by=prompt`.'),
 };
 
-/** The value of the split stands under its name. */
+/** The value of the split has the split's name as key. */
 export function splitJson(by: RunSplit | undefined, of: string | undefined): JsonObject {
   return by === undefined ? {} : { [by]: of ?? null };
 }
@@ -406,11 +413,11 @@ export const pages = {
   cursor: { ...textParameter, description: '`next` of the previous page.' },
 } as const;
 
-export const nextCursor: JsonObject = orNull(text, 'Cursor of the next page; null on the last page.');
+export const nextCursor: JsonObject = api.orNull(api.text, 'Cursor of the next page; null on the last page.');
 
 /** A page of resources. */
-export function list(key: string, { schema }: Pick<Shape, 'schema'>, more: JsonObject = {}): JsonObject {
-  return object({ [key]: many(schema), next: nextCursor, ...more });
+export function list(key: string, { schema }: Pick<api.Shape, 'schema'>, more: JsonObject = {}): JsonObject {
+  return api.object({ [key]: api.many(schema), next: nextCursor, ...more });
 }
 
 /** The wanted page of a list whose cursor is the number of entries before it, or of the last one. */

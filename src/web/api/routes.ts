@@ -1,5 +1,5 @@
 /** The routes of the API. The listener serves each row, and the OpenAPI document describes it. */
-import { flag, many, object, optional, orNull, text } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { list, nextOf, NotKept, pageOf, pages, Refusal, type Route } from './route.ts';
 import type { TraceId } from '../../model/ids.ts';
 import { examinedMax } from '../../model/store/store.ts';
@@ -11,6 +11,8 @@ import { experimentHistoryRoutes } from './experiment-history.ts';
 import { evaluatorRoutes } from './evaluators.ts';
 import { experimentRoutes } from './experiments.ts';
 import { rateRoutes } from './rates.ts';
+import { issueDifferenceRoutes } from './issue-differences.ts';
+import { issueRoutes } from './issues.ts';
 import { judgeRoutes } from './judges.ts';
 import { evaluabilityRoutes } from './evaluability.ts';
 import { summaryRoutes } from './summary.ts';
@@ -31,11 +33,11 @@ import { runExportRoutes } from './run-export.ts';
 import { runFilters, runsPage, searchableFilter, searchedRuns, tenant, traceId } from './run-list.ts';
 import { runSpanRoutes } from './run-spans.ts';
 import { sessionRoutes } from './sessions.ts';
-import { decision, decisionJson, gone, run as runResource, runJson, spansGone } from './run-json.ts';
+import { decision, decisionJson, gone, run as runResource, runJsonWithIssues, spansGone } from './run-json.ts';
 import { otlpLines, spanPage, spanResource } from './span-json.ts';
 import { settingsRoutes } from './settings.ts';
 import { listMax, listMaxOf, toolCallRoutes } from './tool-calls.ts';
-/** Of the spans of one file, before it is written. */
+/** Most bytes of the spans of one file, before it is written. */
 const otlpBytesMax = 64 * 1024 * 1024;
 const spansLimitDefault = 200;
 
@@ -54,13 +56,13 @@ export const routes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/{trace}/{span}',
-    summary: 'One run with its tool calls, verdicts and decisions.',
+    summary: 'One run with its tool calls, verdicts, decisions and issues.',
     path_parameters: { trace: traceId, span: spanId },
     query_parameters: { tenant, list_max: listMax },
     answer: runResource.schema,
     async handle({ store }, query) {
       const run = await storedRun(store, query);
-      return run === undefined ? undefined : runJson(run, listMaxOf(query));
+      return run === undefined ? undefined : runJsonWithIssues(run, await store.issues.issuesOf(run), listMaxOf(query));
     },
   },
   {
@@ -70,11 +72,11 @@ export const routes: readonly Route[] = [
       'The stored spans of the run’s trace: first those of the run and its sub-agents by start, then the others. `cut` names shortened texts.',
     path_parameters: { trace: traceId, span: spanId },
     query_parameters: { tenant, limit: { ...pages.limit, maximum: 500, default: spansLimitDefault }, cursor: pages.cursor },
-    answer: object({
-      spans: many(spanResource.schema),
-      next: orNull(text),
-      whole: orNull(flag, 'False: some spans of the trace are not stored.'),
-      spans_gone: optional(gone.schema, 'Why the store has none.'),
+    answer: api.object({
+      spans: api.many(spanResource.schema),
+      next: api.orNull(api.text),
+      whole: api.orNull(api.flag, 'False when some spans of the trace are not stored.'),
+      spans_gone: api.optional(gone.schema, 'Why the store has none.'),
     }),
     async handle({ store, spans }, query) {
       const run = await storedRun(store, query);
@@ -92,7 +94,7 @@ export const routes: readonly Route[] = [
     summary: 'All stored spans and log records of the run’s trace as lines of OTLP/JSON, for `tracejury eval` and `tracejury inspect`.',
     path_parameters: { trace: traceId, span: spanId },
     query_parameters: { tenant },
-    answer: text,
+    answer: api.text,
     file: { type: 'application/x-ndjson', ending: 'otlp.jsonl' },
     refusals: { 422: `The spans have more than ${otlpBytesMax} bytes.` },
     async handle({ store, spans }, query) {
@@ -134,6 +136,8 @@ export const routes: readonly Route[] = [
   ...callRoutes,
   ...versionRoutes,
   ...alertRoutes,
+  ...issueRoutes,
+  ...issueDifferenceRoutes,
   ...processRoutes,
   ...annotationRoutes,
   ...exportRoutes,

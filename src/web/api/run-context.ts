@@ -1,9 +1,9 @@
-/** Routes on what stands beside a run: other runs of its session and of its task, and the example that it would make. */
+/** Routes on a run's context: other runs of its session and of its task, and the example that it would make. */
 import { noExampleReasons } from '../../datasets/run-example.ts';
 import { examplesOfRuns } from '../../datasets/stored-runs.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { RunFilter, RunRow, Store, StoredRun } from '../../model/store/store.ts';
-import { flag, inline, many, object, optional, text } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { example } from './dataset-json.ts';
 import { run as runResource, runRowJson } from './run-json.ts';
 import { spanId, storedRun } from './one-run.ts';
@@ -18,19 +18,19 @@ const neighbours = (name: string, description: string): JsonObject => ({
   type: ['object', 'null'],
   required: [name, 'runs', 'more'],
   properties: {
-    [name]: text,
-    runs: many(runResource.schema),
-    more: { ...flag, description: 'True: there are others.' },
+    [name]: api.text,
+    runs: api.many(runResource.schema),
+    more: { ...api.flag, description: 'True when there are others.' },
   },
   description,
 });
 
-const question = inline<JudgeQuestion>()({
-  instruction: text,
-  data: many(object({ title: text, text }), 'Blocks of the run that the judge reads.'),
+const question = api.inline<JudgeQuestion>()({
+  instruction: api.text,
+  data: api.many(api.object({ title: api.text, text: api.text }), 'Blocks of the run that the judge reads.'),
   answer_schema: { type: 'object' },
   first_of_several: [
-    { ...flag, description: 'True: the evaluator may ask more questions about the run.' },
+    { ...api.flag, description: 'True when the evaluator may ask more questions about the run.' },
     ({ isFirstOfSeveral }) => isFirstOfSeveral,
   ],
 });
@@ -42,11 +42,11 @@ export const runContextRoutes: readonly Route[] = [
     summary: `The newest ${neighboursMax} runs of the run’s session, and of its agent with the same task (\`groups.task_key\`), newest first, without the run itself.`,
     path_parameters: path,
     query_parameters: { tenant },
-    answer: object({
-      session: neighbours('id', 'Null: the run has no session.'),
-      task: neighbours('task', 'Null: the run has no task.'),
-      resumed_by: optional(runResource.schema, 'For a paused run: the next run of its agent in the session.'),
-      resumes: optional(runResource.schema, 'The run before of its agent in the session, when that one is paused.'),
+    answer: api.object({
+      session: neighbours('id', 'Null when the run has no session.'),
+      task: neighbours('task', 'Null when the run has no task.'),
+      resumed_by: api.optional(runResource.schema, 'The next run of its agent in the session, for a paused run.'),
+      resumes: api.optional(runResource.schema, 'The run before of its agent in the session, when that one is paused.'),
     }),
     async handle({ store }, query) {
       const run = await storedRun(store, query);
@@ -67,25 +67,26 @@ export const runContextRoutes: readonly Route[] = [
     summary: 'The example of a dataset that the run would make, as a draft: its expectation repeats what the run did.',
     path_parameters: path,
     query_parameters: { tenant },
-    answer: object({
-      example: optional(example.schema),
+    answer: api.object({
+      example: api.optional(example.schema),
       reason: { enum: [...noExampleReasons, null], description: 'Why the run makes none.' },
     }),
     async handle({ store, mayBeRedacted }, query) {
       const run = await storedRun(store, query);
       if (run === undefined) return undefined;
       const { examples, leftOut } = await examplesOfRuns(store, [run], { origin: {}, tags: [], isRedacted: mayBeRedacted });
-      return { example: optional(example).write(examples[0]), reason: leftOut[0]?.reason ?? null };
+      return { example: api.optional(example).write(examples[0]), reason: leftOut[0]?.reason ?? null };
     },
   },
   {
     method: 'get',
     path: '/runs/{trace}/{span}/questions/{name}',
-    summary: 'The question that the judge of an evaluator gets about the run, made again by the configuration in force. Nobody is asked.',
+    summary:
+      'The question that the judge of an evaluator gets about the run, made again from the configuration in force. No judge is asked.',
     path_parameters: { ...path, name: { ...textParameter, minLength: 1, description: 'Name of the evaluator in the configuration.' } },
     query_parameters: { tenant },
-    answer: object({
-      question: optional(question.schema),
+    answer: api.object({
+      question: api.optional(question.schema),
       reason: { enum: [...noQuestionReasons, null], description: 'Why there is none.' },
     }),
     async handle({ store, judgeQuestion }, query) {

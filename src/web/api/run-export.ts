@@ -144,7 +144,7 @@ const columns = [
   'cost_usd',
   'input_excerpt',
 ] as const;
-/** Evaluators with columns of their own. */
+/** Evaluators with their own columns. */
 const evaluatorsMax = 100;
 
 /** A column for each member of a row, the labels, and the verdict and score of each evaluator. */

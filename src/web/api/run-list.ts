@@ -1,11 +1,12 @@
-/** What the routes with lists of runs share: the parameters of the filter, and a page as JSON. */
+/** Shared by routes with lists of runs: the parameters of the filter, and a page as JSON. */
 import { type RunStatus, runStatuses } from '../../model/agent-trace.ts';
 import type { TraceId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { issueIdPattern } from '../../model/store/issue-store.ts';
 import type { RunFilter, Store } from '../../model/store/store.ts';
 import { searchTerms, searchWordsMax } from '../../model/search-words.ts';
 import { verdictWords, type VerdictWord } from '../../model/verdict.ts';
-import { countOrNull, orNull, time as timeSchema, timeOf } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { Micros } from '../../model/timestamp.ts';
 import {
   type ApiDeps,
@@ -21,6 +22,7 @@ import {
   timeAt,
 } from './route.ts';
 import { run, runRowJson } from './run-json.ts';
+import { present } from '../../model/present.ts';
 
 export const time = { type: 'string', maxLength: 40, description: 'A time in RFC 3339.' } as const;
 export const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
@@ -30,6 +32,8 @@ export const runFilters = {
   ...runParameters,
   service: { ...textParameter, description: 'Name of the service.' },
   session: { ...textParameter, description: 'Session id.' },
+  user: { ...textParameter, description: 'Id of the person or customer that the agent works for.' },
+  environment: { ...textParameter, description: '`deployment.environment.name` of the resource.' },
   trace: traceId,
   tenant,
   status: {
@@ -45,6 +49,7 @@ export const runFilters = {
     description: `Runs whose input and final answer have all these words, at most ${searchWordsMax}; the last word may be the beginning of one.`,
   },
   tool: { ...textParameter, description: 'Runs with a call of this tool.' },
+  issue: { type: 'string', pattern: issueIdPattern, description: 'Runs of the issue with this id.' },
   min_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or longer.' },
   max_duration: { type: 'number', minimum: 0, description: 'Runs that took this number of seconds or less.' },
   min_cost: { type: 'number', minimum: 0, description: 'Runs of this cost in US dollars or more. A run of unknown cost matches no bound.' },
@@ -53,17 +58,17 @@ export const runFilters = {
   to: { ...time, description: 'Runs that started before this time.' },
 } as const;
 
-/** Where a list stopped that no index answers. */
+/** The place where a list without an index stopped. */
 export const searchedTo: JsonObject = {
-  searched_to: orNull(
-    timeSchema,
+  searched_to: api.orNull(
+    api.time,
     'Start of the last examined run, when the page ends at the limit of examined runs: `next` goes on from there. Null otherwise.',
   ),
 };
 
 export const searchedRuns = list('runs', run, {
   ...searchedTo,
-  unindexed: countOrNull('With `text`: at most this number of runs have words that are not in the index yet. Null without `text`.'),
+  unindexed: api.countOrNull('With `text`: at most this number of runs have words that are not in the index yet. Null without `text`.'),
 });
 
 /** Refuses a search for text that cannot find anything. */
@@ -80,25 +85,28 @@ export function searchableFilter({ searches }: Pick<ApiDeps, 'searches'>, query:
 
 export function filterOf(query: Parameters): RunFilter {
   const [from, to] = [timeAt(query, 'from'), timeAt(query, 'to')];
-  return {
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+  return present({
+    from,
+    to,
     ...runsOf(query),
     ...named(query, 'service', 'service'),
     ...named(query, 'session', 'sessionId'),
+    ...named(query, 'user', 'userId'),
+    ...named(query, 'environment', 'environment'),
     ...named(query, 'evaluator', 'evaluator'),
-    ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
-    ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
-    ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
-    ...(typeof query['status'] === 'string' ? { status: query['status'] as RunStatus } : {}),
+    traceId: typeof query['trace'] === 'string' ? (query['trace'] as TraceId) : undefined,
+    annotated: typeof query['annotated'] === 'string' ? query['annotated'] === 'true' : undefined,
+    verdict: typeof query['verdict'] === 'string' ? (query['verdict'] as VerdictWord) : undefined,
+    status: typeof query['status'] === 'string' ? (query['status'] as RunStatus) : undefined,
     ...named(query, 'tool', 'tool'),
     ...named(query, 'text', 'text'),
     ...named(query, 'label', 'label'),
+    ...named(query, 'issue', 'issue'),
     ...measured(query, 'min_duration', 'minDuration', microsPerSecond),
     ...measured(query, 'max_duration', 'maxDuration', microsPerSecond),
     ...measured(query, 'min_cost', 'minCost'),
     ...measured(query, 'max_cost', 'maxCost'),
-  };
+  });
 }
 
 const microsPerSecond = 1_000_000;
@@ -109,7 +117,7 @@ function measured<Key extends string>(query: Parameters, name: string, key: Key,
 }
 
 export function searchedJson({ searchedTo: at }: { readonly searchedTo?: Micros | undefined }): JsonObject {
-  return { searched_to: at === undefined ? null : timeOf(at) };
+  return { searched_to: at === undefined ? null : api.timeOf(at) };
 }
 
 export async function runsPage(store: Store, filter: RunFilter, query: Parameters): Promise<JsonObject> {

@@ -10,7 +10,7 @@ export function contentWithCalls(run: StoredRun, most: number | undefined): Json
   return { ...run.content, tool_calls: calls.slice(0, most), tool_calls_left_out: calls.length - most };
 }
 
-/** Details of a verdict with so many parts: all failed ones, then the first that passed. `parts_left_out` counts the others. */
+/** Parts of a verdict's details, at most: all failed ones, then the first that passed. `parts_left_out` counts the others. */
 export function detailsWithParts(details: JsonObject, most: number | undefined): JsonObject {
   const parts = member(details, 'parts') ?? null;
   if (most === undefined || !isJsonArray(parts) || parts.length <= most) return details;

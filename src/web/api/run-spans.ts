@@ -1,24 +1,7 @@
 /** Routes on the spans of one run as its collectors read them: the timeline, one span, and the conversation with the models. */
 import type { ReportedResult, RequestedCall, ToolFacts } from '../../../collectors/collector.ts';
 import { type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
-import {
-  count,
-  countOrNull,
-  flag,
-  inline,
-  many,
-  numberOrNull,
-  object,
-  optional,
-  orNull,
-  part,
-  reference,
-  resource,
-  schemasOf,
-  text,
-  textOrNull,
-  time,
-} from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { endOf, type Span } from '../../model/span.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { type ConversationMessage, conversationOf, repeatedMessages } from '../../pipeline/reporting/conversation.ts';
@@ -40,8 +23,8 @@ const textCharsMax = 1_000_000;
 const nameCharsMax = 200;
 const listMax = 200;
 
-const whole = orNull(flag, 'False: some spans of the trace are not stored.');
-const spansGoneShape = optional(gone, 'Why the store has no spans.');
+const whole = api.orNull(api.flag, 'False when some spans of the trace are not stored.');
+const spansGoneShape = api.optional(gone, 'Why the store has no spans.');
 const textMax = {
   type: 'integer',
   minimum: 100,
@@ -50,7 +33,7 @@ const textMax = {
   description: 'Characters of one text, argument list or result. `cut` marks messages with a longer one.',
 } as const;
 const roles = ['agent', 'workflow', 'model', 'tool', 'retriever', 'step', 'noise'] as const;
-const role: JsonObject = { enum: [...roles, null], description: 'What the span stands for; null: no collector knows it.' };
+const role: JsonObject = { enum: [...roles, null], description: 'The role of the span. Null when no collector knows it.' };
 const path = { trace: traceId, span: spanId };
 const brief = {
   enum: ['true', 'false'],
@@ -62,50 +45,50 @@ interface TimelineRow extends ReadSpan {
   readonly isOwn: boolean;
 }
 
-const timelineSpan = part<TimelineRow>()({
-  trace_id: [text, ({ span }) => span.traceId],
-  span_id: [text, ({ span }) => span.spanId],
-  parent_span_id: [textOrNull(), ({ span }) => span.parentSpanId],
-  of_run: [{ ...flag, description: 'True: it is the run’s span or a descendant.' }, ({ isOwn }) => isOwn],
-  name: [text, ({ span }) => short(span.name)],
+const timelineSpan = api.part<TimelineRow>()({
+  trace_id: [api.text, ({ span }) => span.traceId],
+  span_id: [api.text, ({ span }) => span.spanId],
+  parent_span_id: [api.textOrNull(), ({ span }) => span.parentSpanId],
+  of_run: [{ ...api.flag, description: 'True for the run’s span and its descendants.' }, ({ isOwn }) => isOwn],
+  name: [api.text, ({ span }) => short(span.name)],
   kind: [{ enum: spanKinds }, ({ span }) => spanKinds[span.kind]],
   role: [role, ({ reading }) => reading.facts.role],
-  agent: [textOrNull(), ({ reading }) => short(reading.facts.agentName)],
-  tool: [textOrNull(), ({ reading }) => short(reading.facts.tool?.name)],
-  model: [textOrNull(), ({ reading }) => short(reading.facts.model)],
-  service: [textOrNull(), ({ span }) => short(serviceOf(span))],
+  agent: [api.textOrNull(), ({ reading }) => short(reading.facts.agentName)],
+  tool: [api.textOrNull(), ({ reading }) => short(reading.facts.tool?.name)],
+  model: [api.textOrNull(), ({ reading }) => short(reading.facts.model)],
+  service: [api.textOrNull(), ({ span }) => short(serviceOf(span))],
   status: [{ enum: ['unset', 'ok', 'error'] }, ({ span }) => span.status.code],
-  status_message: [text, ({ span }) => short(span.status.message)],
-  started_at: [time, ({ span }) => timeText(span.startUnixNano)],
-  ended_at: [time, ({ span }) => timeText(endOf(span))],
-  input_tokens: [countOrNull(), ({ reading }) => tokens(reading.facts.inputTokens)],
-  output_tokens: [countOrNull(), ({ reading }) => tokens(reading.facts.outputTokens)],
-  events: [count, ({ span }) => span.events.length],
+  status_message: [api.text, ({ span }) => short(span.status.message)],
+  started_at: [api.time, ({ span }) => timeText(span.startUnixNano)],
+  ended_at: [api.time, ({ span }) => timeText(endOf(span))],
+  input_tokens: [api.countOrNull(), ({ reading }) => tokens(reading.facts.inputTokens)],
+  output_tokens: [api.countOrNull(), ({ reading }) => tokens(reading.facts.outputTokens)],
+  events: [api.count, ({ span }) => span.events.length],
 });
 
 const { span_id: ofSpan, of_run: ofRun, name, status, started_at: startedAt, ended_at: endedAt, ...more } = timelineSpan.properties;
 const timelineSchema: JsonObject = {
-  ...object({ span_id: ofSpan, of_run: ofRun, name, status, started_at: startedAt, ended_at: endedAt }, more),
+  ...api.object({ span_id: ofSpan, of_run: ofRun, name, status, started_at: startedAt, ended_at: endedAt }, more),
   description: 'All members are present without `brief`.',
 };
 
-/** What a waterfall shows. A run of thousands of spans has megabytes of members that say nothing. */
+/** Members that a waterfall shows. The others would be megabytes for a run of thousands of spans. */
 const briefAlways = ['span_id', 'of_run', 'name', 'status', 'started_at', 'ended_at'];
 const briefMembers = [...briefAlways, 'trace_id', 'parent_span_id', 'role', 'agent', 'tool', 'model', 'status_message'];
 
 const anything = (description?: string): JsonObject => (description === undefined ? {} : { description });
 
-const requestedCall = resource<Bounded<RequestedCall>>()('RequestedCall', {
-  id: textOrNull(),
-  name: text,
+const requestedCall = api.resource<Bounded<RequestedCall>>()('RequestedCall', {
+  id: api.textOrNull(),
+  name: api.text,
   arguments: [anything('An object, or the text of arguments that are none; null: not carried.'), ({ value }) => value],
 });
 
-const reportedResult = resource<Bounded<ReportedResult>>()('ReportedResult', {
-  id: textOrNull(),
-  name: textOrNull(),
-  result: [anything('Null: the tool returned nothing, or its result is not carried.'), ({ value }) => value],
-  is_error: orNull(flag),
+const reportedResult = api.resource<Bounded<ReportedResult>>()('ReportedResult', {
+  id: api.textOrNull(),
+  name: api.textOrNull(),
+  result: [anything('Null when the tool returned nothing, or its result is not carried.'), ({ value }) => value],
+  is_error: api.orNull(api.flag),
 });
 
 interface ShownMessage extends ConversationMessage {
@@ -115,27 +98,27 @@ interface ShownMessage extends ConversationMessage {
   readonly results: readonly Bounded<ReportedResult>[];
 }
 
-const messageResource = resource<ShownMessage>()('Message', {
+const messageResource = api.resource<ShownMessage>()('Message', {
   role: [{ enum: ['system', 'user', 'assistant', 'tool'] }, ({ message }) => message.role],
-  text: [textOrNull(), ({ message, charsMax }) => message.text?.slice(0, charsMax)],
-  reasoning: [textOrNull(), ({ message, charsMax }) => message.reasoning?.slice(0, charsMax)],
-  calls: many(requestedCall),
-  results: many(reportedResult),
-  of_answer: [{ ...flag, description: 'True: the model gave it; false: the request contains it.' }, ({ isAnswer }) => isAnswer],
-  trace_id: [{ ...text, description: 'Of the model call.' }, ({ span }) => span.traceId],
-  span_id: [{ ...text, description: 'Of the model call that shows the message first.' }, ({ span }) => span.spanId],
-  at: [time, ({ isAnswer, span }) => timeText(isAnswer ? endOf(span) : span.startUnixNano)],
-  model: textOrNull(),
-  cut: [{ ...flag, description: 'True: a text is shortened.' }, isCut],
+  text: [api.textOrNull(), ({ message, charsMax }) => message.text?.slice(0, charsMax)],
+  reasoning: [api.textOrNull(), ({ message, charsMax }) => message.reasoning?.slice(0, charsMax)],
+  calls: api.many(requestedCall),
+  results: api.many(reportedResult),
+  of_answer: [{ ...api.flag, description: 'True when the model gave it; false when the request contains it.' }, ({ isAnswer }) => isAnswer],
+  trace_id: [{ ...api.text, description: 'Trace of the model call.' }, ({ span }) => span.traceId],
+  span_id: [{ ...api.text, description: 'Span of the model call that shows the message first.' }, ({ span }) => span.spanId],
+  at: [api.time, ({ isAnswer, span }) => timeText(isAnswer ? endOf(span) : span.startUnixNano)],
+  model: api.textOrNull(),
+  cut: [{ ...api.flag, description: 'True when a text is shortened.' }, isCut],
 });
 
-const toolOfSpan = inline<ToolFacts & { readonly charsMax: number }>()({
-  name: textOrNull(),
-  id: textOrNull(),
+const toolOfSpan = api.inline<ToolFacts & { readonly charsMax: number }>()({
+  name: api.textOrNull(),
+  id: api.textOrNull(),
   arguments: [anything('An object, or a text; null: not carried.'), (tool) => bounded(argumentsOf(tool), tool.charsMax).value],
-  result_carried: [flag, ({ result, resultPart }) => result !== undefined || resultPart !== undefined],
+  result_carried: [api.flag, ({ result, resultPart }) => result !== undefined || resultPart !== undefined],
   result: [anything(), ({ result, resultPart, charsMax }) => bounded(result ?? resultPart ?? null, charsMax).value],
-  description: textOrNull(),
+  description: api.textOrNull(),
   input_schema: [anything(), ({ inputSchema, charsMax }) => bounded(inputSchema ?? null, charsMax).value],
 });
 
@@ -149,27 +132,27 @@ interface ShownSpan extends TimelineRow {
 /** The messages, arguments and results of model and tool calls say the same as `input` and `output`. */
 const isCall = ({ reading: { facts } }: ShownSpan): boolean => facts.role === 'model' || facts.role === 'tool';
 
-const readSpan = resource<ShownSpan>()('ReadSpan', {
+const readSpan = api.resource<ShownSpan>()('ReadSpan', {
   span: [spanResource.schema, ({ span, isOwn }) => spanJson(span, isOwn)],
   role: [role, ({ reading }) => reading.facts.role],
-  agent: [textOrNull(), ({ reading }) => reading.facts.agentName],
-  dialects: [many(text, 'Collectors that read the span.'), ({ reading }) => [...reading.dialects]],
-  model: [textOrNull(), ({ reading }) => reading.facts.model],
-  input_tokens: [countOrNull(), ({ reading }) => tokens(reading.facts.inputTokens)],
-  output_tokens: [countOrNull(), ({ reading }) => tokens(reading.facts.outputTokens)],
-  cached_input_tokens: [countOrNull(), ({ reading }) => tokens(reading.facts.cachedInputTokens)],
-  reasoning_tokens: [countOrNull(), ({ reading }) => tokens(reading.facts.reasoningTokens)],
+  agent: [api.textOrNull(), ({ reading }) => reading.facts.agentName],
+  dialects: [api.many(api.text, 'Collectors that read the span.'), ({ reading }) => [...reading.dialects]],
+  model: [api.textOrNull(), ({ reading }) => reading.facts.model],
+  input_tokens: [api.countOrNull(), ({ reading }) => tokens(reading.facts.inputTokens)],
+  output_tokens: [api.countOrNull(), ({ reading }) => tokens(reading.facts.outputTokens)],
+  cached_input_tokens: [api.countOrNull(), ({ reading }) => tokens(reading.facts.cachedInputTokens)],
+  reasoning_tokens: [api.countOrNull(), ({ reading }) => tokens(reading.facts.reasoningTokens)],
   input: [
-    textOrNull('Of an agent or a retriever.'),
+    api.textOrNull('Input of an agent or a retriever.'),
     (row) => (isCall(row) ? null : (row.reading.facts.input ?? row.reading.facts.inputDump)?.slice(0, row.charsMax)),
   ],
   output: [
-    anything('Of an agent or a retriever.'),
+    anything('Output of an agent or a retriever.'),
     (row) => (isCall(row) ? null : bounded(row.reading.facts.output ?? row.reading.facts.outputDump ?? null, row.charsMax).value),
   ],
-  tool: [optional(toolOfSpan), ({ reading: { facts }, charsMax }) => facts.tool && { ...facts.tool, charsMax }],
+  tool: [api.optional(toolOfSpan), ({ reading: { facts }, charsMax }) => facts.tool && { ...facts.tool, charsMax }],
   tool_definitions: [
-    many(object({ name: text, description: textOrNull(), input_schema: {} }), 'What the model call offers.'),
+    api.many(api.object({ name: api.text, description: api.textOrNull(), input_schema: {} }), 'Tools that the model call offers.'),
     ({ reading: { facts }, charsMax }) =>
       (facts.toolDefinitions ?? []).slice(0, listMax).map(({ name: own, description, inputSchema }) => ({
         name: own,
@@ -178,33 +161,33 @@ const readSpan = resource<ShownSpan>()('ReadSpan', {
       })),
   ],
   documents: [
-    many(object({ id: textOrNull(), content: textOrNull(), score: numberOrNull() })),
+    api.many(api.object({ id: api.textOrNull(), content: api.textOrNull(), score: api.numberOrNull() })),
     ({ reading: { facts }, charsMax }) =>
       (facts.documents ?? [])
         .slice(0, listMax)
         .map(({ id, content, score }) => ({ id: id ?? null, content: content?.slice(0, charsMax) ?? null, score: score ?? null })),
   ],
-  messages: many(messageResource.schema),
-  repeated_messages: { ...count, description: 'Leading messages that the model call before it had too.' },
-  left_out: { ...count, description: `Messages beyond ${messagesMax}, or beyond the size of an answer.` },
+  messages: api.many(messageResource.schema),
+  repeated_messages: { ...api.count, description: 'Leading messages that the model call before it had too.' },
+  left_out: { ...api.count, description: `Messages beyond ${messagesMax}, or beyond the size of an answer.` },
 });
 
 export const runSpanSchemas: { readonly [name: string]: JsonObject } = {
   TimelineSpan: timelineSchema,
-  ...schemasOf(requestedCall, reportedResult, messageResource, readSpan),
+  ...api.schemasOf(requestedCall, reportedResult, messageResource, readSpan),
 };
 
 export const runSpanRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/runs/{trace}/{span}/timeline',
-    summary: `At most ${readSpansMax} stored spans of the run’s trace, without attributes, with what each stands for. Spans of the run come first, by start.`,
+    summary: `At most ${readSpansMax} stored spans of the run’s trace, without attributes, with the role of each. Spans of the run come first, by start.`,
     path_parameters: path,
     query_parameters: { tenant, brief },
-    answer: object({
-      spans: many(reference('TimelineSpan')),
+    answer: api.object({
+      spans: api.many(api.reference('TimelineSpan')),
       next: { type: 'null' },
-      left_out: { ...count, description: `Spans beyond ${readSpansMax}.` },
+      left_out: { ...api.count, description: `Spans beyond ${readSpansMax}.` },
       whole,
       spans_gone: spansGoneShape.schema,
     }),
@@ -244,7 +227,7 @@ export const runSpanRoutes: readonly Route[] = [
       const one = read[at] ?? (unread === undefined ? undefined : (await readSpans({ ...kept, spans: [unread] }, collectorsOf(deps)))[0]);
       if (one === undefined) return undefined;
       const isOwn = own.has(one.span);
-      // The model call before it says which messages are new.
+      // The model call before it shows which messages are new.
       return readSpan.write(shownSpan({ ...one, isOwn }, isOwn ? read.slice(0, Math.max(0, at)) : [], charsOf(query)));
     },
   },
@@ -254,10 +237,10 @@ export const runSpanRoutes: readonly Route[] = [
     summary: `The conversation of the run and its sub-agents with their models as it grew: each message once, ${messagesMax} at most.`,
     path_parameters: path,
     query_parameters: { tenant, text_max: textMax },
-    answer: object({
-      messages: many(messageResource.schema),
+    answer: api.object({
+      messages: api.many(messageResource.schema),
       next: { type: 'null' },
-      left_out: { ...count, description: 'Messages beyond the limits of an answer.' },
+      left_out: { ...api.count, description: 'Messages beyond the limits of an answer.' },
       whole,
       spans_gone: spansGoneShape.schema,
     }),
@@ -267,7 +250,7 @@ export const runSpanRoutes: readonly Route[] = [
       const { spans, gone: whyGone } = found;
       if (spans === undefined) return { messages: [], next: null, left_out: 0, whole: null, spans_gone: await whyGone() };
       const { kept, read, own } = spans;
-      // A trace that lacks the run's span says nothing about what is the run's.
+      // A trace that lacks the run's span does not show which spans are the run's.
       const ofRun = own.size === 0 ? read : read.filter(({ span }) => own.has(span));
       const calls = ofRun.filter(({ reading }) => reading.facts.role === 'model');
       const models = new Map(calls.map(({ span, reading }) => [span, reading.facts.model]));

@@ -1,9 +1,11 @@
 /** Serves the API under /api/v1 of the console listener, and its OpenAPI document. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
-import { object, reference, schemasOf, text } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { EventSource } from '../event-streams.ts';
 import { alertSchemas } from './alerts.ts';
+import { issueDifferenceSchemas } from './issue-differences.ts';
+import { issueSchemas } from './issues.ts';
 import { annotationResult } from './annotations.ts';
 import { callSchemas, tool } from './calls.ts';
 import { datasetSchemas } from './dataset-json.ts';
@@ -23,7 +25,7 @@ import { rate } from './rates.ts';
 import { replica } from './replicas.ts';
 import { type ApiDeps, FileAnswer, NotKept, type Parameters, QueryFault, Refusal, type Route, type Visit } from './route.ts';
 import { routes } from './routes.ts';
-import { annotation, decision, gone, run, verdict } from './run-json.ts';
+import { annotation, decision, gone, run, runIssue, verdict } from './run-json.ts';
 import { runContentSchemas } from './run-schema.ts';
 import { runSpanSchemas } from './run-spans.ts';
 import { sessionSchemas, worstTurn } from './sessions.ts';
@@ -35,7 +37,7 @@ import { versionSchemas } from './versions.ts';
 
 export const apiPrefix = '/api/v1';
 
-/** Who makes a request, and what changes its session. */
+/** The caller of a request, and changes of its session. */
 export type VisitOf = (request: FastifyRequest, reply: FastifyReply) => Visit;
 
 /** Answers a request with a stream of events. */
@@ -106,7 +108,7 @@ function serveRoute(
             .send(
               failure(
                 'other_tenant',
-                'The token sees its own tenant alone.',
+                'The token sees only its own tenant.',
                 'Leave tenant out, or use a token of listen.tokens that sees all tenants.',
               ),
             );
@@ -160,17 +162,19 @@ export function failure(
 }
 
 const schemas: { readonly [name: string]: JsonObject } = {
-  ...schemasOf(run, verdict, worstTurn, decision, annotation, annotationResult, spanResource, gone, summaryRow, tool),
+  ...api.schemasOf(run, runIssue, verdict, worstTurn, decision, annotation, annotationResult, spanResource, gone, summaryRow, tool),
   ...evaluabilitySchemas,
   ...runContentSchemas,
   ...runSpanSchemas,
-  ...schemasOf(placedToolCall),
+  ...api.schemasOf(placedToolCall),
   ...exportSchemas,
   ...datasetSchemas,
   ...versionSchemas,
   ...alertSchemas,
+  ...issueSchemas,
+  ...issueDifferenceSchemas,
   ...experimentSchemas,
-  ...schemasOf(
+  ...api.schemasOf(
     evaluator,
     estimate,
     rate,
@@ -189,9 +193,9 @@ const schemas: { readonly [name: string]: JsonObject } = {
   ...overviewSchemas,
   ...callSchemas,
   ...settingsSchemas,
-  ...schemasOf(replica),
+  ...api.schemasOf(replica),
   ...noticeSchemas,
-  Error: object({ error: object({ code: text, message: text, todo: text }) }),
+  Error: api.object({ error: api.object({ code: api.text, message: api.text, todo: api.text }) }),
 };
 
 export function openApiDocument(routes: readonly Route[]): JsonObject {
@@ -212,7 +216,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token of listen.tokens that may `read`; for POST, PUT and DELETE, one that may `operate` or `annotate`.',
+          description: 'A token of listen.tokens that may `read`; for POST, PUT, PATCH and DELETE, one that may `operate` or `annotate`.',
         },
       },
     },
@@ -262,7 +266,7 @@ function operation({
 }
 
 function contentOf(answer: JsonObject, file: Route['file'], formats: NonNullable<Route['formats']>): JsonObject {
-  const texts = Object.values(formats).map(({ type }) => [type, { schema: text }] as const);
+  const texts = Object.values(formats).map(({ type }) => [type, { schema: api.text }] as const);
   return { [file?.type ?? 'application/json']: { schema: answer }, ...Object.fromEntries(texts) };
 }
 
@@ -271,5 +275,5 @@ function parameter(place: 'path' | 'query', name: string, { description, ...sche
 }
 
 function error(description: string): JsonObject {
-  return { description, content: { 'application/json': { schema: reference('Error') } } };
+  return { description, content: { 'application/json': { schema: api.reference('Error') } } };
 }

@@ -1,24 +1,6 @@
 /** The routes of sessions: runs with the same session id. */
 import type { Tenant } from '../../model/ids.ts';
-import {
-  count,
-  flag,
-  inline,
-  inSeconds,
-  integer,
-  many,
-  number,
-  numberOrNull,
-  object,
-  optional,
-  orNull,
-  resource,
-  schemasOf,
-  share,
-  text,
-  textOrNull,
-  time,
-} from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { sessionRunsMax, type SessionRow, type WorstTurns } from '../../model/store/session-list.ts';
 import { examinedMax } from '../../model/store/store.ts';
 import { hasPassed } from './run-json.ts';
@@ -27,52 +9,52 @@ import { filterOf, runFilters, runsPage, searchedJson, searchedRuns, searchedTo,
 
 const { agent, service, evaluator, verdict, from, to } = runFilters;
 
-const session = resource<SessionRow>()('Session', {
-  id: text,
-  tenant: text,
-  agents: many(text, 'Agents of its runs, by name.'),
-  turns: { ...count, description: 'Runs of the session.' },
+const session = api.resource<SessionRow>()('Session', {
+  id: api.text,
+  tenant: api.text,
+  agents: api.many(api.text, 'Agents of its runs, by name.'),
+  turns: { ...api.count, description: 'Runs of the session.' },
   whole: [
-    { ...flag, description: `False: the session has more runs, and the figures are those of the newest ${sessionRunsMax}.` },
+    { ...api.flag, description: `False when the session has more runs: the figures are those of the newest ${sessionRunsMax}.` },
     ({ isWhole }) => isWhole,
   ],
-  started_at: { ...time, description: 'Start of the first run.' },
-  ended_at: { ...time, description: 'End of the last run.' },
+  started_at: { ...api.time, description: 'Start of the first run.' },
+  ended_at: { ...api.time, description: 'End of the last run.' },
   duration_seconds: [
-    inSeconds({ ...number, minimum: 0, description: 'Sum of the durations of the runs, without the time between them.' }),
+    api.inSeconds({ ...api.number, minimum: 0, description: 'Sum of the durations of the runs, without the time between them.' }),
     ({ runMicros }) => runMicros,
   ],
-  input_tokens: orNull(integer, 'Of all runs; null: those of one run are unknown.'),
-  output_tokens: orNull(integer, 'Of all runs; null: those of one run are unknown.'),
-  cost_usd: numberOrNull('Of all runs; null: the cost of one run is unknown.'),
-  worst: optional(
-    inline<NonNullable<SessionRow['worst']>>()({
-      evaluator: [text, ({ name }) => name],
+  input_tokens: api.orNull(api.integer, 'Sum of all runs. Null when those of one run are unknown.'),
+  output_tokens: api.orNull(api.integer, 'Sum of all runs. Null when those of one run are unknown.'),
+  cost_usd: api.numberOrNull('Sum of all runs. Null when the cost of one run is unknown.'),
+  worst: api.optional(
+    api.inline<NonNullable<SessionRow['worst']>>()({
+      evaluator: [api.text, ({ name }) => name],
       verdict: { enum: ['pass', 'fail', 'raw'] },
-      score: share,
+      score: api.share,
     }),
-    'Of the failed verdicts the one with the lowest score; without a failed one, of all scored verdicts. Null: no run has a score.',
+    'The failed verdict with the lowest score; without a failed one, the lowest of all scored verdicts. Null when no run has a score.',
   ),
 });
 
-export const worstTurn = resource<WorstTurns['worst'][number]>()('WorstTurn', {
-  name: text,
-  scored_turns: [{ ...count, description: 'Turns that the evaluator scored.' }, ({ scored }) => scored],
+export const worstTurn = api.resource<WorstTurns['worst'][number]>()('WorstTurn', {
+  name: api.text,
+  scored_turns: [{ ...api.count, description: 'Turns that the evaluator scored.' }, ({ scored }) => scored],
   worst_turn: [
     {
-      ...orNull(integer),
+      ...api.orNull(api.integer),
       minimum: 1,
-      description: 'Number of the turn with the lowest score; the first one of equal scores. Null: the evaluator scored none.',
+      description: 'Number of the turn with the lowest score; the first one of equal scores. Null when the evaluator scored none.',
     },
     ({ turn }) => (turn === undefined ? null : turn + 1),
   ],
-  score: orNull(share),
-  passed: [orNull(flag, 'Null: there is no threshold, or no score.'), ({ verdict }) => hasPassed(verdict)],
-  trace_id: textOrNull(),
-  span_id: textOrNull(),
+  score: api.orNull(api.share),
+  passed: [api.orNull(api.flag, 'Null when there is no threshold, or no score.'), ({ verdict }) => hasPassed(verdict)],
+  trace_id: api.textOrNull(),
+  span_id: api.textOrNull(),
 });
 
-export const sessionSchemas = schemasOf(session);
+export const sessionSchemas = api.schemasOf(session);
 
 export const sessionRoutes: readonly Route[] = [
   {
@@ -102,10 +84,10 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'The run of a session with the lowest score, by evaluator. The runs are the turns, by start.',
     path_parameters: { id: { ...textParameter, minLength: 1, description: 'Session id.' } },
     query_parameters: { tenant },
-    answer: object({
-      worst_turns: many(worstTurn.schema),
-      turns: { ...count, description: 'Runs of the session.' },
-      whole: { ...flag, description: `False: the session has more runs, and these are the newest ${sessionRunsMax}.` },
+    answer: api.object({
+      worst_turns: api.many(worstTurn.schema),
+      turns: { ...api.count, description: 'Runs of the session.' },
+      whole: { ...api.flag, description: `False when the session has more runs: these are the newest ${sessionRunsMax}.` },
       next: { type: 'null' },
     }),
     async handle({ store }, query) {

@@ -1,7 +1,7 @@
 /** Spans as resources of the API, and as lines of OTLP/JSON. */
 import type { SpanId } from '../../model/ids.ts';
 import { type JsonObject, jsonText, type JsonValue } from '../../model/json.ts';
-import { flag, inline, many, object, resource, text, textOrNull, time } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { type Attributed, type AttributeValue, endOf, type Span, type SpanLink } from '../../model/span.ts';
 import { timeText } from '../../model/timestamp.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
@@ -18,10 +18,10 @@ export function otlpLines({ spans, records }: Unbundled): string {
     .join('');
 }
 
-/** Of one text; `cut` names longer attributes. */
+/** Most characters of one text; `cut` names longer attributes. */
 const textCharsMax = 20_000;
 const eventsMax = 100;
-/** Of one page as JSON. A page has at least one span. */
+/** Most bytes of one page as JSON. A page has at least one span. */
 const pageCharsMax = 4_000_000;
 
 interface SpanPage {
@@ -63,25 +63,25 @@ interface ShownSpan {
   readonly cut: readonly string[];
 }
 
-export const spanResource = resource<ShownSpan>()('Span', {
-  trace_id: [text, ({ span }) => span.traceId],
-  span_id: [text, ({ span }) => span.spanId],
-  parent_span_id: [textOrNull(), ({ span }) => span.parentSpanId],
-  of_run: [{ ...flag, description: 'True: it is the run’s span or a descendant.' }, ({ isOwn }) => isOwn],
-  name: [text, ({ span }) => textJson(span.name)],
+export const spanResource = api.resource<ShownSpan>()('Span', {
+  trace_id: [api.text, ({ span }) => span.traceId],
+  span_id: [api.text, ({ span }) => span.spanId],
+  parent_span_id: [api.textOrNull(), ({ span }) => span.parentSpanId],
+  of_run: [{ ...api.flag, description: 'True for the run’s span and its descendants.' }, ({ isOwn }) => isOwn],
+  name: [api.text, ({ span }) => textJson(span.name)],
   kind: [{ enum: spanKinds }, ({ span }) => spanKinds[span.kind]],
-  started_at: [time, ({ span }) => timeText(span.startUnixNano)],
-  ended_at: [time, ({ span }) => timeText(endOf(span))],
+  started_at: [api.time, ({ span }) => timeText(span.startUnixNano)],
+  ended_at: [api.time, ({ span }) => timeText(endOf(span))],
   status: [
-    object({ code: { enum: ['unset', 'ok', 'error'] }, message: text }),
+    api.object({ code: { enum: ['unset', 'ok', 'error'] }, message: api.text }),
     ({ span: { status } }) => ({ code: status.code, message: textJson(status.message) }),
   ],
-  service: [textOrNull(), ({ span }) => serviceOf(span)?.slice(0, textCharsMax)],
-  scope: [text, ({ span }) => textJson(span.scope.name)],
+  service: [api.textOrNull(), ({ span }) => serviceOf(span)?.slice(0, textCharsMax)],
+  scope: [api.text, ({ span }) => textJson(span.scope.name)],
   attributes: { type: 'object' },
-  events: many(object({ name: text, at: time, attributes: { type: 'object' } })),
-  links: [many(inline<SpanLink>()({ trace_id: text, span_id: text })), ({ span }) => span.links.slice(0, eventsMax)],
-  cut: many(text, 'Shortened attributes; `otlp` has their full text.'),
+  events: api.many(api.object({ name: api.text, at: api.time, attributes: { type: 'object' } })),
+  links: [api.many(api.inline<SpanLink>()({ trace_id: api.text, span_id: api.text })), ({ span }) => span.links.slice(0, eventsMax)],
+  cut: api.many(api.text, 'Shortened attributes; `otlp` has their full text.'),
 });
 
 export function serviceOf({ resource: of }: Span): string | undefined {

@@ -1,5 +1,5 @@
 /** The route of the summary: verdicts by evaluator over time. */
-import { count, joined, numberOrNull, part, resourceOf, text, time as timeSchema } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { SummaryRow } from '../../model/store/store.ts';
 import { type RunSplit, runSplits } from '../../model/store/verdict-rows.ts';
@@ -25,15 +25,15 @@ const buckets: { readonly [name: string]: number } = { minute: 60_000_000, hour:
 /** Buckets of one answer. */
 const bucketsMax = 1_500;
 
-const step = part<SummaryRow>()({ at: { ...timeSchema, description: 'Start of the step.' } });
-const figures = part<SummaryRow>()({
-  name: text,
+const step = api.part<SummaryRow>()({ at: { ...api.time, description: 'Start of the step.' } });
+const figures = api.part<SummaryRow>()({
+  name: api.text,
   verdict: { enum: verdictWords },
-  count,
-  mean_score: [numberOrNull(), ({ score }) => score],
+  count: api.count,
+  mean_score: [api.numberOrNull(), ({ score }) => score],
 });
 
-export const summaryRow = resourceOf('SummaryRow', joined(step, figures), splitMembers);
+export const summaryRow = api.resourceOf('SummaryRow', api.joined(step, figures), splitMembers);
 
 function summaryJson(row: SummaryRow, by: RunSplit | undefined): JsonObject {
   return { ...step.write(row), ...splitJson(by, row.of), ...figures.write(row) };

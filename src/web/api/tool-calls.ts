@@ -1,6 +1,6 @@
 /** The tool calls of one run, page by page, and the parameter that bounds the lists in the answer about the run. */
 import { isJsonObject, type JsonValue, member } from '../../model/json.ts';
-import { count, reference, resource } from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { spanId, storedRun } from './one-run.ts';
 import { toolCallsOf } from './run-lists.ts';
 import { tenant, traceId } from './run-list.ts';
@@ -17,9 +17,9 @@ export const listMax = {
     'Entries of `tool_calls`, and of `parts` in the details of each verdict: all failed parts, then the first ones that passed. All when left out.',
 } as const;
 
-export const placedToolCall = resource<{ readonly index: number; readonly call: JsonValue }>()('PlacedToolCall', {
-  index: { ...count, description: 'Position among the tool calls of the run.' },
-  call: reference('ToolCall'),
+export const placedToolCall = api.resource<{ readonly index: number; readonly call: JsonValue }>()('PlacedToolCall', {
+  index: { ...api.count, description: 'Position among the tool calls of the run.' },
+  call: api.reference('ToolCall'),
 });
 
 export const toolCallRoutes: readonly Route[] = [
@@ -30,7 +30,7 @@ export const toolCallRoutes: readonly Route[] = [
     path_parameters: { trace: traceId, span: spanId },
     query_parameters: {
       tenant,
-      index: { ...count, description: 'The call at this position alone.' },
+      index: { ...api.count, description: 'Only the call at this position.' },
       of_span: { ...spanId, description: 'Calls that this span executes.' },
       limit: { ...pages.limit, maximum: pageMax },
       cursor: pages.cursor,

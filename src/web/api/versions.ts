@@ -8,25 +8,7 @@ import {
   versionReports,
 } from '../../analytics/version-comparison.ts';
 import type { JsonObject } from '../../model/json.ts';
-import {
-  count,
-  described,
-  flag,
-  inline,
-  inSeconds,
-  many,
-  number,
-  numberOrNull,
-  object,
-  optional,
-  resource,
-  schemasOf,
-  type Shape,
-  share,
-  text,
-  textOrNull,
-  time,
-} from '../../model/resource.ts';
+import * as api from '../../model/resource.ts';
 import { type VersionFigure, versionFigureKinds } from '../../model/store/version-store.ts';
 import { estimate } from './estimate-json.ts';
 import { type Parameters, QueryFault, type Route, runParameters, tenantOf, textParameter } from './route.ts';
@@ -38,54 +20,54 @@ const namesMax = 20;
 const measure: JsonObject = { enum: ['pass_rate', 'mean_score'] };
 
 type NamedRuns = VersionReport['models'];
-const namedRuns = (description: string): Shape<NamedRuns> => {
-  const { schema, write } = many(inline<NamedRuns[number]>()({ name: text, runs: count }), description);
+const namedRuns = (description: string): api.Shape<NamedRuns> => {
+  const { schema, write } = api.many(api.inline<NamedRuns[number]>()({ name: api.text, runs: api.count }), description);
   return { schema, write: (all) => write(all.slice(0, namesMax)) };
 };
 
-const version = resource<VersionReport>()('Version', {
-  agent: [textOrNull(), ({ agent }) => (agent === '' ? null : agent)],
-  version: [textOrNull('Null: runs without a version.'), (report) => (report.version === '' ? null : report.version)],
-  first_seen: [{ ...time, description: 'Start of its first run.' }, ({ firstAt }) => firstAt],
-  last_seen: [{ ...time, description: 'Start of its last run.' }, ({ lastAt }) => lastAt],
-  runs: count,
-  input_tokens_per_run: [numberOrNull('Mean of the runs that tell it. Null: none does.'), ({ inputTokens }) => inputTokens],
-  output_tokens_per_run: [numberOrNull(), ({ outputTokens }) => outputTokens],
+const version = api.resource<VersionReport>()('Version', {
+  agent: [api.textOrNull(), ({ agent }) => (agent === '' ? null : agent)],
+  version: [api.textOrNull('Null for runs without a version.'), (report) => (report.version === '' ? null : report.version)],
+  first_seen: [{ ...api.time, description: 'Start of its first run.' }, ({ firstAt }) => firstAt],
+  last_seen: [{ ...api.time, description: 'Start of its last run.' }, ({ lastAt }) => lastAt],
+  runs: api.count,
+  input_tokens_per_run: [api.numberOrNull('Mean of the runs that report it. Null when none does.'), ({ inputTokens }) => inputTokens],
+  output_tokens_per_run: [api.numberOrNull(), ({ outputTokens }) => outputTokens],
   cost_per_run: [
-    numberOrNull('Mean in US dollars over the runs whose cost is known, by `prices` or as the spans tell it.'),
+    api.numberOrNull('Mean in US dollars over the runs whose cost is known, from `prices` or from the spans.'),
     ({ costUsd }) => costUsd,
   ],
-  costed_runs: { ...count, description: 'Runs whose cost is known.' },
-  mean_seconds: [inSeconds(numberOrNull('Mean duration of its runs.')), ({ meanMicros }) => meanMicros],
-  median_seconds: [inSeconds(numberOrNull('To 2 % of its value.')), ({ medianMicros }) => medianMicros],
-  p95_seconds: [inSeconds(numberOrNull('To 2 % of its value.')), ({ p95Micros }) => p95Micros],
+  costed_runs: { ...api.count, description: 'Runs whose cost is known.' },
+  mean_seconds: [api.inSeconds(api.numberOrNull('Mean duration of its runs.')), ({ meanMicros }) => meanMicros],
+  median_seconds: [api.inSeconds(api.numberOrNull('Accurate to 2 %.')), ({ medianMicros }) => medianMicros],
+  p95_seconds: [api.inSeconds(api.numberOrNull('Accurate to 2 %.')), ({ p95Micros }) => p95Micros],
   models: namedRuns(`Its models by runs, at most ${namesMax}.`),
   prompts: namedRuns(`Hashes of its system prompts by runs, at most ${namesMax}.`),
-  evaluators: many(inline<VersionReport['evaluators'][number]>()({ name: text, measure, rate: estimate })),
+  evaluators: api.many(api.inline<VersionReport['evaluators'][number]>()({ name: api.text, measure, rate: estimate })),
 });
 
-const comparedEvaluator = resource<ComparedEvaluator>()('ComparedEvaluator', {
-  name: text,
+const comparedEvaluator = api.resource<ComparedEvaluator>()('ComparedEvaluator', {
+  name: api.text,
   measure,
   version: estimate,
   against: estimate,
-  difference: described(estimate, 'Rate of `version` less that of `against`, within −1..1.'),
+  difference: api.described(estimate, 'Rate of `version` less that of `against`, within −1..1.'),
   p: [
-    numberOrNull('Always-valid p-value of “both rates are the same”. Null: one of the two has no verdict.'),
+    api.numberOrNull('Always-valid p-value of “both rates are the same”. Null when one of the two has no verdict.'),
     ({ difference }) => (difference.kind === 'estimated' ? difference.p : null),
   ],
   tasks: {
-    ...count,
+    ...api.count,
     description: 'Tasks of both versions that the difference is averaged over; 0: runs name no task, or none in common.',
   },
   left_out: {
-    ...share,
-    description: 'Share of the verdicts whose task is not compared: one version has it alone, or others have more runs.',
+    ...api.share,
+    description: 'Share of the verdicts whose task is not compared: only one version has it, or others have more runs.',
   },
   session_runs: {
-    ...number,
+    ...api.number,
     minimum: 1,
-    description: 'Verdicts in the session of a verdict, on average; intervals count so many as one. 1: each run stands for itself.',
+    description: 'Verdicts in the session of a verdict, on average; intervals count that many as one. With 1, each run counts by itself.',
   },
   word: { enum: ['better', 'worse', 'no_difference_shown', 'not_estimable'] },
 });
@@ -96,14 +78,14 @@ interface VersionComparison {
   readonly evaluators: readonly ComparedEvaluator[];
 }
 
-const comparison = resource<VersionComparison>()('VersionComparison', {
-  version: text,
-  against: text,
-  confidence: [{ ...number, description: 'Of all looks together.' }, () => versionConfidence],
-  evaluators: many(comparedEvaluator),
+const comparison = api.resource<VersionComparison>()('VersionComparison', {
+  version: api.text,
+  against: api.text,
+  confidence: [{ ...api.number, description: 'Confidence of all looks together.' }, () => versionConfidence],
+  evaluators: api.many(comparedEvaluator),
 });
 
-export const versionSchemas = schemasOf(version, comparison, comparedEvaluator);
+export const versionSchemas = api.schemasOf(version, comparison, comparedEvaluator);
 
 export const versionRoutes: readonly Route[] = [
   {
@@ -113,14 +95,17 @@ export const versionRoutes: readonly Route[] = [
     path_parameters: {},
     query_parameters: {
       agent: { ...runParameters.agent, description: 'Name of the agent. Without it there is no comparison.' },
-      tenant: { ...textParameter, description: 'Runs of this tenant alone; all tenants when left out.' },
+      tenant: { ...textParameter, description: 'Only runs of this tenant. All tenants when left out.' },
       version: { ...textParameter, description: 'The version to compare; the one that came last when left out.' },
       against: { ...textParameter, description: 'The version to compare it with; the one that came before it when left out.' },
     },
-    answer: object({
-      versions: many(version.schema, 'By agent, the one that came last first.'),
-      comparison: optional(comparison.schema, 'Null: no agent is named, or it has fewer than two versions.'),
-      whole: { ...flag, description: 'False: runs of before the last start are not counted yet. The service does so step by step.' },
+    answer: api.object({
+      versions: api.many(version.schema, 'By agent, the one that came last first.'),
+      comparison: api.optional(comparison.schema, 'Null when no agent is named, or it has fewer than two versions.'),
+      whole: {
+        ...api.flag,
+        description: 'False while runs from before the last start are not counted yet. The service counts them step by step.',
+      },
       next: { type: 'null' },
     }),
     async handle({ store, refreshVersions }, query) {
@@ -138,7 +123,7 @@ export const versionRoutes: readonly Route[] = [
           .toSorted((one, another) => another.firstAt - one.firstAt)
           .slice(0, versionsMax)
           .map(version.write),
-        comparison: optional(comparison).write(typeof agent === 'string' ? compared(figures, reports, query) : undefined),
+        comparison: api.optional(comparison).write(typeof agent === 'string' ? compared(figures, reports, query) : undefined),
         whole,
         next: null,
       };
@@ -157,7 +142,7 @@ function compared(figures: readonly VersionFigure[], reports: readonly VersionRe
           reports
             .slice(0, namesMax)
             .map(({ version }) => JSON.stringify(version))
-            .join(', ') || 'its versions, of which it has none'
+            .join(', ') || 'its versions (it has none)'
         }.`,
       );
     return value;

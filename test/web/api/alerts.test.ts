@@ -97,7 +97,7 @@ for (const { method, path, body, may } of rights)
       if (status !== 200) expect([status, asked]).toEqual([401, []]);
     });
 
-test('alerts api: a token that sees one tenant sees alerts of that tenant alone, and tenant narrows a change', async () => {
+test('alerts api: a token that sees one tenant sees only alerts of that tenant, and tenant narrows a change', async () => {
   const { call } = await host();
   expect((await call('/alerts', { token: 'north' })).body.alerts?.map(({ name }) => name)).toEqual(['north']);
   for (const [path, status] of [

@@ -182,7 +182,7 @@ const faulty: readonly (readonly [string, JsonValue, RegExp])[] = [
   ['passed as a text', { ...good, passed: 'yes' }, /passed/],
   ['nothing said', { ...good, passed: null }, /has no label, score or passed/],
   ['a long explanation', { ...good, explanation: 'x'.repeat(4_001) }, /explanation/],
-  ['a kind of its own', { ...good, kind: 'judge' }, /kind/],
+  ['an unknown kind', { ...good, kind: 'judge' }, /kind/],
   ['no time', { ...good, at: 'yesterday' }, /at is not a time/],
   ['a time in the future', { ...good, at: '2999-01-01' }, /future/],
   ['a tenant that is a number', { ...good, tenant: 1 }, /tenant/],
@@ -196,7 +196,7 @@ test('annotations: a faulty one is refused by itself, with what is wrong', async
   expect((await say([{ ...good, by: 7 }])).status).toBe(422);
 });
 
-test('annotations: the schema that the OpenAPI document tells and what is read agree', () => {
+test('annotations: the schema of the OpenAPI document and the reader agree', () => {
   const isValid = new Ajv2020({ strict: false, validateFormats: false }).compile(annotationSchema);
   const beyondSchema = new Set(['a trace id of zeros', 'nothing said', 'no time', 'a time in the future']);
   for (const [name, entry] of faulty)
@@ -246,7 +246,7 @@ test('annotations: what is redacted is not kept, and two people stay two', async
   expect(own[0]?.['by']).not.toBe(own[1]?.['by']);
 });
 
-test('annotations: whoever annotates needs a token that may, once there are tokens', async () => {
+test('annotations: an annotator needs a token that may annotate, once there are tokens', async () => {
   const [read, operate, annotate] = [
     '{ name: people, value: token-of-reader-0, may: [read] }',
     '{ name: ops, value: token-of-operator, may: [operate] }',
@@ -287,7 +287,7 @@ test('annotations: whoever annotates needs a token that may, once there are toke
   }
 });
 
-test('annotations: a page of another site says nothing', async () => {
+test('annotations: a page of another site cannot annotate', async () => {
   expect(await say([good], { headers: { 'sec-fetch-site': 'cross-site' } })).toMatchObject({
     status: 403,
     body: { error: { code: 'other_site' } },

@@ -88,7 +88,7 @@ test('import: examples get the split and tags that they lack, the file as their 
   expect((await asked('/datasets/marked/versions')).body).toMatchObject({ versions: [{ note: 'import of set.json', by: 'ann' }] });
 });
 
-test('import: present examples are replaced, or kept when the request says so', async () => {
+test('import: present examples are replaced, or kept when the request asks for it', async () => {
   await imported('twice', { text: jsonText([{ id: 'a', input: 'one' }]) });
   const changed = jsonText([{ id: 'a', input: 'two' }]);
   expect((await imported('twice', { text: changed, replace: false })).body).toMatchObject({
@@ -101,7 +101,7 @@ test('import: present examples are replaced, or kept when the request says so', 
   });
 });
 
-test('import: the check says how many examples it would replace, and the import how many it did, with those that are reviewed', async () => {
+test('import: the check counts the examples that it would replace, and the import those that it did, reviewed ones among them', async () => {
   const own = (id: string, input: string, review: string): JsonObject => ({ id, input, review });
   const name = 'reviewed';
   await imported(name, { text: jsonText([own('a', 'one', 'reviewed'), own('b', 'two', 'draft'), own('c', 'three', 'reviewed')]) });
@@ -153,7 +153,7 @@ test.each<[string, JsonObject, number, RegExp]>([
     /examples\[1\]\.expect must be object/,
   ],
   ['no example', { text: '[]' }, 422, /no example/],
-  ['a text that is no list', { text: '"x"' }, 422, /neither a list/],
+  ['a text that is not a list', { text: '"x"' }, 422, /neither a list/],
   ['a form that is none', { text: '[]', form: 'nothing' }, 400, /form/],
   ['a body without a text', {}, 400, /text/],
 ])('import: %s is refused with what is wrong', async (_, body, status, says) => {
@@ -169,7 +169,7 @@ test('import: aliases of others stay what they are, and a mapping of many keys i
   expect((await imported('aliases', { text })).body).toMatchObject({ examples: 2, written: { added: 2 } });
 });
 
-test('export: every form is a file, and the own forms are read back as they were', async () => {
+test('export: every form is a file, and the own forms are read back unchanged', async () => {
   await imported('whole', { text: lines, by: 'ann' });
   const { body } = await asked('/datasets/whole/forms');
   const forms = body['forms'] as readonly { readonly name: string; readonly ending: string; readonly left_out: readonly JsonObject[] }[];
@@ -187,7 +187,7 @@ test('export: every form is a file, and the own forms are read back as they were
   }
 });
 
-test('export: a split, a tag and a version are those of the file, and a missing one is no file', async () => {
+test('export: a split, a tag and a version are those of the file, and a missing one gives no file', async () => {
   await imported('parts', { text: lines });
   await imported('parts', { text: jsonText([{ id: 'late', input: 'x' }]) });
   const ids = async (query: string): Promise<readonly unknown[]> =>
@@ -202,7 +202,7 @@ test('export: a split, a tag and a version are those of the file, and a missing 
   expect((await file('/datasets/nothing/export')).status).toBe(404);
 });
 
-test('examples: the parameter review has drafts alone, or the others', async () => {
+test('examples: the parameter review has only drafts, or the others', async () => {
   await imported('drafts', { text: lines });
   const ids = async (review: string): Promise<unknown> =>
     ((await asked(`/datasets/drafts/examples?review=${review}`)).body['examples'] as readonly JsonObject[]).map(({ id }) => id);

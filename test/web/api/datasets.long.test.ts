@@ -101,7 +101,7 @@ test('datasets: an example that is edited keeps its history, and a reviewed one 
     status: 409,
     body: { error: { code: 'conflict', message: 'The example has changed in version 2.' } },
   });
-  // A change of another example is no conflict.
+  // A change of another example does not conflict.
   await add('edited', { examples: [plain('other')] });
   expect(await asked(path, { method: 'PUT', body: { example: { ...example, split: 'test' }, since: 2 } })).toMatchObject({
     status: 200,
@@ -171,79 +171,84 @@ test('datasets: examples and datasets are removed, once and again', async () => 
   expect((await remove('/datasets/gone/examples/a')).status).toBe(404);
 });
 
-test.each<{ readonly name: string; readonly path: string; readonly asking?: Asking; readonly status: number; readonly says: RegExp }>([
-  { name: 'no such dataset', path: '/datasets/none', status: 404, says: /no such dataset, version or example/ },
-  { name: 'no such version', path: '/datasets/known/examples?version=9', status: 404, says: /no such dataset/ },
-  { name: 'no such example', path: '/datasets/known/examples/none/history', status: 404, says: /no such dataset/ },
-  { name: 'versions of no dataset', path: '/datasets/none/versions', status: 404, says: /no such dataset/ },
-  { name: 'a difference of versions that are not there', path: '/datasets/known/diff?from=1&to=9', status: 404, says: /no such dataset/ },
-  { name: 'a wrong name', path: '/datasets/a%20b', status: 400, says: /name/ },
-  { name: 'a cursor of another API', path: '/datasets/known/examples?cursor=x', status: 400, says: /cursor/ },
-  { name: 'an unknown key', path: '/datasets/known/examples', asking: { method: 'POST', body: { run: [] } }, status: 400, says: /run/ },
+test.each<{ readonly name: string; readonly path: string; readonly asking?: Asking; readonly status: number; readonly message: RegExp }>([
+  { name: 'no such dataset', path: '/datasets/none', status: 404, message: /no such dataset, version or example/ },
+  { name: 'no such version', path: '/datasets/known/examples?version=9', status: 404, message: /no such dataset/ },
+  { name: 'no such example', path: '/datasets/known/examples/none/history', status: 404, message: /no such dataset/ },
+  { name: 'versions of no dataset', path: '/datasets/none/versions', status: 404, message: /no such dataset/ },
+  {
+    name: 'a difference of versions that are not there',
+    path: '/datasets/known/diff?from=1&to=9',
+    status: 404,
+    message: /no such dataset/,
+  },
+  { name: 'a wrong name', path: '/datasets/a%20b', status: 400, message: /name/ },
+  { name: 'a cursor of another API', path: '/datasets/known/examples?cursor=x', status: 400, message: /cursor/ },
+  { name: 'an unknown key', path: '/datasets/known/examples', asking: { method: 'POST', body: { run: [] } }, status: 400, message: /run/ },
   {
     name: 'nothing to add',
     path: '/datasets/known/examples',
     asking: { method: 'POST', body: {} },
     status: 422,
-    says: /names no run and no example/,
+    message: /names no run and no example/,
   },
   {
     name: 'faulty examples',
     path: '/datasets/known/examples',
     asking: { method: 'POST', body: { examples: [plain('x'), { input: 'no id' }, { id: 'a', expect: { tool_call: [] } }] } },
     status: 422,
-    says: /examples\[1\]\.id is missing; examples\[2\]\.expect\.tool_call is not known/,
+    message: /examples\[1\]\.id is missing; examples\[2\]\.expect\.tool_call is not known/,
   },
   {
     name: 'a trace that is not stored',
     path: '/datasets/known/examples',
     asking: { method: 'POST', body: { runs: [{ trace_id: 'd'.repeat(32) }] } },
     status: 422,
-    says: /no run of the trace d/,
+    message: /no run of the trace d/,
   },
   {
-    name: 'another version than expected',
+    name: 'a version that is not the expected one',
     path: '/datasets/known/examples',
     asking: { method: 'POST', body: { examples: [plain('x')], expected_version: 0 } },
     status: 409,
-    says: /newest version is 1/,
+    message: /newest version is 1/,
   },
   {
     name: 'a change without an example',
     path: '/datasets/known/examples/a',
     asking: { method: 'PUT', body: {} },
     status: 400,
-    says: /example/,
+    message: /example/,
   },
   {
     name: 'an example with another id',
     path: '/datasets/known/examples/a',
     asking: { method: 'PUT', body: { example: plain('b') } },
     status: 422,
-    says: /has the id "b"/,
+    message: /has the id "b"/,
   },
   {
     name: 'a new example that is there',
     path: '/datasets/known/examples/a',
     asking: { method: 'PUT', body: { example: plain('a'), since: 0 } },
     status: 409,
-    says: /changed in version 1/,
+    message: /changed in version 1/,
   },
   {
     name: 'an example of no dataset',
     path: '/datasets/none/examples/a',
     asking: { method: 'PUT', body: { example: plain('a') } },
     status: 404,
-    says: /no such dataset/,
+    message: /no such dataset/,
   },
-])('datasets: $name is refused', async ({ path, asking = {}, status, says }) => {
+])('datasets: $name is refused', async ({ path, asking = {}, status, message }) => {
   await add('known', { examples: [plain('a')] });
   const answer = await asked(path, asking);
-  expect(answer.body['error']).toMatchObject({ message: expect.stringMatching(says) });
+  expect(answer.body['error']).toMatchObject({ message: expect.stringMatching(message) });
   expect(answer.status).toBe(status);
 });
 
-test('datasets: a change needs the right annotate, and a token that sees its own tenant reads its own alone', async () => {
+test('datasets: a change needs the right annotate, and a token that sees one tenant reads only that tenant', async () => {
   const tokens =
     '[ { name: own, value: own-token-0123456789, may: [read], sees: own }, { name: all, value: all-token-0123456789, may: [read] }, { name: ann, value: ann-token-0123456789, may: [annotate] } ]';
   const at = await running('', { tokens });

@@ -118,7 +118,7 @@ for (const [format, type, says] of [
   });
 }
 
-test('experiments: the history has the rates of each agent, oldest first, and one agent or name alone', async () => {
+test('experiments: the history has the rates of each agent, oldest first, or only one agent or name', async () => {
   const { body } = await asked('/experiments/history?limit=100');
   const agents = body['agents'] as readonly (JsonObject & { readonly experiments: readonly JsonObject[] })[];
   const own = agents.find(({ agent }) => agent === 'order_support')?.experiments ?? [];
@@ -131,7 +131,7 @@ test('experiments: the history has the rates of each agent, oldest first, and on
   expect((await asked('/experiments/history?name=main')).body['agents']).toMatchObject([{ experiments: [{ id: 'main' }] }]);
 });
 
-test('experiments: one is deleted with its results, and once more is no error', async () => {
+test('experiments: one is deleted with its results, and a second deletion does not fail', async () => {
   await send('gone', 'one', false);
   await results('gone', 1);
   const remove = async (): Promise<unknown> =>
@@ -231,7 +231,7 @@ for (const { path, status } of refused) {
   });
 }
 
-test('experiments: answers are as the OpenAPI document says', async () => {
+test('experiments: answers are as the OpenAPI document has them', async () => {
   const document = (await asked('/openapi.json')).body;
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(document, 'api');

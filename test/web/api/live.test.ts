@@ -9,7 +9,7 @@ import { live } from '../../service/live-stream.ts';
 import { eventually, running, sendAgentRun, type Running } from '../../service/running.ts';
 
 const auth = (letter: string): { readonly authorization: string } => ({ authorization: `Bearer ${letter.repeat(24)}` });
-/** With two tokens, of which the first sees its own tenant. */
+/** Has two tokens, and the first sees one tenant. */
 let guarded: Running;
 let service: Running;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([service.stop(), guarded.stop()]));
 
-test('live: runs come as they are stored, as rows of the list, by the filter', async () => {
+test('live: runs come once they are stored, as rows of the list, by the filter', async () => {
   const [all, failing] = [await live(service), await live(service, '?verdict=fail&agent=shipping')];
   await sendAgentRun(service.otlp, { agent: 'billing', fails: true });
   await sendAgentRun(service.otlp, { agent: 'shipping', fails: false });
@@ -72,7 +72,7 @@ test('live: a token that sees its own tenant gets the runs of that tenant', asyn
   expect((await fetch(`${guarded.console}/api/v1/runs/live?tenant=b`, { headers: auth('a') })).status).toBe(403);
 });
 
-test('live: streams leave the room of other answers alone, have bounds of their own, and end with the service', async () => {
+test('live: streams take no room from other answers, have separate bounds, and end with the service', async () => {
   const metrics = async (): Promise<string> => (await fetch(`${guarded.console}/metrics`, { headers: auth('b') })).text();
   await eventually(async () => /^tracejury_console_streams 0$/m.test(await metrics()) || undefined, 'the end of other streams');
   const refused = async (letter: string): Promise<unknown> => {

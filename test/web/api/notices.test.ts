@@ -1,4 +1,4 @@
-/** What the notices say of a service, case by case. */
+/** The notices of a service, case by case. */
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../src/model/clock.ts';
 import type { EntryStatus } from '../../../src/model/exporter-status.ts';
@@ -268,7 +268,7 @@ test('notices: the most severe come first', async () => {
   expect(found.map(({ severity }) => severity)).toEqual(['error', 'warning', 'info']);
 });
 
-test('notices: a replica that is silent is named, and a store that takes no writes makes nobody silent', async () => {
+test('notices: a replica that is silent is named, and a store that takes no writes makes no replica silent', async () => {
   const replica = (id: string, isOwn: boolean, isAlive: boolean, skew = 0) =>
     ({ id, host: 'h', version: '1', configuration: 'c', startedAt: 1, seenAt: 2, skew, isOwn, isAlive, tasks: [] }) as const;
   const said = async (...replicas: readonly ReturnType<typeof replica>[]) =>
@@ -277,7 +277,7 @@ test('notices: a replica that is silent is named, and a store that takes no writ
     ['replica_silent', '1 replica gave no sign of life for 30 seconds: h other. Runs that were open there wait in its journal.'],
   ]);
   expect(await said(replica('one', true, false), replica('other', false, false))).toEqual([
-    ['replica_silent', 'The store took no sign of life of this replica for 30 seconds, so nobody can tell which replicas run.'],
+    ['replica_silent', 'The store took no sign of life of this replica for 30 seconds, so it is unknown which replicas run.'],
   ]);
   expect(await said(replica('one', true, true, 300_400_000), replica('two', false, true, -6e6), replica('ok', false, true, 5e6))).toEqual([
     [

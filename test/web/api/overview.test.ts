@@ -1,4 +1,4 @@
-/** What each agent did, as the overview tells it, from runs in a store under a clock that a test moves. */
+/** The overview of each agent's work, from runs in a store under a clock that a test moves. */
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../src/model/clock.ts';
 import { tenant } from '../../../src/model/ids.ts';
@@ -27,7 +27,7 @@ let last = 0;
 function item(
   agent: string,
   hoursAgo: number,
-  /** Null: the run was not judged. */
+  /** Null when the run was not judged. */
   verdict: Verdict | null,
   more: {
     readonly tenant?: string;
@@ -146,7 +146,7 @@ for (const [of, took] of Object.entries(durations))
     expect(agent?.['duration_seconds']).toEqual({ p50: version?.['median_seconds'], p95: version?.['p95_seconds'] });
   });
 
-test('overview: a change is told only where the interval of the difference excludes zero, and the worst comes first', async () => {
+test('overview: a change is shown only where the interval of the difference excludes zero, and the worst comes first', async () => {
   const steady = repeated(40, (at) => item('steady', at < 20 ? 2 : 30, at % 10 === 0 ? fail : pass));
   const fallen = repeated(80, (at) => item('fallen', at < 40 ? 2 : 30, at < 40 && at % 2 === 0 ? fail : pass));
   const bad = repeated(10, (at) => item('bad', 3, at < 8 ? fail : pass));
@@ -205,8 +205,8 @@ test('overview: rates are weighted by one over the sample probability', async ()
   });
 });
 
-test('overview: a rate of raised runs needs others that stand for the rest of the traffic', async () => {
-  // A tenth of the runs is raised from 0.02 to 1. Of the rest, one in fifty is judged.
+test('overview: a rate of raised runs needs others that represent the rest of the traffic', async () => {
+  // A tenth of the runs is raised from 0.02 to 1. One in fifty of the rest is judged.
   const runs = (all: number): readonly ScoredRun[] => [
     ...repeated(all / 10, () => item('a', 1, fail, { raisedBy: 50, kind: 'judge' })),
     ...repeated((0.9 * all) / 50, () => item('a', 1, pass, { probability: 0.02, kind: 'judge' })),
@@ -223,11 +223,11 @@ test('overview: a rate of raised runs needs others that stand for the rest of th
     not_estimable: { reason: 'too_few_usual_runs', explanation: expect.stringContaining('After about ') },
   });
   expect(await told(1_000)).toMatchObject({ rate: expect.closeTo(0.9, 2), not_estimable: null });
-  // A condition leaves out most runs of the agent: its 20 raised and 150 other runs do not stand for these.
+  // A condition leaves out most runs of the agent: its 20 raised and 150 other runs do not represent these.
   expect(await told(200, 2_000)).toMatchObject({ rate: null });
 });
 
-test('overview: a tenant alone, one agent, pages, and periods of other lengths', async () => {
+test('overview: only one tenant, one agent, pages, and periods of other lengths', async () => {
   const from = await deps([item('a', 0.2, pass), item('b', 0.5, pass, { tenant: 't' }), item('c', 60, fail)]);
   const names = async (query: Parameters): Promise<readonly unknown[]> =>
     ((await asked('/overview', from, query))['agents'] as readonly JsonObject[]).map(({ agent }) => agent);

@@ -80,7 +80,7 @@ async function newestVerdict(service: Running, evaluator: string, verdict: strin
   }, `a ${verdict} of ${evaluator}`);
 }
 
-/** Where an answer differs from the OpenAPI document. */
+/** The places where an answer differs from the OpenAPI document. */
 async function faultsOf(service: Running, path: string, answer: JsonObject): Promise<readonly unknown[]> {
   const document = (await get(service, '/openapi.json')) as unknown as {
     readonly paths: {
@@ -168,9 +168,9 @@ test('processes: the answer of the API is the model of an evaluator elsewhere', 
   await fixed.stop();
 });
 
-test('processes: shards learn one process together, and it outlives the service', async () => {
-  const store = `store: { url: "sqlite:${join(folder, 'shards.db')}" }\n`;
-  const service = await running(`shards: 2\n${store}${learns}`);
+test('processes: a learnt process outlives the service', async () => {
+  const store = `store: { url: "sqlite:${join(folder, 'outlives.db')}" }\n`;
+  const service = await running(`${store}${learns}`);
   await send(service, 200, normal);
   const row = await eventually(async () => {
     const { processes } = (await get(service, '/processes')) as { readonly processes?: readonly JsonObject[] };
@@ -185,10 +185,10 @@ test('processes: shards learn one process together, and it outlives the service'
   await again.stop();
 });
 
-test.each(['', 'shards: 2\n'])('processes: one that is deleted is learnt anew, also by shards (%j)', async (shards) => {
+test('processes: one that is deleted is learnt anew', async () => {
   const tokens =
     '[ { name: people, value: read-0123456789ab, may: [read] }, { name: ops, value: ops-0123456789abc, may: [read, operate] } ]';
-  const service = await running(`${shards}${learns}`, { tokens });
+  const service = await running(learns, { tokens });
   const as = async (token: string, method = 'DELETE'): Promise<JsonObject> => {
     const response = await fetch(`${service.console}/api/v1/processes${method === 'DELETE' ? '/support/1.0' : ''}`, {
       method,

@@ -76,7 +76,7 @@ test('queues: the story of one queue', async () => {
     next: null,
   });
 
-  // The first person gets a run without what the judge says of it.
+  // The first person gets a run without the verdict of the judge.
   const first = members((await post('/queues/tone/next', { person: 'ann' })).body['item']);
   expect(first).toMatchObject({ state: 'open', why: null, revealed: false, responses: [], lease: { id: 1, person: 'ann' }, answered: 0 });
   const run = members(first['run']);
@@ -101,7 +101,7 @@ test('queues: the story of one queue', async () => {
       const answered = await post('/queues/tone/answers', {
         ...given,
         answers: answersOf(polite, polite === 'pass' ? 'good' : 'bad', polite === 'pass' ? 5 : 2),
-        comment: 'As it reads.',
+        comment: 'By its words.',
       });
       expect(answered).toMatchObject({ status: 200, body: { revealed: true, state: person === 'ann' ? 'open' : 'done' } });
       // Now the judge shows.
@@ -125,7 +125,7 @@ test('queues: the story of one queue', async () => {
     ],
   });
 
-  // What people say is compared with the judge, where they do not tie.
+  // Verdicts of people are compared with the judge, where they do not tie.
   const { judges, people } = (await asked('/judges?evaluator=polite')).body as { readonly [list: string]: readonly JsonObject[] };
   expect(judges).toMatchObject([{ name: 'polite', kind: 'judge', runs: 2, both_pass: 1, both_fail: 1 }]);
   expect(people).toMatchObject([{ name: 'polite', people: 2, runs: 3, disputed: 1 }]);

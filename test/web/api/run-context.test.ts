@@ -11,7 +11,7 @@ interface Turn {
   readonly sessionId?: string;
 }
 
-/** Runs that follow one another, each in a trace of its own. */
+/** Runs that follow one another, each in a separate trace. */
 async function host(turns: readonly Turn[]) {
   const api = await emptyApi();
   await api.store.write(

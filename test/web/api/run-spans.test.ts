@@ -1,4 +1,4 @@
-/** What a page about one run reads, asked over HTTP. */
+/** The requests of a page about one run, over HTTP. */
 import { expect, onTestFinished, test } from 'vitest';
 import { collectors } from '../../../collectors/index.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../../../src/model/json.ts';
@@ -118,7 +118,7 @@ function objects(answer: JsonObject, key: string): readonly JsonObject[] {
   return isJsonArray(list) ? list.filter(isJsonObject) : [];
 }
 
-test('the timeline says what each span stands for', async () => {
+test('the timeline shows what each span represents', async () => {
   await opened();
   const timeline = await get(`${place()}/timeline`);
   expect(timeline).toMatchObject({ next: null, left_out: 0, whole: true, spans_gone: null });

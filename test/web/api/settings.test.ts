@@ -1,4 +1,4 @@
-/** What a service says of its own settings, over HTTP: nothing of it is a secret, and none of it is for a tenant. */
+/** A service's answer about its settings, over HTTP: it holds no secret, and no tenant gets it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../../../src/model/json.ts';

@@ -17,7 +17,7 @@ const parts = calls.map(({ name, spanId: id }, index): PartVerdict => ({
   explanation: '',
 }));
 
-/** Answers below one run of seven calls, of which two fail. */
+/** Answers below one run of seven calls, two of them failed. */
 async function opened(): Promise<(rest: string) => Promise<JsonObject>> {
   const api = await emptyApi();
   const of = run({ trace: agentTrace({ agent: 'importer', toolCalls: calls }) });
