@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { build } from '../../src/cli/console/build.ts';
 
-/** Of all scripts together, compressed by gzip. */
+/** Limit of all scripts together, compressed by gzip. */
 const scriptBytesMax = 150 * 1024;
 
 let folder = '';

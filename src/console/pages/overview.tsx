@@ -14,6 +14,7 @@ import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
 import { FirstSteps } from './runs/first-steps.tsx';
 import { FiringAlerts } from './overview/firing-alerts.tsx';
+import { NewIssues } from './overview/new-issues.tsx';
 import { Notices, UnrecognisedSpans } from './overview/notices.tsx';
 
 type Agent = GetAnswer<'/overview'>['agents'][number];
@@ -33,6 +34,7 @@ export function Overview() {
     <PageFrame title="Overview">
       <Notices of={notices} />
       <FiringAlerts />
+      <NewIssues since={range.from} />
       <AnswerState of={found} what="the agents" />
       {value === undefined ? null : value.agents.length === 0 ? (
         <FirstSteps onLoaded={reload} />
@@ -73,7 +75,7 @@ function AgentCard({ agent, kept }: { readonly agent: Agent; readonly kept: Quer
       <dl class="facts">
         <Fact name="Runs" value={countText(agent.runs)} note={`before: ${countText(agent.runs_before)}`} />
         <Fact
-          name="With a failed verdict"
+          name="Runs with a failed verdict"
           value={<a href={runs({ verdict: 'fail' })}>{countText(agent.failed_runs)}</a>}
           note={agent.runs === 0 ? '' : percentText(agent.failed_runs / agent.runs)}
         />

@@ -1,9 +1,9 @@
 /** Runs, newest first, with every filter in the address. */
-import { useCallback, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { useList } from '../api/use-api.ts';
 import { pageAddress } from '../parts/address.ts';
 import { AnswerState } from '../parts/answer-state.tsx';
-import { DataTable, type Selection } from '../parts/data-table.tsx';
+import { DataTable } from '../parts/data-table.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { FilterBar } from '../parts/filter-bar.tsx';
 import { countText } from '../parts/format.ts';
@@ -11,6 +11,7 @@ import { PageFrame } from '../parts/page-frame.tsx';
 import { useRunList } from '../parts/run-list.tsx';
 import { useTimeRange } from '../parts/time-range-picker.tsx';
 import { useAddress } from '../parts/use-address.ts';
+import { useSelection } from '../parts/use-selection.ts';
 import { runColumns } from './runs/columns.tsx';
 import { type Run, runAddress, runFilters, runKey, runsQuery } from './runs/filters.ts';
 import { isFirstSteps, FirstSteps } from './runs/first-steps.tsx';
@@ -25,7 +26,7 @@ export function Runs() {
   const isLive = query['live'] === 'on' && to === undefined;
   const live = useLiveRuns(filter, isLive);
   const rows = useMemo(() => merged(live.rows, stored), [live.rows, stored]);
-  const { selection, selected, clear } = useSelection(rows);
+  const { selection, selected, clear } = useSelection(rows, runKey);
   useRunList(useMemo(() => rows.map(runAddress), [rows]));
   const isFirst = isFirstSteps({ query, isLoading, rows });
 
@@ -101,23 +102,4 @@ function liveText({ held, leftOut, isOpen }: { readonly held: number; readonly l
   if (!isOpen) return 'Connecting …';
   if (held > 0) return `${countText(held)} new, paused under the pointer`;
   return leftOut > 0 ? `Live; ${countText(leftOut)} came too fast and are left out` : 'Live';
-}
-
-function useSelection(rows: readonly Run[]): {
-  readonly selection: Selection;
-  readonly selected: readonly Run[];
-  readonly clear: () => void;
-} {
-  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
-  const selected = useMemo(() => rows.filter((run) => keys.has(runKey(run))), [rows, keys]);
-  const toggle = useCallback((key: string) => {
-    setKeys((before) => {
-      const next = new Set(before);
-      if (!next.delete(key)) next.add(key);
-      return next;
-    });
-  }, []);
-  const clear = useCallback(() => setKeys(new Set()), []);
-  const toggleAll = (): void => setKeys(selected.length === rows.length ? new Set() : new Set(rows.map(runKey)));
-  return { selection: { keys, toggle, toggleAll }, selected, clear };
 }

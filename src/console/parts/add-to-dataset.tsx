@@ -188,7 +188,7 @@ function DraftFields({ draft, faults, onChange }: DraftFieldsProps) {
         onChange={(expect) => onChange({ expect })}
       />
       <CheckField
-        label="What is expected is right; without this the example stays a draft"
+        label="The expectation is correct; otherwise the example stays a draft"
         isChecked={draft.isReviewed}
         onChange={(isReviewed) => onChange({ isReviewed })}
       />

@@ -1,11 +1,11 @@
-/** What stands beside an answer of the API: that it is being loaded, or what failed and another try. Nothing once it is there. */
+/** The state of an answer of the API: that it is being loaded, or the fault and another try. Renders nothing once it is there. */
 import type { Loaded, LoadedList } from '../api/use-api.ts';
 import { ErrorBox } from './error-box.tsx';
 import { Loading } from './page-frame.tsx';
 
 export interface AnswerStateProps {
   readonly of: Loaded<unknown> | Pick<LoadedList<unknown>, 'rows' | 'isLoading' | 'error' | 'reload'>;
-  /** As in "the runs". */
+  /** Noun, as in "the runs". */
   readonly what: string;
 }
 

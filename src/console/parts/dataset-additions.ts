@@ -39,7 +39,7 @@ const leftOutTexts: { readonly [reason: string]: string } = {
   too_large: 'larger than an example may be',
   full: 'the dataset is full',
   duplicate: 'the input of another example is the same, but for case, punctuation and long numbers',
-  kept: 'the example is reviewed already, and stays as it is',
+  kept: 'the example is reviewed already, and stays unchanged',
   surplus: 'too many in one request',
   not_stored: 'the run is not stored any more',
   no_content: 'the store has no texts of the run',
@@ -62,7 +62,7 @@ export function additionTexts(additions: readonly Addition[]): readonly string[]
   ];
 }
 
-/** Of an import that is checked: which examples of the dataset it meets, as a sentence after another one. Empty: none. */
+/** Sentence about the examples of the dataset that a checked import meets. Empty when there are none. */
 export function presentText(
   {
     present,
@@ -74,15 +74,15 @@ export function presentText(
   if (present === 0) return '';
   const begin = ` The dataset has ${present} of their ids already`;
   if (differing === 0) return `${begin}, with the same content.`;
-  if (keeps) return `${begin}: these examples stay as they are.`;
+  if (keeps) return `${begin}: these examples stay unchanged.`;
   return `${begin}: the import replaces ${differing} of these examples${reviewed === 0 ? '' : `, and ${reviewed} of them ${reviewed === 1 ? 'is' : 'are'} reviewed`}.`;
 }
 
 function reviewedText(reviewed: number): string {
-  return reviewed === 0 ? '' : `, of which ${reviewed} ${reviewed === 1 ? 'was' : 'were'} reviewed`;
+  return reviewed === 0 ? '' : `, ${reviewed} of them reviewed`;
 }
 
-function examplesText(count: number): string {
+export function examplesText(count: number): string {
   return `${count} ${count === 1 ? 'example' : 'examples'}`;
 }
 

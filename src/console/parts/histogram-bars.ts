@@ -1,4 +1,5 @@
 /** Geometry of a histogram: one bar for each bin, on a linear scale. */
+import { rounded } from './sparkline-paths.ts';
 
 export interface Bin {
   readonly from: number;
@@ -40,8 +41,4 @@ export function histogramBars(bins: readonly Bin[], { width, height, min, max }:
       },
     ];
   });
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -20,9 +20,19 @@ export interface LineChartProps {
   readonly height?: number;
   /** Ends of the scale. Default: of the values. */
   readonly range?: readonly [low: number, high: number];
+  /** Events, such as releases: a line each, and their names below the chart. */
+  readonly marks?: readonly LineMark[];
 }
 
-export function LineChart({ title, times, series, height = 180, range }: LineChartProps) {
+export interface LineMark {
+  /** RFC 3339. */
+  readonly time: string;
+  readonly title: string;
+}
+
+const noMarks: readonly LineMark[] = [];
+
+export function LineChart({ title, times, series, height = 180, range, marks = noMarks }: LineChartProps) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const place = element.current;
@@ -52,6 +62,7 @@ export function LineChart({ title, times, series, height = 180, range }: LineCha
             axis,
             { ...axis, ...(first === undefined ? {} : { values: (_: uPlot, values: number[]) => values.map(first) }), size: 64 },
           ],
+          hooks: { draw: [(drawn: uPlot) => drawMarks(drawn, marks, colourOf(place, '--line-strong'))] },
           ...(range === undefined ? {} : { scales: { y: { range: [range[0], range[1]] as [number, number] } } }),
         },
         [times.map((time) => Date.parse(time) / 1_000), ...series.map(({ values }) => [...values])],
@@ -65,11 +76,22 @@ export function LineChart({ title, times, series, height = 180, range }: LineCha
       resized.disconnect();
       chart?.destroy();
     };
-  }, [JSON.stringify([times, series, height, range])]);
+  }, [JSON.stringify([times, series, height, range, marks])]);
   return (
     <figure class="line-chart">
       <figcaption>{title}</figcaption>
       <div ref={element} />
+      {marks.length === 0 ? null : (
+        <p class="dim small">
+          Dashed lines:{' '}
+          {marks.map(({ time, title }, at) => (
+            <span key={`${time} ${title}`}>
+              {at === 0 ? '' : ', '}
+              <bdi>{title}</bdi> since {timeText(time)}
+            </span>
+          ))}
+        </p>
+      )}
       <details>
         <summary class="small">Values</summary>
         <table class="data">
@@ -100,6 +122,23 @@ export function LineChart({ title, times, series, height = 180, range }: LineCha
       </details>
     </figure>
   );
+}
+
+/** A dashed line at each event inside the plot. */
+function drawMarks(chart: uPlot, marks: readonly LineMark[], colour: string): void {
+  const { ctx, bbox } = chart;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.setLineDash([4, 4]);
+  for (const { time } of marks) {
+    const x = Math.round(chart.valToPos(Date.parse(time) / 1_000, 'x', true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
 }
 
 function valueText({ text }: LineSeries, value: number | null | undefined): string {

@@ -1,6 +1,7 @@
 /** Geometry of a chart of points with their intervals, one for each version, in the order given. */
 import type { Estimate } from './estimate.ts';
 import { niceEnd } from './estimate.ts';
+import { rounded } from './sparkline-paths.ts';
 
 export interface RangePoint extends Pick<Estimate, 'point' | 'low' | 'high'> {
   readonly label: string;
@@ -74,8 +75,4 @@ function linesOf(points: readonly RangePoint[], x: (at: number) => number, y: (v
 
 function clamped(value: number, min: number, max: number): number {
   return Math.min(max, Math.max(min, value));
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -34,6 +34,7 @@ export function sparklinePaths(values: readonly (number | null)[], { width, heig
   return paths;
 }
 
-function rounded(value: number): number {
+/** Coordinates of a path to a tenth of a pixel. */
+export function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }

@@ -72,7 +72,7 @@ test('api client: no answer, and an answer of another server, say so', async () 
   await expect(proxy.api.get('/runs', {})).rejects.toMatchObject({ status: 502, code: 'no_api' });
 });
 
-test('api client: a request that was given up is no failure of the service', async () => {
+test('api client: a request that was given up is not a failure of the service', async () => {
   const abort = new AbortController();
   abort.abort();
   const { api } = client(() => Promise.reject(new DOMException('gone', 'AbortError')));

@@ -12,11 +12,13 @@ export interface RunAddress {
   readonly span: string;
 }
 
-/** What the pages of single things show. */
+/** The content of the pages of single things. */
 export interface Places {
   readonly run: RunAddress;
   readonly agent: string;
   readonly session: string;
+  /** Id of an issue. */
+  readonly issue: string;
   readonly dataset?: string;
   /** Ids, the newer one first. */
   readonly experiments?: readonly [string, string];
@@ -48,13 +50,15 @@ function fits(path: string, registered: string): boolean {
   return parts.length === wanted.length && wanted.every((want, at) => want.startsWith(':') || want === parts[at]);
 }
 
-function allAddresses({ run, agent, session, dataset, experiments, queue }: Places): readonly PageAddress[] {
+function allAddresses({ run, agent, session, issue, dataset, experiments, queue }: Places): readonly PageAddress[] {
   return [
     { name: 'overview', path: '/' },
     { name: 'runs', path: '/runs' },
     { name: 'run', path: runPath(run) },
     { name: 'sessions', path: '/sessions' },
     { name: 'session', path: `/sessions/${encodeURIComponent(session)}` },
+    { name: 'issues', path: '/issues' },
+    { name: 'issue', path: `/issues/${issue}` },
     { name: 'tools', path: '/tools' },
     { name: 'evaluators', path: '/evaluators' },
     { name: 'judges', path: '/judges' },

@@ -24,7 +24,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** A browser that reaches loopback alone. */
+/** A browser that reaches only loopback. */
 export function launched(path: string): Promise<Browser> {
   return chromium.launch({
     executablePath: path,

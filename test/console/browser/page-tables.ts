@@ -24,7 +24,7 @@ export interface WantedRow {
   readonly cells: { readonly [column: string]: WantedCell };
 }
 
-/** Rows that are wanted and differ; `isAll`: and rows that nobody wants. */
+/** Wanted rows that differ; `isAll` adds rows that are not wanted. */
 export function rowFaults(rows: readonly TableRow[], wanted: readonly WantedRow[], { isAll = false } = {}): readonly string[] {
   return [
     ...(isAll && rows.length !== wanted.length ? [`the page has ${rows.length} rows, not ${wanted.length}`] : []),

@@ -1,8 +1,8 @@
 /**
- * `npm run check -- console`: the console in a real Chromium, over a service in a process of its own. `CHROMIUM` names the browser; else it is the
+ * `npm run check -- console`: the console in a real Chromium, over a service in a separate process. `CHROMIUM` names the browser; else it is the
  * first chromium or google-chrome on the path. The last line is `N passed, M failed`.
  *
- *   --quick           every page once, figures and signing in; without a browser it says so and passes nothing
+ *   --quick           every page once, figures and signing in; without a browser it reports that and passes nothing
  *   --only NAME,…     these suites
  */
 import { runnerArguments } from '../../runner-arguments.ts';
@@ -16,6 +16,7 @@ import { figuresSuite } from './suites/figures.ts';
 import { filtersSuite } from './suites/filters.ts';
 import { firstRunSuite } from './suites/first-run.ts';
 import { hostileSuite } from './suites/hostile.ts';
+import { issuesSuite } from './suites/issues.ts';
 import { keyboardSuite } from './suites/keyboard.ts';
 import { liveSuite } from './suites/live.ts';
 import { loopSuite } from './suites/loop.ts';
@@ -47,6 +48,7 @@ const lanes: readonly (readonly Suite[])[] = [
     selectionSuite,
     datasetsSuite,
     experimentsSuite,
+    issuesSuite,
     firstRunSuite,
     tasksSuite,
   ],

@@ -8,7 +8,7 @@ export interface Tally {
   attempt(name: string, work: () => Promise<readonly string[]>): Promise<void>;
 }
 
-/** Of one check. */
+/** The faults of one check. */
 const faultsShownMax = 8;
 const faultCharsMax = 600;
 

@@ -26,7 +26,7 @@ export interface WatchOptions {
   readonly expectedStatuses?: readonly number[];
 }
 
-/** Payloads call this function: whoever runs them is found out. */
+/** Payloads call this function, so that their execution is noticed. */
 export const sentinel = 'tracejuryRan';
 const openMs = 60_000;
 const actionMs = 20_000;
@@ -105,7 +105,7 @@ function requestFault(request: Request, origin: string, mayChange: boolean): str
   return undefined;
 }
 
-/** Requests that have no answer yet. A stream of events has none as long as it is open. */
+/** Requests without an answer so far. An open stream of events has none. */
 function pendingRequests(page: Page): ReadonlySet<Request> {
   const pending = new Set<Request>();
   const ended = (request: Request): void => void pending.delete(request);
@@ -132,9 +132,9 @@ async function quiet(page: Page, pending: ReadonlySet<Request>): Promise<void> {
   if (found < quietLooks) throw new Error(`the page waits for ${[...pending].map((one) => one.url()).join(', ')}`);
 }
 
-/** The page shows its data: nothing says that it is loading. */
+/** The page shows its data and no sign of loading. */
 export async function settled(page: Page): Promise<void> {
-  // A name of characters that nobody sees makes a heading without a size.
+  // A name of invisible characters makes a heading without a size.
   await page.locator('main h1').first().waitFor({ state: 'attached', timeout: openMs });
   const loading = page.locator('.loading, [aria-busy="true"]').first();
   await loading.waitFor({ state: 'detached', timeout: openMs });
@@ -142,7 +142,7 @@ export async function settled(page: Page): Promise<void> {
   await loading.waitFor({ state: 'detached', timeout: openMs });
 }
 
-/** What makes a page unusable, whatever it shows. */
+/** Faults that make a page unusable, with any content. */
 export async function usable(page: Page, { mayFail = false }: { readonly mayFail?: boolean } = {}): Promise<readonly string[]> {
   const state = await page.evaluate<{
     readonly headings: readonly string[];
@@ -164,7 +164,7 @@ export async function usable(page: Page, { mayFail = false }: { readonly mayFail
     ...(mayFail || state.headings[0] !== 'Not found' ? [] : ['there is no such page']),
     ...(state.wide <= state.width + 1 ? [] : [`the page is ${state.wide} wide in a window of ${state.width}`]),
     ...(state.links > 0 ? [] : ['no menu']),
-    ...(mayFail ? [] : state.failures.map((failure) => `the page says: ${failure}`)),
+    ...(mayFail ? [] : state.failures.map((failure) => `the page shows: ${failure}`)),
     ...(state.title === '' ? ['no title'] : []),
   ];
 }

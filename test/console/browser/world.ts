@@ -1,4 +1,4 @@
-/** A service in a process of its own, filled through OTLP: what the browser tests look at. */
+/** A service in a separate process, filled through OTLP: the world that the browser tests look at. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface World {
   readonly console: string;
   readonly folder: string;
   readonly places: Places;
-  /** Of the newest run of each agent. */
+  /** Ids of the newest run of each agent. */
   runOf(agent: string): RunAddress;
   close(): Promise<void>;
 }
@@ -42,11 +42,11 @@ export function builtConsole(): void {
 }
 
 export interface WorldOptions {
-  /** With the simulated day of the demonstration. */
+  /** Adds the simulated day of the demonstration. */
   readonly demo: boolean;
   /** With a run of 5,000 spans. */
   readonly large: boolean;
-  /** With two experiments on one dataset. */
+  /** Adds two experiments on one dataset. */
   readonly experiments: boolean;
   /** The configuration names no folder of this machine. */
   readonly isRelative?: boolean;
@@ -88,6 +88,7 @@ export async function filledWorld({ demo, large, experiments, isRelative = false
         run: runOf(refundAgent),
         agent: refundAgent,
         session,
+        issue: await issueOf(service, refundAgent),
         dataset,
         queue,
         ...(compares === undefined ? {} : { experiments: compares }),
@@ -162,7 +163,7 @@ interface ApiRun {
   readonly verdicts: readonly { readonly name: string; readonly passed: boolean | null }[];
 }
 
-/** All outermost runs, once the judge has seen each, or a decision says why not: a busy machine leaves judges out. */
+/** All outermost runs, once each has a verdict of the judge or a decision with the reason: a busy machine leaves judges out. */
 async function scoredRuns(service: ServiceProcess, atLeast: number): Promise<readonly ApiRun[]> {
   const isDecided = async ({ trace_id }: ApiRun): Promise<boolean> => {
     const answer = await fetch(`${service.console}/api/v1/decisions/${trace_id}`);
@@ -187,6 +188,16 @@ async function isCounted({ console: page }: ServiceProcess): Promise<true | unde
   return whole ? true : undefined;
 }
 
+/** The first issue of the agent. */
+async function issueOf({ console: page }: ServiceProcess, agent: string): Promise<string> {
+  const { issues } = (await (await fetch(`${page}/api/v1/issues?agent=${agent}`)).json()) as {
+    readonly issues: readonly { readonly id: string }[];
+  };
+  const [first] = issues;
+  if (first === undefined) throw new Error(`no issue of ${agent}`);
+  return first.id;
+}
+
 function isJudged({ verdicts }: ApiRun): boolean {
   return verdicts.some(({ name }) => name === judged);
 }
@@ -201,7 +212,7 @@ function addressOf(runs: readonly ApiRun[], agent: string): RunAddress {
 const annotatedRuns = 20;
 const keptRuns = 8;
 
-/** What people leave behind: annotations and a dataset. */
+/** The work that people leave behind: annotations and a dataset. */
 async function keep({ console: page }: ServiceProcess, runs: readonly ApiRun[]): Promise<void> {
   const refunds = runs.filter(({ agent }) => agent === refundAgent);
   const annotations = refunds.slice(0, annotatedRuns).map(({ trace_id, span_id }, nth) => ({
@@ -228,7 +239,7 @@ export async function posted(url: string, body: object): Promise<unknown> {
 
 const questions = ['Where is A-1?', 'Is the bad lamp in stock?', 'Please refund A-2.', 'My bad: I meant A-3.'];
 
-/** Two experiments on one dataset. The agent fails where a question says `bad`, and the second one does not see the word. */
+/** Two experiments on one dataset. The agent fails where a question contains `bad`, and the second one does not see the word. */
 async function compared({ console: page }: ServiceProcess, folder: string): Promise<readonly [string, string]> {
   const examples = questions.map((input, nth) => ({ id: `question-${nth + 1}`, input }));
   await posted(`${page}/api/v1/datasets/questions/examples`, { examples, by: 'ann' });

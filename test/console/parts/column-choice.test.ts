@@ -27,7 +27,7 @@ test('columns: the choice of one table is kept, and none leaves nothing behind',
   expect(values.size).toBe(0);
 });
 
-test('columns: a storage that refuses is no choice', () => {
+test('columns: a storage that refuses gives no choice', () => {
   const refused = () => {
     throw new Error('denied');
   };

@@ -34,7 +34,7 @@ test.each([
 test.each([
   [[0, 0, 0], false, ''],
   [[2, 0, 0], false, ' The dataset has 2 of their ids already, with the same content.'],
-  [[3, 2, 1], true, ' The dataset has 3 of their ids already: these examples stay as they are.'],
+  [[3, 2, 1], true, ' The dataset has 3 of their ids already: these examples stay unchanged.'],
   [[3, 2, 0], false, ' The dataset has 3 of their ids already: the import replaces 2 of these examples.'],
   [[3, 2, 1], false, ' The dataset has 3 of their ids already: the import replaces 2 of these examples, and 1 of them is reviewed.'],
   [[9, 8, 7], false, ' The dataset has 9 of their ids already: the import replaces 8 of these examples, and 7 of them are reviewed.'],
@@ -52,19 +52,19 @@ describe('additionTexts', () => {
     ).toEqual(['3 examples are added.', '1 example is brought up to date.', '4 examples are in the dataset already.']);
   });
 
-  test('says how many of the replaced examples were reviewed', () => {
+  test('shows how many of the replaced examples were reviewed', () => {
     expect(additionTexts([{ ...nothing, changed: 1, changed_reviewed: 1 }])).toEqual([
-      '1 example is brought up to date, of which 1 was reviewed.',
+      '1 example is brought up to date, 1 of them reviewed.',
     ]);
     expect(
       additionTexts([
         { ...nothing, changed: 4, changed_reviewed: 1 },
         { ...nothing, changed: 3, changed_reviewed: 2 },
       ]),
-    ).toEqual(['7 examples are brought up to date, of which 3 were reviewed.']);
+    ).toEqual(['7 examples are brought up to date, 3 of them reviewed.']);
   });
 
-  test('says for each reason how many runs are left out', () => {
+  test('shows for each reason how many runs are left out', () => {
     const texts = additionTexts([
       {
         ...nothing,
@@ -76,12 +76,12 @@ describe('additionTexts', () => {
       },
     ]);
     expect(texts).toEqual([
-      '2 runs left out: the example is reviewed already, and stays as it is.',
+      '2 runs left out: the example is reviewed already, and stays unchanged.',
       '1 run left out: the store has no texts of the run.',
     ]);
   });
 
-  test('says a reason that it does not know as the API does', () => {
+  test('shows an unknown reason as the API gives it', () => {
     expect(additionTexts([{ ...nothing, left_out: [{ id: 'a', reason: 'new_reason' }] }])).toEqual(['1 run left out: new reason.']);
   });
 });

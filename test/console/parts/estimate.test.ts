@@ -12,7 +12,7 @@ test.for([
   expect(barPlaces(estimate, { min: 0, max: 1, width: 100 })).toEqual(want);
 });
 
-test('estimate: zero lies in the middle of a scale of differences', () => {
+test('estimate: zero is in the middle of a scale of differences', () => {
   expect(barPlaces({ point: 0, low: -0.5, high: 0.25 }, { min: -0.5, max: 0.5, width: 80 })).toEqual({ left: 0, right: 60, point: 40 });
 });
 

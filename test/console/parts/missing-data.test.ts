@@ -32,7 +32,7 @@ test('missing data: skips that lack data come first, with their setting, by dial
   ]);
 });
 
-test('missing data: the share counts runs with something to score alone', () => {
+test('missing data: the share counts only runs with something to score', () => {
   expect(
     evaluableOf([
       row({ count: 6 }),

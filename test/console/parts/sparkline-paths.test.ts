@@ -5,11 +5,11 @@ const scale = { width: 104, height: 24 };
 
 test.each([
   { name: 'nothing', values: [], want: [] },
-  { name: 'absent values alone', values: [null, Number.NaN], want: [] },
+  { name: 'only absent values', values: [null, Number.NaN], want: [] },
   { name: 'two values', values: [0, 1], want: ['M2 22L102 2'] },
   { name: 'equal values in the middle', values: [3, 3], want: ['M2 12L102 12'] },
   { name: 'a gap', values: [0, 1, null, 1, 0], want: ['M2 22L27 2', 'M77 2L102 22'] },
-  { name: 'a point alone', values: [null, 1, null], want: ['M52 12h1'] },
+  { name: 'a single point', values: [null, 1, null], want: ['M52 12h1'] },
 ])('sparkline: $name', ({ values, want }) => {
   expect(sparklinePaths(values, scale)).toEqual(want);
 });

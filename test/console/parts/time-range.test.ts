@@ -18,7 +18,7 @@ test.each([
   },
   { name: 'from a time to now', query: { from: '2026-11-01' }, want: { from: '2026-11-01T00:00:00.000Z', to: undefined, value: 'own' } },
   { name: 'a day, when the end is before the start', query: { from: '2026-11-02', to: '2026-11-01' }, want: { value: '24h' } },
-  { name: 'a day, when the start is no time', query: { from: '<script>' }, want: { value: '24h' } },
+  { name: 'a day, when the start is not a time', query: { from: '<script>' }, want: { value: '24h' } },
 ])('time range: $name', ({ query, want }) => {
   expect(timeRangeOf(query, now)).toMatchObject(want);
 });

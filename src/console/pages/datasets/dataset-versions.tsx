@@ -53,7 +53,7 @@ export function DatasetVersions({ datasetKey: { name, tenant }, newest }: Datase
       {newest > 1 ? (
         <div class="row" role="group" aria-label="Compare two versions">
           <VersionChoice
-            label="What changed from version"
+            label="Changes since version"
             value={chosenBefore}
             versions={choices}
             onChange={(version) => change({ before: String(version), after: String(chosenAfter) })}

@@ -26,14 +26,12 @@ export function EditConflict({ base, theirs, mine, onOverwrite, onTake }: EditCo
       <div class="text stack">
         <p>
           <strong>
-            {theirs.body === undefined
-              ? 'Somebody has removed this example'
-              : `Somebody has changed this example in version ${theirs.since}`}
+            {theirs.body === undefined ? 'Someone has removed this example' : `Someone has changed this example in version ${theirs.since}`}
           </strong>{' '}
           since it was opened here. Nothing is saved, and your text stays in the fields.
         </p>
         {changed.length === 0 ? null : (
-          <TableFrame label="What somebody else changed">
+          <TableFrame label="Changes by someone else">
             <table class="data">
               <thead>
                 <tr>

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { ApiFailure } from '../../api/client.ts';
 import { failureOf, useApi } from '../../api/use-api.ts';
 import { ErrorBox } from '../../parts/error-box.tsx';
-import { CheckField, ChoiceField, TextField } from '../../parts/fields.tsx';
+import { CheckField, ChoiceField, TextField, type TextFieldProps } from '../../parts/fields.tsx';
 import { lineText } from '../../parts/format.ts';
 import { useOwnName } from '../../parts/session.tsx';
 import { useToast } from '../../parts/toast.tsx';
@@ -109,7 +109,7 @@ export function ExampleEditor({ datasetKey, id, base, form: given, since, isRead
             status: failure.status,
             code: failure.code,
             message: 'Some fields have faults.',
-            todo: 'Each fault stands at its field.',
+            todo: 'Each fault is shown at its field.',
           }),
         );
     }
@@ -195,7 +195,17 @@ interface ExampleFieldsProps {
   readonly change: (changes: Partial<ExampleForm>) => void;
 }
 
+type TextMember = { readonly [Name in keyof ExampleForm]: string extends ExampleForm[Name] ? Name : never }[keyof ExampleForm];
+
+/** Gives the field of a member, with its text and its fault. */
+function textFields({ form, faults, change }: ExampleFieldsProps) {
+  return (name: TextMember, label: string, more: Partial<TextFieldProps> = {}) => (
+    <TextField label={label} fault={faults.get(name)} value={form[name]} onChange={(text) => change({ [name]: text })} {...more} />
+  );
+}
+
 function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
+  const field = textFields({ form, faults, change });
   return (
     <>
       <section class="stack card" aria-label="Input">
@@ -209,57 +219,26 @@ function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
           ]}
           onChange={(kind) => change({ isJsonInput: kind === 'json' })}
         />
-        <TextField
-          label="What the agent gets"
-          fault={faults.get('input')}
-          value={form.input}
-          rows={rowsOf(form.input)}
-          isCode={form.isJsonInput}
-          onChange={(input) => change({ input })}
-        />
+        {field('input', 'Input of the agent', { rows: rowsOf(form.input), isCode: form.isJsonInput })}
       </section>
       <section class="stack card" aria-label="Expectation">
         <h3>What the run should do</h3>
         <CallsField form={form} fault={faults.get('calls')} change={change} />
-        <TextField
-          label="Answer"
-          hint="exact_match wants these very words. Leave it empty for an answer in free words, and name an evaluator below."
-          fault={faults.get('output')}
-          value={form.output}
-          rows={rowsOf(form.output)}
-          onChange={(output) => change({ output })}
-        />
-        <TextField
-          label="Tasks"
-          hint="What the user wants done, one task a line."
-          fault={faults.get('tasks')}
-          value={form.tasks}
-          rows={2}
-          onChange={(tasks) => change({ tasks })}
-        />
-        <TextField
-          label="Constraints"
-          fault={faults.get('constraints')}
-          value={form.constraints}
-          rows={2}
-          onChange={(constraints) => change({ constraints })}
-        />
+        {field('output', 'Answer', {
+          hint: 'exact_match wants these very words. Leave it empty for an answer in free words, and name an evaluator below.',
+          rows: rowsOf(form.output),
+        })}
+        {field('tasks', 'Tasks', { hint: 'The tasks that the user wants done, one per line.', rows: 2 })}
+        {field('constraints', 'Constraints', { rows: 2 })}
         <CheckField
-          label="Draft: somebody still has to edit the expectation"
+          label="Draft: the expectation still has to be edited"
           isChecked={form.isDraft}
           onChange={(isDraft) => change({ isDraft })}
         />
       </section>
       <section class="two-fields" aria-label="Place in the dataset">
-        <TextField label="Split" fault={faults.get('split')} value={form.split} charsMax={200} onChange={(split) => change({ split })} />
-        <TextField
-          label="Tags"
-          hint="Separated by commas."
-          fault={faults.get('tags')}
-          value={form.tags}
-          charsMax={5_000}
-          onChange={(tags) => change({ tags })}
-        />
+        {field('split', 'Split', { charsMax: 200 })}
+        {field('tags', 'Tags', { hint: 'Separated by commas.', charsMax: 5_000 })}
       </section>
       <MoreMembers form={form} faults={faults} change={change} />
     </>
@@ -267,59 +246,24 @@ function ExampleFields({ form, faults, change }: ExampleFieldsProps) {
 }
 
 /** Fields that few examples have. */
-function MoreMembers({ form, faults, change }: ExampleFieldsProps) {
+function MoreMembers(props: ExampleFieldsProps) {
+  const { form, faults } = props;
+  const field = textFields(props);
+  const json = (name: TextMember, label: string, hint?: string) =>
+    field(name, `${label} (JSON)`, { hint, rows: Math.min(12, rowsOf(form[name])), isCode: true });
   const hasMore = [form.tools, form.evaluators, form.metadata, form.timeout, form.otherExpectation].some((text) => text !== '');
-  const isAtFault = (['tools', 'evaluators', 'metadata', 'timeout', 'otherExpectation'] as const).some((field) => faults.has(field));
+  const isAtFault = (['tools', 'evaluators', 'metadata', 'timeout', 'otherExpectation'] as const).some((name) => faults.has(name));
   return (
     <details class="card" open={isAtFault || undefined}>
       <summary>{hasMore ? 'More members (some are set)' : 'More members'}</summary>
       <div class="stack">
-        <JsonField
-          name="otherExpectation"
-          label="Other expectations"
-          hint="As tool_calls_count, context or messages."
-          form={form}
-          faults={faults}
-          change={change}
-        />
-        <JsonField
-          name="evaluators"
-          label="Evaluators"
-          hint="A list of names or entries as in the configuration; it replaces the configured evaluators."
-          form={form}
-          faults={faults}
-          change={change}
-        />
-        <JsonField name="tools" label="Tool definitions" form={form} faults={faults} change={change} />
-        <JsonField name="metadata" label="Notes" hint="For people; no evaluator reads them." form={form} faults={faults} change={change} />
-        <TextField
-          label="Limit of one run, in seconds"
-          fault={faults.get('timeout')}
-          value={form.timeout}
-          onChange={(timeout) => change({ timeout })}
-        />
+        {json('otherExpectation', 'Other expectations', 'As tool_calls_count, context or messages.')}
+        {json('evaluators', 'Evaluators', 'A list of names or entries as in the configuration; it replaces the configured evaluators.')}
+        {json('tools', 'Tool definitions')}
+        {json('metadata', 'Notes', 'Notes are for people; no evaluator reads them.')}
+        {field('timeout', 'Limit of one run, in seconds')}
       </div>
     </details>
-  );
-}
-
-interface JsonFieldProps extends ExampleFieldsProps {
-  readonly name: 'otherExpectation' | 'evaluators' | 'tools' | 'metadata';
-  readonly label: string;
-  readonly hint?: string;
-}
-
-function JsonField({ name, label, hint, form, faults, change }: JsonFieldProps) {
-  return (
-    <TextField
-      label={`${label} (JSON)`}
-      hint={hint}
-      fault={faults.get(name)}
-      value={form[name]}
-      rows={Math.min(12, rowsOf(form[name]))}
-      isCode
-      onChange={(text) => change({ [name]: text })}
-    />
   );
 }
 

@@ -4,7 +4,7 @@ import type { SendAnswer, SendOptions } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useSend } from '../../api/use-send.ts';
 import { pageAddress } from '../../parts/address.ts';
-import { additionTexts, datasetNameFault, placeOf, presentText } from '../../parts/dataset-additions.ts';
+import { additionTexts, datasetNameFault, placeOf, presentText, examplesText } from '../../parts/dataset-additions.ts';
 import { DatasetField, SplitAndTags } from '../../parts/dataset-fields.tsx';
 import { Dialog, DialogDone } from '../../parts/dialog.tsx';
 import { DialogForm } from '../../parts/dialog-form.tsx';
@@ -132,7 +132,7 @@ function ImportForm({ dataset, onClose, onDone }: Pick<ImportDialogProps, 'datas
       <SplitAndTags
         split={given.split}
         tags={given.tags}
-        splitHint="For examples that name none. May stay empty."
+        splitHint="Used for examples that name none. Optional."
         tagsHint="Separated by commas; they come beside the tags in the file."
         onChange={change}
       />
@@ -246,8 +246,4 @@ function ImportDone({ name, tenant, answer: { written }, onClose }: ImportDonePr
       <DialogDone href={pageAddress(`/datasets/${name}`, { tenant })} link={`Open ${name}`} onClose={onClose} />
     </div>
   );
-}
-
-function examplesText(count: number): string {
-  return `${count} ${count === 1 ? 'example' : 'examples'}`;
 }

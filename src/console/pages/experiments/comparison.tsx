@@ -12,6 +12,7 @@ import { countText, lineText, timeText, unknownText } from '../../parts/format.t
 import { PageFrame } from '../../parts/page-frame.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { ComparedExamples } from './compared-examples.tsx';
+import { ComparedIssues } from './compared-issues.tsx';
 import { EstimateFigure } from './estimate-figure.tsx';
 import {
   commitText,
@@ -155,6 +156,7 @@ function Found({ comparison, tenant }: { readonly comparison: Compared; readonly
           <DataTable caption="Means of a run" columns={usageColumns} rows={usage} rowKey={({ of }) => of} />
         </section>
       )}
+      <ComparedIssues issues={comparison.issues} />
       <ComparedExamples comparison={comparison} tenant={tenant} />
     </>
   );

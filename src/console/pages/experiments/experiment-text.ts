@@ -64,7 +64,7 @@ export function unscoredText({ name, measure, unscored }: EvaluatorComparison): 
   return [
     `${name} has no score of ${countText(a.unscored)} of ${countText(a.runs)} runs in A, and of ${countText(b.unscored)} of ${countText(b.runs)} in B: ${tested(share, 'rate')}`,
     `Counted as ${measure === 'rate' ? 'not passed' : 'the score 0'}: ${tested(counted, measure)}`,
-    `From the worst to the best case: ${differenceText(range.low, measure)} to ${differenceText(range.high, measure)}${pointsText(measure)}.`,
+    `The worst and the best case are ${differenceText(range.low, measure)} to ${differenceText(range.high, measure)}${pointsText(measure)}.`,
   ].join(' ');
 }
 

@@ -42,7 +42,7 @@ const trafficColumns: readonly Column<Traffic>[] = [
   { key: 'answered', title: 'Answered', isNumber: true, cell: ({ answered }) => countText(answered) },
   { key: 'failed', title: 'Failed', isNumber: true, cell: ({ failed }) => countText(failed) },
   { key: 'retried', title: 'Retried', isNumber: true, cell: ({ retried }) => countText(retried) },
-  { key: 'cache', title: 'From the cache', isNumber: true, cell: cacheText },
+  { key: 'cache', title: 'Cached', isNumber: true, cell: cacheText },
   { key: 'tokens', title: 'Tokens', isNumber: true, cell: ({ tokens }) => countText(tokens) },
   { key: 'cost', title: 'Cost', isNumber: true, cell: ({ cost_usd: cost }) => costText(cost) },
 ];

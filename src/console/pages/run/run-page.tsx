@@ -17,6 +17,7 @@ import { useOwnName } from '../../parts/session.tsx';
 import { useAddress } from '../../parts/use-address.ts';
 import { Labels } from './labels.tsx';
 import { Related } from './related.tsx';
+import { RunIssues } from './run-issues.tsx';
 import { firstCalls, useSelectedCall } from './run-calls.ts';
 import { labelOf } from './timeline.tsx';
 import { type Target, VerdictCards } from './verdict-cards.tsx';
@@ -127,6 +128,7 @@ function RunView({ run, timeline, onChanged }: RunViewProps) {
         <Notices run={run} timeline={timeline.value} />
         {run.revision > 1 ? <Revisions run={run} /> : null}
         <InputAndAnswer run={run} />
+        <RunIssues run={run} onOpen={hasParts(run) ? openAndShow : undefined} />
         <VerdictCards run={run} nameOf={(id) => names.get(id)} onOpen={hasParts(run) ? openAndShow : undefined} />
       </>
     );
@@ -185,6 +187,8 @@ function NotKept({ run: { content_gone: texts, spans_gone: spans } }: { readonly
 function targetOf({ selected, call }: { readonly [name in 'selected' | 'call']: string | undefined }, run: Run): Target {
   if (selected !== undefined) return { spanId: selected, call: undefined };
   if (call !== undefined && /^\d{1,6}$/.test(call)) return { spanId: undefined, call: Number(call) - 1 };
+  const step = run.first_failure?.span_id ?? undefined;
+  if (step !== undefined) return { spanId: step, call: undefined };
   const failed = run.verdicts.filter(({ passed }) => passed === false);
   const first = failed.flatMap(({ details }) => partsOf(details)).find((part) => !part.passed && part.spanId !== undefined);
   const shown = first?.spanId ?? failed.flatMap(({ evidence = [] }) => evidence)[0];

@@ -20,6 +20,8 @@ export interface TimelineProps {
   readonly verdicts: ReadonlyMap<string, SpanVerdicts>;
   /** Spans of calls that wait for a person: the exception on them is how they wait. */
   readonly waiting: ReadonlySet<string>;
+  /** Id of the span of the first wrong step. */
+  readonly firstWrong: string | undefined;
   /** Id of the selected span. */
   readonly selected: string | undefined;
   readonly onSelect: (spanId: string) => void;
@@ -54,7 +56,7 @@ function filterOf({
   };
 }
 
-export function Timeline({ spans, verdicts, waiting, selected, onSelect, onMove, onEnter }: TimelineProps) {
+export function Timeline({ spans, verdicts, waiting, firstWrong, selected, onSelect, onMove, onEnter }: TimelineProps) {
   const [isWhole, setWhole] = useState(false);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [openGroups, setOpenGroups] = useState<ReadonlySet<string>>(new Set());
@@ -69,7 +71,7 @@ export function Timeline({ spans, verdicts, waiting, selected, onSelect, onMove,
     return isWhole ? undefined : (span: Span) => isEssential(span) || verdicts.has(span.span_id) || span.span_id === step;
   }, [isFiltered, search, isFailedOnly, isWhole, verdicts, step]);
   const tree = useMemo(() => spanTree(spans, shown), [spans, shown]);
-  const rows = useMemo(() => treeRows(tree, { closed, openGroups }), [tree, closed, openGroups]);
+  const rows = useMemo(() => treeRows(tree, { closed, openGroups, apart: firstWrong }), [tree, closed, openGroups, firstWrong]);
   const { hidden, fromMicros, toMicros } = tree;
   const { items, before, after, scrollTo } = useVirtualRows(rows.length, frame, rowHeight);
   const places = useMemo(() => placesOf(rows), [rows]);
@@ -161,6 +163,7 @@ export function Timeline({ spans, verdicts, waiting, selected, onSelect, onMove,
               isSelected={index === current}
               failed={verdicts.get(row.span.span_id)?.failed.length ?? 0}
               isWaiting={waiting.has(row.span.span_id)}
+              isFirstWrong={row.span.span_id === firstWrong}
               onSelect={onSelect}
               onToggle={toggle}
             />
@@ -217,6 +220,7 @@ interface TimelineRowProps {
   /** Number of verdicts that fail the span. */
   readonly failed: number;
   readonly isWaiting: boolean;
+  readonly isFirstWrong: boolean;
   readonly onSelect: (spanId: string) => void;
   readonly onToggle: (row: Row) => void;
 }
@@ -227,14 +231,15 @@ const indentsMax = 14;
 /** Is drawn again only when something of it has changed: a scroll moves the others. */
 class TimelineRow extends Component<TimelineRowProps> {
   override shouldComponentUpdate(next: TimelineRowProps): boolean {
-    const { row, index, count, isSelected, failed, isWaiting } = this.props;
+    const { row, index, count, isSelected, failed, isWaiting, isFirstWrong } = this.props;
     return (
       row !== next.row ||
       index !== next.index ||
       count !== next.count ||
       isSelected !== next.isSelected ||
       failed !== next.failed ||
-      isWaiting !== next.isWaiting
+      isWaiting !== next.isWaiting ||
+      isFirstWrong !== next.isFirstWrong
     );
   }
 
@@ -243,7 +248,7 @@ class TimelineRow extends Component<TimelineRowProps> {
   }
 }
 
-function drawnRow({ row, index, count, isSelected, failed, isWaiting, onSelect, onToggle }: TimelineRowProps) {
+function drawnRow({ row, index, count, isSelected, failed, isWaiting, isFirstWrong, onSelect, onToggle }: TimelineRowProps) {
   const { span, depth, left, width, tookMicros, below, isOpen, grouped, parallel, note, isSubAgent } = row;
   const kind = kindOf(span, isSubAgent);
   const isFailed = failed > 0 || (span.status === 'error' && !isWaiting);
@@ -295,6 +300,12 @@ function drawnRow({ row, index, count, isSelected, failed, isWaiting, onSelect, 
           <span class="failed-mark" title={failed > 0 ? 'Failed by a verdict' : 'Ended in an error'}>
             <span aria-hidden="true">✗</span>
             <span class="visually-hidden">{failed > 0 ? ' failed by a verdict' : ' ended in an error'}</span>
+          </span>
+        ) : null}
+        {isFirstWrong ? (
+          <span class="first-wrong" title="First wrong step">
+            <span aria-hidden="true">⚑ first</span>
+            <span class="visually-hidden"> first wrong step</span>
           </span>
         ) : null}
         {isWaiting ? <span title="Waits for a person or another program">‖</span> : null}

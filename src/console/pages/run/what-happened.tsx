@@ -68,7 +68,7 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
     },
     [select],
   );
-  const selected = movedTo ?? target.spanId;
+  const selected = movedTo ?? target.spanId ?? selectedCall.value?.call.span_id ?? undefined;
   const enter = (): void => {
     if (movedTo !== undefined) select(movedTo);
     panel.current?.focus();
@@ -114,10 +114,19 @@ export function WhatHappened({ run, timeline, verdicts, target, role, selectedCa
         ) : spans.length === 0 ? (
           <p class="dim">The store has no spans of this run.</p>
         ) : (
-          <Timeline spans={spans} verdicts={verdicts} waiting={held} selected={selected} onSelect={select} onMove={move} onEnter={enter} />
+          <Timeline
+            spans={spans}
+            verdicts={verdicts}
+            waiting={held}
+            firstWrong={run.first_failure?.span_id ?? undefined}
+            selected={selected}
+            onSelect={select}
+            onMove={move}
+            onEnter={enter}
+          />
         )}
       </section>
-      <div class="run-right" ref={panel} tabIndex={0} role="region" aria-label="What is selected">
+      <div class="run-right" ref={panel} tabIndex={0} role="region" aria-label="Selection">
         {details}
       </div>
     </div>

@@ -21,6 +21,9 @@ export const runFilters: readonly Filter[] = [
   { name: 'version', title: 'Version', kind: 'text' },
   { name: 'model', title: 'Model', kind: 'text', isMore: true },
   { name: 'session', title: 'Session', kind: 'text' },
+  { name: 'user', title: 'User', kind: 'text', isMore: true },
+  { name: 'environment', title: 'Environment', kind: 'text', isMore: true },
+  { name: 'issue', title: 'Issue', kind: 'text', isMore: true },
   { name: 'tool', title: 'Tool', kind: 'text', isMore: true },
   {
     name: 'status',

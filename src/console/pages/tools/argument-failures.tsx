@@ -37,7 +37,7 @@ export function ArgumentFailures({ tools, query, evaluator }: ArgumentFailuresPr
     { key: 'count', title: 'Calls', isNumber: true, cell: ({ count }) => countText(count) },
     {
       key: 'share',
-      title: 'Of all calls',
+      title: 'Share of all calls',
       isNumber: true,
       cell: ({ count, tool }) => percentText(tool.calls === 0 ? null : count / tool.calls),
     },

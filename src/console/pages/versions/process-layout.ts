@@ -3,6 +3,7 @@
  * and Cybernetics 11, 1981): rare steps that close a circle go back up, the others lead from layer to layer.
  */
 import { chosenProcess, endId, type ProcessData, type ProcessEdge, type ProcessNode, startId } from './process-steps.ts';
+import { rounded } from '../../parts/sparkline-paths.ts';
 
 export interface PlacedNode extends ProcessNode {
   /** Centre. */
@@ -280,8 +281,4 @@ function backEdge(edge: ProcessEdge, { at, ranks }: Ground): PlacedEdge {
 
 function swingOf({ from, to }: ProcessEdge, ranks: ReadonlyMap<string, number>): number {
   return swing * (2 + Math.abs(rankOf(ranks, from) - rankOf(ranks, to)));
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -105,7 +105,7 @@ const stepColumns: readonly Column<ProcessEdge>[] = [
   { key: 'from', title: 'From', cell: ({ fromName }) => fromName ?? 'start' },
   { key: 'to', title: 'To', cell: ({ toName }) => toName ?? 'end' },
   { key: 'times', title: 'Times', isNumber: true, cell: ({ times }) => countText(times) },
-  { key: 'share', title: 'Of the steps from there', isNumber: true, cell: ({ share }) => percentText(share) },
+  { key: 'share', title: 'Share of steps from there', isNumber: true, cell: ({ share }) => percentText(share) },
   { key: 'runs', title: 'Runs', isNumber: true, cell: ({ runs }) => countText(runs) },
   { key: 'rare', title: 'Unusual', cell: ({ isRare }) => (isRare ? <span class="chip warn">! rare</span> : '') },
 ];
@@ -121,7 +121,7 @@ function DriftSummary({ drift }: { readonly drift: Drift }) {
         {p === null
           ? 'There are too few steps for a test.'
           : p < 0.01
-            ? `The process differs from that of ${countText(runs)} runs before (G-test, p ${pText(p)}). Whether that is good is for people to say.`
+            ? `The process differs from that of ${countText(runs)} runs before (G-test, p ${pText(p)}). People must judge whether that is good.`
             : `No difference from the process of ${countText(runs)} runs before is shown (G-test, p ${pText(p)}).`}
         {fresh.length === 0 ? '' : ` New tools: ${fresh.join(', ')}.`}
         {gone.length === 0 ? '' : ` Gone: ${gone.join(', ')}.`}

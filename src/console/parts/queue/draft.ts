@@ -63,7 +63,7 @@ function isAnswer({ kind, values, min, max }: AskedQuestion, value: string | num
   return typeof value === 'number' && value >= (min ?? -Infinity) && value <= (max ?? Infinity);
 }
 
-/** As the API takes them. */
+/** The answers in the form of the API. */
 export function answersOf(
   questions: readonly AskedQuestion[],
   { values }: Draft,

@@ -37,11 +37,11 @@ export function exampleOf<Example extends ExampleLike>(
   const parsedInput = isInputJson ? parsed(input) : { value: input };
   const expected = parsed(expect.trim() === '' ? '{}' : expect);
   const faults: DraftFaults = {
-    ...(parsedInput === undefined ? { input: 'The input is no JSON.' } : {}),
+    ...(parsedInput === undefined ? { input: 'The input is not JSON.' } : {}),
     ...(expected === undefined
-      ? { expect: 'What is expected is no JSON.' }
+      ? { expect: 'The expected value is not JSON.' }
       : typeof expected.value !== 'object' || expected.value === null || Array.isArray(expected.value)
-        ? { expect: 'What is expected is no JSON object.' }
+        ? { expect: 'The expected value is not a JSON object.' }
         : {}),
   };
   if (Object.keys(faults).length > 0) return { faults };

@@ -13,7 +13,19 @@ import './run.css';
 export type Run = Schemas['Run'];
 
 export function RunFacts({ run }: { readonly run: Run }) {
-  const { agent, version, service, model, session_id: session, started_at: started, ended_at: ended, completeness, status } = run;
+  const {
+    agent,
+    version,
+    service,
+    model,
+    session_id: session,
+    user_id: user,
+    environment,
+    started_at: started,
+    ended_at: ended,
+    completeness,
+    status,
+  } = run;
   const { tokens, model_calls: modelCalls, tool_calls: toolCalls, tool_calls_left_out: leftOut = 0 } = run;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     [
@@ -32,6 +44,8 @@ export function RunFacts({ run }: { readonly run: Run }) {
     ...(session === null || session === ''
       ? []
       : [['Session', <a href={pageAddress(`/sessions/${encodeURIComponent(session)}`, { tenant: run.tenant })}>{session}</a>] as const]),
+    ...(user === null || user === '' ? [] : [['User', <a href={pageAddress('/runs', { user, tenant: run.tenant })}>{user}</a>] as const]),
+    ...(environment === null ? [] : [['Environment', environment] as const]),
     [
       'Trace',
       <>

@@ -65,6 +65,8 @@ export interface WaterfallOptions<Span extends TimelineSpan> {
   readonly isShown?: (span: Span) => boolean;
   /** So many equal calls in a row become a group. */
   readonly groupFrom?: number;
+  /** Id of a span that has a row to itself. */
+  readonly apart?: string | undefined;
 }
 
 const groupFromDefault = 12;
@@ -238,14 +240,15 @@ export function treeRows<Span extends TimelineSpan>(
 function pendingOf<Span extends TimelineSpan>(
   siblings: readonly Node<Span>[],
   { depth, inAgent }: Pick<Pending<Span>, 'depth' | 'inAgent'>,
-  { groupFrom = groupFromDefault, openGroups }: Listing<Span>,
+  { groupFrom = groupFromDefault, openGroups, apart }: Listing<Span>,
 ): Pending<Span>[] {
   const parallel = parallelOf(siblings);
   const pending: Pending<Span>[] = [];
   for (let at = 0; at < siblings.length;) {
     const node = siblings[at] as Node<Span>;
     let end = at + 1;
-    while (end < siblings.length && isSameCall(node, siblings[end] as Node<Span>)) end++;
+    if (node.span.span_id !== apart)
+      while (end < siblings.length && siblings[end]?.span.span_id !== apart && isSameCall(node, siblings[end] as Node<Span>)) end++;
     const members = siblings.slice(at, end);
     const isGroup = members.length >= groupFrom && openGroups?.has(groupKey(node)) !== true;
     for (const one of isGroup ? [node] : members)

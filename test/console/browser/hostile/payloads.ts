@@ -7,7 +7,7 @@ export interface Payload {
 }
 
 const ran = (by: string): string => `${sentinel}('${by}')`;
-/** Nobody answers there, and a request to it is a fault. */
+/** No one answers there, and a request to it is a fault. */
 const elsewhere = 'http://elsewhere.example/x';
 
 const markup: readonly Payload[] = [

@@ -1,4 +1,4 @@
-/** What people and programs say about the runs, with a hostile text in every field: annotations, examples, queues and experiments. */
+/** Words of people and programs about the runs, with a hostile text in every field: annotations, examples, queues and experiments. */
 import { type Experiment, type ExperimentResult, isExperimentId } from '../../../../src/model/experiment.ts';
 import { noTenant, parseSpanId, parseTraceId } from '../../../../src/model/ids.ts';
 import { openExperimentStore } from '../../../../src/stores/library.ts';
@@ -58,7 +58,7 @@ export function hostileConfiguration(): string {
   return `queues: ${JSON.stringify(queues)}`;
 }
 
-/** Of each run one experiment with one result. They are written as a program writes them, which no rule of the API restrains. */
+/** One experiment with one result for each run. They are written as a program writes them, which no rule of the API restrains. */
 export async function hostileExperiments(storeFile: string, runs: readonly HostileRun[], atMs: number): Promise<readonly string[]> {
   const { experiments, stop } = await openExperimentStore(`sqlite:${storeFile}`);
   const ids: string[] = [];

@@ -3,7 +3,7 @@ import type { AttributeValue, LogRecord, Span } from '../../../../src/model/span
 import { attributed, record, span, type Attributes } from '../../../builders/spans.ts';
 import { type Payload, payloads } from './payloads.ts';
 
-/** Of a span or a record. The order is the place of a field. */
+/** Fields of a span or a record. The order is the place of a field. */
 export const fields = [
   'span_name',
   'agent_name',
@@ -58,7 +58,7 @@ interface Texts {
   name(field: Field): string;
 }
 
-/** What all spans of the run have. */
+/** The attributes that all spans of the run have. */
 interface Common {
   readonly trace: number;
   readonly startMs: number;

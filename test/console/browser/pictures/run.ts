@@ -39,7 +39,7 @@ async function taken(chromium: string): Promise<void> {
       { colours: 'light', width: 400, suffix: '-narrow' },
     ] as const) {
       const watched = await watchedPage(browser, { console: world.console, colours, width, height: 800, mayChange: true });
-      // One page stands for all in the dark, and one in a narrow window.
+      // One page represents all in the dark, and one in a narrow window.
       for (const { name, path: at } of suffix === '' ? pages : pages.filter((one) => one.name === 'run' || one.name === 'overview')) {
         await watched.open(at);
         await watched.page.screenshot({ path: join(folder, `${name}${suffix}.png`) });

@@ -1,4 +1,4 @@
-/** Spans of whole runs from their story: what a test says that it sent is what the pages must show. */
+/** Spans of whole runs from their story: the pages must show what a test has sent. */
 import type { AttributeValue, Span } from '../../../../src/model/span.ts';
 import { agentSpan, modelSpan, toolSpan } from '../../../builders/gen-ai-spans.ts';
 import type { Attributes } from '../../../builders/spans.ts';
@@ -26,9 +26,10 @@ export interface RunStory {
   readonly model?: string;
   readonly session?: string;
   readonly tools?: readonly object[];
-  /** Of each model call. */
+  /** The model of each call. */
   readonly tokens?: { readonly input: number; readonly output: number };
   readonly attributes?: Attributes;
+  readonly resource?: Attributes;
 }
 
 /** US dollars. */
@@ -45,6 +46,7 @@ export function spansOfStory(story: RunStory, { trace, startMs }: { readonly tra
   const resource: Attributes = {
     'service.name': story.service ?? `${story.agent}-service`,
     ...(story.version === undefined ? {} : { 'service.version': story.version }),
+    ...story.resource,
   };
   return spansOf(story, { trace, startMs, resource, nextId, parent: undefined }).spans;
 }
@@ -163,7 +165,7 @@ function callSpans(call: CallStory, callId: string, place: Place): Made {
   return { spans: [...(inner?.spans ?? []), tool], endMs };
 }
 
-/** How long the run of a story takes. */
+/** Duration of the run of a story. */
 export function secondsOf(story: RunStory): number {
   const root = spansOfStory(story, { trace: 1, startMs: 0 }).find(({ parentSpanId }) => parentSpanId === undefined);
   if (root === undefined) throw new Error('a story without a root');

@@ -30,14 +30,14 @@ const refundTools = [
   },
 ] as const;
 
-/** Of each version of the refund agent: how many runs there are, and how many of them fail in refund_order with a text as the amount. */
+/** For each version of the refund agent: the number of runs, and of those that fail in refund_order with a text as the amount. */
 export const refunds = {
   '1.0': { runs: 48, failing: 4 },
   '1.1': { runs: 48, failing: 20 },
 } as const;
 export const refundAgent = 'refund-agent';
 export const refundError = 'amount must be a number, not "everything"';
-/** Of each model call. */
+/** The model of each call. */
 export const refundTokens = { input: 400, output: 50 } as const;
 export const refundModel = 'gpt-5-mini';
 
@@ -51,7 +51,7 @@ export function refundStories(): readonly PlacedStory[] {
   );
 }
 
-function refundStory(version: string, nth: number, fails: boolean): RunStory {
+export function refundStory(version: string, nth: number, fails: boolean): RunStory {
   const order = `A-${1000 + nth}`;
   const find: CallStory = { tool: 'find_order', arguments: { order_id: order }, result: { order_id: order, total: 79.9 } };
   const refund: CallStory = fails
@@ -69,7 +69,7 @@ function refundStory(version: string, nth: number, fails: boolean): RunStory {
   };
 }
 
-/** A planner with two sub-agents at once, one of which calls three tools at once. */
+/** A planner with two sub-agents at once; one calls three tools at once. */
 export const plannerStory: RunStory = {
   agent: 'travel-planner',
   version: '3.2.0',
@@ -123,6 +123,8 @@ const sessionStories: readonly RunStory[] = [
 ].map((turn) => ({
   agent: 'parcel-support',
   version: '2.0',
+  attributes: { 'user.id': 'u-7' },
+  resource: { 'deployment.environment.name': 'staging' },
   session,
   turns: [[{ tool: 'track', arguments: { order_id: 'A-2000' }, result: { state: 'sent' } }]],
   ...turn,

@@ -47,7 +47,7 @@ export const accessibleSuite: Suite = {
 
 /**
  * Elements that may scroll and that the keyboard does not reach: they hold nothing that takes the focus, and take it not themselves under a name.
- * Whether they do scroll depends on the fonts of the machine, so that does not count.
+ * Scrolling depends on the fonts of the machine, so that does not count.
  */
 async function scrollFaults(page: Page): Promise<readonly string[]> {
   return await page.evaluate<readonly string[]>(`(() => {
@@ -63,7 +63,7 @@ async function scrollFaults(page: Page): Promise<readonly string[]> {
   })()`);
 }
 
-/** What axe finds on the page as it is. */
+/** The findings of axe on the unchanged page. */
 export async function axeFaults(page: Page): Promise<readonly string[]> {
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   // Over the debugger, which no policy of the page forbids.

@@ -51,14 +51,14 @@ export const datasetsSuite: Suite = {
       const faults: string[] = [];
       for (const path of ['', `?example=${encodeURIComponent(hostile)}`, '?view=versions']) {
         await watched.open(`/datasets/${name}${path}`);
-        const shown = path.includes('example=') ? await page.getByLabel('What the agent gets').inputValue() : await main.innerText();
+        const shown = path.includes('example=') ? await page.getByLabel('Input of the agent').inputValue() : await main.innerText();
         if (!shown.includes(hostile)) faults.push(`${path} does not show the text`);
         faults.push(...(await axeFaults(page)));
       }
       return [...faults, ...watched.faults()];
     });
 
-    await tally.attempt('datasets: a saved edit is the next version, and its reason stands in the history', async () => {
+    await tally.attempt('datasets: a saved edit is the next version, and its reason is in the history', async () => {
       await openExample();
       await page.getByLabel('Answer', { exact: true }).fill('It is refunded.');
       await page.getByLabel('Why', { exact: true }).fill('a whole sentence');
@@ -73,7 +73,7 @@ export const datasetsSuite: Suite = {
       ];
     });
 
-    await tally.attempt('datasets: what the API finds wrong stands at its field, and nothing is saved', async () => {
+    await tally.attempt('datasets: a fault that the API finds is at its field, and nothing is saved', async () => {
       await openExample();
       await page.getByText('More members').click();
       await page.getByLabel('Other expectations (JSON)').fill('{ "nonsense": 1 }');
@@ -89,7 +89,7 @@ export const datasetsSuite: Suite = {
       ];
     });
 
-    await tally.attempt('datasets: of two editors the second one is told, loses nothing, and may save over the first', async () => {
+    await tally.attempt('datasets: the second of two editors is warned, loses nothing, and may save over the first', async () => {
       await openExample();
       const answer = page.getByLabel('Answer', { exact: true });
       await answer.fill('Mine.');
@@ -99,7 +99,7 @@ export const datasetsSuite: Suite = {
       await conflict.waitFor();
       const told = await conflict.innerText();
       const faults = [
-        ...(told.includes('Theirs.') && told.includes('Mine.') ? [] : [`the conflict says ${told}`]),
+        ...(told.includes('Theirs.') && told.includes('Mine.') ? [] : [`the conflict shows ${told}`]),
         ...((await answer.inputValue()) === 'Mine.' ? [] : ['the own text is gone']),
         ...(JSON.stringify((await example())['expect']).includes('Theirs.') ? [] : ['theirs was overwritten unasked']),
       ];
@@ -125,7 +125,7 @@ export const datasetsSuite: Suite = {
       return [...(shown === 'Theirs again.' ? [] : [`the field has ${shown}`]), ...watched.faults()];
     });
 
-    await tally.attempt('datasets: edits that nobody has saved are there again after another page', async () => {
+    await tally.attempt('datasets: unsaved edits are there again after another page', async () => {
       await openExample();
       const answer = page.getByLabel('Answer', { exact: true });
       await answer.fill('Half a sen');
@@ -206,15 +206,15 @@ async function oneRunIsEdited(watched: WatchedPage, api: Api): Promise<readonly 
   const isRefused = await dialog.getByRole('button', { name: 'Add 1 run' }).isDisabled();
   await dialog.getByLabel('Input', { exact: true }).fill('Refund nothing.');
   await dialog.getByLabel('Expected (JSON)').fill('{ "output": "Nothing is refunded." }');
-  await dialog.getByRole('checkbox', { name: /What is expected is right/ }).check();
+  await dialog.getByRole('checkbox', { name: /The expectation is correct/ }).check();
   await dialog.getByRole('button', { name: 'Add 1 run' }).click();
   await dialog.getByRole('link', { name: 'Open the example' }).click();
-  await page.getByLabel('What the agent gets').waitFor();
+  await page.getByLabel('Input of the agent').waitFor();
   const [example, ...more] = listIn(await api('/datasets/from-one-run/examples'), 'examples');
   const { input, expect, tags, review } = example ?? {};
   const want = { input: 'Refund nothing.', expect: { output: 'Nothing is refunded.' }, tags: ['a', 'b'], review: 'reviewed' };
   return [
-    ...(isRefused ? [] : ['an expectation that is no object is not refused']),
+    ...(isRefused ? [] : ['an expectation that is not an object is not refused']),
     ...(more.length === 0 && JSON.stringify({ input, expect, tags, review }) === JSON.stringify(want)
       ? []
       : [`the API has ${JSON.stringify(example)} and ${more.length} more`]),
@@ -236,13 +236,13 @@ async function runsBecomeDrafts(watched: WatchedPage, api: Api): Promise<readonl
   await dialog.getByRole('button', { name: 'Add 2 runs' }).click();
   await dialog.getByRole('link', { name: 'Open from-runs' }).waitFor();
   const said = await dialog.getByRole('status').innerText();
-  // Under load the service may keep no texts of a run, and then says so.
+  // Under load the service may keep no texts of a run, and then shows that.
   const added = Number(/(\d+) examples? (?:is|are) added/.exec(said)?.[1] ?? 0);
   const left = Number(/(\d+) runs? left out/.exec(said)?.[1] ?? 0);
   const examples = listIn(await api('/datasets/from-runs/examples'), 'examples');
   return [
-    ...(added + left === 2 && examples.length === added ? [] : [`the dialog says ${said}, and the API has ${examples.length} examples`]),
-    ...(examples.every((one) => one['review'] === 'draft' && one['split'] === 'test') ? [] : ['an example is no draft of the split']),
+    ...(added + left === 2 && examples.length === added ? [] : [`the dialog shows ${said}, and the API has ${examples.length} examples`]),
+    ...(examples.every((one) => one['review'] === 'draft' && one['split'] === 'test') ? [] : ['an example is not a draft of the split']),
     ...watched.faults(),
   ];
 }

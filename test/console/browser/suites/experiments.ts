@@ -92,7 +92,7 @@ export const experimentsSuite: Suite = {
       return [...faults, ...(shown === flipped && flipped > 0 ? [] : [`${shown} of ${flipped} are shown`]), ...watched.faults()];
     });
 
-    await tally.attempt('experiments: filters stand in the address, and all examples can be had', async () => {
+    await tally.attempt('experiments: filters are in the address, and all examples can be had', async () => {
       await watched.open(`/experiments/compare?${pair}&evaluator=tool_error&direction=worse`);
       const worse = await main.locator('ol.pairs > li').allInnerTexts();
       await page.getByRole('link', { name: 'All that both have' }).click();
@@ -115,7 +115,7 @@ export const experimentsSuite: Suite = {
       await watched.open(`/experiments/compare?${pair}&evaluator=tool_error&direction=worse`);
       await page.getByRole('button', { name: 'Show both runs' }).click();
       const sides = main.locator('ol.pairs .side');
-      // Under load the service may keep no texts of a run, and then says so.
+      // Under load the service may keep no texts of a run, and then shows that.
       for (const nth of [0, 1])
         await sides
           .nth(nth)

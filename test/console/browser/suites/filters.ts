@@ -2,7 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { runFilters } from '../../../../src/console/pages/runs/filters.ts';
+import { noTenant } from '../../../../src/model/ids.ts';
 import type { JsonObject } from '../../../../src/model/json.ts';
+import { issueId } from '../../../../src/model/store/issue-store.ts';
 import { costOf, type RunStory, secondsOf, spansOfStory } from '../runs/agent-run.ts';
 import { minuteMs, type PlacedStory, plannerStory, refundAgent, refundModel, sentStories, session } from '../runs/stories.ts';
 import { settled, type WatchedPage, watchedPage } from '../watched-page.ts';
@@ -13,15 +15,26 @@ import type { Suite } from './suite.ts';
 interface FilterCase {
   /** As the address has them. */
   readonly query: { readonly [name: string]: string };
-  /** Of the stories: the run is in the list; `undefined` where people or a judge decide. */
+  /** True when the run is in the list of the stories; `undefined` where people or a judge decide. */
   readonly sent: (story: RunStory) => boolean | undefined;
 }
+
+const refundIssue = issueId({
+  tenant: noTenant,
+  agent: refundAgent,
+  name: 'tool_call_validity',
+  tool: 'refund_order',
+  signature: '/amount must be number',
+});
 
 const cases: readonly FilterCase[] = [
   { query: { agent: refundAgent }, sent: ({ agent }) => agent === refundAgent },
   { query: { service: 'parcel-support-service' }, sent: ({ agent }) => agent === 'parcel-support' },
   { query: { version: '1.1' }, sent: ({ version }) => version === '1.1' },
   { query: { session }, sent: (story) => story.session === session },
+  { query: { user: 'u-7' }, sent: ({ agent }) => agent === 'parcel-support' },
+  { query: { environment: 'staging' }, sent: ({ agent }) => agent === 'parcel-support' },
+  { query: { issue: refundIssue }, sent: (story) => story.agent === refundAgent && hasError(story) },
   { query: { model: refundModel }, sent: ({ model = refundModel }) => model === refundModel },
   { query: { model: 'claude-sonnet-4' }, sent: ({ model }) => model === 'claude-sonnet-4' },
   { query: { tool: 'track' }, sent: ({ turns = [] }) => turns.flat().some(({ tool }) => tool === 'track') },
@@ -32,7 +45,7 @@ const cases: readonly FilterCase[] = [
   { query: { evaluator: 'tool_error' }, sent: () => true },
   // Only with the schemas of its tools a run can be scored by it.
   { query: { evaluator: 'tool_call_validity', verdict: 'skipped' }, sent: ({ tools }) => tools === undefined },
-  // Whatever else has failed: a failed call is a failed verdict.
+  // Beside any other failure: a failed call is a failed verdict.
   { query: { verdict: 'fail' }, sent: (story) => hasError(story) || undefined },
   { query: { status: 'ok' }, sent: ({ answer }) => answer !== undefined },
   { query: { status: 'error' }, sent: ({ answer }) => answer === undefined },
@@ -104,7 +117,7 @@ export const filtersSuite: Suite = {
   },
 };
 
-/** Types in the step in which the field is drawn, before any frame, and says what the field has two frames later. */
+/** Types in the step in which the field is drawn, before any frame, and returns the text of the field two frames later. */
 const typedAtOnce = `new Promise((done) => {
   new MutationObserver((_, observer) => {
     const field = document.querySelector('#filter-service');
@@ -180,7 +193,7 @@ async function rowFaults(page: Page, wanted: readonly string[]): Promise<readonl
   }
   const [extra, missing] = [shown.filter((key) => !wanted.includes(key)), wanted.filter((key) => !shown.includes(key))];
   return [
-    `the page has ${shown.length} rows and the API ${wanted.length}; the page alone: ${extra.slice(0, 3).join(' ')}; the API alone: ${missing.slice(0, 3).join(' ')}`,
+    `the page has ${shown.length} rows and the API ${wanted.length}; only the page: ${extra.slice(0, 3).join(' ')}; only the API: ${missing.slice(0, 3).join(' ')}`,
   ];
 }
 
@@ -221,7 +234,7 @@ function sentFaults(
   });
 }
 
-/** A sub-agent has a run of its own. */
+/** A sub-agent has a separate run. */
 function withSubAgents(story: RunStory): readonly RunStory[] {
   return [story, ...(story.turns ?? []).flat().flatMap(({ by }) => (by === undefined ? [] : withSubAgents(by)))];
 }

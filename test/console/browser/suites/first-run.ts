@@ -1,4 +1,4 @@
-/** A service without runs: the page says how to point an agent here, shows the first run, and loads the demonstration. */
+/** A service without runs: the page shows how to point an agent here, shows the first run, and loads the demonstration. */
 import { span } from '../../../builders/spans.ts';
 import { eventually } from '../../../service/running.ts';
 import { serviceFolder } from '../../../service/process.ts';
@@ -37,10 +37,10 @@ export const firstRunSuite: Suite = {
         return [...(await usable(watched.page)), ...watched.faults()];
       });
       for (const path of paths.filter(isRegistered))
-        await tally.attempt(`without runs ${path} says what it is for`, async () => {
+        await tally.attempt(`without runs ${path} explains its purpose`, async () => {
           await watched.open(path);
           const text = await watched.page.locator('main').innerText();
-          return [...(text.length > 40 ? [] : [`it says only: ${text}`]), ...(await usable(watched.page)), ...watched.faults()];
+          return [...(text.length > 40 ? [] : [`it shows only: ${text}`]), ...(await usable(watched.page)), ...watched.faults()];
         });
       await tally.attempt('the first run comes to the page by itself', async () => {
         await watched.open('/runs?live=on');

@@ -16,6 +16,7 @@ const lists = [
   '/',
   '/runs',
   '/sessions',
+  '/issues',
   '/tools',
   '/evaluators',
   '/judges',
@@ -90,6 +91,15 @@ async function listsOpened({ browser, tally, console }: Omit<Opening, 'visited'>
       await watched.open(path);
       return await harmFaults(watched, console, path);
     });
+  const { issues } = (await (await fetch(`${console}/api/v1/issues?limit=100`)).json()) as {
+    readonly issues: readonly { readonly id: string; readonly title: string }[];
+  };
+  tally.check('hostile runs make issues', issues.length > 0 ? [] : ['there is no issue']);
+  for (const { id, title } of issues)
+    await tally.attempt(`an issue with hostile texts: ${title}`, async () => {
+      await watched.go(`/issues/${id}`);
+      return await harmFaults(watched, console, `/issues/${id}`, [title]);
+    });
   await watched.close();
 }
 
@@ -127,7 +137,7 @@ async function runsOpened({ browser, tally, console, visited }: Opening): Promis
     if (before !== undefined)
       await harmless(`experiment ${nth} beside the one before it`, `/experiments/compare?a=${before}&b=${experiment}`);
     for (const place of ['queues', 'datasets', 'experiments', 'nowhere'])
-      await harmless(`an address of ${place} that says: ${payloadIn('result').name}`, `/${place}/${segment(of('result'))}`);
+      await harmless(`an address of ${place} with the text: ${payloadIn('result').name}`, `/${place}/${segment(of('result'))}`);
   }
   await watched.close();
 }
@@ -164,13 +174,13 @@ async function itemsAnswered({ browser, tally, console, visited }: Opening): Pro
   await watched.close();
 }
 
-/** In one line. A reason of spaces alone is none. */
+/** In one line. A reason of only spaces is none. */
 function skipReason(nth: number): string {
   const text = saidText(nth, 'skip_reason').replaceAll(/\s+/g, ' ').trim();
   return text === '' ? 'only spaces' : text;
 }
 
-/** What a text has done to the page, whatever the page shows. */
+/** The damage of a text to the page, on any page. */
 async function harmFaults(watched: WatchedPage, console: string, path: string, shown: readonly string[] = []): Promise<readonly string[]> {
   await hovered(watched);
   const faults = await Promise.all([
@@ -264,7 +274,7 @@ async function moved({ page }: WatchedPage, console: string, path: string): Prom
   ];
 }
 
-/** Texts of which no part stands on the page as text. */
+/** Texts without any part on the page as text. */
 async function unshown({ page }: WatchedPage, texts: readonly string[]): Promise<readonly string[]> {
   let missing = texts;
   for (let look = 0; look < looksMax && missing.length > 0; look++) {

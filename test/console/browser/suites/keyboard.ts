@@ -1,11 +1,11 @@
-/** Every page by keyboard alone: the focus is always seen, goes everywhere and is never caught; nothing moves for people who want it still. */
+/** Every page by keyboard only: the focus is always seen, goes everywhere and is never caught; nothing moves for people who want it still. */
 import type { Page } from 'playwright-core';
 import { pageAddresses } from '../addresses.ts';
 import { watchedPage } from '../watched-page.ts';
 import type { Suite } from './suite.ts';
 
 interface Stop {
-  /** What has the focus, by its text. */
+  /** The text of the focused element. */
   readonly name: string;
   readonly isBody: boolean;
   /** The key has not left it. */

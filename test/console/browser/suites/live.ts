@@ -23,14 +23,14 @@ export const liveSuite: Suite = {
       const first = await watched.page.getByRole('row').nth(1).innerText();
       return [...(first.includes('live-agent') ? [] : [`the first row is ${first}`]), ...watched.faults()];
     });
-    await tally.attempt('each run stands there once', async () => {
+    await tally.attempt('each run is there once', async () => {
       for (const nth of [2, 3, 4]) await send(nth);
       for (const nth of [2, 3, 4]) await row(nth).waitFor({ timeout: withinMs });
       await watched.page.waitForTimeout(1_000);
       const counts = await Promise.all([1, 2, 3, 4].map((nth) => row(nth).count()));
-      return counts.flatMap((count, at) => (count === 1 ? [] : [`run ${at + 1} stands there ${count} times`]));
+      return counts.flatMap((count, at) => (count === 1 ? [] : [`run ${at + 1} is there ${count} times`]));
     });
-    await tally.attempt('what somebody types stays while a run comes in', async () => {
+    await tally.attempt('typed text stays while a run comes in', async () => {
       const field = watched.page.getByLabel('Agent', { exact: true });
       await field.pressSequentially('live-a');
       await send(6);

@@ -55,7 +55,7 @@ export const loopSuite: Suite = {
       await watched.page.keyboard.press('a');
       const dialog = watched.page.getByRole('dialog');
       await dialog.getByLabel(/^Dataset/).fill(kept);
-      await dialog.getByRole('checkbox', { name: /What is expected is right/ }).check();
+      await dialog.getByRole('checkbox', { name: /The expectation is correct/ }).check();
       await dialog.getByRole('button', { name: 'Add 1 run' }).click();
       await dialog.getByText('1 example is added.').waitFor();
       const { examples } = await api<{ readonly examples: readonly object[] }>(world, `/datasets/${kept}/examples`);

@@ -280,7 +280,7 @@ const looks: { readonly [name: string]: (look: Look) => Promise<readonly string[
             Agent: refundAgent,
             'Refused by': 'type',
             Calls: String(recent.failing),
-            'Of all calls': percentText(recent.failing / recent.runs),
+            'Share of all calls': percentText(recent.failing / recent.runs),
           },
         },
       ]),
@@ -363,7 +363,7 @@ interface LabelledRun {
   readonly annotations: readonly { readonly name: string; readonly passed: boolean | null }[];
 }
 
-/** What people and the judge said of the same runs, counted from the runs themselves. */
+/** Verdicts of people and the judge on the same runs, counted from the runs themselves. */
 async function labelledRuns({ console }: World): Promise<{ readonly [figure: string]: number }> {
   const read = async <Answer>(path: string): Promise<Answer> => (await (await fetch(`${console}/api/v1${path}`)).json()) as Answer;
   const { runs } = await read<{ readonly runs: readonly { readonly trace_id: string; readonly span_id: string }[] }>(

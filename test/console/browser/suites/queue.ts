@@ -1,4 +1,4 @@
-/** A queue with two people, by keys alone: each sees no verdict before the answer, nobody gets a run twice, and their agreement is counted. */
+/** A queue with two people, by keys only: each sees no verdict before the answer, no person gets a run twice, and their agreement is counted. */
 import type { Browser, Page } from 'playwright-core';
 import { watchedPage } from '../watched-page.ts';
 import { judged, queue, type World } from '../world.ts';
@@ -22,7 +22,7 @@ export const queueSuite: Suite = {
       ['ann', '1'],
       ['ben', '2'],
     ] as const)
-      await tally.attempt(`${person} answers by keys alone, and skips one run`, () => answered(browser, world, { person, key }));
+      await tally.attempt(`${person} answers by keys only, and skips one run`, () => answered(browser, world, { person, key }));
     await tally.attempt('the queue counts what both have said, and how far they agree', async () => {
       const { by_person: people, agreement } = await figures(world);
       const said = people.map(({ person, answers: count, skips }) => `${person} ${count} ${skips}`).toSorted();
@@ -40,7 +40,7 @@ async function figures({ console }: World): Promise<QueueFigures> {
 
 interface Person {
   readonly person: string;
-  /** Of the answer to every question. */
+  /** The labels of the answer to every question. */
   readonly key: string;
 }
 

@@ -1,4 +1,4 @@
-/** Pages as people read them: one scroll, tables that fit, a phone, texts from right to left, and runs of which the store has verdicts alone. */
+/** Pages as people read them: one scroll, tables that fit, a phone, texts from right to left, and runs with only verdicts in the store. */
 import type { Page } from 'playwright-core';
 import { serviceFolder } from '../../../service/process.ts';
 import { eventually } from '../../../service/running.ts';
@@ -62,7 +62,7 @@ async function scrollFaults(page: Page): Promise<readonly string[]> {
   return [
     ...(blank > 0 ? [`${blank} pixels below the page are blank`] : []),
     ...(top === 0 ? [] : [`the head is at ${top}`]),
-    ...(inner > 1 ? [`the details hide ${inner} pixels in a scroll of their own`] : []),
+    ...(inner > 1 ? [`the details hide ${inner} pixels in a separate scroll`] : []),
   ];
 }
 
@@ -175,7 +175,7 @@ async function withoutTexts({ browser, tally }: Setting): Promise<void> {
       const lines = await page.locator('.not-kept').allInnerTexts();
       const [cards, boxes] = [await page.locator('.verdict-card').count(), await page.locator('.box').count()];
       return [
-        ...(lines.length === 1 && lines[0]?.includes('store.content is none') === true ? [] : [`the page says: ${lines.join(' / ')}`]),
+        ...(lines.length === 1 && lines[0]?.includes('store.content is none') === true ? [] : [`the page shows: ${lines.join(' / ')}`]),
         ...(cards > 0 ? [] : ['the page has no verdicts']),
         ...(boxes === 0 ? [] : [`the page has ${boxes} banners`]),
         ...(await usable(page)),

@@ -1,4 +1,4 @@
-/** Runs go into a queue from the list and from their own page, by keys alone: the page says what was added, what was there already, and what failed. */
+/** Runs go into a queue from the list and from their own page, by keys only: the page shows the added ones, those that were there already, and the failures. */
 import type { Page } from 'playwright-core';
 import type { JsonObject } from '../../../../src/model/json.ts';
 import { runPath } from '../addresses.ts';
@@ -45,7 +45,7 @@ export const selectionSuite: Suite = {
       ];
     });
 
-    await tally.attempt('a selection: without a service the dialog says so, keeps what was written, and works afterwards', async () => {
+    await tally.attempt('a selection: without a service the dialog reports that, keeps its text, and works afterwards', async () => {
       await watched.open(list);
       await selectedByKeys(page, selected);
       await page.keyboard.press('q');
@@ -93,7 +93,7 @@ async function selectedByKeys(page: Page, count: number): Promise<void> {
 /** Keys from the head of the dialog to its last field. */
 const tabsMax = 10;
 
-/** By keys alone: Tab reaches the field, and Enter in it sends. */
+/** By keys only: Tab reaches the field, and Enter in it sends. */
 async function put(page: Page, why: string): Promise<void> {
   await page.keyboard.press('q');
   const field = page.getByRole('dialog').getByLabel('Why');

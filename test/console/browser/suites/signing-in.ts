@@ -59,7 +59,7 @@ export const signingInSuite: Suite = {
         const answer = await inPage(watched.page, '/api/v1/runs');
         return answer.status === 401 ? [] : [`runs are read: ${answer.status}`];
       });
-      await tally.attempt('a token that only reads is told so, and may change nothing', async () => {
+      await tally.attempt('a page with a token that only reads shows that, and may change nothing', async () => {
         await watched.open('/');
         await enter(watched.page, readers);
         await watched.page.locator('nav a').first().waitFor();

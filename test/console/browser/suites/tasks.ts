@@ -62,9 +62,9 @@ async function onCall({ browser, world, tally }: Setting): Promise<void> {
   const card = page.getByRole('region', { name: refundAgent, exact: true });
   await tally.attempt('on call: the first page names the agent and what got worse', async () => {
     await watched.open('/');
-    const first = await page.locator('main section').first().getAttribute('aria-label');
+    const first = await page.locator('main .agents section').first().getAttribute('aria-label');
     const row = await card.getByRole('row').filter({ hasText: 'tool_error' }).innerText();
-    return [...(first === refundAgent ? [] : [`the first agent is ${first}`]), ...(/worse by/.test(row) ? [] : [`the row says ${row}`])];
+    return [...(first === refundAgent ? [] : [`the first agent is ${first}`]), ...(/worse by/.test(row) ? [] : [`the row shows ${row}`])];
   });
   await tally.attempt('on call: two steps lead to the tool, the argument and the version since which it fails', async () => {
     await hand.click(card.getByRole('link', { name: '%' }).first());
@@ -124,18 +124,18 @@ async function onCall({ browser, world, tally }: Setting): Promise<void> {
   await watched.close();
 }
 
-/** Of the large run: its story fails one call of every 97th turn. */
+/** Calls of the large run: its story fails one of every 97th turn. */
 const failedCalls = 11;
 const labelled = 20;
 const kept = 5;
 const keptIn = 'kept-by-key';
 
-/** Labels twenty runs and keeps five as examples by keys alone. */
+/** Labels twenty runs and keeps five as examples by keys only. */
 async function improver({ browser, world, tally }: Setting): Promise<void> {
   const watched = await watchedPage(browser, { console: world.console, mayChange: true });
   const hand = handOn(watched.page);
   const { page } = watched;
-  await tally.attempt(`improver: ${labelled} labels and ${kept} examples by keys alone`, async () => {
+  await tally.attempt(`improver: ${labelled} labels and ${kept} examples by keys only`, async () => {
     await watched.open(`/runs?range=7d&agent=${refundAgent}&evaluator=tool_error&verdict=fail`);
     const before = await labels(world);
     await hand.press('j');
@@ -166,7 +166,7 @@ async function keepByKey(hand: Hand, isFirst: boolean): Promise<void> {
   const dialog = page.getByRole('dialog');
   const name = dialog.getByLabel(/^Dataset/);
   await name.waitFor();
-  // From the second example on the page proposes the dataset of the one before.
+  // After the first example the page proposes the dataset of the one before.
   if (isFirst) await name.fill(keptIn);
   await name.focus();
   await hand.press('Enter');
@@ -187,7 +187,7 @@ async function examplesOf({ console: base }: World): Promise<number> {
   return answer.ok ? ((await answer.json()) as { readonly examples: readonly object[] }).examples.length : 0;
 }
 
-/** From nothing to the first run seen. */
+/** The way from nothing to the first visible run. */
 async function newcomer({ browser, tally }: Setting): Promise<void> {
   const folder = serviceFolder();
   try {
@@ -204,7 +204,7 @@ async function newcomer({ browser, tally }: Setting): Promise<void> {
       const card = page.getByRole('region', { name: refundAgent, exact: true });
       await card.waitFor({ timeout: 60_000 });
       return [
-        ...(lines.includes(`OTEL_EXPORTER_OTLP_ENDPOINT=${service.otlp}`) ? [] : [`the page says ${lines}`]),
+        ...(lines.includes(`OTEL_EXPORTER_OTLP_ENDPOINT=${service.otlp}`) ? [] : [`the page shows ${lines}`]),
         ...(hand.steps() === 0 ? [] : [`it takes ${hand.steps()} steps`]),
       ];
     });

@@ -19,11 +19,11 @@ const whole = {
 describe('an example goes into the fields and back without a change', () => {
   test.each<[string, object]>([
     ['with all members', whole],
-    ['with an input alone', { input: 'x', review: 'reviewed' }],
+    ['with only an input', { input: 'x', review: 'reviewed' }],
     ['with a conversation as input', { input: [{ role: 'user', content: 'x' }], review: 'draft' }],
     ['with named inputs', { input: { city: 'Rome' }, review: 'reviewed' }],
     ['that expects no tool call', { input: 'x', expect: { tool_calls: [] }, review: 'reviewed' }],
-    ['whose answer is no text', { input: 'x', expect: { output: { city: 'Rome' } }, review: 'reviewed' }],
+    ['whose answer is not a text', { input: 'x', expect: { output: { city: 'Rome' } }, review: 'reviewed' }],
     ['whose calls are in no form that the list has', { input: 'x', expect: { tool_calls: [{ tool: 'find' }] }, review: 'reviewed' }],
     ['with calls of any arguments', { input: 'x', expect: { tool_calls: [{ name: 'find' }] }, review: 'reviewed' }],
   ])('%s', (_, example) => {
@@ -32,7 +32,7 @@ describe('an example goes into the fields and back without a change', () => {
     expect(back).toEqual(example);
   });
 
-  test('whatever its texts are', () => {
+  test('with any texts', () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1 }).filter((text) => text.trim() !== ''),
@@ -50,18 +50,18 @@ describe('an example goes into the fields and back without a change', () => {
 
 test.each<[string, object, string, RegExp]>([
   ['no input', { input: ' ' }, 'input', /needs an input/],
-  ['an input that is no JSON', { input: '{', isJsonInput: true }, 'input', /not JSON/],
+  ['an input that is not JSON', { input: '{', isJsonInput: true }, 'input', /not JSON/],
   ['a list without a call', { calls: 'listed' }, 'calls', /Add a call/],
   ['a call without a name', { calls: 'listed', callList: [{ name: ' ', arguments: '', rest: {} }] }, 'calls', /Call 1 needs the name/],
   [
-    'arguments that are no JSON',
+    'arguments that are not JSON',
     { calls: 'listed', callList: [{ name: 'a', arguments: '{a:1}', rest: {} }] },
     'calls',
     /call 1 are not JSON/,
   ],
   ['expectations that are a list', { otherExpectation: '[1]' }, 'otherExpectation', /Write an object/],
-  ['tools that are no JSON', { tools: 'x' }, 'tools', /not JSON/],
-  ['a limit that is no number', { timeout: 'soon' }, 'timeout', /above 0/],
+  ['tools that are not JSON', { tools: 'x' }, 'tools', /not JSON/],
+  ['a limit that is not a number', { timeout: 'soon' }, 'timeout', /above 0/],
   ['a limit of 0', { timeout: '0' }, 'timeout', /above 0/],
 ])('%s is a fault at its field', (_, given, field, says) => {
   const { faults } = exampleOf({ ...emptyForm, input: 'x', ...given });
@@ -90,6 +90,6 @@ test.each<[string, [string, string][]]>([
   ['example.tags.3 must be string; example.tags.4 must be string.', [['tags', '3 must be string; 4 must be string']]],
   ['example must be object.', []],
   ['The example has changed in version 3.', []],
-])('the faults of %j stand at their fields', (message, want) => {
+])('the faults of %j are at their fields', (message, want) => {
   expect([...apiFaults(message)]).toEqual(want);
 });

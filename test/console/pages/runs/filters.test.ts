@@ -6,7 +6,7 @@ const time = { from: '2026-11-26T00:00:00.000Z', to: undefined };
 test.each([
   { name: 'nothing but the time', query: {}, want: { from: time.from } },
   {
-    name: 'texts as they are',
+    name: 'unchanged texts',
     query: { agent: 'a&b', text: 'two words', verdict: 'fail' },
     want: { from: time.from, agent: 'a&b', text: 'two words', verdict: 'fail' },
   },

@@ -48,7 +48,7 @@ test('process layout: no process is a start and an end', () => {
   expect(height).toBeGreaterThan(2 * nodeSize.height);
 });
 
-test('process layout: whatever the process is, boxes do not overlap and everything lies inside the picture', () => {
+test('process layout: in any process, boxes do not overlap and everything is inside the picture', () => {
   const random = seededRandom(2026);
   for (let round = 0; round < 40; round++) {
     const names = Array.from({ length: 1 + Math.floor(random() * 60) }, (_, at) => `tool ${at}`);

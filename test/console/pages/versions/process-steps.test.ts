@@ -43,7 +43,7 @@ test('process steps: tools named like the ends, or like each other with spaces, 
   expect(new Set(nodes.map(({ id }) => id)).size).toBe(names.length + 2);
 });
 
-test('process steps: an answer of another form is no process', () => {
+test('process steps: an answer of another form gives no process', () => {
   expect(processDataOf({ runs: 1, tools: [], transitions: [] })).toBeDefined();
   for (const model of [undefined, null, 'x', {}, { runs: 1, tools: {}, transitions: [] }]) expect(processDataOf(model)).toBeUndefined();
 });

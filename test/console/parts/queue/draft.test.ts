@@ -57,7 +57,7 @@ test('draft: what is missing, and what is sent', () => {
   ]);
 });
 
-test('draft: an emptied text is no answer', () => {
+test('draft: an emptied text is not an answer', () => {
   const draft = withValue(all, withValue(all, emptyDraft, { name: 'why', value: 'x' }), { name: 'why', value: '' });
   expect(draft.values).toEqual({});
 });

@@ -16,7 +16,7 @@ for (const [text, wanted] of paths) test(`the path ${text}`, () => expect(pathIn
 
 const validity = (problems: readonly object[]): object => ({ invalid: [{ index: 1, tool: 'buy', problems }] });
 
-test('a fault of a schema check stands at its member', () => {
+test('a fault of a schema check is at its member', () => {
   const details = validity([{ kind: 'wrong_type', parameter: 'order.items.0.price', message: 'must be number, not a string' }]);
   expect(argumentMarks([{ name: 'tool_call_validity', details }], 1, sent)).toEqual({
     marks: [{ path: ['order', 'items', '0', 'price'], message: 'must be number, not a string (tool_call_validity)' }],

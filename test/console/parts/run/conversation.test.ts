@@ -32,7 +32,7 @@ function call(name: string, more: Partial<RunCall> = {}): RunCall {
   };
 }
 
-test('a result stands beside its call, and not again as a message', () => {
+test('a result is beside its call, and not again as a message', () => {
   const entries = conversationEntries(
     [
       message('user', { text: 'Where is A-1?' }),
@@ -86,7 +86,7 @@ test('calls without ids are matched by name and arguments, each once', () => {
   expect(entries.map((entry) => (entry.kind === 'call' ? entry.index : entry.kind))).toEqual([1, 0, undefined]);
 });
 
-test('results without ids go to the calls of their name in order, and others stand alone', () => {
+test('results without ids go to the calls of their name in order, and others stay separate', () => {
   const entries = conversationEntries(
     [
       message('assistant', {

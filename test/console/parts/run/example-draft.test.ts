@@ -3,7 +3,7 @@ import { draftOf, exampleOf } from '../../../../src/console/parts/run/example-dr
 
 const example = { id: 'e', input: 'Hello', expect: { output: 'Hi' }, tags: ['a'], review: 'draft', origin: { trace_id: 't' } };
 
-test('an example that nobody changed stays what it is', () => {
+test('an unchanged example stays as it was stored', () => {
   expect(exampleOf(example, draftOf(example))).toEqual({ example });
 });
 
@@ -18,7 +18,7 @@ test('an input of messages is edited as JSON', () => {
   const messages = [{ role: 'user', content: 'Hello' }];
   const draft = draftOf({ ...example, input: messages });
   expect([draft.isInputJson, exampleOf(example, draft)]).toMatchObject([true, { example: { input: messages } }]);
-  expect(exampleOf(example, { ...draft, input: '[' })).toEqual({ faults: { input: 'The input is no JSON.' } });
+  expect(exampleOf(example, { ...draft, input: '[' })).toEqual({ faults: { input: 'The input is not JSON.' } });
 });
 
 for (const expect_ of ['{', '[]', '"text"', 'null'])

@@ -27,7 +27,7 @@ test('a value becomes a line for each member and item', () => {
   expect(written({})).toEqual(['{}']);
 });
 
-test('marks stand at their member, and a missing member has a line', () => {
+test('marks are at their member, and a missing member has a line', () => {
   const marks = [
     { path: ['items', '0', 'price'], message: 'must be a number' },
     { path: ['customer'], message: 'customer is missing', isMissing: true },

@@ -56,7 +56,7 @@ const odd: readonly (readonly [string, readonly TimelineSpan[], readonly string[
   ['a span that is its own parent', [span('a', 'a', 0, 10)], ['a']],
   ['a circle of two', [span('a', 'b', 0, 10), span('b', 'a', 1, 2)], ['a parent_loop', '  b']],
   [
-    'a circle beside a tree, with a branch of its own',
+    'a circle beside a tree, with a separate branch',
     [span('root', null, 0, 10), span('x', 'z', 1, 2), span('y', 'x', 1, 2), span('z', 'y', 1, 2), span('leaf', 'y', 1, 2)],
     ['root', 'x parent_loop', '  y', '    z', '    leaf'],
   ],
@@ -110,9 +110,11 @@ describe('equal calls', () => {
     expect(waterfall(spans, { openGroups: new Set([key]) }).rows).toHaveLength(31);
   });
 
-  test('do not hide one that failed', () => {
-    const failed = spans.map((one) => (one.span_id === 'c15' ? { ...one, status: 'error' } : one));
-    expect(waterfall(failed).rows.map(({ span: { span_id: id }, grouped }) => [id, grouped])).toEqual([
+  test.each([
+    { which: 'that failed', found: waterfall(spans.map((one) => (one.span_id === 'c15' ? { ...one, status: 'error' } : one))) },
+    { which: 'that has a row to itself', found: waterfall(spans, { apart: 'c15' }) },
+  ])('do not hide one $which', ({ found }) => {
+    expect(found.rows.map(({ span: { span_id: id }, grouped }) => [id, grouped])).toEqual([
       ['agent', undefined],
       ['c0', 15],
       ['c15', undefined],
